@@ -1,0 +1,124 @@
+"""Block devices: identity from udev's database and sysfs, counters from /proc/diskstats."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from raidtui.host.root import Root
+from raidtui.host.udev import UdevEntry, read_udev_entry
+from raidtui.host.usage import BLOCK, UsageTables, read_uses
+from raidtui.model.disk import Disk, DiskIo
+
+
+class DiskReader:
+    """Reads devices and remembers them until an event or the tables of mounts and swap say otherwise."""
+
+    def __init__(self, root: Root) -> None:
+        self._root = root
+        self._known: dict[str, Disk] = {}
+        self._tables: UsageTables | None = None
+
+    def forget(self, name: str | None = None) -> None:
+        """Read a device (or all) afresh next time."""
+        if name is None:
+            self._known.clear()
+        else:
+            self._known.pop(name, None)
+
+    def read(self, names: Collection[str]) -> dict[str, Disk]:
+        """Return the named devices and the whole disks that they lie on; those that are gone are left out."""
+        tables = UsageTables(self._root)
+        if self._tables is None or tables.text != self._tables.text:
+            self._known.clear()
+        self._tables = tables
+        found: dict[str, Disk] = {}
+        for name in names:
+            disk = self._one(name, tables)
+            if disk is not None:
+                found[name] = disk
+                if disk.disk != name and (whole := self._one(disk.disk, tables)) is not None:
+                    found[disk.disk] = whole
+        for name in [name for name in self._known if name not in found]:
+            del self._known[name]
+        return found
+
+    def _one(self, name: str, tables: UsageTables) -> Disk | None:
+        if name not in self._known:
+            disk = _read_disk(self._root, name, tables)
+            if disk is None:
+                return None
+            self._known[name] = disk
+        return self._known[name]
+
+
+def _read_disk(root: Root, name: str, tables: UsageTables) -> Disk | None:
+    node = f"{BLOCK}/{name.replace('/', '!')}"
+    dev = root.text(f"{node}/dev")
+    size = root.text(f"{node}/size")
+    if dev is None and size is None:
+        return None
+    entry = read_udev_entry(root, dev)
+    whole = _whole_disk(root, name) if root.text(f"{node}/partition") is not None else name
+    of_whole = entry if whole == name else read_udev_entry(root, root.text(f"{BLOCK}/{whole}/dev"))
+    whole_node = f"{BLOCK}/{whole.replace('/', '!')}"
+    rotational = root.text(f"{whole_node}/queue/rotational")
+    return Disk(
+        name=name,
+        disk=whole,
+        dev=dev,
+        size_bytes=int(size) * 512 if size and size.isdigit() else None,
+        model=_model(root, whole_node, of_whole),
+        serial=_serial(root, whole_node, of_whole),
+        wwn=of_whole.properties.get("ID_WWN") or _word(root.text(f"{whole_node}/wwid")),
+        rotational=None if rotational is None else rotational.strip() == "1",
+        uses=read_uses(root, name, dev, entry, tables),
+    )
+
+
+def _whole_disk(root: Root, partition: str) -> str:
+    link = root.link(f"{BLOCK}/{partition}")
+    if link is not None and link.count("/") > 1:
+        return link.split("/")[-2]
+    for name in root.names(BLOCK):
+        if partition.startswith(name) and root.text(f"{BLOCK}/{name}/{partition}/partition") is not None:
+            return name
+    return partition
+
+
+def _model(root: Root, node: str, entry: UdevEntry) -> str | None:
+    return _word(root.text(f"{node}/device/model")) or _word(entry.properties.get("ID_MODEL"))
+
+
+def _serial(root: Root, node: str, entry: UdevEntry) -> str | None:
+    known = entry.properties
+    for key in ("ID_SERIAL_SHORT", "SCSI_IDENT_SERIAL", "ID_SCSI_SERIAL"):
+        if known.get(key):
+            return known[key]
+    return _word(root.text(f"{node}/device/serial")) or _word(root.text(f"{node}/serial"))
+
+
+def _word(text: str | None) -> str | None:
+    return (text or "").strip(" \t\n\0") or None
+
+
+def read_io(root: Root, names: Collection[str]) -> dict[str, DiskIo]:
+    """Return the counters of the named devices; those that /proc/diskstats does not list are left out."""
+    found: dict[str, DiskIo] = {}
+    for line in (root.text("/proc/diskstats", keep=True) or "").split("\n"):
+        words = line.split()
+        if len(words) < 14 or words[2] not in names:
+            continue
+        try:
+            reads, _, read_sectors, read_ms, writes, _, written, write_ms, _, busy = map(int, words[3:13])
+        except ValueError:
+            continue  # a line that is none of the kernel's; the device stays without counters
+        found[words[2]] = DiskIo(
+            reads=reads,
+            read_sectors=read_sectors,
+            read_ms=read_ms,
+            writes=writes,
+            written_sectors=written,
+            write_ms=write_ms,
+            busy_ms=busy,
+        )
+    return found

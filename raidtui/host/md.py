@@ -1,0 +1,312 @@
+"""md arrays: /proc/mdstat joined with /sys/class/block/mdN/md.
+
+What changes without mdstat showing it is read at every sample with kept descriptors; the rest only when
+mdstat's lines, one of those values or an event say that something happened. Sources:
+Documentation/admin-guide/md.rst and drivers/md/md.c; ``component_size`` is KiB, whatever md.rst says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from raidtui.host.mdstat import MdstatArray, MdstatSync
+from raidtui.host.names import ArrayName, canonical_uuid, read_array_name
+from raidtui.host.root import Root
+from raidtui.model.array import Array, Bitmap, Member, Phase, SpeedLimit, Sync
+
+BLOCK = "/sys/class/block"
+_VOLATILE = (
+    "array_state", "sync_action", "degraded", "mismatch_cnt", "sync_speed_min", "sync_speed_max", "sync_min",
+)  # fmt: skip
+_WORDS = {"recovery": "recover"}
+_PHASES = {"PENDING": Phase.PENDING, "DELAYED": Phase.DELAYED, "REMOTE": Phase.REMOTE}
+_REREAD_EVERY = 60
+
+
+@dataclass(slots=True)
+class _Known:
+    """What was read last of one array."""
+
+    head: str
+    volatile: tuple[str | None, ...]
+    folders: tuple[str, ...]
+    array: Array
+    age: int = 0
+
+
+class ArrayReader:
+    """Reads arrays and remembers them, so that an array at rest costs a handful of preads.
+
+    Args:
+        root: where to read.
+        use_mdadm: whether names that udev does not tell may be asked of mdadm (needs root).
+    """
+
+    def __init__(self, root: Root, *, use_mdadm: bool) -> None:
+        self._root = root
+        self._use_mdadm = use_mdadm
+        self._known: dict[str, _Known] = {}
+
+    def forget(self, name: str | None = None) -> None:
+        """Read an array (or all) afresh next time."""
+        if name is None:
+            self._known.clear()
+        else:
+            self._known.pop(name, None)
+
+    def keep_only(self, names: set[str]) -> None:
+        """Drop what is known of arrays that are gone."""
+        for name in [name for name in self._known if name not in names]:
+            del self._known[name]
+
+    def read(self, entry: MdstatArray) -> Array:
+        """Return the array of one mdstat entry."""
+        head = _head_text(entry.text)
+        known = self._known.get(entry.name)
+        base = f"{BLOCK}/{entry.name}/md"
+        if known is not None and known.head == head and known.age < _REREAD_EVERY:
+            volatile = self._volatile(base, known.folders)
+            if volatile == known.volatile:
+                known.age += 1
+                sync = _sync(entry.sync, known.array)
+                if sync != known.array.sync:
+                    known.array = replace(known.array, sync=sync)
+                return known.array
+        folders = tuple(name for name in self._root.names(base) if name.startswith("dev-"))
+        volatile = self._volatile(base, folders)
+        array = self._read_whole(entry, base, folders, volatile)
+        self._known[entry.name] = _Known(head, volatile, folders, array)
+        return array
+
+    def _volatile(self, base: str, folders: tuple[str, ...]) -> tuple[str | None, ...]:
+        text = self._root.text
+        values = [text(f"{base}/{attribute}", keep=True) for attribute in _VOLATILE]
+        for folder in folders:
+            values.append(text(f"{base}/{folder}/state", keep=True))
+            values.append(text(f"{base}/{folder}/errors", keep=True))
+        return tuple(values)
+
+    def _read_whole(
+        self, entry: MdstatArray, base: str, folders: tuple[str, ...], volatile: tuple[str | None, ...]
+    ) -> Array:
+        text = self._root.text
+        state, action, degraded, mismatches, low, high, sync_min = volatile[: len(_VOLATILE)]
+        old_disks, disks = _raid_disks(text(f"{base}/raid_disks"))
+        metadata = _metadata(text(f"{base}/metadata_version"), entry)
+        array = Array(
+            name=entry.name,
+            path=f"/dev/{entry.name}",
+            uuid=canonical_uuid(text(f"{base}/uuid")),
+            level=_level(text(f"{base}/level"), entry),
+            layout=_layout(_integer(text(f"{base}/layout")), entry),
+            chunk_bytes=_integer(text(f"{base}/chunk_size")) or (entry.chunk_kib or 0) * 1024 or None,
+            metadata=metadata,
+            size_bytes=self._size_bytes(entry),
+            component_kib=_integer(text(f"{base}/component_size")),
+            array_state=state,
+            active=entry.state != "inactive",
+            read_only=entry.read_only,
+            raid_disks=entry.raid_disks or disks or None,
+            old_raid_disks=old_disks,
+            up=entry.up,
+            degraded=_degraded(degraded, entry),
+            consistency_policy=text(f"{base}/consistency_policy"),
+            bitmap=_bitmap(entry, text(f"{base}/bitmap/location")),
+            mismatch_count=_integer(mismatches),
+            sync_action=action,
+            last_sync_action=text(f"{base}/last_sync_action"),
+            sync_min_sectors=_integer(sync_min),
+            resync_start=text(f"{base}/resync_start"),
+            reshape_position=text(f"{base}/reshape_position"),
+            speed_limit=_speed_limit(low, high),
+            members=self._members(entry, base, folders, volatile[len(_VOLATILE) :]),
+            container=metadata[len("external:") :].strip("/-").split("/")[0]
+            if metadata and metadata.startswith(("external:/", "external:-"))
+            else None,
+        )
+        array = _named(array, read_array_name(self._root, array, use_mdadm=self._use_mdadm))
+        return replace(array, sync=_sync(entry.sync, array))
+
+    def _size_bytes(self, entry: MdstatArray) -> int | None:
+        if entry.state == "inactive":
+            return None  # mdstat prints the sum of the members there
+        sectors = _integer(self._root.text(f"{BLOCK}/{entry.name}/size"))
+        if sectors:
+            return sectors * 512
+        return None if entry.blocks_kib is None else entry.blocks_kib * 1024
+
+    def _members(
+        self, entry: MdstatArray, base: str, folders: tuple[str, ...], states: tuple[str | None, ...]
+    ) -> tuple[Member, ...]:
+        flags = {member.name.replace("/", "!"): member for member in entry.members}
+        plain = sum(1 for member in entry.members if not set(member.flags) - {"W"})
+        all_in_sync = entry.up is None or plain == entry.up.count("U")
+        members: list[Member] = []
+        for index, folder in enumerate(folders):
+            name = folder.removeprefix("dev-")
+            listed = flags.pop(name, None)
+            state, errors = states[2 * index : 2 * index + 2]
+            slot = self._root.text(f"{base}/{folder}/slot")
+            members.append(
+                Member(
+                    name=name.replace("!", "/"),
+                    number=listed.number if listed else None,
+                    slot=_integer(slot),
+                    states=tuple(state.split(",")) if state else None,
+                    errors=_integer(errors),
+                    size_kib=_integer(self._root.text(f"{base}/{folder}/size")),
+                    offset_sectors=_integer(self._root.text(f"{base}/{folder}/offset")),
+                )
+            )
+        members += [
+            Member(
+                name=listed.name,
+                number=listed.number,
+                slot=None,
+                states=_states_from_flags(listed.flags, active=entry.state != "inactive" and all_in_sync),
+            )
+            for listed in flags.values()
+        ]
+        return tuple(sorted(members, key=_member_order))
+
+
+def _head_text(text: str) -> str:
+    """Return an entry's lines without the progress, which changes all the time by itself."""
+    return "\n".join(
+        line.partition("=")[0] if " = " in line or "=100.0%" in line else line for line in text.split("\n")
+    )
+
+
+def _sync(line: MdstatSync | None, array: Array) -> Sync | None:
+    action = array.sync_action
+    if line is None:
+        if action == "frozen":
+            return Sync(action=_waiting_work(array), phase=Phase.FROZEN) if array.work_waits else None
+        return None
+    word = _WORDS.get(line.word, line.word)
+    if word == "resync" and action == "repair":
+        word = "repair"
+    phase = _PHASES.get(line.waiting, Phase.RUNNING)
+    if phase is Phase.PENDING and action == "frozen":
+        phase = Phase.FROZEN
+    return Sync(
+        action=word,
+        phase=phase,
+        done_kib=line.done_kib,
+        total_kib=line.total_kib,
+        kernel_permille=line.permille,
+        kernel_speed_kib_s=line.speed_kib_s,
+    )
+
+
+def _waiting_work(array: Array) -> str:
+    if array.reshape_position not in (None, "none"):
+        return "reshape"
+    return "recover" if array.degraded else "resync"
+
+
+def _named(array: Array, name: ArrayName) -> Array:
+    return replace(
+        array,
+        uuid=array.uuid or name.uuid,
+        label=name.label,
+        homehost=name.homehost,
+        link=name.link,
+        level=array.level or name.level,
+        raid_disks=array.raid_disks or name.raid_disks,
+    )
+
+
+def _level(sysfs: str | None, entry: MdstatArray) -> str | None:
+    if sysfs and sysfs not in {"none", "container"}:
+        return sysfs
+    return entry.level
+
+
+def _layout(sysfs: int | None, entry: MdstatArray) -> int | None:
+    if sysfs is not None:
+        return sysfs
+    if "algorithm" in entry.layout:
+        return entry.layout["algorithm"]
+    if entry.level != "raid10":
+        return None
+    far = entry.layout.get("offset") or entry.layout.get("far") or 1
+    return entry.layout.get("near", 1) | far << 8 | (0x10000 if "offset" in entry.layout else 0)
+
+
+def _metadata(sysfs: str | None, entry: MdstatArray) -> str | None:
+    if sysfs:
+        return sysfs
+    if entry.super == "non-persistent":
+        return "none"
+    if entry.super:
+        return entry.super
+    return "0.90" if entry.blocks_kib is not None and entry.state != "inactive" else None
+
+
+def _degraded(sysfs: str | None, entry: MdstatArray) -> int | None:
+    number = _integer(sysfs)
+    if number is None and entry.raid_disks is not None and entry.working is not None:
+        return entry.raid_disks - entry.working
+    return number
+
+
+def _bitmap(entry: MdstatArray, location: str | None) -> Bitmap | None:
+    line = entry.bitmap
+    if line is None:
+        return None
+    place = line.file or ("internal" if not location or location[0] in "+-" else location)
+    return Bitmap(location=place, chunk_bytes=line.chunk_bytes, used_pages=line.used_pages, pages=line.pages)
+
+
+def _speed_limit(low: str | None, high: str | None) -> SpeedLimit | None:
+    if low is None and high is None:
+        return None
+    low_kib_s, low_scope = _limit(low)
+    high_kib_s, high_scope = _limit(high)
+    return SpeedLimit(min_kib_s=low_kib_s, max_kib_s=high_kib_s, min_scope=low_scope, max_scope=high_scope)
+
+
+def _limit(text: str | None) -> tuple[int | None, str | None]:
+    number, _, scope = (text or "").partition(" ")
+    word = scope.strip("()")
+    return _integer(number), word if word in {"local", "system"} else None
+
+
+def _raid_disks(text: str | None) -> tuple[int | None, int | None]:
+    """Return (old, new) of ``4 (3)`` during a reshape, else (None, n)."""
+    new, _, old = (text or "").partition(" ")
+    return _integer(old.strip("()")), _integer(new)
+
+
+def _states_from_flags(flags: str, *, active: bool) -> tuple[str, ...] | None:
+    words = []
+    if "F" in flags:
+        words.append("faulty")
+    elif "J" in flags:
+        words.append("journal")
+    elif "S" in flags:
+        words.append("spare")
+    elif "R" in flags:
+        words.append("replacement")
+    elif active:
+        words.append("in_sync")
+    if "W" in flags:
+        words.append("write_mostly")
+    return tuple(words) or None
+
+
+def _member_order(member: Member) -> tuple[bool, int, bool, str]:
+    return (
+        member.slot is None,
+        member.slot if member.slot is not None else member.number or 0,
+        member.has("replacement"),
+        member.name,
+    )
+
+
+def _integer(text: str | None) -> int | None:
+    if not text or len(text) > 24:
+        return None
+    digits = text[1:] if text[0] == "-" else text
+    return int(text) if digits.isascii() and digits.isdigit() else None

@@ -1,0 +1,60 @@
+"""mdadm's ``--export`` output, the only one made for programs. There is no JSON."""
+
+from __future__ import annotations
+
+from raidtui.host.root import Root
+
+_LONGEST_KEY = 128
+
+
+class MdadmError(ValueError):
+    """mdadm could not be asked, or answered with something else than KEY=value lines."""
+
+
+def parse_export(text: str) -> dict[str, str]:
+    """Parse the KEY=value lines of ``mdadm --detail --export`` or ``--examine --export``.
+
+    Raises:
+        MdadmError: a line is neither empty nor KEY=value. The message quotes it.
+    """
+    values: dict[str, str] = {}
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        key, separator, value = line.partition("=")
+        if not separator or not _is_key(key):
+            raise MdadmError(f"mdadm printed a line that is no KEY=value: {line[:60]!r}")
+        values[key] = value
+    return values
+
+
+def _is_key(key: str) -> bool:
+    return 0 < len(key) <= _LONGEST_KEY and key.isascii() and key.replace("_", "").isalnum()
+
+
+def read_detail(root: Root, device: str) -> dict[str, str]:
+    """Return ``mdadm --detail --export DEVICE``.
+
+    Raises:
+        MdadmError: mdadm is missing, may not (it needs root), or failed.
+    """
+    return _export(root, "--detail", device)
+
+
+def read_examine(root: Root, device: str) -> dict[str, str]:
+    """Return ``mdadm --examine --export DEVICE``, what the member's superblock says.
+
+    Raises:
+        MdadmError: mdadm is missing, may not (it needs root), or failed.
+    """
+    return _export(root, "--examine", device)
+
+
+def _export(root: Root, mode: str, device: str) -> dict[str, str]:
+    output = root.run("mdadm", mode, "--export", device)
+    if output.why_not:
+        raise MdadmError(output.why_not)
+    if output.status != 0:
+        said = output.stderr.strip() or output.stdout.strip() or f"exit status {output.status}"
+        raise MdadmError(f"mdadm {mode} {device}: {said}")
+    return parse_export(output.stdout)

@@ -1,0 +1,1 @@
+"""What things are: pure values; no files, no processes, no clock."""

@@ -1,0 +1,255 @@
+"""An md array and its members, in the kernel's own words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from raidtui.model.geometry import copy_groups, losses_left
+from raidtui.model.levels import NO_REDUNDANCY, Raid10Layout
+
+# In the kernel min wins where min > max; drivers/md/md.c md_do_sync tests it first.
+
+
+class Phase(StrEnum):
+    """How far a sync has come in being one."""
+
+    RUNNING = "running"
+    DELAYED = "delayed"
+    PENDING = "pending"
+    REMOTE = "remote"
+    FROZEN = "frozen"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stale:
+    """A part that could not be read again: its last value stands.
+
+    Args:
+        since_s: epoch seconds of the last good reading.
+        reason: why it cannot be read now.
+    """
+
+    since_s: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sync:
+    """A resync, recover, check, repair or reshape.
+
+    Args:
+        action: the word of ``md/sync_action``: resync, recover, check, repair or reshape.
+        phase: running, or why it is not.
+        done_kib, total_kib: progress. RAID-10's resync, check and repair count the array's KiB, all else a
+            member's KiB.
+        kernel_permille: the percentage that /proc/mdstat printed, times ten.
+        kernel_speed_kib_s: the kernel's own speed, a mean of about 30 s.
+    """
+
+    action: str
+    phase: Phase
+    done_kib: int | None = None
+    total_kib: int | None = None
+    kernel_permille: int | None = None
+    kernel_speed_kib_s: int | None = None
+
+    @property
+    def fraction(self) -> float | None:
+        """Done part, 0 to 1; None where no progress is known."""
+        if self.done_kib is None or not self.total_kib:
+            return None
+        return min(1.0, self.done_kib / self.total_kib)
+
+    @property
+    def percent(self) -> str | None:
+        """The kernel's percentage, ``54.2 %``."""
+        if self.kernel_permille is None:
+            return None
+        return f"{self.kernel_permille // 10}.{self.kernel_permille % 10} %"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeedLimit:
+    """The limits in force for an array, KiB/s, and whose they are: ``local`` or ``system``."""
+
+    min_kib_s: int | None
+    max_kib_s: int | None
+    min_scope: str | None
+    max_scope: str | None
+
+    @property
+    def ceiling_kib_s(self) -> int | None:
+        """The limit that holds a sync back: max, or min where min is above it (in the kernel min wins)."""
+        known = [limit for limit in (self.min_kib_s, self.max_kib_s) if limit is not None]
+        return max(known) if self.max_kib_s is not None else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bitmap:
+    """The write-intent bitmap: where it is, its chunk, and how many of its pages are in use."""
+
+    location: str
+    chunk_bytes: int | None
+    used_pages: int | None = None
+    pages: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One device of an array.
+
+    Args:
+        name: the kernel's name, ``sda2``.
+        number: the number in the superblock (``sda2[5]``); not the slot.
+        slot: the place in the array; None for spares and where the kernel did not say.
+        states: the words of ``dev-X/state``; from mdstat's flags where sysfs is not there; None: unknown.
+        errors: corrected read errors.
+        size_kib, offset_sectors: the part of the device that is used.
+    """
+
+    name: str
+    number: int | None
+    slot: int | None
+    states: tuple[str, ...] | None
+    errors: int | None = None
+    size_kib: int | None = None
+    offset_sectors: int | None = None
+
+    def has(self, word: str) -> bool:
+        """Whether the kernel gives the member this state word."""
+        return self.states is not None and word in self.states
+
+    @property
+    def role(self) -> str:
+        """One word for the column: faulty, journal, rebuilding, spare, in_sync, replacement, ?."""
+        if self.states is None:
+            return "?"
+        for word in ("faulty", "journal"):
+            if word in self.states:
+                return word
+        if "replacement" in self.states:
+            return "replacement"
+        if "in_sync" in self.states:
+            return "in_sync"
+        if "spare" in self.states:
+            return "rebuilding" if self.slot is not None else "spare"
+        return ",".join(self.states) or "?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Array:
+    """One md array. ``None`` is always "the kernel did not say"; the identity is ``uuid``, never ``name``.
+
+    Args:
+        up: mdstat's ``U_UU``: which slots have an in-sync member.
+        active: False for an array that mdstat calls inactive.
+        read_only: "", "read-only" or "auto-read-only".
+        sync_action: ``md/sync_action`` verbatim, so also idle and frozen.
+        sync_min_sectors: where the next check starts.
+        container: the container's name, for a volume with external metadata.
+    """
+
+    name: str
+    path: str
+    uuid: str | None = None
+    label: str | None = None
+    homehost: str | None = None
+    link: str | None = None
+    level: str | None = None
+    layout: int | None = None
+    chunk_bytes: int | None = None
+    metadata: str | None = None
+    size_bytes: int | None = None
+    component_kib: int | None = None
+    array_state: str | None = None
+    active: bool = True
+    read_only: str = ""
+    raid_disks: int | None = None
+    old_raid_disks: int | None = None
+    up: str | None = None
+    degraded: int | None = None
+    consistency_policy: str | None = None
+    bitmap: Bitmap | None = None
+    mismatch_count: int | None = None
+    sync_action: str | None = None
+    last_sync_action: str | None = None
+    sync: Sync | None = None
+    sync_min_sectors: int | None = None
+    resync_start: str | None = None
+    reshape_position: str | None = None
+    speed_limit: SpeedLimit | None = None
+    members: tuple[Member, ...] = ()
+    container: str | None = None
+    stale: Stale | None = None
+
+    @property
+    def key(self) -> str:
+        """What tells this array from all others, over renames: the UUID where there is one."""
+        return self.uuid or self.name
+
+    @property
+    def title(self) -> str:
+        """The name for the eye: the label, else the kernel's name."""
+        return self.label or self.name
+
+    @property
+    def is_container(self) -> bool:
+        """Whether this is an IMSM or DDF container, which is always inactive and holds no data itself."""
+        return (self.metadata or "").startswith("external:") and self.container is None
+
+    @property
+    def redundant(self) -> bool:
+        """Whether the level has redundancy at all."""
+        return self.level is not None and self.level not in NO_REDUNDANCY and self.level != "container"
+
+    @property
+    def missing_slots(self) -> tuple[int, ...] | None:
+        """Slots without an in-sync member, from mdstat; None where mdstat does not tell."""
+        if self.up is None:
+            return None
+        return tuple(slot for slot, mark in enumerate(self.up) if mark != "U")
+
+    @property
+    def losses_left(self) -> int | None:
+        """How many more members may fail, whichever they are; negative: too many are gone."""
+        missing = self.missing_slots
+        if missing is None or self.up is None:
+            return None
+        return losses_left(self.level, self.layout, len(self.up), missing)
+
+    @property
+    def mirror_sets(self) -> tuple[tuple[int, ...], ...]:
+        """Sets of slots that hold the same data."""
+        return copy_groups(self.level, self.layout, self.raid_disks or 0)
+
+    @property
+    def sync_counts_array(self) -> bool:
+        """Whether progress and speed count the array's KiB (RAID-10 but for recover and reshape)."""
+        return (
+            self.level == "raid10"
+            and self.sync is not None
+            and self.sync.action in {"resync", "check", "repair"}
+        )
+
+    @property
+    def member_share(self) -> float | None:
+        """A member's part of the speed that the kernel counts: 0.5 for RAID-10 near 2 on four disks."""
+        if not self.sync_counts_array:
+            return 1.0
+        decoded = Raid10Layout.decode(self.layout) if self.layout is not None else None
+        if decoded is None or not self.raid_disks:
+            return None
+        return decoded.copies / self.raid_disks
+
+    @property
+    def work_waits(self) -> bool:
+        """Whether something is left to sync, recover or reshape while nothing runs."""
+        spare_for_hole = bool(self.degraded) and any(
+            member.states is not None and "spare" in member.states and "faulty" not in member.states
+            for member in self.members
+        )
+        unsynced = self.resync_start not in (None, "none") and self.redundant
+        reshaping = self.reshape_position not in (None, "none")
+        pending = self.sync is not None and self.sync.phase is Phase.PENDING
+        return spare_for_hole or unsynced or reshaping or pending

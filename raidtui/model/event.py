@@ -1,0 +1,41 @@
+"""One line of the timeline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """Where an event comes from."""
+
+    KERNEL = "kernel"
+    UDEV = "udev"
+    HEALTH = "health"
+    ACTION = "action"
+
+
+class Tone(StrEnum):
+    """How an event is to be read."""
+
+    PLAIN = "plain"
+    GOOD = "good"
+    WARN = "warn"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened.
+
+    Args:
+        at_s: epoch seconds.
+        subject: array label, disk name or ``you``.
+        text: what happened, a phrase without the subject.
+    """
+
+    at_s: float
+    kind: Kind
+    subject: str
+    text: str
+    tone: Tone = Tone.PLAIN

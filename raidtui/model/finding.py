@@ -1,0 +1,55 @@
+"""Verdicts: what is wrong or worth knowing, with a sentence and a remedy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Severity(IntEnum):
+    """Ordered: the worst finding decides."""
+
+    INFO = 0
+    ATTENTION = 1
+    DEGRADED = 2
+    FAILED = 3
+
+    @property
+    def word(self) -> str:
+        """The word shown beside glyph and colour."""
+        return self.name.lower()
+
+
+class Health(IntEnum):
+    """What an array's findings come to. The order is how urgent it is."""
+
+    OPTIMAL = 0
+    UNKNOWN = 1
+    ATTENTION = 2
+    DEGRADED = 3
+    FAILED = 4
+
+    @property
+    def word(self) -> str:
+        """The word shown beside glyph and colour."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing to tell.
+
+    Args:
+        code: stable, for machines: ``member-faulty``.
+        subject: the array's key (its UUID, or name without one), or "" for the host.
+        name: the subject's name for the eye.
+        sentence: what is the case.
+        remedy: what to do about it; "" where nothing is to be done.
+    """
+
+    severity: Severity
+    code: str
+    subject: str
+    name: str
+    sentence: str
+    remedy: str = ""

@@ -1,0 +1,104 @@
+"""What an array survives: losses, judged by level and, for RAID-10, by mirror sets."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
+
+
+def losses_left(
+    level: str | None, layout: int | None, raid_disks: int, missing: Collection[int]
+) -> int | None:
+    """Return how many more members may fail, whichever they are; negative: data are gone already.
+
+    Args:
+        level: the kernel's word, ``raid10``.
+        layout: the kernel's number; only RAID-10 needs it.
+        raid_disks: number of slots.
+        missing: slots without an in-sync member.
+
+    Returns:
+        None where the level, or RAID-10's layout, is not known.
+    """
+    gone = len(set(missing))
+    if level in PARITY_LEVELS:
+        return PARITY_LEVELS[level] - gone
+    if level in NO_REDUNDANCY:
+        return -gone
+    if level in {"raid1", "multipath"}:
+        return raid_disks - gone - 1
+    if level == "raid10":
+        groups = copy_groups(level, layout, raid_disks)
+        if not groups:
+            return None
+        return min(sum(slot not in missing for slot in group) for group in groups) - 1
+    return None
+
+
+def copy_groups(level: str | None, layout: int | None, raid_disks: int) -> tuple[tuple[int, ...], ...]:
+    """Return the sets of slots that mirror each other; empty for levels without mirrors."""
+    if level == "raid1":
+        return (tuple(range(raid_disks)),) if raid_disks > 0 else ()
+    if level != "raid10" or layout is None:
+        return ()
+    decoded = Raid10Layout.decode(layout)
+    return decoded.copy_groups(raid_disks) if decoded else ()
+
+
+def set_letters(level: str | None, layout: int | None, raid_disks: int) -> dict[int, str]:
+    """Return a letter per slot of RAID-10 mirror sets that do not overlap (near layouts); else nothing."""
+    if level != "raid10":
+        return {}
+    groups = copy_groups(level, layout, raid_disks)
+    if len(groups) > 26 or sum(len(group) for group in groups) != raid_disks:
+        return {}
+    return {slot: chr(ord("A") + index) for index, group in enumerate(groups) for slot in group}
+
+
+def loss_sentence(level: str | None, layout: int | None, raid_disks: int, missing: Collection[int]) -> str:
+    """Return what the next failures would do, in one line; empty where it is not known."""
+    left = losses_left(level, layout, raid_disks, missing)
+    if left is None:
+        return ""
+    if left < 0:
+        return "more members are missing than the level survives"
+    if level in NO_REDUNDANCY:
+        return "no redundancy: if one goes, all is gone"
+    if left == 0 and level == "raid10":
+        return _raid10_edge(layout, raid_disks, missing)
+    if left == 0:
+        return "if one goes: all is gone"
+    words = ("one", "two", "three", "four")
+    safe = words[left - 1] if left <= len(words) else str(left)
+    text = f"if {safe} {'goes' if left == 1 else 'go'}: safe"
+    if level == "raid10":
+        return text + _raid10_beyond(layout, raid_disks, missing, left)
+    return f"{text} · one more: all is gone"
+
+
+def _raid10_edge(layout: int | None, raid_disks: int, missing: Collection[int]) -> str:
+    last = sorted(
+        {
+            slot
+            for group in copy_groups("raid10", layout, raid_disks)
+            if sum(each not in missing for each in group) == 1
+            for slot in group
+            if slot not in missing
+        }
+    )
+    named = ", ".join(map(str, last))
+    return f"slot{'s' if len(last) > 1 else ''} {named} must not fail: the last copy · others may"
+
+
+def _raid10_beyond(layout: int | None, raid_disks: int, missing: Collection[int], left: int) -> str:
+    letters = set_letters("raid10", layout, raid_disks)
+    more = {1: "two", 2: "three"}.get(left, str(left + 1))
+    if not letters:
+        return f" · {more}: safe unless they hold the same chunks"
+    groups = copy_groups("raid10", layout, raid_disks)
+    deadly = [letters[g[0]] for g in groups if sum(s not in missing for s in g) == left + 1]
+    whole = "both" if left == 1 else "all"
+    if len(deadly) > 3:
+        return f" · {more}: safe unless {whole} of one set ({deadly[0]} to {deadly[-1]})"
+    return f" · {more}: safe unless " + " or ".join(f"{whole} of {letter}" for letter in deadly)

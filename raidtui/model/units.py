@@ -1,0 +1,67 @@
+"""Quantities in words: bytes, KiB/s, durations. Pure formatting, standard library only."""
+
+from __future__ import annotations
+
+import math
+
+KIB = 1024
+SECTOR_BYTES = 512
+
+_BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def three_digits(value: float) -> str:
+    """Return ``value`` (>= 0) with about three significant digits and no exponent: 0.84, 8.4, 84, 840."""
+    if value >= 9.995:
+        return f"{value:.0f}" if value >= 99.95 or value == int(value) else f"{value:.1f}"
+    if value == int(value):
+        return str(int(value))
+    return f"{value:.1f}" if value >= 0.95 else f"{value:.2g}"
+
+
+def binary_size(size_bytes: int) -> str:
+    """Return a size in the binary unit that gives at most four digits: ``420 GiB``, ``1.4 TiB``."""
+    value = float(size_bytes)
+    unit = 0
+    while value >= 999.5 and unit < len(_BINARY) - 1:
+        value /= KIB
+        unit += 1
+    return f"{three_digits(value)} {_BINARY[unit]}"
+
+
+def short_binary(size_bytes: int) -> str:
+    """Return a chunk size as mdadm users write it: ``32K``, ``512K``, ``1M``."""
+    for power, letter in ((3, "G"), (2, "M"), (1, "K")):
+        unit = KIB**power
+        if size_bytes >= unit and size_bytes % unit == 0:
+            return f"{size_bytes // unit}{letter}"
+    return f"{size_bytes}B"
+
+
+def rate_mb_s(speed_kib_s: float) -> str:
+    """Return a rate given in KiB/s in decimal MB/s: ``525 MB/s``; below 1 MB/s in KB/s."""
+    speed_bytes_s = speed_kib_s * KIB
+    if 0 < speed_bytes_s < 995_000:
+        return f"{three_digits(speed_bytes_s / 1e3)} KB/s"
+    return f"{three_digits(speed_bytes_s / 1e6)} MB/s"
+
+
+def duration(seconds: float) -> str:
+    """Return a short duration: ``8 s``, ``3 min``, ``2 h 05``, ``3 d 4 h``; ``?`` where it is not finite."""
+    if not math.isfinite(seconds) or seconds < 0:
+        return "?"
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes:02d}"
+    days, hours = divmod(hours, 24)
+    return f"{days} d {hours} h"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return ``1 disk`` or ``3 disks``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

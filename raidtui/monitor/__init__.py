@@ -1,0 +1,1 @@
+"""What is happening: samples, verdicts, events, history."""

@@ -1,0 +1,179 @@
+"""Events: the difference of two snapshots, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from raidtui.model.array import Array, Member, Phase
+from raidtui.model.event import Event, Kind, Tone
+from raidtui.model.finding import Finding, Health
+from raidtui.model.snapshot import Snapshot
+from raidtui.model.units import binary_size, counted, rate_mb_s
+from raidtui.monitor.health import health_of
+
+_PAUSES = {
+    Phase.DELAYED: "delayed: another array on the same disks syncs",
+    Phase.PENDING: "pending",
+    Phase.FROZEN: "frozen",
+    Phase.REMOTE: "runs on another node",
+}
+
+
+def diff(
+    old: Snapshot, new: Snapshot, old_findings: Sequence[Finding], new_findings: Sequence[Finding]
+) -> tuple[Event, ...]:
+    """Return what happened between two snapshots, in the order in which it is best read."""
+    return tuple(_diff(old, new, old_findings, new_findings))
+
+
+def _diff(
+    old: Snapshot, new: Snapshot, old_findings: Sequence[Finding], new_findings: Sequence[Finding]
+) -> Iterator[Event]:
+    if old.readable != new.readable:
+        tone, text = (
+            (Tone.GOOD, "can be read again") if new.readable else (Tone.BAD, "cannot be read any more")
+        )
+        yield Event(at_s=new.taken_s, kind=Kind.KERNEL, subject="/proc/mdstat", text=text, tone=tone)
+    before = {array.key: array for array in old.arrays}
+    after = {array.key: array for array in new.arrays}
+    for key, array in before.items():
+        if key not in after and not _same_by_name(array, new.arrays):
+            yield _event(new, array, "stopped", Tone.WARN)
+    for key, array in after.items():
+        earlier = before.get(key) or _same_by_name(array, old.arrays)
+        if earlier is None:
+            yield _event(new, array, _appeared(array), Tone.PLAIN)
+        elif earlier is not array:
+            yield from _diff_array(new, earlier, array)
+        old_health = health_of(earlier, old_findings) if earlier else Health.OPTIMAL
+        yield from _health_change(new, array, old_health, new_findings)
+    yield from _diff_limits(old, new)
+
+
+def _same_by_name(array: Array, others: Sequence[Array]) -> Array | None:
+    """An array whose UUID was not known in one of the two snapshots is told by its name."""
+    for other in others:
+        if other.name == array.name and (other.uuid is None or array.uuid is None):
+            return other
+    return None
+
+
+def _appeared(array: Array) -> str:
+    if not array.active:
+        return f"appeared as {array.path}, inactive, with {counted(len(array.members), 'member')}"
+    size = f", {binary_size(array.size_bytes)}" if array.size_bytes else ""
+    return f"started as {array.path}: {array.level or 'level unknown'}{size}"
+
+
+def _diff_array(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
+    if old.name != array.name:
+        yield _event(new, array, f"is now {array.path}, was {old.path}", Tone.PLAIN)
+    if old.label != array.label and old.label and array.label:
+        yield _event(new, array, f"renamed, was {old.label}", Tone.PLAIN)
+    if old.active != array.active:
+        tone = Tone.GOOD if array.active else Tone.BAD
+        yield _event(new, array, "started" if array.active else "became inactive", tone)
+    if old.read_only != array.read_only:
+        yield _event(new, array, f"is {array.read_only}" if array.read_only else "is writable", Tone.PLAIN)
+    if old.array_state != array.array_state and array.array_state == "broken":
+        yield _event(new, array, "is broken", Tone.BAD)
+    if old.size_bytes != array.size_bytes and array.size_bytes and old.size_bytes:
+        text = f"size {binary_size(old.size_bytes)} → {binary_size(array.size_bytes)}"
+        yield _event(new, array, text, Tone.PLAIN)
+    yield from _diff_members(new, old, array)
+    yield from _diff_sync(new, old, array)
+    yield from _diff_local_limit(new, old, array)
+
+
+def _diff_members(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
+    before = {member.name: member for member in old.members}
+    after = {member.name: member for member in array.members}
+    for name in before.keys() - after.keys():
+        yield _event(new, array, f"member {name} removed", Tone.WARN)
+    for name, member in after.items():
+        earlier = before.get(name)
+        if earlier is None:
+            role = member.role.replace("_", " ")
+            yield _event(new, array, f"member {name} added ({role})", Tone.PLAIN)
+        elif earlier.states != member.states:
+            yield from _diff_member(new, array, earlier, member)
+
+
+def _diff_member(new: Snapshot, array: Array, old: Member, member: Member) -> Iterator[Event]:
+    if member.has("faulty") and not old.has("faulty"):
+        yield _event(new, array, f"member {member.name} failed", Tone.BAD)
+    elif member.role != old.role:
+        tone = Tone.GOOD if member.role == "in_sync" else Tone.PLAIN
+        yield _event(new, array, f"member {member.name}: {old.role} → {member.role}", tone)
+
+
+def _diff_sync(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
+    before, after = old.sync, array.sync
+    if after is None:
+        if before is not None:
+            yield _sync_ended(new, before.action, old, array)
+        return
+    if before is not None and before.action != after.action:
+        yield _sync_ended(new, before.action, old, array)
+    if before is None or before.action != after.action or before.phase != after.phase:
+        if after.phase is Phase.RUNNING:
+            again = before is not None and before.action == after.action
+            size = f", {binary_size(after.total_kib * 1024)}" if after.total_kib and not again else ""
+            yield _event(new, array, f"{after.action} {'goes on' if again else 'started'}{size}", Tone.PLAIN)
+        else:
+            tone = Tone.WARN if after.phase is Phase.FROZEN else Tone.PLAIN
+            yield _event(new, array, f"{after.action} {_PAUSES[after.phase]}", tone)
+
+
+def _sync_ended(new: Snapshot, action: str, old: Array, array: Array) -> Event:
+    sync = old.sync
+    text = f"{action} ended"
+    if sync is not None and sync.percent and (sync.kernel_permille or 0) < 900:
+        text += f" (was at {sync.percent})"
+    if action in {"check", "repair"} and array.mismatch_count is not None:
+        text += f", {counted(array.mismatch_count, 'mismatched sector')}"
+    return _event(new, array, text, Tone.GOOD if not array.degraded else Tone.WARN)
+
+
+def _health_change(
+    new: Snapshot, array: Array, before: Health, findings: Sequence[Finding]
+) -> Iterator[Event]:
+    now = health_of(array, findings)
+    if now == before:
+        return
+    tone = Tone.BAD if now >= Health.DEGRADED else Tone.WARN if now > before else Tone.GOOD
+    worst = next((finding for finding in findings if finding.subject == array.key), None)
+    why = f": {worst.sentence}" if worst is not None and now > Health.OPTIMAL else ""
+    yield Event(at_s=new.taken_s, kind=Kind.HEALTH, subject=array.title, text=f"{now.word}{why}", tone=tone)
+
+
+def _diff_local_limit(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
+    before, after = old.speed_limit, array.speed_limit
+    if before is None or after is None:
+        return
+    for word, was, now, old_scope, scope in (
+        ("min", before.min_kib_s, after.min_kib_s, before.min_scope, after.min_scope),
+        ("max", before.max_kib_s, after.max_kib_s, before.max_scope, after.max_scope),
+    ):
+        if scope != old_scope and scope == "system":
+            yield _event(new, array, f"{word} limit given back to the system: {_rate(now)}", Tone.PLAIN)
+        elif scope == "local" and (was != now or scope != old_scope):
+            yield _event(new, array, f"{word} limit {_rate(was)} → {_rate(now)} (this array)", Tone.PLAIN)
+
+
+def _diff_limits(old: Snapshot, new: Snapshot) -> Iterator[Event]:
+    for word, was, now in (
+        ("min", old.limits.min_kib_s, new.limits.min_kib_s),
+        ("max", old.limits.max_kib_s, new.limits.max_kib_s),
+    ):
+        if was != now and was is not None and now is not None:
+            text = f"{word} speed limit {_rate(was)} → {_rate(now)} (all arrays)"
+            yield Event(at_s=new.taken_s, kind=Kind.KERNEL, subject="system", text=text)
+
+
+def _rate(kib_s: int | None) -> str:
+    return "?" if kib_s is None else rate_mb_s(kib_s)
+
+
+def _event(new: Snapshot, array: Array, text: str, tone: Tone) -> Event:
+    return Event(at_s=new.taken_s, kind=Kind.KERNEL, subject=array.title, text=text, tone=tone)

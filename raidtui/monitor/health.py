@@ -1,0 +1,229 @@
+"""Verdicts on arrays: findings with a sentence and a remedy.
+
+Not faults: auto-read-only, a running check, a resync, mismatches on RAID-1 and RAID-10 (swap and mapped files
+leave harmless ones there). Faults: a failed, missing or degraded array, judged by level and mirror sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from raidtui.model.array import Array, Phase
+from raidtui.model.finding import Finding, Health, Severity
+from raidtui.model.levels import PARITY_LEVELS
+from raidtui.model.snapshot import Snapshot
+from raidtui.model.units import counted
+
+_OF_SEVERITY = {
+    Severity.INFO: Health.OPTIMAL,
+    Severity.ATTENTION: Health.ATTENTION,
+    Severity.DEGRADED: Health.DEGRADED,
+    Severity.FAILED: Health.FAILED,
+}
+
+
+def judge(snapshot: Snapshot) -> tuple[Finding, ...]:
+    """Return the findings of all arrays, the worst first."""
+    found = [finding for array in snapshot.arrays for finding in judge_array(array)]
+    return tuple(sorted(found, key=lambda finding: -finding.severity))
+
+
+def health_of(array: Array, findings: Sequence[Finding]) -> Health:
+    """Return what the findings about an array come to."""
+    own = [finding.severity for finding in findings if finding.subject == array.key]
+    worst = _OF_SEVERITY[max(own)] if own else Health.OPTIMAL
+    unread = array.stale is not None or (array.active and array.redundant and array.up is None)
+    return max(worst, Health.UNKNOWN) if unread else worst
+
+
+def exit_status(snapshot: Snapshot, findings: Sequence[Finding]) -> int:
+    """Return 0 all well, 1 degraded or attention, 2 failed, 3 cannot tell."""
+    healths = [health_of(array, findings) for array in snapshot.arrays]
+    if Health.FAILED in healths:
+        return 2
+    if not snapshot.readable or Health.UNKNOWN in healths or _unread_lines(snapshot):
+        return 3
+    return 1 if any(health >= Health.ATTENTION for health in healths) else 0
+
+
+def judge_array(array: Array) -> Iterator[Finding]:
+    """Yield what there is to say about one array."""
+    if array.stale is not None:
+        yield _finding(array, Severity.ATTENTION, "stale", f"cannot be read now: {array.stale.reason}")
+    if not array.active:
+        if not array.is_container:
+            yield _inactive(array)
+        return
+    yield from _judge_members(array)
+    yield from _judge_sync(array)
+    yield from _judge_rest(array)
+
+
+def _judge_members(array: Array) -> Iterator[Finding]:
+    missing = array.missing_slots or ()
+    left = array.losses_left
+    faulty = [member.name for member in array.members if member.has("faulty")]
+    if array.array_state == "broken" or (left is not None and left < 0) or (not array.redundant and faulty):
+        yield _finding(
+            array,
+            Severity.FAILED,
+            "failed",
+            f"has failed: {_missing_words(array, missing, faulty)}",
+            "do not write to it, and do not create anything anew; the data may still be on the members",
+        )
+        return
+    if missing:
+        yield _degraded(array, missing, faulty, left)
+    elif faulty:
+        verb, them = ("has", "it") if len(faulty) == 1 else ("have", "them")
+        yield _finding(
+            array,
+            Severity.ATTENTION,
+            "member-faulty",
+            f"{_and(faulty)} {verb} failed; all slots are filled without {them}",
+            f"mdadm {array.path} --remove failed, then replace the disk",
+        )
+    for member in array.members:
+        if member.has("write_error") or (member.has("blocked") and not member.has("faulty")):
+            word = "write errors" if member.has("write_error") else "is blocked"
+            yield _finding(
+                array,
+                Severity.ATTENTION,
+                "member-trouble",
+                f"member {member.name}: {word}",
+                "look at its SMART data",
+            )
+        if member.errors:
+            text = f"member {member.name}: {counted(member.errors, 'corrected read error')}"
+            yield _finding(array, Severity.INFO, "read-errors", text, "a check (c) shows whether more come")
+
+
+def _degraded(array: Array, missing: Sequence[int], faulty: list[str], left: int | None) -> Finding:
+    recovering = array.sync is not None and array.sync.action == "recover"
+    spare = any(member.role == "spare" for member in array.members)
+    if array.sync is not None and array.sync.phase is Phase.FROZEN:
+        remedy = "resume it (p): nothing is rebuilt while it is frozen"
+    elif recovering and array.sync is not None and array.sync.phase is Phase.RUNNING:
+        remedy = "a recovery runs; leave the other members alone until it is done"
+    elif recovering or spare:
+        remedy = "a spare is there; its recovery has not started yet"
+    else:
+        remedy = f"add a disk: mdadm {array.path} --add DEVICE"
+    risk = ""
+    if left == 0:
+        last = sorted(
+            {s for g in array.mirror_sets for s in g if s not in missing and _is_last(g, s, missing)}
+        )
+        slots = f"slot{'s' if len(last) > 1 else ''} {', '.join(map(str, last))}"
+        risk = (
+            f"; {slots} holds the last copy"
+            if last and array.level == "raid10"
+            else "; no redundancy is left"
+        )
+    text = f"is degraded: {_missing_words(array, missing, faulty)}{risk}"
+    return _finding(array, Severity.DEGRADED, "degraded", text, remedy)
+
+
+def _is_last(group: Sequence[int], slot: int, missing: Sequence[int]) -> bool:
+    return [each for each in group if each not in missing] == [slot]
+
+
+def _missing_words(array: Array, missing: Sequence[int], faulty: list[str]) -> str:
+    total = len(array.up) if array.up is not None else array.raid_disks or len(array.members)
+    rebuilding = [member.name for member in array.members if member.role == "rebuilding"]
+    if not missing:
+        return f"{_and(faulty)} failed" if faulty else "a member is gone"
+    slots = f"slot{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing))}"
+    words = f"{len(missing)} of {counted(total, 'member')} missing ({slots})"
+    if faulty:
+        words += f", {_and(faulty)} failed"
+    if rebuilding:
+        words += f", {_and(rebuilding)} being rebuilt"
+    return words
+
+
+def _inactive(array: Array) -> Finding:
+    there = len(array.members)
+    wanted = f" of {array.raid_disks}" if array.raid_disks else ""
+    noun = "member" if (array.raid_disks or there) == 1 else "members"
+    return _finding(
+        array,
+        Severity.FAILED,
+        "inactive",
+        f"is inactive: not started, with {there}{wanted} {noun}",
+        f"find the missing members, or start it without them: mdadm --run {array.path}; never create it anew",
+    )
+
+
+def _judge_sync(array: Array) -> Iterator[Finding]:
+    sync = array.sync
+    if array.sync_action == "frozen":
+        if array.work_waits:
+            what = sync.action if sync else "recover"
+            yield _finding(
+                array,
+                Severity.DEGRADED,
+                "frozen-with-work",
+                f"is frozen while a {what} waits: it does not go on by itself",
+                "resume it (p)",
+            )
+        else:
+            yield _finding(
+                array,
+                Severity.ATTENTION,
+                "frozen",
+                "is frozen: a failed disk would not be rebuilt",
+                "resume it (p)",
+            )
+    elif sync is not None and sync.phase is Phase.PENDING:
+        why = (
+            "until the first write (auto-read-only)"
+            if array.read_only == "auto-read-only"
+            else "for its turn"
+        )
+        yield _finding(array, Severity.INFO, "pending", f"its {sync.action} waits {why}")
+    elif sync is not None and sync.phase is Phase.DELAYED:
+        yield _finding(array, Severity.INFO, "delayed", f"its {sync.action} waits for another array's")
+
+
+def _judge_rest(array: Array) -> Iterator[Finding]:
+    if array.read_only == "auto-read-only":
+        text = "is auto-read-only: the first write makes it writable"
+        yield _finding(array, Severity.INFO, "auto-read-only", text)
+    elif array.read_only:
+        yield _finding(array, Severity.INFO, "read-only", "is read-only", f"mdadm --readwrite {array.path}")
+    if array.consistency_policy == "journal" or any(member.has("journal") for member in array.members):
+        alive = any(member.has("journal") and not member.has("faulty") for member in array.members)
+        if not alive:
+            yield _finding(
+                array,
+                Severity.DEGRADED,
+                "journal-missing",
+                "has lost its journal device and takes no writes until it has one, or another policy",
+                f"mdadm --readonly {array.path}, then mdadm {array.path} --add-journal DEVICE",
+            )
+    if array.mismatch_count:
+        parity = array.level in PARITY_LEVELS
+        yield _finding(
+            array,
+            Severity.ATTENTION if parity else Severity.INFO,
+            "mismatches",
+            f"the last check found {counted(array.mismatch_count, 'mismatched sector')}",
+            "" if not parity else "read the files and the kernel log; a repair rewrites parity, not the data",
+        )
+
+
+def _finding(array: Array, severity: Severity, code: str, sentence: str, remedy: str = "") -> Finding:
+    return Finding(
+        severity=severity, code=code, subject=array.key, name=array.title, sentence=sentence, remedy=remedy
+    )
+
+
+def _unread_lines(snapshot: Snapshot) -> bool:
+    return snapshot.md_loaded and any(lack.part == "/proc/mdstat" for lack in snapshot.lacks)
+
+
+def _and(names: Sequence[str]) -> str:
+    if len(names) < 2:
+        return "".join(names)
+    return ", ".join(names[:-1]) + " and " + names[-1]

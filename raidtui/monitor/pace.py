@@ -1,0 +1,108 @@
+"""Why a sync is not faster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from raidtui.model.array import Array, Phase
+from raidtui.model.snapshot import Snapshot
+
+_NEAR_LIMIT = 0.85
+_BUSY, _AT_EASE = 0.9, 0.7
+
+
+class Brake(StrEnum):
+    """What holds a sync back, for machines."""
+
+    MAX_LIMIT = "max_limit"
+    MIN_LIMIT = "min_limit"
+    OTHER_IO = "other_io"
+    DELAYED = "delayed"
+    PENDING = "pending"
+    FROZEN = "frozen"
+    SLOW_MEMBER = "slow_member"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldBack:
+    """The brake, and a short phrase for people."""
+
+    brake: Brake
+    words: str
+
+
+def held_back_by(
+    array: Array, snapshot: Snapshot, speed_kib_s: float | None, busy: Mapping[str, float] | None = None
+) -> HeldBack | None:
+    """Return what holds the array's sync back, or None where nothing is seen to.
+
+    Args:
+        array: with a ``sync``.
+        snapshot: where other arrays and limits are looked up.
+        speed_kib_s: the measured speed.
+        busy: part of the time, 0 to 1, that each disk had requests in flight.
+    """
+    sync = array.sync
+    if sync is None:
+        return None
+    if sync.phase is Phase.FROZEN:
+        return HeldBack(brake=Brake.FROZEN, words="frozen: p resumes")
+    if sync.phase is Phase.PENDING:
+        words = "auto-read-only until the first write" if array.read_only else "its turn"
+        return HeldBack(brake=Brake.PENDING, words=words)
+    if sync.phase is Phase.DELAYED:
+        return HeldBack(brake=Brake.DELAYED, words=_delay_words(array, snapshot))
+    if sync.phase is not Phase.RUNNING or not speed_kib_s:
+        return None
+    return _by_limit(array, speed_kib_s) or _by_member(array, busy or {}) or _by_load(array, speed_kib_s)
+
+
+def sharing(array: Array, snapshot: Snapshot) -> list[tuple[Array, str]]:
+    """Return the other arrays with a sync that runs on one of the same whole disks, and that disk."""
+    own = _whole_disks(array, snapshot)
+    found = []
+    for other in snapshot.arrays:
+        if other.key == array.key or other.sync is None or other.sync.phase is not Phase.RUNNING:
+            continue
+        if common := sorted(own & _whole_disks(other, snapshot)):
+            found.append((other, common[0]))
+    return found
+
+
+def _whole_disks(array: Array, snapshot: Snapshot) -> set[str]:
+    return {
+        snapshot.disks[member.name].disk if member.name in snapshot.disks else member.name
+        for member in array.members
+    }
+
+
+def _delay_words(array: Array, snapshot: Snapshot) -> str:
+    for other, disk in sharing(array, snapshot):
+        return f"waits for {other.title}: both use {disk}"
+    return "waits for another array on the same disks"
+
+
+def _by_limit(array: Array, speed_kib_s: float) -> HeldBack | None:
+    limit = array.speed_limit
+    ceiling = limit.ceiling_kib_s if limit else None
+    if limit is None or ceiling is None or ceiling <= 0 or speed_kib_s < _NEAR_LIMIT * ceiling:
+        return None
+    if limit.min_kib_s is not None and limit.max_kib_s is not None and limit.min_kib_s > limit.max_kib_s:
+        return HeldBack(brake=Brake.MIN_LIMIT, words="min limit (above max: min wins)")
+    return HeldBack(brake=Brake.MAX_LIMIT, words="max limit")
+
+
+def _by_member(array: Array, busy: Mapping[str, float]) -> HeldBack | None:
+    known = sorted(((busy[m.name], m.name) for m in array.members if m.name in busy), reverse=True)
+    if len(known) < 2 or known[0][0] < _BUSY or known[1][0] > _AT_EASE:
+        return None
+    return HeldBack(brake=Brake.SLOW_MEMBER, words=f"slow member {known[0][1]} ({known[0][0]:.0%} busy)")
+
+
+def _by_load(array: Array, speed_kib_s: float) -> HeldBack | None:
+    low = array.speed_limit.min_kib_s if array.speed_limit else None
+    if low and 0.7 * low <= speed_kib_s <= 1.3 * low:
+        return HeldBack(brake=Brake.OTHER_IO, words="other I/O: md yields down to min")
+    return None

@@ -1,0 +1,147 @@
+"""One sample: everything that the host says now, as a Snapshot."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from raidtui.host.block import DiskReader, read_io
+from raidtui.host.limits import read_limits
+from raidtui.host.md import ArrayReader
+from raidtui.host.mdstat import Mdstat, parse_mdstat
+from raidtui.host.root import Root, tool_path
+from raidtui.host.udev import DATA as UDEV_DATA
+from raidtui.model.array import Array, Stale
+from raidtui.model.snapshot import Host, Lack, Snapshot
+
+MDSTAT = "/proc/mdstat"
+
+
+class Sampler:
+    """Takes snapshots of one host. Not thread-safe: one thread samples.
+
+    Args:
+        root: where to read.
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, root: Root, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._root = root
+        self._clock = clock
+        may_ask = not root.live or os.geteuid() == 0
+        self._arrays = ArrayReader(root, use_mdadm=may_ask)
+        self._disks = DiskReader(root)
+        self._host = Host(name=root.hostname, kernel=root.kernel, is_root=root.writable, source=root.source)
+        self._tools = _tool_lacks(root)
+        self._last: Snapshot | None = None
+
+    def forget(self, name: str | None = None) -> None:
+        """Read a device, or everything, afresh next time: an event said that it changed."""
+        self._arrays.forget(name)
+        self._disks.forget(name)
+
+    def sample(self) -> Snapshot:
+        """Read the host. Never raises for what it finds: what cannot be read is in ``lacks`` or ``stale``."""
+        taken_s, clock_s = self._root.now_s(), self._clock()
+        try:
+            text = self._root.read(MDSTAT, keep=True).decode("utf-8", "replace")
+        except FileNotFoundError:
+            return self._remember(self._without_md(taken_s, clock_s))
+        except OSError as error:
+            return self._remember(self._unreadable(taken_s, clock_s, error.strerror or str(error)))
+        return self._remember(self._whole(taken_s, clock_s, parse_mdstat(text)))
+
+    def _remember(self, snapshot: Snapshot) -> Snapshot:
+        if snapshot.stale is None:
+            self._last = snapshot
+        return snapshot
+
+    def _whole(self, taken_s: float, clock_s: float, mdstat: Mdstat) -> Snapshot:
+        arrays = tuple(self._arrays.read(entry) for entry in mdstat.arrays)
+        named = {array.name for array in arrays}
+        self._arrays.keep_only(named)
+        kept, problems = self._keep_unread(mdstat, named)
+        names = {*named, *(member.name for array in arrays for member in array.members)}
+        disks = self._disks.read(sorted(names))
+        return Snapshot(
+            taken_s=taken_s,
+            clock_s=clock_s,
+            host=self._host,
+            md_loaded=True,
+            readable=True,
+            arrays=arrays + kept,
+            disks=disks,
+            limits=read_limits(self._root),
+            lacks=(*problems, *_sysfs_lack(arrays), *self._tools),
+            io=read_io(self._root, set(disks)),
+        )
+
+    def _keep_unread(self, mdstat: Mdstat, named: set[str]) -> tuple[tuple[Array, ...], list[Lack]]:
+        """An array whose lines could not be parsed keeps its last value, marked stale."""
+        kept: list[Array] = []
+        lacks: list[Lack] = []
+        for problem in mdstat.problems:
+            name, _, reason = problem.partition(": ")
+            before = next((a for a in self._last.arrays if a.name == name), None) if self._last else None
+            if before is not None and name not in named and self._last is not None:
+                since_s = before.stale.since_s if before.stale else self._last.taken_s
+                kept.append(replace(before, stale=Stale(since_s=since_s, reason=reason)))
+            lacks.append(Lack(part=MDSTAT, reason=problem, remedy="please report it: raidtui capture FILE"))
+        return tuple(kept), lacks
+
+    def _without_md(self, taken_s: float, clock_s: float) -> Snapshot:
+        self._arrays.forget()
+        lack = Lack(
+            part=MDSTAT,
+            reason="not there: the kernel has no md loaded",
+            remedy="modprobe md_mod loads it, mdadm does so by itself",
+        )
+        return Snapshot(
+            taken_s=taken_s,
+            clock_s=clock_s,
+            host=self._host,
+            md_loaded=False,
+            readable=True,
+            arrays=(),
+            lacks=(lack, *self._tools),
+        )
+
+    def _unreadable(self, taken_s: float, clock_s: float, reason: str) -> Snapshot:
+        lack = Lack(part=MDSTAT, reason=f"cannot be read: {reason}")
+        if self._last is not None:
+            since_s = self._last.stale.since_s if self._last.stale else self._last.taken_s
+            stale = Stale(since_s=since_s, reason=f"{MDSTAT}: {reason}")
+            return replace(self._last, taken_s=taken_s, clock_s=clock_s, readable=False, stale=stale)
+        return Snapshot(
+            taken_s=taken_s,
+            clock_s=clock_s,
+            host=self._host,
+            md_loaded=True,
+            readable=False,
+            arrays=(),
+            lacks=(lack, *self._tools),
+        )
+
+
+def _sysfs_lack(arrays: tuple[Array, ...]) -> tuple[Lack, ...]:
+    if not arrays or any(array.array_state is not None for array in arrays):
+        return ()
+    return (
+        Lack(
+            part="/sys/class/block/md*/md",
+            reason="not there: slots, limits, counters and UUIDs are unknown",
+        ),
+    )
+
+
+def _tool_lacks(root: Root) -> tuple[Lack, ...]:
+    lacks: list[Lack] = []
+    if root.live and os.geteuid() != 0:
+        lacks.append(Lack(part="changes", reason="need root", remedy="run it as: sudo raidtui"))
+    if root.live and tool_path("mdadm") is None:
+        lacks.append(Lack(part="mdadm", reason="not installed", remedy="install the package mdadm"))
+    if not root.names(UDEV_DATA):
+        lacks.append(Lack(part="udev", reason="no database: serial numbers and labels may be missing"))
+    return tuple(lacks)
