@@ -92,6 +92,10 @@ class Root(ABC):
         """Epoch seconds of what is read: the clock's, or when a capture was made."""
         return time.time()
 
+    def next_event_s(self) -> float | None:
+        """Seconds until something is known to happen (the demo's story), or None."""
+        return None
+
     @property
     def writable(self) -> bool:
         """Whether changes can be made at all (root on the live host, or the demo)."""

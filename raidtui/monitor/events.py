@@ -139,12 +139,25 @@ def _health_change(
     new: Snapshot, array: Array, before: Health, findings: Sequence[Finding]
 ) -> Iterator[Event]:
     now = health_of(array, findings)
-    if now == before:
-        return
+    if now != before:
+        yield _health_event(new, array, now, before, findings)
+
+
+def first_words(snapshot: Snapshot, findings: Sequence[Finding]) -> tuple[Event, ...]:
+    """Return one event per array that says what is found at the start, so that the log is never empty."""
+    return tuple(
+        _health_event(snapshot, array, health_of(array, findings), Health.OPTIMAL, findings)
+        for array in snapshot.arrays
+    )
+
+
+def _health_event(
+    new: Snapshot, array: Array, now: Health, before: Health, findings: Sequence[Finding]
+) -> Event:
     tone = Tone.BAD if now >= Health.DEGRADED else Tone.WARN if now > before else Tone.GOOD
     worst = next((finding for finding in findings if finding.subject == array.key), None)
     why = f": {worst.sentence}" if worst is not None and now > Health.OPTIMAL else ""
-    yield Event(at_s=new.taken_s, kind=Kind.HEALTH, subject=array.title, text=f"{now.word}{why}", tone=tone)
+    return Event(at_s=new.taken_s, kind=Kind.HEALTH, subject=array.title, text=f"{now.word}{why}", tone=tone)
 
 
 def _diff_local_limit(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:

@@ -1,0 +1,1 @@
+"""What to do: pure planning from a request and a snapshot to a Plan or a Refusal."""

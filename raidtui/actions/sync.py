@@ -1,0 +1,132 @@
+"""Check, cancel, pause and resume: writes to md/sync_action (Documentation/admin-guide/md.rst).
+
+``idle`` does not pause a resync, recover or reshape: the kernel starts it again at once. ``frozen`` does, and
+while it stands no failed disk is rebuilt. A check that was interrupted leaves its place in ``sync_min``, and
+the next one goes on from there.
+"""
+
+from __future__ import annotations
+
+from raidtui.actions.target import array_step, needs_root
+from raidtui.model.array import Array, Phase
+from raidtui.model.plan import Harm, Plan, Refusal
+from raidtui.model.snapshot import Snapshot
+
+_CHECKS = frozenset({"check", "repair"})
+
+
+def plan_check(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
+    """Return the plan of a full check: it reads all members and counts what does not match."""
+    array = _target(snapshot, key)
+    if isinstance(array, Refusal):
+        return array
+    if array.sync is not None and array.sync.phase is not Phase.FROZEN:
+        return Refusal(why=f"a {array.sync.action} is there already", remedy="wait for it, or cancel it")
+    if array.sync_action == "frozen":
+        return Refusal(why=f"{array.title} is frozen", remedy="resume it first (p)")
+    if array.degraded:
+        return Refusal(why="a check needs all members", remedy="replace the missing one first")
+    if array.read_only == "read-only":
+        return Refusal(why=f"{array.title} is read-only", remedy=f"mdadm --readwrite {array.path}")
+    steps = [array_step(array, "sync_action", "check", "read all members and compare")]
+    if array.sync_min_sectors:
+        steps.insert(0, array_step(array, "sync_min", "0", "from the start, not where the last one stopped"))
+    return Plan(
+        title="check started",
+        subject=array.title,
+        steps=tuple(steps),
+        undo=(
+            array_step(array, "sync_action", "idle", "cancel the check"),
+            array_step(array, "sync_min", "0", "so that the next one starts at the start"),
+        ),
+    )
+
+
+def plan_cancel(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
+    """Return the plan that ends a check for good; the next one starts at the start."""
+    array = _target(snapshot, key)
+    if isinstance(array, Refusal):
+        return array
+    if array.sync is None or array.sync.action not in _CHECKS:
+        if array.sync is not None:
+            return Refusal(why=f"a {array.sync.action} cannot be cancelled", remedy="p pauses it")
+        return Refusal(why="no check runs")
+    return Plan(
+        title=f"{array.sync.action} cancelled",
+        subject=array.title,
+        steps=(
+            array_step(array, "sync_action", "idle", f"end the {array.sync.action}"),
+            array_step(array, "sync_min", "0", "so that the next one starts at the start"),
+        ),
+    )
+
+
+def plan_pause(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
+    """Return the plan that pauses what runs."""
+    array = _target(snapshot, key)
+    if isinstance(array, Refusal):
+        return array
+    sync = array.sync
+    if array.sync_action == "frozen":
+        return Refusal(why=f"{array.title} is frozen already", remedy="p resumes it")
+    if sync is None:
+        return Refusal(why="nothing runs that could be paused")
+    if sync.action in _CHECKS:
+        return Plan(
+            title=f"{sync.action} paused",
+            subject=array.title,
+            steps=(array_step(array, "sync_action", "idle", "the place is kept in sync_min"),),
+            undo=(array_step(array, "sync_action", sync.action, "go on from there"),),
+        )
+    lost = " The array stays degraded as long." if array.degraded else ""
+    return Plan(
+        title=f"{sync.action} paused",
+        subject=array.title,
+        steps=(array_step(array, "sync_action", "frozen", "idle would start it again at once"),),
+        undo=(array_step(array, "sync_action", "idle", "let it go on"),),
+        harm=Harm.REDUCES,
+        warning=f"While it is frozen, no failed disk is rebuilt.{lost} It stays so until it is resumed.",
+    )
+
+
+def plan_resume(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
+    """Return the plan that lets go on what was paused."""
+    array = _target(snapshot, key)
+    if isinstance(array, Refusal):
+        return array
+    if array.sync_action == "frozen":
+        return Plan(
+            title="resumed",
+            subject=array.title,
+            steps=(array_step(array, "sync_action", "idle", "what waits starts by itself"),),
+            undo=(array_step(array, "sync_action", "frozen", "freeze it again"),),
+        )
+    if array.sync is None and array.sync_min_sectors:
+        return Plan(
+            title="check goes on where it was paused",
+            subject=array.title,
+            steps=(array_step(array, "sync_action", "check", f"from sector {array.sync_min_sectors} on"),),
+            undo=(array_step(array, "sync_action", "idle", "pause it again"),),
+        )
+    return Refusal(why=f"{array.title} is not paused")
+
+
+def is_paused(array: Array) -> bool:
+    """Whether the pause key means "resume" now."""
+    return array.sync_action == "frozen" or (array.sync is None and bool(array.sync_min_sectors))
+
+
+def _target(snapshot: Snapshot, key: str | None) -> Array | Refusal:
+    if refusal := needs_root(snapshot):
+        return refusal
+    array = snapshot.array(key)
+    if array is None:
+        return Refusal(why="no array is chosen" if key is None else "the array is gone")
+    if array.stale is not None:
+        return Refusal(why=f"{array.title} cannot be read now: {array.stale.reason}")
+    if not array.active:
+        return Refusal(why=f"{array.title} is inactive", remedy="start it first")
+    if array.sync_action is None:
+        level = array.level or "this array"
+        return Refusal(why=f"{level} has no redundancy: there is nothing to sync or check")
+    return array

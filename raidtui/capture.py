@@ -1,0 +1,160 @@
+"""``raidtui capture``: the tree and the tool outputs that a bug report needs, serial numbers hashed.
+
+The archive opens again with ``raidtui --root FILE``, screen and command line alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import secrets
+import tarfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import raidtui
+from raidtui.host.root import Root, output_path
+from raidtui.model.snapshot import Snapshot
+from raidtui.monitor.sampler import Sampler
+
+_BLOCK = "/sys/class/block"
+_PROC = (
+    "/proc/mdstat", "/proc/diskstats", "/proc/swaps", "/proc/self/mountinfo", "/proc/partitions",
+    "/proc/sys/kernel/hostname", "/proc/sys/kernel/osrelease", "/proc/sys/dev/raid/speed_limit_min",
+    "/proc/sys/dev/raid/speed_limit_max", "/proc/sys/dev/raid/sync_io_depth", "/etc/mdadm/mdadm.conf",
+    "/etc/mdadm.conf", "/etc/os-release", "/sys/module/md_mod/parameters/start_ro",
+)  # fmt: skip
+_DISK = (
+    "dev", "size", "ro", "removable", "partition", "wwid", "serial", "dm/name",
+    "device/model", "device/vendor", "device/serial", "device/timeout", "device/queue_depth",
+    "queue/rotational", "queue/scheduler", "queue/nr_requests", "queue/logical_block_size",
+    "queue/physical_block_size", "queue/optimal_io_size", "queue/discard_max_bytes",
+)  # fmt: skip
+_WRITE_ONLY = frozenset({"bitmap_set_bits", "new_dev"})
+_SECRET_KEYS = re.compile(
+    r"^(E:)?(ID_SERIAL|ID_SERIAL_SHORT|ID_WWN\w*|SCSI_IDENT_\w+|ID_SCSI_SERIAL|ID_ATA_\w*WWN\w*)=(.+)$",
+    re.MULTILINE,
+)
+
+
+def write_capture(root: Root, target: Path, *, with_serials: bool = False) -> int:
+    """Write a capture (tar, gzip) of what ``root`` shows; return the number of files in it.
+
+    Args:
+        root: the host.
+        target: the file to make; one that exists is never overwritten.
+        with_serials: keep serial numbers and WWNs instead of hashing them. The hash is the same for the same
+            serial within one capture and differs between captures.
+
+    Raises:
+        FileExistsError: ``target`` is there already.
+        OSError: it cannot be written.
+    """
+    snapshot = Sampler(root).sample()
+    files = dict(_files(root, snapshot))
+    links = dict(_links(root))
+    if not with_serials:
+        files, links = _hash_serials(snapshot, files, links)
+    with tarfile.open(target, "x:gz") as archive:
+        for path, data in sorted(files.items()):
+            entry = tarfile.TarInfo(path.lstrip("/"))
+            entry.size, entry.mtime, entry.mode = len(data), int(snapshot.taken_s), 0o644
+            archive.addfile(entry, io.BytesIO(data))
+        for path, link in sorted(links.items()):
+            entry = tarfile.TarInfo(path.lstrip("/"))
+            entry.type, entry.linkname, entry.mtime = tarfile.SYMTYPE, link, int(snapshot.taken_s)
+            archive.addfile(entry)
+    return len(files)
+
+
+def _files(root: Root, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
+    yield "/.raidtui/version", raidtui.__version__.encode()
+    yield "/.raidtui/taken_s", f"{snapshot.taken_s:.3f}".encode()
+    yield "/.raidtui/made", time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(snapshot.taken_s)).encode()
+    for path in _PROC:
+        yield from _file(root, path)
+    for name in {*root.names(_BLOCK), *snapshot.disks}:
+        if not name.startswith(("loop", "ram")) or name in snapshot.disks:
+            yield from _device(root, name)
+    for array in snapshot.arrays:
+        base = f"{_BLOCK}/{array.name}/md"
+        for attribute in root.names(base):
+            if attribute.startswith("dev-"):
+                for of_member in root.names(f"{base}/{attribute}"):
+                    yield from _file(root, f"{base}/{attribute}/{of_member}")
+            elif attribute == "bitmap":
+                for of_bitmap in root.names(f"{base}/bitmap"):
+                    yield from _file(root, f"{base}/bitmap/{of_bitmap}")
+            elif attribute not in _WRITE_ONLY:
+                yield from _file(root, f"{base}/{attribute}")
+        yield from _tool(root, "mdadm", "--detail", "--export", array.path)
+        yield from _tool(root, "mdadm", "--detail", array.path)
+        for member in array.members:
+            yield from _tool(root, "mdadm", "--examine", "--export", f"/dev/{member.name}")
+    yield from _tool(root, "mdadm", "--version")
+
+
+def _device(root: Root, name: str) -> Iterator[tuple[str, bytes]]:
+    node = f"{_BLOCK}/{name}"
+    for attribute in _DISK:
+        yield from _file(root, f"{node}/{attribute}")
+    for folder in ("holders", "slaves"):
+        for other in root.names(f"{node}/{folder}"):
+            yield f"{node}/{folder}/{other}", b""
+    for child in root.names(node):
+        if child.startswith(name):
+            yield from _file(root, f"{node}/{child}/partition")
+    if dev := root.text(f"{node}/dev"):
+        yield from _file(root, f"/run/udev/data/b{dev}")
+
+
+def _file(root: Root, path: str) -> Iterator[tuple[str, bytes]]:
+    try:
+        yield path, root.read(path)
+    except OSError:
+        return  # a file that is not there, or not for us, is not part of the capture either
+
+
+def _tool(root: Root, *argv: str) -> Iterator[tuple[str, bytes]]:
+    output = root.run(*argv)
+    if output.status is not None:
+        said = f"exit {output.status}\n{output.stdout}{output.stderr}"
+        yield output_path(argv), said.encode()
+
+
+def _links(root: Root) -> Iterator[tuple[str, str]]:
+    for name in root.names("/dev/md"):
+        if target := root.link(f"/dev/md/{name}"):
+            yield f"/dev/md/{name}", target
+
+
+def _hash_serials(
+    snapshot: Snapshot, files: dict[str, bytes], links: dict[str, str]
+) -> tuple[dict[str, bytes], dict[str, str]]:
+    salt = secrets.token_bytes(16)
+    secret: set[str] = set()
+    for disk in snapshot.disks.values():
+        secret.update(text for text in (disk.serial, disk.wwn) if text)
+    for path, data in files.items():
+        if path.startswith("/run/udev/data/"):
+            secret.update(match.group(3) for match in _SECRET_KEYS.finditer(data.decode("utf-8", "replace")))
+        elif path.endswith(("/serial", "/wwid")):
+            secret.add(data.decode("utf-8", "replace").strip())
+    words = sorted((word for word in secret if len(word) > 3), key=len, reverse=True)
+    hashed = {
+        word: "h" + hashlib.blake2b(word.encode(), key=salt, digest_size=6).hexdigest() for word in words
+    }
+    if not words:
+        return files, links
+    pattern = re.compile("|".join(re.escape(word) for word in words))
+
+    def conceal(text: str) -> str:
+        return pattern.sub(lambda match: hashed[match.group()], text)
+
+    return (
+        {path: conceal(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+         for path, data in files.items()},
+        {conceal(path): conceal(target) for path, target in links.items()},
+    )  # fmt: skip

@@ -1,0 +1,124 @@
+"""The command line. Each command imports what it needs when it runs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import raidtui
+from raidtui.host.opening import open_root
+from raidtui.host.root import Root, RootError
+
+_EPILOG = """\
+exit status of status: 0 all well, 1 degraded or attention, 2 failed, 3 cannot tell.
+Without a command, the console opens. Changes need root; without it everything is shown and nothing changed."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse exits with 2 on wrong usage, which of ``status`` would mean "failed": use 64 (EX_USAGE)."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(64, f"{self.prog}: {message}\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of everything that ``raidtui`` takes."""
+    parser = _Parser(
+        prog="raidtui",
+        description="Watch and throttle Linux md arrays live, from a terminal.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"raidtui {raidtui.__version__}")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--root",
+        metavar="PATH",
+        help="look at a captured tree instead of this host: a folder, a capture, or a /proc/mdstat text",
+    )
+    where.add_argument("--demo", action="store_true", help="a simulated host that lives; nothing is real")
+    parser.add_argument(
+        "--theme", metavar="NAME", help="dark, light, high-contrast, ansi, or one of your own"
+    )
+    parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    status = commands.add_parser(
+        "status", help="print how the arrays are, and exit with a status that says it"
+    )
+    form = status.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="as JSON (docs/status-json.md)")
+    form.add_argument("--prometheus", action="store_true", help="as metrics, node_exporter's names")
+    status.add_argument(
+        "--watch", action="store_true", help="go on: a line per event (with --json: an object)"
+    )
+    capture = commands.add_parser("capture", help="write what a bug report needs into FILE (tar.gz)")
+    capture.add_argument("file", metavar="FILE", type=Path)
+    capture.add_argument(
+        "--with-serials", action="store_true", help="keep serial numbers and WWNs; they are hashed otherwise"
+    )
+    return parser
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line; return the exit status."""
+    parser = build_parser()
+    arguments = parser.parse_args(argv)
+    try:
+        root = _root(arguments)
+    except RootError as error:
+        print(f"raidtui: {error}", file=sys.stderr)
+        return 3
+    if arguments.command == "status":
+        if arguments.watch and arguments.prometheus:
+            parser.error("--watch prints events, which are no metrics; leave one of the two out")
+        return _status(root, arguments)
+    if arguments.command == "capture":
+        return _capture(root, arguments)
+    return _screen(root, arguments)
+
+
+def _root(arguments: argparse.Namespace) -> Root:
+    if arguments.demo:
+        from raidtui.demo.host import demo_root  # noqa: PLC0415
+
+        return demo_root()
+    return open_root(arguments.root or "/")
+
+
+def _status(root: Root, arguments: argparse.Namespace) -> int:
+    from raidtui.status.command import print_status, watch_status  # noqa: PLC0415
+
+    form = "json" if arguments.json else "prometheus" if arguments.prometheus else "sentences"
+    try:
+        return watch_status(root, form) if arguments.watch else print_status(root, form)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader has gone (status | head); there is nobody left to tell
+        return 3
+
+
+def _capture(root: Root, arguments: argparse.Namespace) -> int:
+    from raidtui.capture import write_capture  # noqa: PLC0415
+
+    try:
+        number = write_capture(root, arguments.file, with_serials=arguments.with_serials)
+    except FileExistsError:
+        print(f"raidtui: {arguments.file} is there already; choose another name", file=sys.stderr)
+        return 73
+    except OSError as error:
+        print(f"raidtui: {arguments.file}: {error.strerror}", file=sys.stderr)
+        return 73
+    kept = "with serial numbers" if arguments.with_serials else "serial numbers hashed"
+    print(f"{arguments.file}: {number} files, {kept}. Look at it with: raidtui --root {arguments.file}")
+    return 0
+
+
+def _screen(root: Root, arguments: argparse.Namespace) -> int:
+    if not sys.stdout.isatty() or not sys.stdin.isatty():
+        print("raidtui: the console needs a terminal; for scripts there is: raidtui status", file=sys.stderr)
+        return 64
+    from raidtui.ui.launch import launch  # noqa: PLC0415
+
+    return launch(root, theme=arguments.theme, mouse=not arguments.no_mouse, demo=arguments.demo)

@@ -1,0 +1,61 @@
+"""The user's settings: ``$XDG_CONFIG_HOME/raidtui/config.toml`` and ``themes/*.toml`` beside it."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Settings.
+
+    Args:
+        theme: a theme's name; None: the default.
+        mouse: whether the mouse is used.
+        keys: binding id -> keys, comma separated ("arrays.check": "f5").
+        troubles: sentences on what could not be taken from the file; shown in the log.
+    """
+
+    theme: str | None = None
+    mouse: bool = True
+    keys: Mapping[str, str] = field(default_factory=dict)
+    troubles: tuple[str, ...] = ()
+
+
+def config_folder() -> Path:
+    """Return the folder of settings and of the user's own themes."""
+    base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    return Path(base).expanduser() / "raidtui"
+
+
+def read_config(folder: Path | None = None) -> Config:
+    """Return the settings; a missing file gives the defaults, a wrong entry is left out and said."""
+    path = (folder or config_folder()) / "config.toml"
+    try:
+        with path.open("rb") as file:
+            values = tomllib.load(file)
+    except FileNotFoundError:
+        return Config()
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return Config(troubles=(f"{path}: {error}; the defaults are used",))
+    return _checked(path, values)
+
+
+def _checked(path: Path, values: dict[str, Any]) -> Config:
+    troubles = [f"{path}: unknown setting {key!r}" for key in values.keys() - {"theme", "mouse", "keys"}]
+    theme, mouse, keys = values.get("theme"), values.get("mouse", True), values.get("keys", {})
+    if theme is not None and not isinstance(theme, str):
+        troubles.append(f"{path}: theme must be a name in quotes")
+        theme = None
+    if not isinstance(mouse, bool):
+        troubles.append(f"{path}: mouse must be true or false")
+        mouse = True
+    if not isinstance(keys, dict) or not all(isinstance(each, str) for each in keys.values()):
+        troubles.append(f'{path}: [keys] must hold lines like "arrays.check" = "f5"')
+        keys = {}
+    return Config(theme=theme, mouse=mouse, keys=keys, troubles=tuple(sorted(troubles)))

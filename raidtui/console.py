@@ -1,0 +1,210 @@
+"""The desk where the wings meet: what the screen and the command line both hold.
+
+Not thread-safe. The screen calls ``refresh`` and ``execute`` in one worker thread and takes the frozen
+``Report`` that comes back; the command line calls them directly.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from raidtui.actions.limits import SYSTEM
+from raidtui.actions.target import base_of
+from raidtui.host.root import Root
+from raidtui.jobs.journal import Journal, journal_path
+from raidtui.jobs.runner import Outcome, run_plan, undo_of
+from raidtui.model.array import Array
+from raidtui.model.event import Event, Kind, Tone
+from raidtui.model.finding import Finding, Health
+from raidtui.model.plan import Plan, Step
+from raidtui.model.snapshot import Snapshot
+from raidtui.monitor.cadence import interval_s
+from raidtui.monitor.events import diff, first_words
+from raidtui.monitor.health import exit_status, health_of, judge
+from raidtui.monitor.history import History
+from raidtui.monitor.pace import HeldBack, held_back_by
+from raidtui.monitor.progress import Estimate
+from raidtui.monitor.sampler import Sampler
+from raidtui.monitor.watch import Uevent
+
+_KEEP_EVENTS = 2000
+_RESTORABLE = ("sync_speed_min", "sync_speed_max", "speed_limit_min", "speed_limit_max", "sync_action")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A snapshot with everything that is concluded from it. Mappings go by ``Array.key``.
+
+    Args:
+        new_events: what happened since the report before.
+        next_s: seconds until the next sample that no event asks for.
+        speeds: (clock_s, KiB/s) per array, for the chart.
+        latency_ms: per disk, while something happens on it.
+    """
+
+    snapshot: Snapshot
+    findings: tuple[Finding, ...]
+    healths: Mapping[str, Health]
+    estimates: Mapping[str, Estimate]
+    brakes: Mapping[str, HeldBack]
+    speeds: Mapping[str, tuple[tuple[float, float], ...]] = field(compare=False)
+    latency_ms: Mapping[str, float] = field(compare=False)
+    new_events: tuple[Event, ...]
+    next_s: float
+    exit_status: int
+
+    def of(self, array: Array) -> tuple[Finding, ...]:
+        """Return the findings about an array, the worst first."""
+        return tuple(finding for finding in self.findings if finding.subject == array.key)
+
+
+class Console:
+    """One host, watched and acted upon.
+
+    Args:
+        root: the host.
+        journal: where writes are noted; the default for a live host is the system's, else none.
+    """
+
+    def __init__(self, root: Root, *, journal: Journal | None = None) -> None:
+        self.root = root
+        self.sampler = Sampler(root)
+        self.history = History()
+        self.events: deque[Event] = deque(maxlen=_KEEP_EVENTS)
+        self.journal = journal or Journal(journal_path() if root.live else None)
+        self._report: Report | None = None
+        self._pending: list[Event] = []
+        self._originals: dict[str, Step] = {}
+        self._undo: list[Plan] = []
+
+    def refresh(self) -> Report:
+        """Sample the host and conclude."""
+        snapshot = self.sampler.sample()
+        self.history.add(snapshot)
+        findings = judge(snapshot)
+        events = self._pending
+        self._pending = []
+        if self._report is not None:
+            events += diff(self._report.snapshot, snapshot, self._report.findings, findings)
+        else:
+            events += first_words(snapshot, findings)
+        self.events.extend(events)
+        self._report = self._conclude(snapshot, findings, tuple(events))
+        return self._report
+
+    def _conclude(
+        self, snapshot: Snapshot, findings: tuple[Finding, ...], events: tuple[Event, ...]
+    ) -> Report:
+        estimates: dict[str, Estimate] = {}
+        brakes: dict[str, HeldBack] = {}
+        busy = self.history.busy()
+        for array in snapshot.arrays:
+            estimate = self.history.estimate(array)
+            if estimate is not None:
+                estimates[array.key] = estimate
+            held = held_back_by(array, snapshot, estimate.speed_kib_s if estimate else None, busy)
+            if held is not None:
+                brakes[array.key] = held
+        until = self.root.next_event_s()
+        pace_s = interval_s(snapshot)
+        return Report(
+            snapshot=snapshot,
+            findings=findings,
+            healths={array.key: health_of(array, findings) for array in snapshot.arrays},
+            estimates=estimates,
+            brakes=brakes,
+            speeds={array.key: self.history.speeds(array.key) for array in snapshot.arrays},
+            latency_ms=self.history.latency_ms() if snapshot.syncing else {},
+            new_events=events,
+            next_s=pace_s if until is None else max(0.05, min(pace_s, until)),
+            exit_status=exit_status(snapshot, findings),
+        )
+
+    def take_uevents(self, uevents: tuple[Uevent, ...]) -> None:
+        """Note device events: what they name is read afresh, and coming and going is an event."""
+        for uevent in uevents:
+            self.sampler.forget(uevent.name or None)
+            if uevent.action not in {"add", "remove"} or uevent.name.startswith(("loop", "ram", "md", "dm-")):
+                continue
+            text = "plugged in" if uevent.action == "add" else "is gone"
+            tone = Tone.PLAIN if uevent.action == "add" else Tone.WARN
+            event = Event(at_s=self.root.now_s(), kind=Kind.UDEV, subject=uevent.name, text=text, tone=tone)
+            self._pending.append(event)
+
+    def execute(self, plan: Plan, *, is_undo: bool = False) -> Outcome:
+        """Carry a plan out, note it, and remember how it is undone."""
+        originals = self._originals_before(plan)
+        outcome = run_plan(self.root, plan, self.journal)
+        done = {step.path for step in outcome.done}
+        for path, step in originals.items():
+            if path in done:
+                self._originals.setdefault(path, step)
+        undo = undo_of(plan)
+        if outcome.failed is None and undo is not None and not is_undo:
+            self._undo.append(undo)
+        tone = Tone.PLAIN if outcome.failed is None else Tone.BAD
+        text = f"{plan.subject}: {outcome.sentence}"
+        self._pending.append(
+            Event(at_s=self.root.now_s(), kind=Kind.ACTION, subject="you", text=text, tone=tone)
+        )
+        return outcome
+
+    def _originals_before(self, plan: Plan) -> dict[str, Step]:
+        found: dict[str, Step] = {}
+        for step in plan.steps:
+            name = step.path.rpartition("/")[2]
+            if name not in _RESTORABLE or step.path in self._originals or step.path in found:
+                continue
+            now = self.root.text(step.path)
+            if now is None or (name == "sync_action" and step.text != "frozen"):
+                continue
+            number, _, scope = now.partition(" ")
+            text = "system" if "system" in scope else "idle" if name == "sync_action" else number
+            found[step.path] = Step(path=step.path, text=text, why="as it was before", identity=step.identity)
+        return found
+
+    def take_undo(self) -> Plan | None:
+        """Return the plan that undoes the last thing done, once."""
+        return self._undo.pop() if self._undo else None
+
+    def left_changed(self) -> Plan | None:
+        """Return the plan that puts back what this session changed and nobody has put back since.
+
+        Temporary settings only: speed limits, and arrays that were frozen.
+        """
+        steps: list[Step] = []
+        for path, original in self._originals.items():
+            now = self.root.text(path)
+            if now is None or (original.identity and not self._same(original)):
+                continue
+            number, _, scope = now.partition(" ")
+            same = (
+                "system" in scope
+                if original.text == "system"
+                else number == original.text and "system" not in scope
+            )
+            if path.endswith("/sync_action"):
+                same = number != "frozen"
+            if not same:
+                steps.append(original)
+        if not steps:
+            return None
+        ordered = tuple(sorted(steps, key=lambda step: not step.path.endswith("max")))
+        return Plan(title="restored what this session changed", subject="you", steps=ordered)
+
+    def _same(self, step: Step) -> bool:
+        if step.identity is None:
+            return True
+        path, uuid = step.identity
+        return (self.root.text(path) or "").replace("-", "") == uuid.replace(":", "")
+
+    def close(self) -> None:
+        """Let go of what is open."""
+        self.root.close()
+
+
+def limit_path(array: Array | None, word: str) -> str:
+    """Return the file that a limit (``min`` or ``max``) is written to; None stands for the system."""
+    return f"{SYSTEM}/speed_limit_{word}" if array is None else f"{base_of(array)}/sync_speed_{word}"

@@ -1,0 +1,58 @@
+"""The journal: every write with who and when, as JSON lines, each synced to disk; and the system log."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import syslog
+import time
+from pathlib import Path
+
+
+def journal_path() -> Path:
+    """Return where the journal is: /var/lib/raidtui for root, else the user's state folder."""
+    if os.geteuid() == 0:
+        return Path("/var/lib/raidtui/journal.jsonl")
+    state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    return Path(state).expanduser() / "raidtui" / "journal.jsonl"
+
+
+def who() -> str:
+    """Return the person behind this process: sudo's caller, else the login or user name."""
+    for key in ("SUDO_USER", "LOGNAME", "USER"):
+        if name := os.environ.get(key):
+            return name
+    return str(os.getuid())
+
+
+class Journal:
+    """Appends to the journal file and the system log.
+
+    Args:
+        path: the file; None keeps no file (the demo's writes are no writes).
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self.trouble = ""
+        """Why the file could not be written to, if so: shown, but no reason not to act."""
+
+    def note(self, **entry: object) -> None:
+        """Append one entry; ``at_s`` and ``who`` are added."""
+        if self._path is None:
+            return
+        line = json.dumps({"at_s": round(time.time(), 3), "who": who(), **entry}, ensure_ascii=False)
+        with contextlib.suppress(OSError):  # no system log in a container: the file is there
+            syslog.openlog("raidtui", syslog.LOG_PID, syslog.LOG_AUTHPRIV)
+            syslog.syslog(syslog.LOG_NOTICE, line)
+        try:
+            self._path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                os.write(descriptor, line.encode() + b"\n")
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            self.trouble = f"journal {self._path}: {error.strerror}"

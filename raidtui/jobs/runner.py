@@ -1,0 +1,75 @@
+"""Runs the steps of a plan that are plain writes, one after the other, and says what became of each."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from raidtui.host.names import canonical_uuid
+from raidtui.host.root import Root
+from raidtui.jobs.journal import Journal
+from raidtui.model.plan import Plan, Step
+
+_MEANINGS = {
+    errno.EBUSY: "the kernel is busy with another sync action",
+    errno.EINVAL: "the kernel does not take this value",
+    errno.EACCES: "permission denied: needs root",
+    errno.EPERM: "permission denied: needs root",
+    errno.ENOENT: "the file is not there: the array was stopped, or its level has none",
+    errno.ENODEV: "the array was stopped meanwhile",
+    errno.EROFS: "a captured tree is never written to",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a plan ended. ``failed`` is the step that could not be done; those after it were not tried."""
+
+    plan: Plan
+    done: tuple[Step, ...]
+    failed: Step | None = None
+    reason: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """One line: what was done, or what was not and why."""
+        if self.failed is None:
+            return self.plan.title
+        return f"not done: {self.plan.title}: {self.reason} ({self.failed.path})"
+
+
+def run_plan(root: Root, plan: Plan, journal: Journal) -> Outcome:
+    """Carry a plan out. Each step's identity is read again right before its write."""
+    done: list[Step] = []
+    for step in plan.steps:
+        reason = _run_step(root, step)
+        journal.note(
+            subject=plan.subject, plan=plan.title, wrote=step.text, path=step.path, error=reason or None
+        )
+        if reason:
+            return Outcome(plan=plan, done=tuple(done), failed=step, reason=reason)
+        done.append(step)
+    return Outcome(plan=plan, done=tuple(done))
+
+
+def undo_of(plan: Plan, steps: Iterable[Step] | None = None) -> Plan | None:
+    """Return the plan that puts back what ``plan`` did, or None where it cannot be."""
+    undo = tuple(steps) if steps is not None else plan.undo
+    if not undo:
+        return None
+    return Plan(title=f"undone: {plan.title}", subject=plan.subject, steps=undo, undo=plan.steps)
+
+
+def _run_step(root: Root, step: Step) -> str:
+    if step.identity is not None:
+        path, wanted = step.identity
+        found = root.text(path)
+        if canonical_uuid(found) != canonical_uuid(wanted):
+            return "another array has this name now" if found else "the array is gone"
+    try:
+        root.write(step.path, step.text)
+    except OSError as error:
+        meaning = _MEANINGS.get(error.errno or 0)
+        return meaning or error.strerror or str(error)
+    return ""

@@ -1,0 +1,1 @@
+"""``raidtui status``: the same report as the screen's, as sentences, JSON, events or metrics."""

@@ -1,0 +1,128 @@
+"""The report as JSON; docs/status-json.md describes it. What the kernel did not say is null."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import raidtui
+from raidtui.console import Report
+from raidtui.model.array import Array, Member
+from raidtui.model.finding import Finding
+from raidtui.model.levels import layout_words
+
+FORMAT_VERSION = 1
+
+
+def report_dict(report: Report) -> dict[str, Any]:
+    """Return the whole report as a dict that ``json`` takes."""
+    snapshot = report.snapshot
+    return {
+        "format_version": FORMAT_VERSION,
+        "raidtui_version": raidtui.__version__,
+        "taken_s": round(snapshot.taken_s, 3),
+        "exit_status": report.exit_status,
+        "host": {
+            "name": snapshot.host.name,
+            "kernel": snapshot.host.kernel,
+            "md_loaded": snapshot.md_loaded,
+            "readable": snapshot.readable,
+            "source": snapshot.host.source or None,
+            "speed_limit_min_kib_s": snapshot.limits.min_kib_s,
+            "speed_limit_max_kib_s": snapshot.limits.max_kib_s,
+        },
+        "arrays": [_array(report, array) for array in snapshot.arrays],
+        "findings": [_finding(report, finding) for finding in report.findings],
+        "lacks": [
+            {"part": lack.part, "reason": lack.reason, "remedy": lack.remedy or None}
+            for lack in snapshot.lacks
+        ],
+    }
+
+
+def _array(report: Report, array: Array) -> dict[str, Any]:
+    limit = array.speed_limit
+    bitmap = array.bitmap
+    return {
+        "name": array.name,
+        "path": array.path,
+        "uuid": array.uuid,
+        "label": array.label,
+        "level": array.level,
+        "layout": layout_words(array.level, array.layout),
+        "chunk_bytes": array.chunk_bytes,
+        "metadata": array.metadata,
+        "size_bytes": array.size_bytes,
+        "array_state": array.array_state,
+        "health": report.healths[array.key].word,
+        "raid_disks": array.raid_disks,
+        "degraded": array.degraded,
+        "consistency_policy": array.consistency_policy,
+        "bitmap": None
+        if bitmap is None
+        else {
+            "location": bitmap.location,
+            "chunk_bytes": bitmap.chunk_bytes,
+            "used_pages": bitmap.used_pages,
+            "pages": bitmap.pages,
+        },
+        "mismatch_count": array.mismatch_count,
+        "sync": _sync(report, array),
+        "speed_limit": None
+        if limit is None
+        else {
+            "min_kib_s": limit.min_kib_s,
+            "max_kib_s": limit.max_kib_s,
+            "min_scope": limit.min_scope,
+            "max_scope": limit.max_scope,
+        },
+        "members": [_member(report, member) for member in array.members],
+        "read_only": array.read_only or None,
+        "active": array.active,
+        "container": array.container,
+        "stale_since_s": array.stale.since_s if array.stale else None,
+    }
+
+
+def _sync(report: Report, array: Array) -> dict[str, Any] | None:
+    sync = array.sync
+    if sync is None:
+        return None
+    estimate = report.estimates.get(array.key)
+    held = report.brakes.get(array.key)
+    return {
+        "action": sync.action,
+        "phase": sync.phase.value,
+        "fraction": None if sync.fraction is None else round(sync.fraction, 6),
+        "done_kib": sync.done_kib,
+        "total_kib": sync.total_kib,
+        "speed_kib_s": None if estimate is None else round(estimate.speed_kib_s),
+        "kernel_speed_kib_s": sync.kernel_speed_kib_s,
+        "eta_s": None if estimate is None or estimate.left_s is None else round(estimate.left_s),
+        "limited_by": held.brake.value if held else None,
+        "limited_by_words": held.words if held else None,
+    }
+
+
+def _member(report: Report, member: Member) -> dict[str, Any]:
+    disk = report.snapshot.disks.get(member.name)
+    return {
+        "name": member.name,
+        "path": f"/dev/{member.name}",
+        "slot": member.slot,
+        "state": None if member.states is None else ",".join(member.states),
+        "errors": member.errors,
+        "serial": disk.serial if disk else None,
+        "model": disk.model if disk else None,
+    }
+
+
+def _finding(report: Report, finding: Finding) -> dict[str, Any]:
+    array = report.snapshot.array(finding.subject)
+    return {
+        "severity": finding.severity.word,
+        "code": finding.code,
+        "array": array.name if array else None,
+        "uuid": array.uuid if array else None,
+        "sentence": f"{finding.name} {finding.sentence}",
+        "remedy": finding.remedy or None,
+    }

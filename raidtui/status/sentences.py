@@ -1,0 +1,96 @@
+"""The report in plain sentences. No colour, no drawing: for people, mail and screen readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from raidtui.console import Report
+from raidtui.model.array import Array, Phase
+from raidtui.model.event import Event
+from raidtui.model.finding import Severity
+from raidtui.model.levels import layout_words
+from raidtui.model.text import visible
+from raidtui.model.units import binary_size, counted, duration, rate_mb_s, short_binary
+
+
+def report_lines(report: Report) -> Iterator[str]:
+    """Yield the report line by line, every text from outside made visible."""
+    snapshot = report.snapshot
+    host = snapshot.host
+    name = visible(host.name or "this host")
+    source = f" ({visible(host.source)})" if host.source else ""
+    if not snapshot.readable and not snapshot.arrays:
+        yield f"{name}{source}: cannot tell how the arrays are."
+    elif not snapshot.arrays:
+        yield f"{name}{source}: no md array."
+    else:
+        yield f"{name}{source}: {counted(len(snapshot.arrays), 'array')}."
+    for array in snapshot.arrays:
+        yield from _array_lines(report, array)
+    for lack in snapshot.lacks:
+        yield visible(f"Not known: {lack.sentence}.")
+
+
+def _array_lines(report: Report, array: Array) -> Iterator[str]:
+    facts = [array.level or "level unknown", layout_words(array.level, array.layout)]
+    if array.chunk_bytes:
+        facts.append(f"chunk {short_binary(array.chunk_bytes)}")
+    if array.size_bytes:
+        facts.append(binary_size(array.size_bytes))
+    if array.raid_disks and array.up is not None:
+        facts.append(f"{array.up.count('U')} of {counted(len(array.up), 'member')} in sync")
+    known = ", ".join(fact for fact in facts if fact)
+    title = visible(array.title)
+    where = "" if title == array.name else f" ({array.path})"
+    yield f"{title}{where} is {report.healths[array.key].word}: {visible(known)}."
+    yield from _sync_lines(report, array)
+    for finding in report.of(array):
+        if finding.code in {"pending", "delayed"}:
+            continue  # the sync's line says so, with the reason
+        mark = "Note" if finding.severity is Severity.INFO else finding.severity.word.capitalize()
+        remedy = f" To do: {finding.remedy}." if finding.remedy else ""
+        yield visible(f"  {mark}: {finding.name} {_clause(finding.sentence)}.{remedy}")
+
+
+def _clause(sentence: str) -> str:
+    return sentence if sentence.startswith(("is ", "has ")) else f"- {sentence}"
+
+
+def _sync_lines(report: Report, array: Array) -> Iterator[str]:
+    sync = array.sync
+    if sync is None:
+        return
+    held = report.brakes.get(array.key)
+    if sync.phase is not Phase.RUNNING:
+        why = f": {held.words}" if held else ""
+        yield visible(f"  {sync.action.capitalize()} {sync.phase.value}{why}.")
+        return
+    parts = [f"  {sync.action.capitalize()} at {sync.percent or 'an unknown place'}"]
+    estimate = report.estimates.get(array.key)
+    if estimate is not None:
+        parts.append(f"{rate_mb_s(estimate.speed_kib_s)}{_unit_note(array)}")
+        if estimate.left_s is not None:
+            parts.append(f"about {duration(estimate.left_s)} left{_band(report, array)}")
+    if held is not None:
+        parts.append(f"held back by: {held.words}")
+    yield visible(", ".join(parts) + ".")
+
+
+def _unit_note(array: Array) -> str:
+    share = array.member_share
+    if share is None or share == 1.0:
+        return ""
+    return " of the array"
+
+
+def _band(report: Report, array: Array) -> str:
+    estimate = report.estimates[array.key]
+    if estimate.left_low_s is None or estimate.left_high_s is None:
+        return ""
+    low, high = duration(estimate.left_low_s), duration(estimate.left_high_s)
+    return "" if low == high else f" ({low} to {high})"
+
+
+def event_line(event: Event, stamp: str) -> str:
+    """Return one line of ``--watch``: time, subject, text."""
+    return visible(f"{stamp} {event.subject}: {event.text}")
