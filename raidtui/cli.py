@@ -13,7 +13,7 @@ from raidtui.host.root import Root, RootError
 
 _EPILOG = """\
 exit status of status: 0 all well, 1 degraded or attention, 2 failed, 3 cannot tell.
-Without a command, the console opens. Changes need root; without it everything is shown and nothing changed."""
+Without a command, the console opens. Changes need root; without it all is shown and nothing changed."""
 
 
 class _Parser(argparse.ArgumentParser):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TypeGuard
 
 from raidtui.host.root import Root
 from raidtui.host.udev import UdevEntry, read_udev_entry
@@ -66,13 +67,17 @@ def _read_disk(root: Root, name: str, tables: UsageTables) -> Disk | None:
         name=name,
         disk=whole,
         dev=dev,
-        size_bytes=int(size) * 512 if size and size.isdigit() else None,
+        size_bytes=int(size) * 512 if _is_size(size) else None,
         model=_model(root, whole_node, of_whole),
         serial=_serial(root, whole_node, of_whole),
         wwn=of_whole.properties.get("ID_WWN") or _word(root.text(f"{whole_node}/wwid")),
         rotational=None if rotational is None else rotational.strip() == "1",
         uses=read_uses(root, name, dev, entry, tables),
     )
+
+
+def _is_size(text: str | None) -> TypeGuard[str]:
+    return text is not None and text.isascii() and text.isdigit() and len(text) <= 20
 
 
 def _whole_disk(root: Root, partition: str) -> str:

@@ -17,7 +17,5 @@ def read_limits(root: Root) -> SystemLimits:
 
 
 def _integer(text: str | None) -> int | None:
-    try:
-        return int(text) if text else None
-    except ValueError:
-        return None
+    digits = (text or "").removeprefix("-")
+    return int(text or "") if digits.isascii() and digits.isdigit() and len(digits) <= 20 else None

@@ -21,6 +21,11 @@ _VOLATILE = (
 _WORDS = {"recovery": "recover"}
 _PHASES = {"PENDING": Phase.PENDING, "DELAYED": Phase.DELAYED, "REMOTE": Phase.REMOTE}
 _REREAD_EVERY = 60
+# md/level of an array that was not started yet, where only its superblock told it (level_show).
+_LEVEL_NUMBERS = {
+    "-5": "faulty", "-4": "multipath", "-1": "linear", "0": "raid0", "1": "raid1", "4": "raid4", "5": "raid5",
+    "6": "raid6", "10": "raid10",
+}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -103,7 +108,7 @@ class ArrayReader:
             metadata=metadata,
             size_bytes=self._size_bytes(entry),
             component_kib=_integer(text(f"{base}/component_size")),
-            array_state=state,
+            array_state=state or ("broken" if entry.state == "broken" else None),
             active=entry.state != "inactive",
             read_only=entry.read_only,
             raid_disks=entry.raid_disks or disks or None,
@@ -163,7 +168,7 @@ class ArrayReader:
                 name=listed.name,
                 number=listed.number,
                 slot=None,
-                states=_states_from_flags(listed.flags, active=entry.state != "inactive" and all_in_sync),
+                states=_states_from_flags(listed.flags, active=entry.state == "active" and all_in_sync),
             )
             for listed in flags.values()
         ]
@@ -202,7 +207,7 @@ def _sync(line: MdstatSync | None, array: Array) -> Sync | None:
 def _waiting_work(array: Array) -> str:
     if array.reshape_position not in (None, "none"):
         return "reshape"
-    return "recover" if array.degraded else "resync"
+    return "recover" if array.degraded or array.replacing else "resync"
 
 
 def _named(array: Array, name: ArrayName) -> Array:
@@ -219,7 +224,7 @@ def _named(array: Array, name: ArrayName) -> Array:
 
 def _level(sysfs: str | None, entry: MdstatArray) -> str | None:
     if sysfs and sysfs not in {"none", "container"}:
-        return sysfs
+        return _LEVEL_NUMBERS.get(sysfs, sysfs)
     return entry.level
 
 
@@ -230,8 +235,13 @@ def _layout(sysfs: int | None, entry: MdstatArray) -> int | None:
         return entry.layout["algorithm"]
     if entry.level != "raid10":
         return None
-    far = entry.layout.get("offset") or entry.layout.get("far") or 1
-    return entry.layout.get("near", 1) | far << 8 | (0x10000 if "offset" in entry.layout else 0)
+    near, far = entry.layout.get("near", 1), entry.layout.get("offset") or entry.layout.get("far") or 1
+    if near > 255 or far > 255:
+        return None
+    sets = 0
+    if "set" in entry.layout:  # the fixed form unless only the buggy one gives this size (setup_geo)
+        sets = 2 if entry.layout["set"] == near * far else 1
+    return near | far << 8 | (0x10000 if "offset" in entry.layout else 0) | sets << 17
 
 
 def _metadata(sysfs: str | None, entry: MdstatArray) -> str | None:
@@ -241,7 +251,7 @@ def _metadata(sysfs: str | None, entry: MdstatArray) -> str | None:
         return "none"
     if entry.super:
         return entry.super
-    return "0.90" if entry.blocks_kib is not None and entry.state != "inactive" else None
+    return "0.90" if entry.blocks_kib is not None else None  # the only one for which nothing is printed
 
 
 def _degraded(sysfs: str | None, entry: MdstatArray) -> int | None:
@@ -283,8 +293,10 @@ def _states_from_flags(flags: str, *, active: bool) -> tuple[str, ...] | None:
     words = []
     if "F" in flags:
         words.append("faulty")
-    elif "J" in flags:
+    if "J" in flags:
         words.append("journal")
+    elif "F" in flags:
+        pass  # what else it was is not printed
     elif "S" in flags:
         words.append("spare")
     elif "R" in flags:

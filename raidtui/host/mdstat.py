@@ -63,7 +63,7 @@ class MdstatArray:
 
     ``state`` is active, inactive or broken; ``raid_disks``/``working`` are ``[n/m]``; ``up`` is ``U_UU``;
     ``super`` is the text after "super "; ``layout`` holds what the personality printed about it (``near``,
-    ``far``, ``offset``, ``algorithm``); ``text`` is the source, for comparing.
+    ``far``, ``offset``, ``set``: devices per far set, ``algorithm``); ``text`` is the source, for comparing.
     """
 
     __slots__ = (
@@ -117,24 +117,39 @@ def parse_mdstat(text: str) -> Mdstat:
 
 
 def _blocks(text: str, result: Mdstat) -> list[tuple[str, list[str]]]:
-    blocks: list[tuple[str, list[str]]] = []
+    """Return (name, lines) per array. md_seq_show ends each array with a line of nothing but spaces.
+
+    A line that belongs to no array must not be taken for the array's before it. The file is read in pieces,
+    so an array can be printed twice where another was made in between: the first time counts.
+    """
+    blocks: dict[str, list[str]] = {}
+    current: list[str] | None = None
     for line in text.split("\n"):
         if not line.strip():
-            continue
-        if line[0] in " \t":
-            if blocks:
-                blocks[-1][1].append(line)
-            continue
-        name, separator, rest = line.partition(" : ")
-        if line.startswith("Personalities :"):
+            current = None
+        elif line[0] in " \t":
+            if current is None:
+                result.problems.append(f"a line that belongs to no array: {line.strip()[:60]!r}")
+            else:
+                current.append(line)
+        elif line.startswith("Personalities :"):
+            current = None
             result.personalities = [word.strip("[]") for word in line.partition(":")[2].split()]
         elif line.startswith("unused devices:"):
-            continue
-        elif separator and name and " " not in name.strip():
-            blocks.append((name.strip(), [rest]))
+            current = None
         else:
-            result.problems.append(f"a line that is none of md's: {line[:60]!r}")
-    return blocks
+            name, separator, rest = line.partition(" : ")
+            current = [rest]
+            if not separator or not _is_array_name(name):
+                result.problems.append(f"a line that is none of md's: {line[:60]!r}")
+            else:
+                blocks.setdefault(name, current)
+    return list(blocks.items())
+
+
+def _is_array_name(name: str) -> bool:
+    """Whether this can be a kernel's name; it becomes a part of paths."""
+    return name.isprintable() and not set(name) & set(" /[]:") and name.strip(".") != ""
 
 
 def parse_array(name: str, lines: list[str]) -> MdstatArray:
@@ -144,9 +159,11 @@ def parse_array(name: str, lines: list[str]) -> MdstatArray:
         MdstatError: the lines are none that md.c prints.
     """
     array = MdstatArray(name, "\n".join(lines))
-    _parse_head(array, lines[0].split())
+    _parse_head(array, lines[0].split() if lines else [])
     for line in lines[1:]:
         words = line.split()
+        if not words:
+            continue
         if len(words) > 1 and words[1] == "blocks" and array.blocks_kib is None:
             array.blocks_kib = _number(words[0], "block count")
             _parse_geometry(array, words[2:])
@@ -162,7 +179,10 @@ def _parse_head(array: MdstatArray, words: list[str]) -> None:
     if not words or words[0] not in _STATES:
         raise MdstatError(f"unknown state {' '.join(words[:1])!r}")
     array.state = words[0]
-    for word in words[1:]:
+    for index, word in enumerate(words[1:], 1):
+        if word in {"super", "level"} or (word[0] == "[" and "/" in word):
+            _parse_geometry(array, words[index:])  # without members there is no line of blocks to bear it
+            return
         if word in _READ_ONLY:
             array.read_only = _READ_ONLY[word]
         elif "[" in word:
@@ -176,8 +196,10 @@ def _parse_head(array: MdstatArray, words: list[str]) -> None:
 def _parse_member(word: str) -> MdstatMember:
     name, _, rest = word.partition("[")
     number, bracket, flags = rest.partition("]")
-    if not name or not bracket:
+    if not bracket:
         raise MdstatError(f"member {word!r} is cut short")
+    if not name.isprintable() or not name.strip("./"):
+        raise MdstatError(f"member {word!r} has no name that a device can have")
     letters = flags.replace(")(", "").strip("()")
     if flags and (flags[0] != "(" or flags[-1] != ")" or not letters.isalpha()):
         raise MdstatError(f"member {word!r} has flags that are none")
@@ -198,7 +220,9 @@ def _parse_geometry(array: MdstatArray, words: list[str]) -> None:
             array.layout[following[: -len("-copies")]] = _number(word, "copies")
         elif word == "algorithm":
             array.layout["algorithm"] = _number(following, "algorithm")
-        elif word == "level" and following.isdigit() and array.personality.startswith("raid"):
+        elif following == "devices" and words[index + 2 : index + 4] == ["per", "set"]:
+            array.layout["set"] = _number(word, "devices per set")
+        elif word == "level" and following in {"4", "5", "6"} and array.personality.startswith("raid"):
             array.personality = "raid" + following
 
 

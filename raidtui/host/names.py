@@ -34,9 +34,10 @@ def read_array_name(root: Root, array: Array, *, use_mdadm: bool) -> ArrayName:
     entry = read_udev_entry(root, root.text(f"/sys/class/block/{array.name}/dev"))
     values: Mapping[str, str] = entry.properties
     link = next((f"/dev/{link}" for link in entry.links if link.startswith("md/")), None)
-    if "MD_NAME" not in values and use_mdadm:
+    if "MD_NAME" not in values and "MD_LEVEL" not in values and use_mdadm:  # udev's rule has not asked mdadm
         values = _ask_mdadm(root, array) or values
-    homehost, label = _split_name(values.get("MD_NAME", ""))
+    # 0.90 and external metadata keep no name; what is left is the one under /dev/md.
+    homehost, label = _split_name(values.get("MD_NAME") or values.get("MD_DEVNAME", ""))
     devices = values.get("MD_DEVICES", "")
     level = values.get("MD_LEVEL")
     return ArrayName(
@@ -45,7 +46,7 @@ def read_array_name(root: Root, array: Array, *, use_mdadm: bool) -> ArrayName:
         link=link or _link_under_dev_md(root, array.name),
         uuid=canonical_uuid(values.get("MD_UUID")),
         level=level if level != "container" else None,
-        raid_disks=int(devices) if devices.isdigit() else None,
+        raid_disks=int(devices) if devices.isascii() and devices.isdigit() and len(devices) < 6 else None,
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import lzma
 import tarfile
+import zlib
 from pathlib import Path
 
 from raidtui.host.root import DirRoot, MemoryRoot, Root, RootError
@@ -52,7 +54,7 @@ def _open_capture(place: Path) -> MemoryRoot:
                         raise RootError(f"{place}: too large for a capture; made by raidtui capture?")
                     content = archive.extractfile(entry)
                     files[path] = content.read() if content else b""
-    except (tarfile.TarError, EOFError, ValueError) as error:
+    except (tarfile.TarError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise RootError(f"{place}: the archive is damaged: {error}") from error
     if "/proc/mdstat" not in files and not any(path.startswith("/.raidtui/") for path in files):
         raise RootError(f"{place}: no capture: it holds no proc/mdstat; make one with: raidtui capture FILE")

@@ -20,6 +20,7 @@ from pathlib import Path
 _TOOL_FOLDERS = ("/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/local/bin")
 _CHUNK = 65536
 _SPARE_DESCRIPTORS = 128
+_END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
 
 
 class RootError(Exception):
@@ -81,7 +82,7 @@ class Root(ABC):
         """Return a file's text without the last newline, or None where it cannot be read."""
         try:
             return self.read(path, keep=keep).decode("utf-8", "replace").rstrip("\n")
-        except OSError:
+        except (OSError, ValueError):  # a name from outside may hold what no path can, a NUL
             return None
 
     def exists(self, path: str) -> bool:
@@ -151,14 +152,14 @@ class DirRoot(Root):
         """See ``Root.names``."""
         try:
             return tuple(sorted(os.listdir(self._prefix + path)))
-        except OSError:
+        except (OSError, ValueError):
             return ()
 
     def link(self, path: str) -> str | None:
         """See ``Root.link``."""
         try:
             return str(Path(self._prefix + path).readlink())
-        except OSError:
+        except (OSError, ValueError):
             return None
 
     def write(self, path: str, text: str) -> None:
@@ -338,7 +339,11 @@ def captured_output(root: Root, argv: tuple[str, ...]) -> ToolOutput:
     head, _, body = text.partition("\n")
     status = head.removeprefix("exit ")
     return ToolOutput(
-        argv=argv, status=int(status) if status.isdigit() else None, stdout=body, stderr="", why_not=""
+        argv=argv,
+        status=int(status) if status.isascii() and status.isdigit() and len(status) < 4 else None,
+        stdout=body,
+        stderr="",
+        why_not="",
     )
 
 
@@ -346,9 +351,10 @@ def captured_time(root: Root) -> float | None:
     """Return when a capture was made, epoch seconds."""
     text = root.text("/.raidtui/taken_s") or ""
     try:
-        return float(text)
+        taken_s = float(text)
     except ValueError:
         return None
+    return taken_s if 0 < taken_s < _END_OF_TIME_S else None  # NaN is neither
 
 
 def _pread_all(descriptor: int, path: str) -> bytes:

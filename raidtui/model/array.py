@@ -148,6 +148,7 @@ class Array:
         sync_action: ``md/sync_action`` verbatim, so also idle and frozen.
         sync_min_sectors: where the next check starts.
         container: the container's name, for a volume with external metadata.
+        twin: whether another array of the same snapshot has the same UUID (a mirror that came apart).
     """
 
     name: str
@@ -182,10 +183,13 @@ class Array:
     members: tuple[Member, ...] = ()
     container: str | None = None
     stale: Stale | None = None
+    twin: bool = False
 
     @property
     def key(self) -> str:
         """What tells this array from all others, over renames: the UUID where there is one."""
+        if self.twin:
+            return f"{self.uuid}@{self.name}"
         return self.uuid or self.name
 
     @property
@@ -243,6 +247,14 @@ class Array:
         return decoded.copies / self.raid_disks
 
     @property
+    def replacing(self) -> bool:
+        """Whether a replacement is still to be filled."""
+        return any(
+            member.has("replacement") and not member.has("in_sync") and not member.has("faulty")
+            for member in self.members
+        )
+
+    @property
     def work_waits(self) -> bool:
         """Whether something is left to sync, recover or reshape while nothing runs."""
         spare_for_hole = bool(self.degraded) and any(
@@ -252,4 +264,4 @@ class Array:
         unsynced = self.resync_start not in (None, "none") and self.redundant
         reshaping = self.reshape_position not in (None, "none")
         pending = self.sync is not None and self.sync.phase is Phase.PENDING
-        return spare_for_hole or unsynced or reshaping or pending
+        return spare_for_hole or self.replacing or unsynced or reshaping or pending

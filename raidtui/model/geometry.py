@@ -88,12 +88,15 @@ def _raid10_edge(layout: int | None, raid_disks: int, missing: Collection[int]) 
         }
     )
     named = ", ".join(map(str, last))
-    return f"slot{'s' if len(last) > 1 else ''} {named} must not fail: the last copy · others may"
+    text = f"slot{'s' if len(last) > 1 else ''} {named} must not fail: the last copy"
+    return text if len(last) + len(set(missing)) == raid_disks else f"{text} · others may"
 
 
 def _raid10_beyond(layout: int | None, raid_disks: int, missing: Collection[int], left: int) -> str:
     letters = set_letters("raid10", layout, raid_disks)
     more = {1: "two", 2: "three"}.get(left, str(left + 1))
+    if raid_disks - len(set(missing)) == left + 1:
+        return " · one more: all is gone"
     if not letters:
         return f" · {more}: safe unless they hold the same chunks"
     groups = copy_groups("raid10", layout, raid_disks)

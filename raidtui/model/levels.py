@@ -5,8 +5,6 @@ Sources: drivers/md/raid10.c (setup_geo, __raid10_find_phys), include/uapi/linux
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 PARITY_LAYOUTS = {
     0: "left-asymmetric",
     1: "right-asymmetric",
@@ -28,9 +26,8 @@ PARITY_LEVELS = {"raid4": 1, "raid5": 1, "raid6": 2}
 NO_REDUNDANCY = frozenset({"raid0", "linear", "faulty"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Raid10Layout:
-    """RAID-10's layout word taken apart.
+    """RAID-10's layout word taken apart. A plain class, because the first frame needs it.
 
     Args:
         near: copies of a chunk on neighbouring devices.
@@ -39,16 +36,19 @@ class Raid10Layout:
         far_sets: the kernel's ``layout >> 17``: how far copies stay within sets of devices (0, 1 or 2).
     """
 
-    near: int
-    far: int
-    offset: bool
-    far_sets: int
+    __slots__ = ("far", "far_sets", "near", "offset")
+
+    def __init__(self, *, near: int, far: int, offset: bool, far_sets: int) -> None:
+        self.near = near
+        self.far = far
+        self.offset = offset
+        self.far_sets = far_sets
 
     @classmethod
     def decode(cls, layout: int) -> Raid10Layout | None:
         """Return the layout that ``md/layout`` says (258 is near 2), or None where it is none."""
         near, far = layout & 0xFF, (layout >> 8) & 0xFF
-        if layout < 0 or near < 1 or far < 1:
+        if layout < 0 or near < 1 or far < 1 or layout >> 17 > 2:
             return None
         return cls(near=near, far=far, offset=bool(layout & 0x10000), far_sets=layout >> 17)
 

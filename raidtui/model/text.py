@@ -7,15 +7,23 @@ from __future__ import annotations
 
 import unicodedata
 
-_ESCAPED_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_ESCAPED_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Mn", "Mc", "Me"})
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
+# Letters and signs that join the one before or are of a width on which terminals do not agree.
+_ESCAPED_RANGES = (
+    (0x115F, 0x11FF),  # Hangul filler, vowels and final consonants
+    (0x2630, 0x2637), (0x268A, 0x268F), (0x4DC0, 0x4DFF),  # trigrams and hexagrams: wide since Unicode 16
+    (0x3164, 0x3164), (0xD7B0, 0xD7FF), (0xFFA0, 0xFFA0),  # Hangul filler, more vowels, half-width filler
+    (0x1D300, 0x1D376),  # more signs that became wide
+    (0x1F1E6, 0x1F1FF), (0x1F3FB, 0x1F3FF),  # halves of flags, skin tones
+)  # fmt: skip
 
 
 def visible(text: str) -> str:
     r"""Return ``text`` with everything that could move the cursor or the columns written out as an escape.
 
-    Control characters (an escape sequence's ESC among them), bidirectional controls, zero-width and
-    unassigned characters become ``\x1b`` or ``\u202e``. So do right-to-left letters: a terminal that
+    Control characters (an escape sequence's ESC among them), bidirectional controls, zero-width, combining
+    and unassigned characters become ``\x1b`` or ``\u202e``. So do right-to-left letters: a terminal that
     orders them by itself would carry the figures of the same line along.
     """
     if text.isascii() and text.isprintable():
@@ -30,7 +38,7 @@ def _visible_char(char: str) -> str:
     if (
         unicodedata.category(char) in _ESCAPED_CATEGORIES
         or unicodedata.bidirectional(char) in _RIGHT_TO_LEFT
-        or unicodedata.combining(char)
+        or any(first <= code <= last for first, last in _ESCAPED_RANGES)
     ):
         return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
     return " " if char.isspace() else char
@@ -62,10 +70,16 @@ def fit(text: str, width: int) -> str:
 
 
 def tail(text: str, width: int) -> str:
-    """Return the last ``width`` cells of ``text``, an ellipsis before them where something was cut.
+    """Return the last ``width`` cells of ``text`` at most, an ellipsis for what was cut before them.
 
     A serial number tells disks apart by its end.
     """
     if cell_width(text) <= width:
         return text
-    return "…" + text[len(text) - width + 1 :]
+    if width <= 0:
+        return ""
+    start, used = len(text), 0
+    while used + cell_width(text[start - 1]) < width:
+        start -= 1
+        used += cell_width(text[start])
+    return "…" + text[start:]

@@ -14,7 +14,7 @@ def three_digits(value: float) -> str:
     """Return ``value`` (>= 0) with about three significant digits and no exponent: 0.84, 8.4, 84, 840."""
     if value >= 9.995:
         return f"{value:.0f}" if value >= 99.95 or value == int(value) else f"{value:.1f}"
-    if value == int(value):
+    if value == int(value) or value < 0.0005:
         return str(int(value))
     return f"{value:.1f}" if value >= 0.95 else f"{value:.2g}"
 

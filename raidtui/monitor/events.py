@@ -51,9 +51,9 @@ def _diff(
 
 
 def _same_by_name(array: Array, others: Sequence[Array]) -> Array | None:
-    """An array whose UUID was not known in one of the two snapshots is told by its name."""
+    """An array whose UUID was not known, or not its alone, in one of the snapshots is told by its name."""
     for other in others:
-        if other.name == array.name and (other.uuid is None or array.uuid is None):
+        if other.name == array.name and (other.uuid == array.uuid or None in {other.uuid, array.uuid}):
             return other
     return None
 
@@ -88,8 +88,9 @@ def _diff_array(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
 def _diff_members(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
     before = {member.name: member for member in old.members}
     after = {member.name: member for member in array.members}
-    for name in before.keys() - after.keys():
-        yield _event(new, array, f"member {name} removed", Tone.WARN)
+    for name in before:
+        if name not in after:
+            yield _event(new, array, f"member {name} removed", Tone.WARN)
     for name, member in after.items():
         earlier = before.get(name)
         if earlier is None:

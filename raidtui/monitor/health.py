@@ -22,6 +22,13 @@ _OF_SEVERITY = {
 }
 
 
+_PENDING_WORDS = {
+    "auto-read-only": "waits until the first write (auto-read-only)",
+    "read-only": "waits until the array is made writable",
+    "": "has not started yet",
+}
+
+
 def judge(snapshot: Snapshot) -> tuple[Finding, ...]:
     """Return the findings of all arrays, the worst first."""
     found = [finding for array in snapshot.arrays for finding in judge_array(array)]
@@ -62,7 +69,7 @@ def judge_array(array: Array) -> Iterator[Finding]:
 def _judge_members(array: Array) -> Iterator[Finding]:
     missing = array.missing_slots or ()
     left = array.losses_left
-    faulty = [member.name for member in array.members if member.has("faulty")]
+    faulty = [m.name for m in array.members if m.has("faulty") and not m.has("journal")]
     if array.array_state == "broken" or (left is not None and left < 0) or (not array.redundant and faulty):
         yield _finding(
             array,
@@ -115,8 +122,9 @@ def _degraded(array: Array, missing: Sequence[int], faulty: list[str], left: int
             {s for g in array.mirror_sets for s in g if s not in missing and _is_last(g, s, missing)}
         )
         slots = f"slot{'s' if len(last) > 1 else ''} {', '.join(map(str, last))}"
+        holds = "hold" if len(last) > 1 else "holds"
         risk = (
-            f"; {slots} holds the last copy"
+            f"; {slots} {holds} the last copy"
             if last and array.level == "raid10"
             else "; no redundancy is left"
         )
@@ -176,12 +184,9 @@ def _judge_sync(array: Array) -> Iterator[Finding]:
                 "resume it (p)",
             )
     elif sync is not None and sync.phase is Phase.PENDING:
-        why = (
-            "until the first write (auto-read-only)"
-            if array.read_only == "auto-read-only"
-            else "for its turn"
+        yield _finding(
+            array, Severity.INFO, "pending", f"its {sync.action} {_PENDING_WORDS[array.read_only]}"
         )
-        yield _finding(array, Severity.INFO, "pending", f"its {sync.action} waits {why}")
     elif sync is not None and sync.phase is Phase.DELAYED:
         yield _finding(array, Severity.INFO, "delayed", f"its {sync.action} waits for another array's")
 
@@ -203,14 +208,32 @@ def _judge_rest(array: Array) -> Iterator[Finding]:
                 f"mdadm --readonly {array.path}, then mdadm {array.path} --add-journal DEVICE",
             )
     if array.mismatch_count:
-        parity = array.level in PARITY_LEVELS
+        yield from _judge_mismatches(array, counted(array.mismatch_count, "mismatched sector"))
+    if array.twin:
         yield _finding(
             array,
-            Severity.ATTENTION if parity else Severity.INFO,
-            "mismatches",
-            f"the last check found {counted(array.mismatch_count, 'mismatched sector')}",
-            "" if not parity else "read the files and the kernel log; a repair rewrites parity, not the data",
+            Severity.ATTENTION,
+            "same-uuid",
+            "has the UUID of another array: a mirror that came apart, or a copied disk",
+            f"use one of them only; mdadm --detail {array.path} says when it was written last",
         )
+
+
+def _judge_mismatches(array: Array, sectors: str) -> Iterator[Finding]:
+    """The counter is of the last check, repair or resync; what the latter two met they have rewritten."""
+    if array.last_sync_action == "resync":
+        return
+    if array.last_sync_action == "repair":
+        yield _finding(array, Severity.INFO, "mismatches", f"the last repair rewrote {sectors}")
+        return
+    parity = array.level in PARITY_LEVELS
+    yield _finding(
+        array,
+        Severity.ATTENTION if parity else Severity.INFO,
+        "mismatches",
+        f"the last check found {sectors}",
+        "read the files and the kernel log; a repair rewrites parity, not the data" if parity else "",
+    )
 
 
 def _finding(array: Array, severity: Severity, code: str, sentence: str, remedy: str = "") -> Finding:

@@ -30,7 +30,9 @@ class History:
         self._now: Snapshot | None = None
 
     def add(self, snapshot: Snapshot) -> None:
-        """Take the next snapshot."""
+        """Take the next snapshot. One that only repeats what was read before tells nothing."""
+        if snapshot.stale is not None:
+            return
         if self._now is None or snapshot.clock_s - self._now.clock_s > 0.2:
             self._before = self._now
         self._now = snapshot
@@ -41,6 +43,8 @@ class History:
             del self._tracks[key]
 
     def _follow(self, array: Array, clock_s: float) -> None:
+        if array.stale is not None:
+            return
         sync = array.sync
         if sync is None or sync.done_kib is None or sync.total_kib is None:
             if array.key in self._tracks:

@@ -11,6 +11,11 @@ from raidtui.model.snapshot import Snapshot
 
 _NEAR_LIMIT = 0.85
 _BUSY, _AT_EASE = 0.9, 0.7
+_PENDING_WORDS = {
+    "auto-read-only": "auto-read-only until the first write",
+    "read-only": "read-only until it is made writable",
+    "": "not started yet",
+}
 
 
 class Brake(StrEnum):
@@ -50,8 +55,7 @@ def held_back_by(
     if sync.phase is Phase.FROZEN:
         return HeldBack(brake=Brake.FROZEN, words="frozen: p resumes")
     if sync.phase is Phase.PENDING:
-        words = "auto-read-only until the first write" if array.read_only else "its turn"
-        return HeldBack(brake=Brake.PENDING, words=words)
+        return HeldBack(brake=Brake.PENDING, words=_PENDING_WORDS[array.read_only])
     if sync.phase is Phase.DELAYED:
         return HeldBack(brake=Brake.DELAYED, words=_delay_words(array, snapshot))
     if sync.phase is not Phase.RUNNING or not speed_kib_s:

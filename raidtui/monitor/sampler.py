@@ -59,11 +59,12 @@ class Sampler:
         return snapshot
 
     def _whole(self, taken_s: float, clock_s: float, mdstat: Mdstat) -> Snapshot:
-        arrays = tuple(self._arrays.read(entry) for entry in mdstat.arrays)
-        named = {array.name for array in arrays}
+        read = tuple(self._arrays.read(entry) for entry in mdstat.arrays)
+        named = {array.name for array in read}
         self._arrays.keep_only(named)
         kept, problems = self._keep_unread(mdstat, named)
-        names = {*named, *(member.name for array in arrays for member in array.members)}
+        arrays = _mark_twins(read + kept)
+        names = {array.name for array in arrays} | {m.name for array in arrays for m in array.members}
         disks = self._disks.read(sorted(names))
         return Snapshot(
             taken_s=taken_s,
@@ -71,10 +72,10 @@ class Sampler:
             host=self._host,
             md_loaded=True,
             readable=True,
-            arrays=arrays + kept,
+            arrays=arrays,
             disks=disks,
             limits=read_limits(self._root),
-            lacks=(*problems, *_sysfs_lack(arrays), *self._tools),
+            lacks=(*problems, *_sysfs_lack(read), *self._tools),
             io=read_io(self._root, set(disks)),
         )
 
@@ -123,6 +124,18 @@ class Sampler:
             arrays=(),
             lacks=(lack, *self._tools),
         )
+
+
+def _mark_twins(arrays: tuple[Array, ...]) -> tuple[Array, ...]:
+    """Halves of a mirror that were assembled apart have one UUID; keys must differ all the same."""
+    uuids = [array.uuid for array in arrays if array.uuid is not None]
+    if len(uuids) == len(set(uuids)):
+        return tuple(replace(array, twin=False) if array.twin else array for array in arrays)
+    doubled = {uuid for uuid in uuids if uuids.count(uuid) > 1}
+    return tuple(
+        array if array.twin == (array.uuid in doubled) else replace(array, twin=not array.twin)
+        for array in arrays
+    )
 
 
 def _sysfs_lack(arrays: tuple[Array, ...]) -> tuple[Lack, ...]:

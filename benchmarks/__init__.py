@@ -1,0 +1,1 @@
+"""How fast and how quiet raidtui is, beside its peers and an empty Textual app; see README.md."""

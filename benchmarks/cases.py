@@ -1,0 +1,177 @@
+"""Situations, and measuring them: interleaved, in random order, so that load hits all programs alike."""
+
+import contextlib
+import random
+import statistics
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from benchmarks import trees
+from benchmarks.probe import measure
+from benchmarks.programs import HELLO_APP, PEERS, RAIDTUI, WATCH, Program, environment, waker
+from benchmarks.records import Measurement, Script
+
+SMALL = Script(columns=80, lines=24)
+WARM_UP = Script()
+IDLE_PACE_S, SYNC_PACE_S = 5, 1  # how often raidtui reads a tree that cannot call it
+PERCENT = r"\d+\.\d ?%"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One situation: which host, which programs, what is done to them.  `seldom` cases have long windows."""
+
+    id: str
+    tree: str
+    programs: tuple[Program, ...]
+    script: Script
+    seldom: bool = False
+    press: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How much time is spent."""
+
+    rounds: int
+    seldom_rounds: int
+    watch_s: float
+
+    def with_rounds(self, rounds: int | None) -> "Effort":
+        """The same, with another number of rounds of the short cases where one is given."""
+        return self if rounds is None else replace(self, rounds=rounds)
+
+
+FULL = Effort(rounds=9, seldom_rounds=3, watch_s=20.0)
+QUICK = Effort(rounds=3, seldom_rounds=1, watch_s=8.0)
+
+
+def cases(watch_s: float) -> tuple[Case, ...]:
+    """Every situation; peers are left out where their answer would say nothing."""
+    truth = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*54\.2 ?%)")
+    moving = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*{PERCENT})")
+    many = replace(RAIDTUI, expect=r"md511\b")
+    return (
+        Case(id="start", tree="resync", programs=(truth, HELLO_APP, *PEERS), script=Script()),
+        Case(id="answer", tree="resync", programs=(truth, HELLO_APP), script=Script(answer_key="6")),
+        Case(id="keys", tree="idle", programs=(RAIDTUI, HELLO_APP, *PEERS), script=Script(), press=True),
+        Case(
+            id="idle",
+            tree="idle",
+            programs=(RAIDTUI, HELLO_APP, waker(IDLE_PACE_S), *PEERS),
+            seldom=True,
+            script=replace(SMALL, watch_s=watch_s, within_minute=True),
+        ),
+        Case(
+            id="moving",
+            tree="moving",
+            programs=(moving, waker(SYNC_PACE_S), WATCH),
+            seldom=True,
+            script=replace(SMALL, watch_s=watch_s, within_minute=True),
+        ),
+        Case(id="big", tree="big", programs=(many,), seldom=True, press=True, script=SMALL),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """The values of one quantity over the rounds."""
+
+    median: float
+    least: float
+    count: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Results:
+    """Everything measured, by case and program, and who was not there."""
+
+    runs: dict[tuple[str, str], list[Measurement]] = field(default_factory=lambda: defaultdict(list))
+    missing: list[str] = field(default_factory=list)
+
+    def of(self, case: str, program: str) -> list[Measurement]:
+        """The rounds that could be measured."""
+        return [run for run in self.runs.get((case, program), []) if run.ran]
+
+    def programs(self, case: str) -> list[str]:
+        """Who was measured in a case."""
+        return [program for id_, program in self.runs if id_ == case and self.of(case, program)]
+
+    def spread(self, case: str, program: str, quantity: str) -> Spread | None:
+        """Median and least of one field of Measurement; None when no round has it."""
+        values = [value for run in self.of(case, program) if (value := getattr(run, quantity)) is not None]
+        if not values:
+            return None
+        return Spread(median=statistics.median(values), least=min(values), count=len(values))
+
+    def why_not(self, case: str, program: str) -> str:
+        """Why a case has no result for a program."""
+        reasons = [run.why_not for run in self.runs.get((case, program), []) if not run.ran]
+        return reasons[0] if reasons else "not run"
+
+
+def run_cases(wanted: Iterable[Case], effort: Effort, *, seed: int, say: Callable[[str], None]) -> Results:
+    """Measure the cases; one unmeasured start of each program first, so that all find their files cached."""
+    results = Results()
+    jobs: list[tuple[float, Case, Program]] = []
+    order = random.Random(seed)
+    warm: dict[str, Program] = {}
+    for case in wanted:
+        for program in case.programs:
+            if program.missing:
+                results.missing = sorted({*results.missing, program.name})
+                continue
+            warm[program.name] = program
+            rounds = effort.seldom_rounds if case.seldom else effort.rounds
+            jobs += [((turn + order.random()) / rounds, case, program) for turn in range(rounds)]
+    jobs.sort(key=lambda job: job[0])
+    with tempfile.TemporaryDirectory(prefix="raidtui-bench-") as name:
+        scratch = Path(name)
+        trees.idle(scratch / "idle")
+        trees.resync(scratch / "resync")
+        if any(case.tree == "big" for _, case, _ in jobs):
+            trees.big(scratch / "big")
+        for program in warm.values():
+            measure(
+                program.command(scratch / "idle"),
+                replace(WARM_UP, quit_key=program.quit_key),
+                env=environment(scratch),
+                cwd=trees.CHECKOUT,
+            )
+        for number, (_, case, program) in enumerate(jobs, start=1):
+            say(f"{number}/{len(jobs)} {case.id}: {program.name}")
+            with _host(scratch, case.tree) as tree:
+                run = measure(
+                    program.command(tree),
+                    script_for(case, program),
+                    env=environment(scratch),
+                    cwd=trees.CHECKOUT,
+                )
+            results.runs[case.id, program.name].append(run)
+    return results
+
+
+def script_for(case: Case, program: Program) -> Script:
+    """The case's script, with the program's own words and keys."""
+    keys = program.keys if case.press else ()
+    return replace(case.script, expect=program.expect, keys=keys, quit_key=program.quit_key)
+
+
+@contextlib.contextmanager
+def _host(scratch: Path, tree: str) -> Iterator[Path]:
+    """The directory of a case's host, moving where it must."""
+    if tree != "moving":
+        yield scratch / tree
+        return
+    with trees.moving(scratch / tree):
+        yield scratch / tree
+
+
+def progress(text: str) -> None:
+    """Show what is being measured, on one line, when a person looks on."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

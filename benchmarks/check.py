@@ -1,0 +1,122 @@
+"""Limits that hold on a busy machine too: bytes, CPU, memory and ratios, never a wall time by itself."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from benchmarks.cases import Results
+from benchmarks.programs import HELLO, OURS, WAKER
+from benchmarks.rows import Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """One quantity and the most that it may be.  `ratio` compares the minima of ours and of hello.
+
+    Otherwise ours is the median, or with `worst` the largest value of all rounds.  What the program `above`
+    costs on this machine is added to `most`.
+    """
+
+    row: str
+    what: str
+    case: str
+    field: str
+    most: float
+    ratio: bool = False
+    worst: bool = False
+    above: str = ""
+
+
+LIMITS = (
+    Limit(
+        row="first-frame", what="the first true frame", case="start", field="expect_ms", most=0.25, ratio=True
+    ),
+    Limit(
+        row="start", what="the first answered key", case="answer", field="answered_ms", most=1.1, ratio=True
+    ),
+    Limit(row="start", what="the settled screen", case="start", field="settled_ms", most=1.1, ratio=True),
+    Limit(
+        row="start", what="the CPU time of the start", case="start", field="cpu_start_s", most=1.2, ratio=True
+    ),
+    Limit(row="start", what="blank moments", case="start", field="flash", most=0, worst=True),
+    Limit(
+        row="idle", what="bytes/s when nothing changes", case="idle", field="idle_bytes_s", most=0, worst=True
+    ),
+    Limit(
+        row="idle",
+        what="CPU % when nothing changes",
+        case="idle",
+        field="idle_cpu_pct",
+        most=0.05,
+        above=WAKER,
+    ),
+    Limit(row="resync", what="bytes/s of one resync", case="moving", field="idle_bytes_s", most=1024),
+    Limit(
+        row="resync", what="CPU % of one resync", case="moving", field="idle_cpu_pct", most=0.3, above=WAKER
+    ),
+    Limit(row="keys", what="bytes a key", case="keys", field="key_bytes", most=600),
+    Limit(row="memory", what="RSS in MiB", case="idle", field="rss_mib", most=40),
+)
+
+
+def misses(outcome: Outcome, wanted: Callable[[str], bool]) -> list[str]:
+    """A sentence for each limit that is not kept or could not be checked; empty when all is well."""
+    limits = [limit for limit in LIMITS if wanted(limit.row)]
+    found = [text for limit in limits if (text := _miss(outcome.results, limit))]
+    return [*_unmeasured(outcome.results, limits), *found, *_unfaithful(outcome, wanted)]
+
+
+def _unmeasured(results: Results, limits: list[Limit]) -> Iterator[str]:
+    """One sentence a case that gave no value for some limit."""
+    absent: dict[tuple[str, str], list[str]] = {}
+    for limit in limits:
+        for program in (OURS, HELLO) if limit.ratio else (OURS,):
+            if results.spread(limit.case, program, limit.field) is None:
+                absent.setdefault((limit.case, program), []).append(limit.what)
+    for (case, program), whats in absent.items():
+        yield f"{case}: {', '.join(whats)}: not measured for {program}: {results.why_not(case, program)}."
+
+
+def _miss(results: Results, limit: Limit) -> str:
+    """What is over the limit; empty when it is kept or could not be measured."""
+    ours = results.spread(limit.case, OURS, limit.field)
+    if ours is None:
+        return ""
+    if not limit.ratio:
+        values = [getattr(run, limit.field) for run in results.of(limit.case, OURS)]
+        value = max(values) if limit.worst else ours.median
+        own = results.spread(limit.case, limit.above, limit.field)
+        most = limit.most + (own.median if own is not None else 0)
+        over = f"{limit.row}: {limit.what}: {value:.3g}, at most {limit.most:g}"
+        over += f" above the {limit.above}'s {own.median:.3g}." if own is not None else "."
+        return "" if value <= most else over
+    hello = results.spread(limit.case, HELLO, limit.field)
+    if hello is None or not hello.least:
+        return ""
+    ratio = ours.least / hello.least
+    if ratio <= limit.most:
+        return ""
+    return (
+        f"{limit.row}: {limit.what} takes {ratio:.2f} times what hello takes"
+        f" ({ours.least:.3g} against {hello.least:.3g}), at most {limit.most:g}."
+    )
+
+
+def _unfaithful(outcome: Outcome, wanted: Callable[[str], bool]) -> Iterator[str]:
+    """What no number shows: a screen that stands still, a terminal left broken, keys without an answer."""
+    results = outcome.results
+    if wanted("resync") and any(not run.screen_moved for run in results.of("moving", OURS)):
+        yield "resync: the screen did not follow the resync, so its bytes and CPU mean nothing."
+    for case in dict.fromkeys(case for case, name in results.runs if name == OURS):
+        runs = results.of(case, OURS)
+        left = sorted({word for run in runs for word in run.modes_left})
+        if left:
+            yield f"{case}: the terminal was left with: {', '.join(left)}."
+        if any(not run.termios_restored for run in runs):
+            yield f"{case}: the terminal's line settings were not restored."
+        if any(run.exit_code != 0 for run in runs):
+            codes = sorted({str(run.exit_code) for run in runs if run.exit_code != 0})
+            yield f"{case}: q did not end raidtui with status 0 but {', '.join(codes)} (None: it stayed)."
+        if any(run.keys_answered == 0 for run in runs):
+            yield f"{case}: no key changed the screen."
+    if wanted("big") and outcome.refresh.ran and not outcome.refresh.seen:
+        yield "big: a refresh did not see the one array that had changed, or saw a change where none was."

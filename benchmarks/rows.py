@@ -1,0 +1,281 @@
+"""The rows of the goals table: from what was measured to a line with a verdict."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from benchmarks.cases import Results, Spread
+from benchmarks.event import EventDelay
+from benchmarks.programs import HELLO, OURS, WAKER
+from benchmarks.refresh import Refresh
+
+MET, MISSED, NOT_MEASURED = "met", "missed", "not measured"
+EVENT_GOAL_MS = 100.0
+REFRESH_GOAL_MS = 15.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """All that a run of the bench has found out."""
+
+    results: Results
+    refresh: Refresh
+    event: EventDelay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One printed line."""
+
+    id: str
+    what: str
+    goal: str
+    ours: str
+    peers: str = ""
+    ratio: str = ""
+    verdict: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantity:
+    """One field of Measurement in one case: its unit and goal, absolute or as a ratio to hello."""
+
+    id: str
+    what: str
+    case: str
+    field: str
+    unit: str
+    goal: float
+    digits: int = 0
+    as_ratio: bool = False
+    above: str = ""
+    """A program whose cost is the machine's own; the goal is for what comes on top."""
+
+    @property
+    def goal_text(self) -> str:
+        """The goal with its unit."""
+        if self.as_ratio:
+            return f"<= {self.goal:g} x hello"
+        return f"{'' if self.goal == 0 else '<= '}{self.goal:g} {self.unit}"
+
+
+QUANTITIES = (
+    Quantity(
+        id="first-frame",
+        what="first frame, true state of the arrays",
+        case="start",
+        field="expect_ms",
+        unit="ms",
+        goal=20,
+    ),
+    Quantity(
+        id="start",
+        what="a key is answered",
+        case="answer",
+        field="answered_ms",
+        unit="ms",
+        goal=1.1,
+        as_ratio=True,
+    ),
+    Quantity(
+        id="start",
+        what="full screen, nothing more comes",
+        case="start",
+        field="settled_ms",
+        unit="ms",
+        goal=1.1,
+        as_ratio=True,
+    ),
+    Quantity(
+        id="start",
+        what="CPU until then",
+        case="start",
+        field="cpu_start_s",
+        unit="s",
+        goal=1.2,
+        digits=3,
+        as_ratio=True,
+    ),
+    Quantity(id="start", what="blank moments on the way", case="start", field="flash", unit="", goal=0),
+    Quantity(
+        id="idle", what="nothing changes: output", case="idle", field="idle_bytes_s", unit="B/s", goal=0
+    ),
+    Quantity(
+        id="idle",
+        what="nothing changes: CPU",
+        case="idle",
+        field="idle_cpu_pct",
+        unit="%",
+        goal=0.05,
+        digits=3,
+        above=WAKER,
+    ),
+    Quantity(
+        id="idle",
+        what="nothing changes: wakeups",
+        case="idle",
+        field="idle_wakeups_s",
+        unit="/s",
+        goal=0.5,
+        digits=2,
+    ),
+    Quantity(
+        id="resync",
+        what="one array resyncs, 80x24: output",
+        case="moving",
+        field="idle_bytes_s",
+        unit="B/s",
+        goal=1024,
+    ),
+    Quantity(
+        id="resync",
+        what="one array resyncs, 80x24: CPU",
+        case="moving",
+        field="idle_cpu_pct",
+        unit="%",
+        goal=0.3,
+        digits=3,
+        above=WAKER,
+    ),
+    Quantity(
+        id="keys", what="key to change", case="keys", field="key_change_ms", unit="ms", goal=5, digits=1
+    ),
+    Quantity(id="keys", what="bytes a key", case="keys", field="key_bytes", unit="B", goal=600),
+    Quantity(id="quit", what="q to prompt", case="keys", field="quit_ms", unit="ms", goal=20, digits=1),
+    Quantity(id="memory", what="memory (RSS)", case="idle", field="rss_mib", unit="MiB", goal=40, digits=1),
+    Quantity(id="memory", what="memory (PSS)", case="idle", field="pss_mib", unit="MiB", goal=40, digits=1),
+    Quantity(
+        id="big", what="512 arrays: settled, 80x24", case="big", field="settled_ms", unit="ms", goal=1000
+    ),
+    Quantity(
+        id="big",
+        what="512 arrays: key to change",
+        case="big",
+        field="key_change_ms",
+        unit="ms",
+        goal=20,
+        digits=1,
+    ),
+)
+ROW_IDS = tuple(dict.fromkeys([quantity.id for quantity in QUANTITIES] + ["event", "fio"]))
+
+
+def make_rows(outcome: Outcome, wanted: Callable[[str], bool]) -> list[Row]:
+    """Every wanted row, in the order of the goals table."""
+    rows = [quantity_row(outcome.results, quantity) for quantity in QUANTITIES if wanted(quantity.id)]
+    if wanted("start"):
+        rows.append(_restored_row(outcome.results))
+    if wanted("big"):
+        rows.append(_refresh_row(outcome.refresh))
+    if wanted("event"):
+        rows.append(_event_row(outcome.event))
+    if wanted("fio"):
+        rows.append(
+            Row(
+                id="fio",
+                what="fio watched",
+                goal=">= 0.98 of bare fio",
+                ours="-",
+                verdict=f"{NOT_MEASURED}: the bench pane is not part of this version",
+            )
+        )
+    order = {name: place for place, name in enumerate(ROW_IDS)}
+    return sorted(rows, key=lambda row: order[row.id])
+
+
+def quantity_row(results: Results, quantity: Quantity) -> Row:
+    """Our median and minimum, the peers' medians, the ratio to hello, and whether the goal is met."""
+    spreads = {
+        program: spread
+        for program in results.programs(quantity.case)
+        if (spread := results.spread(quantity.case, program, quantity.field)) is not None
+    }
+    ours, hello = spreads.pop(OURS, None), spreads.get(HELLO)
+    peers = ", ".join(f"{name} {spread.median:.{quantity.digits}f}" for name, spread in spreads.items())
+    if ours is None:
+        return Row(
+            id=quantity.id,
+            what=quantity.what,
+            goal=quantity.goal_text,
+            ours="-",
+            peers=peers,
+            verdict=f"{NOT_MEASURED}: see below",
+        )
+    return Row(
+        id=quantity.id,
+        what=quantity.what,
+        goal=quantity.goal_text,
+        ours=f"{ours.median:.{quantity.digits}f} ({ours.least:.{quantity.digits}f}) {quantity.unit}".strip(),
+        peers=peers,
+        ratio=_ratio_text(ours, hello),
+        verdict=_verdict(results, quantity, ours, hello),
+    )
+
+
+def _ratio_text(ours: Spread, hello: Spread | None) -> str:
+    if hello is None or not hello.median or not hello.least:
+        return ""
+    return f"{ours.median / hello.median:.2f} ({ours.least / hello.least:.2f})"
+
+
+def _verdict(results: Results, quantity: Quantity, ours: Spread, hello: Spread | None) -> str:
+    """By the median; a goal met only by the fastest round says so, for the machine may have been busy."""
+    if quantity.case == "moving" and not all(run.screen_moved for run in results.of("moving", OURS)):
+        return f"{MISSED}: the screen did not follow the resync"
+    median, least = ours.median, ours.least
+    if quantity.as_ratio:
+        if hello is None:
+            return f"{NOT_MEASURED}: no hello to compare with"
+        median, least = ours.median / hello.median, ours.least / hello.least
+    if median <= quantity.goal:
+        return MET
+    own = results.spread(quantity.case, quantity.above, quantity.field)
+    if own is not None and median - own.median <= quantity.goal:
+        return f"{MET}, the {quantity.above}'s cost taken off"
+    return f"{MET} by the minimum only" if least <= quantity.goal else MISSED
+
+
+def _restored_row(results: Results) -> Row:
+    """Whether every run gave the terminal back as it was."""
+    runs = [run for case, name in results.runs if name == OURS for run in results.of(case, name)]
+    if not runs:
+        return Row(
+            id="start",
+            what="terminal given back",
+            goal="as it was",
+            ours="-",
+            verdict=f"{NOT_MEASURED}: see below",
+        )
+    kept = sum(run.restored for run in runs)
+    left = sorted({word for run in runs for word in run.modes_left})
+    return Row(
+        id="start",
+        what="terminal given back",
+        goal="as it was",
+        ours=f"{kept} of {len(runs)} runs",
+        verdict=MET if kept == len(runs) else f"{MISSED}: {', '.join(left) or 'line settings'}",
+    )
+
+
+def _refresh_row(refresh: Refresh) -> Row:
+    row = {"id": "big", "what": "512 arrays, 1,000 disks: one refresh", "goal": f"<= {REFRESH_GOAL_MS:g} ms"}
+    if not refresh.ran or refresh.changed_ms is None or refresh.changed_least_ms is None:
+        return Row(**row, ours="-", verdict=f"{NOT_MEASURED}: {refresh.why_not}")
+    verdict = MET if refresh.changed_ms <= REFRESH_GOAL_MS else MISSED
+    if verdict == MISSED and refresh.changed_least_ms <= REFRESH_GOAL_MS:
+        verdict = f"{MET} by the minimum only"
+    changed = f"{refresh.changed_ms:.1f} ({refresh.changed_least_ms:.1f}) ms"
+    return Row(
+        **row,
+        ours=f"{changed}; unchanged {refresh.same_ms:.1f} ms",
+        peers=f"opening every file {refresh.opening_each_ms:.1f} ms, the first {refresh.first_ms:.0f} ms",
+        verdict=verdict if refresh.seen else f"{MISSED}: the change was not seen",
+    )
+
+
+def _event_row(event: EventDelay) -> Row:
+    row = {"id": "event", "what": "kernel event on the screen", "goal": f"<= {EVENT_GOAL_MS:g} ms"}
+    if not event.ran:
+        return Row(**row, ours="-", peers="watch 2000", verdict=f"{NOT_MEASURED}: {event.why_not}")
+    ours = f"{event.median_ms:.0f} ({min(event.delays_ms):.0f}) ms, +-{event.uncertainty_ms:.0f}"
+    verdict = MET if event.median_ms <= EVENT_GOAL_MS else MISSED
+    return Row(**row, ours=ours, peers="watch 2000", verdict=verdict)

@@ -1,0 +1,197 @@
+"""Writes to the simulated kernel: taken or refused with the error number that md gives.
+
+Sources: action_store, state_store, sync_min_store and min_sync_store and their kin in drivers/md/md.c.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from raidtui.demo import membership
+from raidtui.demo.array import SimArray, SimMember
+from raidtui.demo.kernel import SimKernel
+
+BLOCK = "/sys/class/block"
+RAID = "/proc/sys/dev/raid"
+_UINT_MAX = 2**32 - 1
+_ULL_MAX = 2**64 - 1
+_INT_MAX = 2**31 - 1
+_STATES_OF_ARRAY = frozenset({"clear", "inactive", "readonly", "read-auto", "clean", "active"})
+KNOB_RANGES = {
+    "stripe_cache_size": (17, 32768),
+    "group_thread_cnt": (0, 8192),
+    "preread_bypass_threshold": (0, 32768),
+    "skip_copy": (0, 1),
+    "rmw_level": (0, 2),
+    "max_read_errors": (0, _UINT_MAX),
+    "queue/nr_requests": (4, 4096),
+    "queue/read_ahead_kb": (0, _INT_MAX),
+    "device/queue_depth": (1, 32),
+    "device/timeout": (1, _INT_MAX),
+}
+SCHEDULERS = ("none", "mq-deadline", "kyber", "bfq")
+
+
+def write(kernel: SimKernel, path: str, text: str) -> None:
+    """Write to a file that is there.
+
+    Raises:
+        OSError: as the kernel would: EINVAL, EBUSY, ERANGE, EACCES for a file that is only read.
+    """
+    word = text.removesuffix("\n")
+    if path.startswith(f"{RAID}/speed_limit_"):
+        _write_system_limit(kernel, path, word)
+    elif path.startswith(f"{BLOCK}/"):
+        name, _, attribute = path.removeprefix(f"{BLOCK}/").partition("/")
+        array = kernel.array(name) if attribute.startswith("md/") else None
+        if array is not None:
+            _write_array(kernel, array, attribute.removeprefix("md/"), word)
+        else:
+            _write_knob(kernel.knobs, f"{name}/", attribute, word)
+    else:
+        raise _error(errno.EACCES)
+    kernel.generation += 1
+
+
+def _write_system_limit(kernel: SimKernel, path: str, word: str) -> None:
+    first = (word.split() or [""])[0]
+    digits = first[1:] if first[:1] in {"-", "+"} else first
+    if not (digits.isascii() and digits.isdigit()) or not -_INT_MAX - 1 <= int(first) <= _INT_MAX:
+        raise _error(errno.EINVAL)
+    if path.endswith("_min"):
+        kernel.low_kib_s = int(first)
+    elif path.endswith("_max"):
+        kernel.high_kib_s = int(first)
+
+
+def _write_array(kernel: SimKernel, array: SimArray, attribute: str, word: str) -> None:
+    if attribute == "sync_action":
+        _write_action(kernel, array, word)
+    elif attribute == "sync_speed_min":
+        array.low_kib_s = _local_limit(word)
+    elif attribute == "sync_speed_max":
+        array.high_kib_s = _local_limit(word)
+    elif attribute == "sync_min":
+        _write_sync_min(array, word)
+    elif attribute == "sync_max":
+        _write_sync_max(array, word)
+    elif attribute == "sync_force_parallel":
+        array.parallel = bool(_unsigned(word, 1))
+        kernel.wake()
+    elif attribute == "array_state":
+        if word not in _STATES_OF_ARRAY:
+            raise _error(errno.EINVAL)
+        if word not in {"clean", "active"}:
+            raise _error(errno.EBUSY)  # it is mounted
+    elif attribute.startswith("dev-") and attribute.endswith("/state"):
+        device = attribute.removeprefix("dev-").removesuffix("/state").replace("!", "/")
+        _write_member(kernel, array, device, word)
+    else:
+        _write_knob(array.knobs, "", attribute, word)
+
+
+def _write_action(kernel: SimKernel, array: SimArray, word: str) -> None:
+    """``idle`` and ``frozen`` stop what runs; everything else is refused while something does."""
+    if word in {"idle", "frozen"}:
+        array.frozen = word == "frozen"
+        kernel.interrupt(array)
+    elif array.sync is not None:
+        raise _error(errno.EBUSY)
+    elif word in {"check", "repair"}:
+        array.frozen, array.requested = False, word
+    elif word in {"resync", "recover"}:
+        array.frozen = False
+    else:
+        raise _error(errno.EINVAL)  # reshape as well: there is nothing to reshape to
+    kernel.tell(array.name, "sync_action")
+    kernel.settle(array)
+
+
+def _write_member(kernel: SimKernel, array: SimArray, device: str, word: str) -> None:
+    member = array.member(device)
+    if member is None:
+        raise _error(errno.ENOENT)
+    if word == "faulty":
+        membership.fail(kernel, array, device)
+    elif word == "remove":
+        membership.remove(kernel, array, device)
+    elif word == "re-add":
+        membership.re_add(kernel, array, device)
+    elif not _set_flag(member, word):
+        raise _error(errno.EINVAL)
+    else:
+        kernel.tell(array.name, f"dev-{device}/state")
+        kernel.settle(array)
+
+
+def _set_flag(member: SimMember, word: str) -> bool:
+    flag = word.removeprefix("-")
+    on = flag == word
+    if flag == "writemostly":
+        member.write_mostly = on
+    elif flag == "failfast":
+        member.failfast = on
+    elif flag == "want_replacement":
+        member.wanted_gone = on and member.slot is not None and not member.replacement
+    else:
+        return False
+    return True
+
+
+def _local_limit(word: str) -> int | None:
+    if word.startswith("system"):
+        return None
+    return _unsigned(word, _UINT_MAX, low=1)
+
+
+def _write_sync_min(array: SimArray, word: str) -> None:
+    value = _unsigned(word, _ULL_MAX)
+    if array.sync_max is not None and value > array.sync_max:
+        raise _error(errno.EINVAL)
+    if array.sync is not None:
+        raise _error(errno.EBUSY)
+    array.sync_min = value // 8 * 8
+
+
+def _write_sync_max(array: SimArray, word: str) -> None:
+    if word == "max":
+        array.sync_max = None
+        return
+    value = _unsigned(word, _ULL_MAX)
+    if value < array.sync_min:
+        raise _error(errno.EINVAL)
+    if array.sync is not None and (array.sync_max is None or value < array.sync_max):
+        raise _error(errno.EBUSY)
+    if array.chunk_kib and value % (array.chunk_kib * 2):
+        raise _error(errno.EINVAL)
+    array.sync_max = value
+
+
+def _write_knob(knobs: dict[str, str], prefix: str, attribute: str, word: str) -> None:
+    if attribute == "queue/scheduler":
+        if word.strip() not in SCHEDULERS:
+            raise _error(errno.EINVAL)
+        knobs[prefix + attribute] = word.strip()
+        return
+    if attribute not in KNOB_RANGES:
+        raise _error(errno.EACCES)
+    low, high = KNOB_RANGES[attribute]
+    knobs[prefix + attribute] = str(_unsigned(word, high, low=low))
+
+
+def _unsigned(word: str, high: int, *, low: int = 0) -> int:
+    """Return what kstrtouint reads: digits alone. EINVAL for others, ERANGE beyond the type."""
+    digits = word.removeprefix("+")
+    if not (digits.isascii() and digits.isdigit()):
+        raise _error(errno.EINVAL)
+    value = int(digits) if len(digits) < 30 else _ULL_MAX + 1
+    if (value > _UINT_MAX and high <= _UINT_MAX) or value > _ULL_MAX:
+        raise _error(errno.ERANGE)
+    if not low <= value <= high:
+        raise _error(errno.EINVAL)
+    return value
+
+
+def _error(code: int) -> OSError:
+    return OSError(code, os.strerror(code))

@@ -1,0 +1,90 @@
+"""Invented disks: what sysfs and udev say of them, how fast they are, and their counters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SECTOR_BYTES = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimPartition:
+    """A partition: its number, where it begins and how long it is, in sectors."""
+
+    number: int
+    start: int
+    sectors: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimDisk:
+    """A whole disk.
+
+    Args:
+        dev: major and minor number; a partition's minor is that plus its number.
+        read_kib_s, write_kib_s: what it gives in sequence.
+        request_ms: mean time of one request.
+    """
+
+    name: str
+    dev: tuple[int, int]
+    model: str
+    serial: str
+    wwn: str
+    sectors: int
+    read_kib_s: int
+    write_kib_s: int
+    request_ms: float
+    partitions: tuple[SimPartition, ...] = ()
+
+    @property
+    def is_nvme(self) -> bool:
+        """Whether it is an NVMe namespace: other files in sysfs, other names of partitions."""
+        return self.name.startswith("nvme")
+
+    @property
+    def path(self) -> str:
+        """Where sysfs has it, relative to /sys/class/block."""
+        if self.is_nvme:
+            controller = self.name.removesuffix("n1")
+            bus = f"pci0000:40/0000:40:0{controller[-1]}.1/nvme/{controller}"
+            return f"../../devices/{bus}/{self.name}"
+        port = ord(self.name[-1]) - ord("a") + 1
+        bus = f"pci0000:00/0000:00:17.0/ata{port}/host{port - 1}/target{port - 1}:0:0/{port - 1}:0:0:0"
+        return f"../../devices/{bus}/block/{self.name}"
+
+    def partition_name(self, number: int) -> str:
+        """Return the kernel's name of a partition: sda2, nvme0n1p1."""
+        return f"{self.name}{'p' if self.name[-1].isdigit() else ''}{number}"
+
+
+@dataclass(slots=True, kw_only=True)
+class Counters:
+    """One line of /proc/diskstats, kept in fractions. Sectors and milliseconds."""
+
+    reads: float = 0.0
+    read_sectors: float = 0.0
+    read_ms: float = 0.0
+    writes: float = 0.0
+    written_sectors: float = 0.0
+    write_ms: float = 0.0
+    busy_ms: float = 0.0
+
+    def add(self, *, read_kib: float, write_kib: float, request_kib: float, request_ms: float) -> None:
+        """Count requests of one size."""
+        reads, writes = read_kib / request_kib, write_kib / request_kib
+        self.reads += reads
+        self.read_sectors += read_kib * 2
+        self.read_ms += reads * request_ms
+        self.writes += writes
+        self.written_sectors += write_kib * 2
+        self.write_ms += writes * request_ms
+
+    def line(self, dev: tuple[int, int], name: str) -> str:
+        """Return the line as block/genhd.c diskstats_show prints it (kernel 5.5 and later)."""
+        queue_ms = int(self.read_ms) + int(self.write_ms)
+        return (
+            f"{dev[0]:4d} {dev[1]:7d} {name} {int(self.reads)} 0 {int(self.read_sectors)} {int(self.read_ms)}"
+            f" {int(self.writes)} 0 {int(self.written_sectors)} {int(self.write_ms)}"
+            f" 0 {int(self.busy_ms)} {queue_ms} 0 0 0 0 0 0"
+        )

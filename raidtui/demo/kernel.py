@@ -1,0 +1,286 @@
+"""The simulated kernel: md's sync thread and its bookkeeping, advanced by a clock that somebody else holds.
+
+Deterministic: the same seed, writes and times give the same files. Source: drivers/md/md.c of 6.12
+(md_do_sync, md_check_recovery, md_choose_sync_action).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from raidtui.demo.array import SimArray, SimSync
+from raidtui.demo.disks import Counters, SimDisk
+from raidtui.demo.rates import account_load, account_sync, natural_kib_s, running, speed_kib_s
+from raidtui.demo.spares import activate_spares, place_spares
+
+_MISMATCH_AT = 0.4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happening:
+    """What a real kernel would tell.
+
+    Args:
+        source: ``poll`` (POLLPRI on /proc/mdstat and md's sysfs files) or ``uevent``.
+        device: md125, sde.
+        what: the sysfs file that changed, or the uevent's action (add, remove, change).
+    """
+
+    source: str
+    device: str
+    what: str
+
+
+Listener = Callable[[Happening], None]
+
+
+class SimKernel:
+    """Disks, arrays and time.
+
+    Args:
+        disks: those that are plugged in.
+        arrays: newest first, as /proc/mdstat lists them.
+        seed: what the noise depends on.
+        low_kib_s, high_kib_s: the system's speed limits.
+    """
+
+    def __init__(
+        self,
+        *,
+        disks: Iterable[SimDisk],
+        arrays: Iterable[SimArray],
+        seed: int,
+        low_kib_s: int = 1000,
+        high_kib_s: int = 200000,
+    ) -> None:
+        self.disks: dict[str, SimDisk] = {}
+        self.counters: dict[str, Counters] = {}
+        self.arrays: list[SimArray] = []
+        self.low_kib_s = low_kib_s
+        self.high_kib_s = high_kib_s
+        self.knobs: dict[str, str] = {}
+        self.now_s = 0.0
+        self.generation = 0
+        self._seed = seed
+        self._listeners: list[Listener] = []
+        for disk in disks:
+            self.plug(disk)
+        for array in arrays:
+            self.start(array)
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call ``listener`` at each happening; return what ends that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def tell(self, device: str, what: str, *, source: str = "poll") -> None:
+        """Something happened that is told."""
+        self.generation += 1
+        for listener in tuple(self._listeners):
+            listener(Happening(source=source, device=device, what=what))
+
+    def array(self, name: str) -> SimArray | None:
+        """Return the array with this kernel name or label."""
+        return next((array for array in self.arrays if name in {array.name, array.label}), None)
+
+    def start(self, array: SimArray) -> None:
+        """An array is assembled and started; those that came before are newer in /proc/mdstat."""
+        self.arrays.append(array)
+        self.counters[array.name] = Counters()
+        self.settle(array)
+
+    def plug(self, disk: SimDisk) -> None:
+        """A disk appears."""
+        if disk.name in self.disks:
+            return
+        self.disks[disk.name] = disk
+        for name in (disk.name, *(disk.partition_name(each.number) for each in disk.partitions)):
+            self.counters.setdefault(name, Counters())
+        self.tell(disk.name, "add", source="uevent")
+
+    def unplug(self, name: str) -> None:
+        """A disk that no array uses goes; one in use stays."""
+        used = {member.disk for array in self.arrays for member in array.members}
+        if name in self.disks and name not in used:
+            del self.disks[name]
+            self.tell(name, "remove", source="uevent")
+
+    def limits(self, array: SimArray) -> tuple[int, int]:
+        """Return the (min, max) limit in force, KiB/s."""
+        low = self.low_kib_s if array.low_kib_s is None else array.low_kib_s
+        high = self.high_kib_s if array.high_kib_s is None else array.high_kib_s
+        return low, high
+
+    def speed_kib_s(self, array: SimArray) -> float:
+        """Return how fast an array's sync moves now; 0 where none does."""
+        sync = array.sync
+        if sync is None or sync.delayed or self._left(array) <= 0:
+            return 0.0
+        natural = natural_kib_s(array, self.arrays, self.disks)
+        return speed_kib_s(array, natural, self.limits(array), now_s=self.now_s, seed=self._seed)
+
+    def next_end_s(self) -> float | None:
+        """Return in how many seconds the next sync will end, at the speed of now."""
+        ends = [
+            (array.sync.total_sectors - array.sync.done_sectors) / 2 / speed
+            for array in running(self.arrays)
+            if array.sync is not None and (speed := self.speed_kib_s(array)) > 0
+        ]
+        return min(ends, default=None)
+
+    def advance(self, seconds: float, *, tick_s: float = 1.0) -> None:
+        """Let time pass; speeds hold for a tick. Happenings are told on the way."""
+        target = self.now_s + max(0.0, seconds)
+        while self.now_s < target:
+            speeds = {array.name: self.speed_kib_s(array) for array in running(self.arrays)}
+            stop = target
+            if speeds:
+                stop = min(stop, (math.floor(self.now_s / tick_s) + 1) * tick_s)
+            for array in running(self.arrays):
+                if speeds[array.name] > 0:
+                    stop = min(stop, self.now_s + self._left(array) / 2 / speeds[array.name])
+            self._step(stop, speeds)
+        for array in self.arrays:
+            self._watch_degraded(array)
+
+    def _left(self, array: SimArray) -> float:
+        """Sectors to the end, or to sync_max, where md waits."""
+        if array.sync is None:
+            return 0.0
+        end = array.sync.total_sectors
+        if array.sync_max is not None:
+            end = min(end, array.sync_max)
+        return end - array.sync.done_sectors
+
+    def _step(self, stop: float, speeds: dict[str, float]) -> None:
+        elapsed_s = stop - self.now_s
+        busy_s: dict[str, float] = {}
+        for array in self.arrays:
+            account_load(
+                array, self.now_s, elapsed_s, disks=self.disks, counters=self.counters, busy_s=busy_s
+            )
+        for array in running(self.arrays):
+            moved_kib = speeds[array.name] * elapsed_s
+            account_sync(array, moved_kib, disks=self.disks, counters=self.counters, busy_s=busy_s)
+            if array.sync is not None:
+                array.sync.move(stop, moved_kib * 2)
+                self._find_mismatches(array)
+        for name, spent_s in busy_s.items():
+            self._busy(name, min(elapsed_s, spent_s) * 1000)
+        self.now_s = stop
+        for array in running(self.arrays):
+            sync = array.sync
+            if sync is not None and sync.total_sectors - sync.done_sectors < 1:
+                self.finish(array)
+
+    def _busy(self, disk: str, spent_ms: float) -> None:
+        self.counters[disk].busy_ms += spent_ms
+        for array in self.arrays:
+            for member in array.members:
+                if member.disk == disk and member.device != disk:
+                    self.counters[member.device].busy_ms += spent_ms
+
+    def _find_mismatches(self, array: SimArray) -> None:
+        sync = array.sync
+        if sync is None or sync.action not in {"check", "repair"} or array.mismatches:
+            return
+        if array.latent_mismatches and sync.done_sectors > _MISMATCH_AT * sync.total_sectors:
+            array.mismatches = array.latent_mismatches
+            self.generation += 1
+
+    def _watch_degraded(self, array: SimArray) -> None:
+        if not array.degraded:
+            array.degraded_since_s = None
+        elif array.degraded_since_s is None:
+            array.degraded_since_s = self.now_s
+
+    # What md's threads decide.
+
+    def settle(self, array: SimArray) -> None:
+        """Take failed members out of their slots and start what is to be done (md_check_recovery)."""
+        if array.sync is not None or array.frozen or not array.redundant:
+            return
+        for member in array.members:
+            if member.faulty and member.slot is not None:
+                member.saved_slot, member.slot = member.slot, None
+        if array.broken:
+            return
+        action = self._wanted(array)
+        if action is not None:
+            self._start(array, action)
+
+    def _wanted(self, array: SimArray) -> str | None:
+        if array.recovery_cp is not None:
+            return "resync"
+        place_spares(array)
+        if any(member.is_target for member in array.members):
+            return "recover"
+        wanted, array.requested = array.requested, None
+        return wanted
+
+    def _start(self, array: SimArray, action: str) -> None:
+        done = array.recovery_cp or 0
+        if action == "recover":
+            done = min(member.recovered_sectors for member in array.members if member.is_target)
+            array.requested = None
+        elif action != "resync":
+            done, array.mismatches = array.sync_min, 0
+        total = array.total_sectors(action)
+        array.sync = SimSync(action=action, total_sectors=total, done_sectors=min(done, total))
+        array.last_action = action
+        if self._conflicts(array):
+            array.sync.delayed = True
+        else:
+            array.sync.begin(self.now_s)
+        self.tell(array.name, "sync_action")
+
+    def _conflicts(self, array: SimArray) -> bool:
+        own = {member.disk for member in array.members}
+        others = [other for other in running(self.arrays) if other is not array]
+        shared = any(own & {member.disk for member in other.members} for other in others)
+        return shared and not array.parallel
+
+    def wake(self) -> None:
+        """Let DELAYED arrays run whose disks are free now."""
+        for array in self.arrays:
+            if array.sync is not None and array.sync.delayed and not self._conflicts(array):
+                array.sync.begin(self.now_s)
+                self.tell(array.name, "sync_action")
+
+    def finish(self, array: SimArray) -> None:
+        """A sync came to its end."""
+        sync, array.sync = array.sync, None
+        if sync is None:
+            return
+        if sync.action == "recover":
+            activate_spares(array)
+        elif sync.action == "resync":
+            array.recovery_cp = None
+        else:
+            array.sync_min, array.sync_max = 0, None
+            if sync.action == "repair":
+                array.latent_mismatches = 0
+        self._watch_degraded(array)
+        self.tell(array.name, "sync_action")
+        self.settle(array)
+        self.wake()
+
+    def interrupt(self, array: SimArray) -> None:
+        """Stop a sync where it is. It keeps its place; a check is over."""
+        sync, array.sync = array.sync, None
+        array.requested = None
+        if sync is None:
+            return
+        done = int(sync.done_sectors)
+        if sync.action == "resync":
+            array.recovery_cp = done
+        elif sync.action == "recover":
+            for member in array.members:
+                if member.is_target:
+                    member.recovered_sectors = done
+        elif not sync.delayed:
+            array.sync_min = done // 8 * 8
+        self.tell(array.name, "sync_action")
+        self.wake()

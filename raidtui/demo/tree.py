@@ -1,0 +1,265 @@
+"""The files of the simulated host: what changes by itself, and what changes only when something happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from raidtui.demo.array import SimArray, SimMember
+from raidtui.demo.control import BLOCK, RAID, SCHEDULERS
+from raidtui.demo.disks import SimDisk
+from raidtui.demo.kernel import SimKernel
+from raidtui.demo.mdstat_text import mdstat_text
+from raidtui.host.udev import DATA
+
+_OFFSET_SECTORS = 264192
+_PARITY_KNOBS = {
+    "stripe_cache_size": "256", "group_thread_cnt": "0", "preread_bypass_threshold": "1", "skip_copy": "0",
+    "rmw_level": "1",
+}  # fmt: skip
+_POLICIES = {"raid0": "none"}
+
+
+def live_files(kernel: SimKernel) -> Iterator[tuple[str, str]]:
+    """Yield (path, text) of the files that change while a sync moves."""
+    yield "/proc/mdstat", mdstat_text(kernel.arrays, kernel.now_s)
+    yield "/proc/diskstats", _diskstats(kernel)
+    for array in kernel.arrays:
+        if not array.redundant:
+            continue
+        base = f"{BLOCK}/{array.name}/md"
+        completed, speed = _progress(array, kernel.now_s)
+        yield f"{base}/sync_completed", completed
+        yield f"{base}/sync_speed", speed
+        yield f"{base}/resync_start", _resync_start(array)
+        yield f"{base}/mismatch_cnt", f"{array.mismatches}\n"
+
+
+def _progress(array: SimArray, now_s: float) -> tuple[str, str]:
+    sync = array.sync
+    if sync is None:
+        return "none\n", "none\n"
+    if sync.delayed:
+        return "delayed\n", "0\n"
+    moved, elapsed_s = sync.window(now_s)
+    return f"{sync.completed_sectors} / {sync.total_sectors}\n", f"{moved // 2 // elapsed_s}\n"
+
+
+def _resync_start(array: SimArray) -> str:
+    if array.recovery_cp is None:
+        return "none\n"
+    sync = array.sync
+    return f"{max(array.recovery_cp, sync.completed_sectors) if sync else array.recovery_cp}\n"
+
+
+def _diskstats(kernel: SimKernel) -> str:
+    lines: list[str] = []
+    for disk in kernel.disks.values():
+        lines.append(kernel.counters[disk.name].line(disk.dev, disk.name))
+        for part in disk.partitions:
+            name = disk.partition_name(part.number)
+            lines.append(kernel.counters[name].line((disk.dev[0], disk.dev[1] + part.number), name))
+    lines += [kernel.counters[array.name].line(array.dev, array.name) for array in kernel.arrays]
+    return "\n".join(lines) + "\n"
+
+
+def still_files(kernel: SimKernel) -> tuple[dict[str, str], dict[str, str]]:
+    """Return (path -> text, path -> link target) of everything else."""
+    files: dict[str, str] = {
+        f"{RAID}/speed_limit_min": f"{kernel.low_kib_s}\n",
+        f"{RAID}/speed_limit_max": f"{kernel.high_kib_s}\n",
+    }
+    links: dict[str, str] = {}
+    for disk in kernel.disks.values():
+        _disk(files, links, disk, kernel)
+    for array in kernel.arrays:
+        _array(files, links, array, kernel)
+    return files, links
+
+
+def _disk(files: dict[str, str], links: dict[str, str], disk: SimDisk, kernel: SimKernel) -> None:
+    node = f"{BLOCK}/{disk.name}"
+    links[node] = disk.path
+    for attribute, text in _of_disk(disk, kernel.knobs).items():
+        files[f"{node}/{attribute}"] = f"{text}\n"
+    files[f"{DATA}/b{disk.dev[0]}:{disk.dev[1]}"] = _udev_disk(disk)
+    for part in disk.partitions:
+        name = disk.partition_name(part.number)
+        dev = f"{disk.dev[0]}:{disk.dev[1] + part.number}"
+        links[f"{BLOCK}/{name}"] = f"{disk.path}/{name}"
+        for where in (f"{BLOCK}/{name}", f"{node}/{name}"):
+            files[f"{where}/dev"] = f"{dev}\n"
+            files[f"{where}/partition"] = f"{part.number}\n"
+            files[f"{where}/start"] = f"{part.start}\n"
+            files[f"{where}/size"] = f"{part.sectors}\n"
+            files[f"{where}/ro"] = "0\n"
+        holder = next((array for array in kernel.arrays if array.member(name)), None)
+        if holder is not None:
+            files[f"{BLOCK}/{name}/holders/{holder.name}"] = ""
+        files[f"{DATA}/b{dev}"] = _udev_partition(disk, name, holder)
+
+
+def _of_disk(disk: SimDisk, knobs: Mapping[str, str]) -> dict[str, str]:
+    scheduler = knobs.get(f"{disk.name}/queue/scheduler", "none" if disk.is_nvme else "mq-deadline")
+    words = {
+        "dev": f"{disk.dev[0]}:{disk.dev[1]}",
+        "size": str(disk.sectors),
+        "ro": "0",
+        "removable": "0",
+        "queue/rotational": "0",
+        "queue/scheduler": " ".join(f"[{each}]" if each == scheduler else each for each in SCHEDULERS),
+        "queue/nr_requests": "1023" if disk.is_nvme else "64",
+        "queue/read_ahead_kb": "128",
+        "queue/logical_block_size": "512",
+        "queue/physical_block_size": "512",
+        "queue/optimal_io_size": "0",
+        "queue/discard_granularity": "512",
+        "queue/discard_max_bytes": "2147450880",
+        "queue/write_cache": "write back",
+        "device/model": disk.model,
+    }
+    if disk.is_nvme:
+        words |= {"device/serial": disk.serial, "device/transport": "pcie", "wwid": disk.wwn}
+    else:
+        words |= {"device/vendor": "ATA", "device/queue_depth": "32", "device/timeout": "30"}
+    return {key: knobs.get(f"{disk.name}/{key}", text) if key != "queue/scheduler" else text
+            for key, text in words.items()}  # fmt: skip
+
+
+def _identity(disk: SimDisk) -> list[str]:
+    model = disk.model.replace(" ", "_")
+    bus = "nvme" if disk.is_nvme else "ata"
+    return [
+        f"E:ID_BUS={bus}",
+        f"E:ID_MODEL={model}",
+        f"E:ID_SERIAL={model}_{disk.serial}",
+        f"E:ID_SERIAL_SHORT={disk.serial}",
+        f"E:ID_WWN={disk.wwn}",
+    ]
+
+
+def _udev_disk(disk: SimDisk) -> str:
+    model = disk.model.replace(" ", "_")
+    bus = "nvme" if disk.is_nvme else "ata"
+    lines = [f"S:disk/by-id/{bus}-{model}_{disk.serial}", *_identity(disk)]
+    if disk.partitions:
+        lines.append("E:ID_PART_TABLE_TYPE=gpt")
+    return "\n".join(lines) + "\n"
+
+
+def _udev_partition(disk: SimDisk, name: str, holder: SimArray | None) -> str:
+    model, part = disk.model.replace(" ", "_"), name.removeprefix(disk.name).removeprefix("p")
+    bus = "nvme" if disk.is_nvme else "ata"
+    lines = [f"S:disk/by-id/{bus}-{model}_{disk.serial}-part{part}", *_identity(disk)]
+    if holder is not None:
+        lines += [
+            "E:ID_FS_TYPE=linux_raid_member",
+            f"E:ID_FS_UUID={_dashed(holder.uuid)}",
+            f"E:ID_FS_LABEL=demo:{holder.label}",
+            "E:ID_FS_USAGE=raid",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _dashed(digits: str) -> str:
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def _array(files: dict[str, str], links: dict[str, str], array: SimArray, kernel: SimKernel) -> None:
+    node = f"{BLOCK}/{array.name}"
+    major, minor = array.dev
+    links[node] = f"../../devices/virtual/block/{array.name}"
+    links[f"/dev/md/{array.label}"] = f"../{array.name}"
+    files[f"{node}/dev"] = f"{major}:{minor}\n"
+    files[f"{node}/size"] = f"{array.array_kib * 2}\n"
+    files[f"{node}/ro"] = "0\n"
+    files[f"{node}/removable"] = "0\n"
+    files[f"{node}/queue/rotational"] = "0\n"
+    files[f"{node}/queue/logical_block_size"] = "512\n"
+    files[f"{node}/queue/optimal_io_size"] = (
+        f"{array.array_kib * array.chunk_kib * 1024 // array.component_kib}\n"
+    )
+    files[f"{DATA}/b{major}:{minor}"] = _udev_array(array)
+    for member in array.members:
+        files[f"{node}/slaves/{member.device}"] = ""
+        for attribute, text in _of_member(array, member).items():
+            files[f"{node}/md/dev-{member.device}/{attribute}"] = f"{text}\n"
+        links[f"{node}/md/dev-{member.device}/block"] = f"../../../{member.device}"
+        if member.slot is not None and not member.replacement:
+            links[f"{node}/md/rd{member.slot}"] = f"dev-{member.device}"
+    for attribute, text in _of_array(array, kernel).items():
+        files[f"{node}/md/{attribute}"] = f"{text}\n"
+
+
+def _of_member(array: SimArray, member: SimMember) -> dict[str, str]:
+    return {
+        "state": member.state,
+        "slot": "none" if member.slot is None else str(member.slot),
+        "errors": "0",
+        "offset": str(_OFFSET_SECTORS),
+        "size": str(array.component_kib),
+        "recovery_start": "none" if member.in_sync else str(member.recovered_sectors),
+        "bad_blocks": "",
+    }
+
+
+def _of_array(array: SimArray, kernel: SimKernel) -> dict[str, str]:
+    words = {
+        "uuid": _dashed(array.uuid),
+        "level": array.level,
+        "layout": str(array.layout),
+        "chunk_size": str(array.chunk_kib * 1024),
+        "component_size": str(array.component_kib),
+        "array_size": "default",
+        "metadata_version": "1.2",
+        "raid_disks": str(array.raid_disks),
+        "array_state": _array_state(array),
+        "reshape_position": "none",
+        "resync_start": "none",
+        "safe_mode_delay": "0.204",
+        "max_read_errors": array.knobs.get("max_read_errors", "20"),
+        "consistency_policy": "bitmap" if array.bitmap else _POLICIES.get(array.level, "resync"),
+        "bitmap/location": "+8" if array.bitmap else "none",
+        "bitmap/chunksize": "67108864" if array.bitmap else "0",
+    }
+    if not array.redundant:
+        return words
+    if array.level == "raid5":
+        words |= {key: array.knobs.get(key, text) for key, text in _PARITY_KNOBS.items()}
+    low, high = kernel.limits(array)
+    del words["resync_start"]  # a live file
+    return words | {
+        "degraded": str(array.degraded),
+        "sync_action": array.action,
+        "last_sync_action": array.last_action,
+        "sync_speed_min": f"{low} ({'system' if array.low_kib_s is None else 'local'})",
+        "sync_speed_max": f"{high} ({'system' if array.high_kib_s is None else 'local'})",
+        "sync_min": str(array.sync_min),
+        "sync_max": "max" if array.sync_max is None else str(array.sync_max),
+        "sync_force_parallel": str(int(array.parallel)),
+    }
+
+
+def _array_state(array: SimArray) -> str:
+    if array.broken:
+        return "broken"
+    return "active" if array.load.write_iops or array.recovery_cp is not None else "clean"
+
+
+def _udev_array(array: SimArray) -> str:
+    colons = ":".join(array.uuid[start : start + 8] for start in range(0, 32, 8))
+    return "\n".join(
+        (
+            f"S:md/{array.label}",
+            f"S:disk/by-id/md-name-demo:{array.label}",
+            f"S:disk/by-id/md-uuid-{colons}",
+            f"E:MD_LEVEL={array.level}",
+            f"E:MD_DEVICES={array.raid_disks}",
+            "E:MD_METADATA=1.2",
+            f"E:MD_UUID={colons}",
+            f"E:MD_NAME=demo:{array.label}",
+            f"E:MD_DEVNAME={array.label}",
+            f"E:ID_FS_TYPE={'xfs' if array.level == 'raid5' else 'ext4'}",
+            f"E:ID_FS_LABEL={array.label}",
+            "",
+        )
+    )

@@ -1,0 +1,222 @@
+"""The first picture: the true state of the arrays, some 10 ms after the start, before Textual is imported.
+
+It reads /proc/mdstat and one or two small files per visible array, writes one string, and remembers how the
+terminal was, so that it is put back whatever happens to the rest of the start.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import termios
+import time
+
+from raidtui.host.mdstat import MdstatArray, parse_mdstat
+from raidtui.model.brief import Brief, Line, brief_line, counts_line, header_line, tab_line
+from raidtui.model.geometry import losses_left
+from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, layout_short
+from raidtui.palette import choose_theme, read_colours
+
+TABS = (("1", "Arrays"), ("6", "Log"))
+SMALLEST = (60, 15)
+_WORDS = {"recovery": "recover"}
+
+
+class Terminal:
+    """The terminal as it was before the first frame."""
+
+    def __init__(self) -> None:
+        self.cooked: list[object] | None = None
+        self.shown = False
+
+    def restore(self) -> None:
+        """Put the terminal back. Safe to call more than once."""
+        if self.shown:
+            os.write(1, b"\x1b[?1049l\x1b[?25h\x1b[0m")
+            self.shown = False
+        if self.cooked is not None:
+            termios.tcsetattr(0, termios.TCSANOW, self.cooked)  # type: ignore[arg-type]
+            self.cooked = None
+
+
+TERMINAL = Terminal()
+
+
+def show(root: str = "", asked_theme: str | None = None) -> None:
+    """Draw the first frame on the terminal, if it is one and large enough.
+
+    Args:
+        root: a folder to read under; empty for the live host.
+        asked_theme: the theme's name from the command line.
+    """
+    if not (os.isatty(0) and os.isatty(1)):
+        return
+    try:
+        size = os.get_terminal_size(1)
+        cooked = termios.tcgetattr(0)
+    except (OSError, termios.error):
+        return
+    if size.columns < SMALLEST[0] or size.lines < SMALLEST[1]:
+        return
+    TERMINAL.cooked = list(cooked)
+    raw = list(cooked)
+    raw[3] &= ~(termios.ECHO | termios.ICANON)  # keys typed from now on are for the program
+    termios.tcsetattr(0, termios.TCSANOW, raw)
+    TERMINAL.shown = True
+    theme = choose_theme(asked_theme or _configured_theme())
+    lines = frame(root, size.columns, size.lines)
+    os.write(1, paint(lines, read_colours(theme), size.columns, size.lines).encode())
+
+
+def _configured_theme() -> str | None:
+    base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111
+    for line in _text(f"{base}/raidtui/config.toml").split("\n"):
+        key, _, value = line.partition("=")
+        if key.strip() == "theme":
+            return value.strip().strip('"') or None
+        if line.startswith("["):
+            break
+    return None
+
+
+def frame(root: str, columns: int, rows: int) -> list[Line]:
+    """Return the lines of the first frame: header, tabs, a row per array as far as there is room."""
+    mdstat = parse_mdstat(_text(f"{root}/proc/mdstat"))
+    visible_rows = max(3, rows // 3)
+    briefs = [_brief(root, entry, look=index < visible_rows) for index, entry in enumerate(mdstat.arrays)]
+    briefs.sort(key=lambda brief: brief.role != "bad")
+    counts: dict[tuple[str, str], int] = {}
+    for brief in briefs:
+        key = (brief.role, brief.word)
+        counts[key] = counts.get(key, 0) + 1
+    name = _text(f"{root}/proc/sys/kernel/hostname") or ("captured tree" if root else "this host")
+    release = _text(f"{root}/proc/sys/kernel/osrelease")
+    kernel = f" · Linux {release.partition('-')[0]}" if release else ""
+    rights = "capture" if root else "root" if os.geteuid() == 0 else "read-only"
+    clock = time.strftime("%H:%M")
+    lines = [
+        header_line(f"{name}{kernel}", counts_line(counts), f"{rights}  {clock}", columns),
+        tab_line(TABS, "Arrays", columns),
+    ]
+    lines += [brief_line(brief, columns) for brief in briefs[:visible_rows]]
+    return lines
+
+
+def _brief(root: str, entry: MdstatArray, *, look: bool) -> Brief:
+    base = f"{root}/sys/class/block/{entry.name}"
+    action = _text(f"{base}/md/sync_action") if look else ""
+    mismatches = _text(f"{base}/md/mismatch_cnt") if look else ""
+    role, word = _verdict(entry, action, mismatches)
+    brief = Brief(_label(root, base) if look else "", role, word)
+    brief.title = brief.title or entry.name
+    brief.level = entry.level or ""
+    brief.layout = layout_short(entry.level, _layout(entry))
+    brief.chunk_bytes = entry.chunk_kib * 1024 if entry.chunk_kib else None
+    brief.size_bytes = entry.blocks_kib * 1024 if entry.blocks_kib and entry.state != "inactive" else None
+    brief.note = entry.read_only
+    sync = entry.sync
+    if sync is not None and sync.permille is not None:
+        brief.percent = f"{sync.permille // 10}.{sync.permille % 10} %"
+        brief.speed_kib_s = sync.speed_kib_s or None
+    return brief
+
+
+def _verdict(entry: MdstatArray, action: str, mismatches: str) -> tuple[str, str]:
+    """Return (role, word) of an array from its mdstat lines, as the screen will conclude from all files."""
+    if entry.state == "inactive":
+        return ("ok", "container") if entry.super.startswith("external:") else ("bad", "inactive")
+    up = entry.up or ""
+    missing = {slot for slot, mark in enumerate(up) if mark != "U"}
+    left = losses_left(entry.level, _layout(entry), len(up), missing) if up else None
+    faulty = any("F" in member.flags for member in entry.members)
+    if entry.state == "broken" or (left is not None and left < 0):
+        return "bad", "failed"
+    if entry.level in NO_REDUNDANCY and faulty:
+        return "bad", "failed"
+    sync = entry.sync
+    running = sync is not None and not sync.waiting
+    journal = [member for member in entry.members if "J" in member.flags]
+    lost_journal = journal and all("F" in member.flags for member in journal)
+    word = ""
+    if sync is not None:
+        word = _WORDS.get(sync.word, sync.word)
+        word = "repair" if word == "resync" and action == "repair" else word
+    if action == "frozen" and (sync is not None or missing):
+        return "bad", "frozen"
+    if missing or lost_journal:
+        return "bad", word if running else "degraded"
+    if running:
+        return "warn", word
+    if action == "frozen":
+        return "warn", "frozen"
+    parity = entry.level in PARITY_LEVELS and mismatches.isdigit() and int(mismatches) > 0
+    if faulty or parity:
+        return "warn", "attention"
+    if sync is not None:
+        return "warn", sync.waiting.lower()
+    return "ok", "optimal"
+
+
+def _layout(entry: MdstatArray) -> int | None:
+    if entry.level != "raid10":
+        return entry.layout.get("algorithm")
+    far = entry.layout.get("offset") or entry.layout.get("far") or 1
+    return entry.layout.get("near", 1) | far << 8 | (0x10000 if "offset" in entry.layout else 0)
+
+
+def _label(root: str, base: str) -> str:
+    for line in _text(f"{root}/run/udev/data/b{_text(f'{base}/dev')}").split("\n"):
+        if line.startswith("E:MD_NAME="):
+            return line.partition("=")[2].rpartition(":")[2]
+    return ""
+
+
+def _text(path: str) -> str:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    try:
+        parts = []
+        while part := os.read(descriptor, 65536):
+            parts.append(part)
+        return b"".join(parts).decode("utf-8", "replace").rstrip("\n")
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)
+
+
+def paint(lines: list[Line], colours: dict[str, str], columns: int, rows: int) -> str:
+    """Return the escape sequences that draw the lines on an empty alternate screen."""
+    depth = os.environ.get("COLORTERM", "")
+    true_colour = depth in {"truecolor", "24bit"}
+    base = ""
+    if true_colour and "NO_COLOR" not in os.environ:
+        base = _sgr(colours.get("foreground", ""), 38) + _sgr(colours.get("background", ""), 48)
+    out = ["\x1b[?1049h\x1b[?25l\x1b[0m", base, "\x1b[2J\x1b[H"]
+    for number, line in enumerate(lines[:rows], 1):
+        out.append(f"\x1b[{number};1H")
+        for text, role in line:
+            style = _sgr(colours.get(role, ""), 38) if true_colour and base else ""
+            bold = "\x1b[1m" if role in {"strong", "tab"} else ""
+            out.append(f"{style}{bold}{text}\x1b[0m{base}" if style or bold else text)
+    out.append(f"\x1b[{rows};1H\x1b[0m{base}")
+    del columns
+    return "".join(out)
+
+
+def _sgr(colour: str, ground: int) -> str:
+    if len(colour) != 7 or colour[0] != "#":
+        return ""
+    try:
+        red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
+    except ValueError:
+        return ""
+    return f"\x1b[{ground};2;{red};{green};{blue}m"
+
+
+def abandon(message: str) -> None:
+    """Put the terminal back and say why the console cannot open."""
+    TERMINAL.restore()
+    sys.stderr.write(f"raidtui: {message}\n")

@@ -1,0 +1,48 @@
+"""Themes as flat colour tables: where their files are, which is chosen, a quick reading of one.
+
+Standard library only and cheap: the first frame needs the colours before anything else is loaded. The screen
+checks the same files thoroughly (``raidtui.ui.themes``).
+"""
+
+from __future__ import annotations
+
+import os
+
+COLOURS = ("background", "foreground", "dim", "strong", "ok", "warn", "bad", "accent", "selected")
+DEFAULT = "dark"
+
+
+def theme_folders() -> list[str]:
+    """Return the folders of theme files, the user's own first."""
+    here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120  (pathlib costs 3 ms here)
+    base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111
+    return [f"{base}/raidtui/themes", f"{here}/themes", f"{os.path.dirname(here)}/themes"]  # noqa: PTH120
+
+
+def choose_theme(asked: str | None) -> str:
+    """Return the theme's name: the one asked for, else what the terminal lets expect."""
+    if asked:
+        return asked
+    if "NO_COLOR" in os.environ or os.environ.get("TERM", "") in {"linux", "dumb", "vt100", "vt220"}:
+        return "ansi"
+    background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
+    return "light" if background in {"7", "15"} else DEFAULT
+
+
+def read_colours(name: str) -> dict[str, str]:
+    """Return a theme's colours by a glance at its ``key = "value"`` lines; empty where there is none."""
+    if not name or "/" in name or name.startswith("."):
+        return {}
+    for folder in theme_folders():
+        try:
+            with open(f"{folder}/{name}.toml", encoding="utf-8") as file:  # noqa: PTH123
+                lines = file.read().split("\n")
+        except (OSError, UnicodeDecodeError):
+            continue
+        found: dict[str, str] = {}
+        for line in lines:
+            key, equals, value = line.partition("=")
+            if equals and key.strip() in COLOURS:
+                found[key.strip()] = value.split("#!")[0].strip().strip('"')
+        return found
+    return {}

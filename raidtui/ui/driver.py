@@ -1,0 +1,90 @@
+"""A terminal driver that sleeps until a key comes, ends at once, and takes over from the first frame.
+
+Textual's own wakes ten times a second to see whether it shall stop, and takes 0.2 s to do so. This one waits
+on a pipe besides the terminal. It overrides what is not public in Textual (``run_input_thread``,
+``_timeout_time`` of the parser): pyproject pins the version, and tests/ui/test_driver.py notices a change.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+from codecs import getincrementaldecoder
+from typing import Any
+
+from textual._time import get_time
+from textual._xterm_parser import XTermParser
+from textual.app import App
+from textual.drivers.linux_driver import LinuxDriver
+
+from raidtui.first_frame import TERMINAL
+
+_ALTERNATE_SCREEN = "\x1b[?1049h"
+
+
+class QuietDriver(LinuxDriver):
+    """See the module."""
+
+    def __init__(
+        self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+
+    def write(self, data: str) -> None:
+        """Write, but do not clear the first frame by entering the alternate screen again."""
+        if data == _ALTERNATE_SCREEN and TERMINAL.shown:
+            return
+        super().write(data)
+
+    def start_application_mode(self) -> None:
+        """Start; how the terminal was is known from before the first frame."""
+        super().start_application_mode()
+        if TERMINAL.cooked is not None:
+            self.attrs_before = list(TERMINAL.cooked)
+
+    def stop_application_mode(self) -> None:
+        """Put the terminal back as it was before the first frame."""
+        super().stop_application_mode()
+        TERMINAL.shown = False
+
+    def disable_input(self) -> None:
+        """Stop reading keys, without waiting for a timeout to pass."""
+        os.write(self._wake_write, b"x")
+        super().disable_input()
+
+    def run_input_thread(self) -> None:
+        """Read keys until told to stop, waking for nothing else."""
+        parser = XTermParser(self._debug)
+        decode = getincrementaldecoder("utf-8")("replace").decode
+        waiting = select.poll()
+        waiting.register(self.fileno, select.POLLIN)
+        waiting.register(self._wake_read, select.POLLIN)
+        while not self.exit_event.is_set():
+            ready = dict(waiting.poll(_timeout_ms(parser)))
+            if self._wake_read in ready:
+                self._drain_wake()
+            if self.fileno in ready:
+                data = os.read(self.fileno, 4096)
+                if not data:  # the line was hung up
+                    waiting.unregister(self.fileno)
+                    self._loop.call_soon_threadsafe(self._app.exit)
+                    continue
+                for message in parser.feed(decode(data)):
+                    self.process_message(message)
+            for message in parser.tick():
+                self.process_message(message)
+
+    def _drain_wake(self) -> None:
+        try:
+            os.read(self._wake_read, 64)
+        except BlockingIOError:
+            return
+
+
+def _timeout_ms(parser: XTermParser) -> int | None:
+    """Return how long an unfinished escape sequence may still wait for its rest; None: there is none."""
+    until = parser._timeout_time  # noqa: SLF001
+    if until is None:
+        return None
+    return max(1, int((until - get_time()) * 1000) + 1)

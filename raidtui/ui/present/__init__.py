@@ -1,0 +1,1 @@
+"""From a report to lines: no widget, no terminal, only words and roles."""

@@ -1,0 +1,72 @@
+"""Speed over time in block glyphs. Each cell is a slice of time, so that the picture moves seldom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from raidtui.model.units import rate_mb_s
+
+SLICE_S = 2.0
+_EIGHTHS = " ▁▂▃▄▅▆▇█"
+
+
+def slices(points: Sequence[tuple[float, float]], count: int) -> list[float]:
+    """Return the mean per slice of time of the last ``count`` slices, oldest first; gaps repeat the last value.
+
+    Args:
+        points: (clock_s, value), oldest first.
+        count: how many cells there are.
+    """
+    if not points or count < 1:
+        return []
+    sums: dict[int, tuple[float, int]] = {}
+    for clock_s, value in points:
+        total, number = sums.get(int(clock_s // SLICE_S), (0.0, 0))
+        sums[int(clock_s // SLICE_S)] = (total + value, number + 1)
+    last = max(sums)
+    first = max(min(sums), last - count + 1)
+    values: list[float] = []
+    for index in range(first, last + 1):
+        total, number = sums.get(index, (0.0, 0))
+        values.append(total / number if number else (values[-1] if values else 0.0))
+    return values
+
+
+def chart_rows(values: Sequence[float], width: int, height: int) -> list[str]:
+    """Return ``height`` rows of exactly ``width`` cells, top first, scaled from zero to the largest value."""
+    shown = list(values)[-width:]
+    top = max(shown, default=0.0)
+    rows: list[str] = []
+    for row in range(height - 1, -1, -1):
+        cells = []
+        for value in shown:
+            eighths = round(value / top * height * 8) if top > 0 else 0
+            filled = min(8, max(0, eighths - row * 8))
+            cells.append(_EIGHTHS[max(1, filled) if row == 0 else filled])
+        rows.append("".join(cells).ljust(width))
+    return rows
+
+
+def spread_words(values: Sequence[float]) -> str:
+    """Return ``384 … 525 MB/s`` for the values, KiB/s."""
+    if not values:
+        return ""
+    low, high = rate_mb_s(min(values)), rate_mb_s(max(values))
+    if low == high:
+        return high
+    short = low.rpartition(" ")[0] if low.rpartition(" ")[2] == high.rpartition(" ")[2] else low
+    return f"{short} … {high}"
+
+
+def median_words(values: Sequence[float]) -> str:
+    """Return the median in words."""
+    return f"median {rate_mb_s(median(values))}" if values else ""
+
+
+def bar(fraction: float, width: int) -> str:
+    """Return a progress bar of ``width`` cells, filled to the eighth of a cell."""
+    eighths = round(max(0.0, min(1.0, fraction)) * width * 8)
+    full, part = divmod(eighths, 8)
+    filled = "█" * full + (" ▏▎▍▌▋▊▉"[part] if part else "")
+    return filled[:width].ljust(width, "░")

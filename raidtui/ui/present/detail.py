@@ -1,0 +1,235 @@
+"""The chosen array: what it is, its sync, its members, what may fail, what is found."""
+
+from __future__ import annotations
+
+import textwrap
+import time
+from collections.abc import Iterator
+
+from raidtui.console import Report
+from raidtui.model.array import Array, Member, Phase
+from raidtui.model.brief import GLYPHS, Line
+from raidtui.model.finding import Finding, Severity
+from raidtui.model.geometry import loss_sentence, set_letters
+from raidtui.model.levels import layout_words
+from raidtui.model.text import fit, tail, visible
+from raidtui.model.units import binary_size, rate_mb_s
+from raidtui.ui.present.chart import bar, chart_rows, median_words, slices, spread_words
+
+LABEL = 10
+_SEVERITY_ROLES = {
+    Severity.INFO: "accent",
+    Severity.ATTENTION: "warn",
+    Severity.DEGRADED: "bad",
+    Severity.FAILED: "bad",
+}
+_MEMBER_ROLES = {"in_sync": "plain", "faulty": "bad", "rebuilding": "warn", "replacement": "warn", "?": "dim"}
+
+
+def head_lines(report: Report, array: Array, width: int, chart_height: int) -> list[Line]:
+    """Return rule, identity, progress and chart."""
+    lines: list[Line] = [[(" " + "─" * (width - 2) + " ", "dim")], _identity(array, width)]
+    lines.append(_progress(report, array, width))
+    lines += _chart(report, array, width, chart_height)
+    return lines
+
+
+def _label(text: str) -> tuple[str, str]:
+    return (fit(" " + text, LABEL), "dim")
+
+
+def _identity(array: Array, width: int) -> Line:
+    facts = [array.path]
+    if array.uuid:
+        facts.append(array.uuid[:8])
+    if array.metadata:
+        facts.append(f"metadata {array.metadata}")
+    if array.redundant:
+        facts.append("no bitmap" if array.bitmap is None else f"bitmap {array.bitmap.location}")
+    layout = layout_words(array.level, array.layout)
+    if layout:
+        facts.append(layout)
+    if array.array_state:
+        facts.append(array.array_state)
+    if array.homehost:
+        facts.append(f"host {array.homehost}")
+    text = visible(" · ".join(facts))
+    return [(fit(" " + visible(array.title), LABEL) + " ", "strong"), (fit(text, width - LABEL - 1), "plain")]
+
+
+def _progress(report: Report, array: Array, width: int) -> Line:
+    sync = array.sync
+    if sync is None:
+        return [_label("at rest"), (" " + fit(visible(_rest_words(array)), width - LABEL - 1), "dim")]
+    if sync.phase is not Phase.RUNNING or sync.fraction is None:
+        held = report.brakes.get(array.key)
+        words = f"{sync.phase.value}: {held.words}" if held else sync.phase.value
+        role = "bad" if sync.phase is Phase.FROZEN else "accent"
+        return [_label(sync.action), (" " + fit(visible(words), width - LABEL - 1), role)]
+    bar_width = max(10, width - LABEL - 35)
+    percent = sync.percent or f"{sync.fraction:.1%}"
+    ends = _ends(report, array)
+    return [
+        _label(sync.action),
+        (" " + bar(sync.fraction, bar_width), "accent"),
+        (f" {percent:>7}  ", "strong"),
+        (fit(ends, width - LABEL - bar_width - 11), "plain"),
+    ]
+
+
+def _rest_words(array: Array) -> str:
+    if not array.active:
+        return "not started"
+    if not array.redundant:
+        return "no redundancy: nothing is ever synced"
+    if array.last_sync_action in {"check", "repair"} and array.mismatch_count is not None:
+        return f"last {array.last_sync_action}: {array.mismatch_count} mismatched sectors"
+    if array.sync_min_sectors:
+        return "a check stopped half way: p goes on with it, c starts anew"
+    return "nothing to sync"
+
+
+def _ends(report: Report, array: Array) -> str:
+    estimate = report.estimates.get(array.key)
+    if estimate is None or estimate.left_s is None:
+        return ""
+    now_s = report.snapshot.taken_s
+    at = _clock(now_s, now_s + estimate.left_s)
+    low, high = estimate.left_low_s, estimate.left_high_s
+    if low is None or high is None or high - low < 90:
+        return f"ends about {at}"
+    return f"ends {_clock(now_s, now_s + low)} to {_clock(now_s, now_s + high)}"
+
+
+def _clock(now_s: float, then_s: float) -> str:
+    form = "%H:%M" if then_s - now_s < 20 * 3600 else "%a %H:%M" if then_s - now_s < 6 * 86400 else "%d %b"
+    return time.strftime(form, time.localtime(then_s))
+
+
+def _chart(report: Report, array: Array, width: int, height: int) -> list[Line]:
+    points = report.speeds.get(array.key, ())
+    if not points or array.sync is None:
+        return []
+    cells = max(10, width - LABEL - 1 - 52)
+    if height > 1:
+        cells = width - LABEL - 1 - 24
+    values = slices(points, cells)
+    estimate = report.estimates.get(array.key)
+    now = rate_mb_s(estimate.speed_kib_s) if estimate else ""
+    held = report.brakes.get(array.key)
+    brake = f"held back by: {held.words}" if held and array.sync.phase is Phase.RUNNING else ""
+    rows = chart_rows(values, cells, height)
+    if height == 1:
+        words = fit(f"  {spread_words(values)}", 22)
+        return [
+            [
+                (fit(f"{now:>{LABEL - 1}}", LABEL + 1), "strong"),
+                (rows[0], "accent"),
+                (words, "plain"),
+                (fit(visible(brake), width - LABEL - 1 - cells - 22), "warn"),
+            ]
+        ]
+    notes = [f"now {now}", spread_words(values), median_words(values), *textwrap.wrap(brake, 21)]
+    return [
+        [
+            (" " * (LABEL + 1), "plain"),
+            (row, "accent"),
+            (
+                fit("  " + visible(notes[number] if number < len(notes) else ""), width - LABEL - 1 - cells),
+                "warn" if number >= 3 else "plain",
+            ),
+        ]
+        for number, row in enumerate(rows)
+    ]
+
+
+def unit_line(array: Array, width: int) -> Line | None:
+    """Return the sum for RAID-10: its resync counts the array's KiB; None where there is nothing to explain."""
+    share = array.member_share
+    if array.level != "raid10" or array.speed_limit is None or array.speed_limit.max_kib_s is None:
+        return None
+    sync = array.sync
+    if share is None or sync is None or not array.sync_counts_array:
+        text = "recover counts a member's KiB; a resync or check would count the array's"
+        return None if sync is None else [(fit(" " * (LABEL + 1) + text, width), "dim")]
+    limit = array.speed_limit.max_kib_s
+    text = (
+        f"{sync.action} counts array KiB: {rate_mb_s(limit)} of limit = "
+        f"{rate_mb_s(limit * share)} a member (recover counts member KiB)"
+    )
+    return [(fit(" " * (LABEL + 1) + text, width), "dim")]
+
+
+def body_lines(report: Report, array: Array, width: int) -> list[Line]:
+    """Return members, what may fail, what uses the array, and the findings with their remedies."""
+    lines = list(_members(report, array, width))
+    sentence = ""
+    if array.up is not None and array.active:
+        missing = array.missing_slots or ()
+        sentence = loss_sentence(array.level, array.layout, len(array.up), missing)
+    if sentence:
+        role = "bad" if (array.losses_left or 0) <= 0 and array.redundant else "plain"
+        lines.append([(fit(" " + sentence, width), role)])
+    lines += _uses(report, array, width)
+    for finding in report.of(array):
+        lines += _finding_lines(finding, width)
+    return lines
+
+
+def _members(report: Report, array: Array, width: int) -> Iterator[Line]:
+    wide = width >= 100
+    extra = f"  {'size':>9}  {'model':<26}" if wide else ""
+    head = f" slot     member      serial          state        errors  latency{extra}"
+    yield [(fit(head, width), "dim")]
+    letters = set_letters(array.level, array.layout, array.raid_disks or 0)
+    seen = set()
+    for member in array.members:
+        if member.slot is not None and not member.has("replacement"):
+            seen.add(member.slot)
+        yield _member(report, member, letters, width, wide=wide)
+    if array.active and array.members and any(member.slot is not None for member in array.members):
+        for slot in array.missing_slots or ():
+            if slot not in seen:
+                text = f"  {slot:<2} {letters.get(slot, ''):<4}  {'–':<11} {'':<15} "
+                yield [(text, "plain"), (fit("missing", width - len(text)), "bad")]
+
+
+def _member(report: Report, member: Member, letters: dict[int, str], width: int, *, wide: bool) -> Line:
+    disk = report.snapshot.disks.get(member.name)
+    slot = "–" if member.slot is None else str(member.slot)
+    letter = letters.get(member.slot, "") if member.slot is not None else ""
+    serial = tail(visible(disk.serial), 14) if disk and disk.serial else ""
+    latency = report.latency_ms.get(member.name)
+    waited = "" if latency is None else f"{latency:.1f} ms"
+    errors = "" if member.errors is None else str(member.errors)
+    role = _MEMBER_ROLES.get(member.role, "dim")
+    word = member.role + ("" if not member.has("write_mostly") else " W")
+    spans: Line = [
+        (f"  {slot:<2} {letter:<4}  {fit(visible(member.name), 11)} {fit(serial, 15)} ", "plain"),
+        (fit(word, 12), role),
+        (f" {errors:>6}", "warn" if member.errors else "plain"),
+        (f" {waited:>8}", "plain"),
+    ]
+    if wide:
+        size = binary_size(disk.size_bytes) if disk and disk.size_bytes else ""
+        model = visible(disk.model) if disk and disk.model else ""
+        spans.append((f"  {size:>9}  {fit(model, 26)}", "plain"))
+    used = sum(len(text) for text, _ in spans)
+    spans.append((" " * max(0, width - used), "plain"))
+    return spans
+
+
+def _uses(report: Report, array: Array, width: int) -> Iterator[Line]:
+    disk = report.snapshot.disks.get(array.name)
+    uses = [use.words for use in disk.uses if use.kind != "signature"] if disk else []
+    if uses:
+        yield [(fit(visible(" used: " + " · ".join(uses)), width), "plain")]
+
+
+def _finding_lines(finding: Finding, width: int) -> Iterator[Line]:
+    role = _SEVERITY_ROLES[finding.severity]
+    glyph = {"accent": "i", "warn": GLYPHS["warn"], "bad": GLYPHS["bad"]}[role]
+    for number, part in enumerate(textwrap.wrap(visible(finding.sentence), width - 5)):
+        yield [(f" {glyph if number == 0 else ' '} ", role), (fit(part, width - 3), role)]
+    for number, part in enumerate(textwrap.wrap(visible(finding.remedy), width - 7)):
+        yield [(f"   {'→' if number == 0 else ' '} ", "dim"), (fit(part, width - 5), "plain")]

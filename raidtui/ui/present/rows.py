@@ -1,0 +1,83 @@
+"""The rows of the list of arrays, and the counts in the header."""
+
+from __future__ import annotations
+
+from raidtui.console import Report
+from raidtui.model.array import Array, Phase
+from raidtui.model.brief import Brief
+from raidtui.model.finding import Health
+from raidtui.model.levels import layout_short
+
+_ROLES = {
+    Health.OPTIMAL: "ok",
+    Health.UNKNOWN: "unknown",
+    Health.ATTENTION: "warn",
+    Health.DEGRADED: "bad",
+    Health.FAILED: "bad",
+}
+
+
+def ordered(report: Report) -> list[Array]:
+    """Return the arrays as they are listed: what is broken first, else the kernel's order."""
+    return sorted(report.snapshot.arrays, key=lambda array: state_of(report, array)[0] != "bad")
+
+
+def state_of(report: Report, array: Array) -> tuple[str, str]:
+    """Return (role, word) of an array's state."""
+    health = report.healths[array.key]
+    role = _ROLES[health]
+    sync = array.sync
+    if not array.active:
+        return ("ok", "container") if array.is_container else ("bad", "inactive")
+    if health is Health.FAILED:
+        return role, "failed"
+    if array.sync_action == "frozen":
+        return role, "frozen"
+    if sync is not None and sync.phase is Phase.RUNNING:
+        return ("bad" if role == "bad" else "warn"), sync.action
+    if role in {"bad", "unknown"}:
+        return role, health.word
+    if health is Health.ATTENTION:
+        return role, health.word
+    if sync is not None:
+        return "warn", sync.phase.value
+    return role, health.word
+
+
+def brief_of(report: Report, array: Array) -> Brief:
+    """Return an array's row."""
+    role, word = state_of(report, array)
+    brief = Brief(array.title, role, word)
+    brief.level = array.level or ""
+    brief.layout = layout_short(array.level, array.layout)
+    brief.chunk_bytes = array.chunk_bytes
+    brief.size_bytes = array.size_bytes
+    brief.note = _note(array)
+    if array.sync is not None and array.sync.percent is not None:
+        brief.percent = array.sync.percent
+        estimate = report.estimates.get(array.key)
+        if estimate is not None:
+            brief.speed_kib_s = estimate.speed_kib_s
+            brief.left_s = estimate.left_s
+    return brief
+
+
+def _note(array: Array) -> str:
+    if not array.active and not array.is_container:
+        total = f" of {array.raid_disks}" if array.raid_disks else ""
+        return f"{len(array.members)}{total} members there"
+    missing = array.missing_slots
+    if missing and array.up is not None:
+        return f"{len(array.up) - len(missing)} of {len(array.up)} in sync"
+    if array.sync is not None and array.sync.phase is not Phase.RUNNING:
+        return f"{array.sync.action} waits"
+    return array.read_only
+
+
+def counts_of(report: Report) -> dict[tuple[str, str], int]:
+    """Return {(role, word): how many arrays} for the header."""
+    counts: dict[tuple[str, str], int] = {}
+    for array in report.snapshot.arrays:
+        state = state_of(report, array)
+        counts[state] = counts.get(state, 0) + 1
+    return counts
