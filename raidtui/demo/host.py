@@ -15,13 +15,16 @@ from raidtui.host.root import MemoryRoot
 
 KERNEL = "6.12.3"
 HOSTNAME = "demo"
-_SOON_S = 0.05
+_SOON_S = 0.05  # one sample's readings belong to one moment
+_AFTER_S = 0.001  # an end is an estimate: come when it is past
 _MOUNTS = (("md126", "/", "ext4"), ("md127", "/srv/data", "ext4"), ("md125", "/var/lib/libvirt", "xfs"),
            ("md124", "/srv/scratch", "ext4"))  # fmt: skip
 
 
 class DemoRoot(MemoryRoot):
     """A simulated host. Reading lets it catch up with the clock; writing goes to its kernel.
+
+    Not thread-safe: one thread reads and writes, as with ``Sampler``.
 
     Args:
         kernel: the simulated kernel.
@@ -59,7 +62,7 @@ class DemoRoot(MemoryRoot):
         behind_s = self._clock() - self._began_s - kernel.now_s
         due = [self._story.next_at_s - kernel.now_s]
         if (end_s := kernel.next_end_s()) is not None:
-            due.append(end_s)
+            due.append(end_s + _AFTER_S)
         return max(0.0, min(due) - behind_s)
 
     def subscribe(self, callback: Listener) -> Callable[[], None]:
@@ -71,8 +74,8 @@ class DemoRoot(MemoryRoot):
         return self.simulated.subscribe(callback)
 
     def tick(self) -> None:
-        """Catch up with the clock, if it went on noticeably."""
-        self._catch_up(_SOON_S)
+        """Catch up with the clock."""
+        self._catch_up(0.0)
 
     def _catch_up(self, noticeable_s: float) -> None:
         until_s = self._clock() - self._began_s
@@ -94,12 +97,14 @@ class DemoRoot(MemoryRoot):
         """See ``Root.write``. The error is the one that md gives."""
         self._catch_up(0.0)
         super().read(path)  # ENOENT where there is no such file
+        self._ticking = True
         try:
             control.write(self.simulated, path, text)
         except OSError as error:
             code = error.errno or errno.EIO
             raise OSError(code, os.strerror(code), path) from None
         finally:
+            self._ticking = False
             self._publish()
 
     def _publish(self) -> None:

@@ -185,12 +185,13 @@ class Step:
     act: Act
 
 
-def _fail_vm(device: str) -> Act:
+def _fail_vm(slot: int) -> Act:
     def act(kernel: SimKernel) -> None:
         vm = kernel.array("vm")
-        spare = vm is not None and any(member.is_spare for member in vm.members)
-        if vm is not None and spare and not vm.degraded and vm.member(device) is not None:
-            membership.fail(kernel, vm, device)
+        if vm is None or vm.degraded or not any(member.is_spare for member in vm.members):
+            return
+        device = next(member.device for member in vm.members if member.slot == slot)
+        membership.fail(kernel, vm, device)
 
     return act
 
@@ -229,7 +230,7 @@ def _unplug(kernel: SimKernel) -> None:
 
 
 OPENING = (
-    Step(at_s=40, act=_fail_vm("nvme1n1p1")),
+    Step(at_s=40, act=_fail_vm(1)),
     Step(at_s=90, act=_plug),
     Step(at_s=150, act=_remove_failed),
     Step(at_s=153, act=_add_free),
@@ -243,11 +244,11 @@ CYCLE = (
     Step(at_s=60, act=_check("data")),
     Step(at_s=300, act=_unplug),
     Step(at_s=330, act=_plug),
-    Step(at_s=780, act=_fail_vm("nvme2n1p1")),
+    Step(at_s=780, act=_fail_vm(2)),
     Step(at_s=890, act=_remove_failed),
     Step(at_s=893, act=_add_free),
 )
-"""Told again and again. Who fails alternates by itself: the one that failed is the spare next time."""
+"""Told again and again: the member that failed is the spare of the next turn."""
 
 
 class Story:

@@ -26,6 +26,8 @@ def open_root(path: str = "/") -> Root:
     place = Path(path)
     try:
         if place.is_dir():
+            if not (place / "proc").is_dir() and not (place / ".raidtui").is_dir():
+                raise RootError(f"{path}: no host's root: it holds no proc/mdstat")
             return DirRoot(path if path == "/" else str(place.resolve()))
         if not place.exists():
             raise RootError(f"{path}: no such file or folder")

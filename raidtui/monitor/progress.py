@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 WINDOW_S = 30.0
 _SMOOTHING_S = 8.0
-_JUMP = 1.6
+_JUMP = 1.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,7 @@ class QuietDriver(LinuxDriver):
 
     def start_application_mode(self) -> None:
         """Start; how the terminal was is known from before the first frame."""
-        super().start_application_mode()
+        super().start_application_mode()  # type: ignore[no-untyped-call]
         if TERMINAL.cooked is not None:
             self.attrs_before = list(TERMINAL.cooked)
 

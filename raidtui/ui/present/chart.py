@@ -12,7 +12,7 @@ _EIGHTHS = " ▁▂▃▄▅▆▇█"
 
 
 def slices(points: Sequence[tuple[float, float]], count: int) -> list[float]:
-    """Return the mean per slice of time of the last ``count`` slices, oldest first; gaps repeat the last value.
+    """Return the mean of each of the last ``count`` slices of time, oldest first; gaps repeat a value.
 
     Args:
         points: (clock_s, value), oldest first.

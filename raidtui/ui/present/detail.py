@@ -144,7 +144,7 @@ def _chart(report: Report, array: Array, width: int, height: int) -> list[Line]:
 
 
 def unit_line(array: Array, width: int) -> Line | None:
-    """Return the sum for RAID-10: its resync counts the array's KiB; None where there is nothing to explain."""
+    """Return the sum for RAID-10, whose resync counts the array's KiB; None where nothing needs it."""
     share = array.member_share
     if array.level != "raid10" or array.speed_limit is None or array.speed_limit.max_kib_s is None:
         return None

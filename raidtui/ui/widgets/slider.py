@@ -54,6 +54,13 @@ class Slider(Widget, can_focus=True):
             self.slider = slider
             self.kib_s = kib_s
 
+    class Left(Message):
+        """The focus shall go back to the list."""
+
+        def __init__(self, slider: Slider) -> None:
+            super().__init__()
+            self.slider = slider
+
     def __init__(self, word: str, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self.word = word
@@ -119,7 +126,7 @@ class Slider(Widget, can_focus=True):
             self.typed = ""
             self.refresh()
         else:
-            self.app.action_focus("arrays")
+            self.post_message(self.Left(self))
 
     def on_key(self, event: events.Key) -> None:
         """Collect digits; k at the end makes them KiB/s."""

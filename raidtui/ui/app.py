@@ -1,0 +1,289 @@
+"""The application: owns the report, carries plans out, switches panes, hosts and themes."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import BindingType
+from textual.driver import Driver
+from textual.screen import Screen
+from textual.theme import Theme
+
+from raidtui.config import Config
+from raidtui.console import Report
+from raidtui.host.root import Root
+from raidtui.model.plan import Harm, Plan, Refusal
+from raidtui.palette import choose_theme
+from raidtui.ui.commands import EVERYWHERE, HELP
+from raidtui.ui.messages import Sampled
+from raidtui.ui.panes.arrays import ArrayList, ArraysPane
+from raidtui.ui.pulse import Pulse
+from raidtui.ui.screens.main import MainScreen
+from raidtui.ui.themes import ThemeError, load_themes, parse_theme, pick
+from raidtui.ui.widgets.filter import FilterLine
+
+
+class RaidApp(App[int]):
+    """The console on one host.
+
+    Args:
+        root: the host.
+        config: the user's settings.
+        theme: the theme asked for on the command line.
+        demo_root: makes the demo host, for the key d where there is no array.
+    """
+
+    CSS_PATH = "raidtui.tcss"
+    TITLE = "raidtui"
+    BINDINGS: ClassVar[list[BindingType]] = [command.binding for command in EVERYWHERE]
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+    ENABLE_COMMAND_PALETTE = True
+
+    def __init__(
+        self,
+        root: Root,
+        *,
+        config: Config | None = None,
+        theme: str | None = None,
+        driver_class: type[Driver] | None = None,
+    ) -> None:
+        self._settings = config or Config()
+        self._found: dict[str, Theme] = {}
+        self._troubles: list[str] = list(self._settings.troubles)
+        super().__init__(driver_class=driver_class)
+        self.animation_level = "none"
+        self._root = root
+        self.report: Report | None = None
+        self.pulse: Pulse | None = None
+        self._use_theme(choose_theme(theme or self._settings.theme))
+        if self._settings.keys:
+            self.set_keymap(dict(self._settings.keys))
+
+    # -- life
+
+    def get_default_screen(self) -> Screen[None]:
+        """The main screen is the only one below the dialogs."""
+        return MainScreen()
+
+    @property
+    def main(self) -> MainScreen:
+        """The main screen."""
+        screen = self.screen_stack[0]
+        assert isinstance(screen, MainScreen)  # noqa: S101  (get_default_screen made it)
+        return screen
+
+    def on_mount(self) -> None:
+        """Begin to watch."""
+        self._open(self._root)
+        self.call_after_refresh(_settle_memory)
+        for trouble in self._troubles:
+            self.call_after_refresh(self.main.say, trouble)
+
+    def _open(self, root: Root) -> None:
+        self._root = root
+        self.pulse = Pulse(root, self._take, self.main.say)
+        self.pulse.start()
+
+    def _take(self, report: Report) -> None:
+        self.post_message(Sampled(report))
+
+    def on_sampled(self, message: Sampled) -> None:
+        """Own the new state; the screen draws it."""
+        self.report = message.report
+        self.main.show_report(message.report)
+
+    # -- plans
+
+    async def on_arrays_pane_wanted(self, message: ArraysPane.Wanted) -> None:
+        """Carry a plan out; ask first where it harms."""
+        message.stop()
+        plan = message.plan
+        if plan.harm is Harm.HARMLESS:
+            self.run_worker(self._execute(plan))
+        else:
+            self.run_worker(self._confirm(plan))
+
+    async def _confirm(self, plan: Plan) -> None:
+        from raidtui.ui.screens.confirm import Question, plan_lines  # noqa: PLC0415
+
+        answer = await self.push_screen_wait(Question(plan_lines(plan), (("y", "do it"),)))
+        if answer == "y":
+            await self._execute(plan)
+        else:
+            self.main.say("nothing was changed", "plain")
+
+    async def _execute(self, plan: Plan, *, is_undo: bool = False) -> None:
+        if self.pulse is None:
+            return
+        outcome = await self.pulse.execute(plan, is_undo=is_undo)
+        role = "ok" if outcome.failed is None else "bad"
+        note = f" · {self.pulse.console.journal.trouble}" if self.pulse.console.journal.trouble else ""
+        undo = " · u undoes it" if outcome.failed is None and plan.undo and not is_undo else ""
+        self.main.say(f"{plan.subject}: {outcome.sentence}{undo}{note}", role)
+        if outcome.failed is not None:
+            self.main.arrays.forget_asked()
+
+    async def on_arrays_pane_undo_wanted(self, message: ArraysPane.UndoWanted) -> None:
+        """Undo the last change."""
+        message.stop()
+        plan = self.pulse.console.take_undo() if self.pulse else None
+        if plan is None:
+            self.main.say("nothing to undo")
+        else:
+            self.main.arrays.forget_asked()
+            self.run_worker(self._execute(plan, is_undo=True))
+
+    def on_arrays_pane_said(self, message: ArraysPane.Said) -> None:
+        """Show a pane's sentence."""
+        message.stop()
+        self.main.say(message.text, message.role)
+
+    # -- keys
+
+    def action_pane(self, name: str) -> None:
+        """Bring a pane into view."""
+        self.main.show_pane(name)
+
+    def action_hold(self) -> None:
+        """Hold the picture, or let it go on."""
+        self.main.held = not self.main.held
+        if not self.main.held and self.report is not None:
+            self.main.arrays.show_report(self.report)
+        self.main.redraw_frame()
+
+    def action_filter(self) -> None:
+        """Open the filter line."""
+        self.main.query_one(FilterLine).open()
+
+    def on_filter_line_changed(self, message: FilterLine.Changed) -> None:
+        """Narrow the pane in view."""
+        (self.main.arrays if self.main.pane == "arrays" else self.main.log_pane).narrow(message.text)
+
+    def on_filter_line_closed(self) -> None:
+        """Give the focus back."""
+        main = self.main
+        (main.query_one(ArrayList) if main.pane == "arrays" else main.log_pane).focus()
+
+    def action_help(self) -> None:
+        """Show the keys, and why some are dim."""
+        from raidtui.ui.screens.help import HelpScreen  # noqa: PLC0415
+
+        rows: list[tuple[str, str, str, str]] = []
+        if self.main.pane == "arrays":
+            for command, label, _ in self.main.arrays.foot():
+                plan = self.main.arrays.plan_of(command.id)
+                why = plan.sentence if isinstance(plan, Refusal) else ""
+                rows.append((command.shown_key, label, command.help, why))
+        rows += [(each.shown_key, each.label, each.help, "") for each in EVERYWHERE if each is not HELP]
+        self.push_screen(HelpScreen(rows))
+
+    async def action_demo(self) -> None:
+        """Open the demo host; only where there is no array that it would hide."""
+        if self.report is not None and self.report.snapshot.arrays:
+            self.main.say("the demo opens only where there is no array: raidtui --demo")
+            return
+        from raidtui.demo.host import demo_root  # noqa: PLC0415
+
+        if self.pulse is not None:
+            await self.pulse.stop()
+        self._open(demo_root())
+        self.main.say("a simulated host: nothing here is real", "accent")
+
+    def action_leave(self) -> None:
+        """Leave; offer to put back what this session changed for now."""
+        self.run_worker(self._leave(), exclusive=True, group="leave")
+
+    async def _leave(self) -> None:
+        plan = await self.pulse.left_changed() if self.pulse and self.report else None
+        if plan is not None and self._root.source != "demo":
+            from raidtui.ui.screens.confirm import Question, plan_lines  # noqa: PLC0415
+
+            lines = [[("This session changed what lasts until reboot. As it was before:", "strong")]]
+            lines += plan_lines(plan)[1:]
+            answers = (("r", "restore and leave"), ("k", "keep and leave"))
+            answer = await self.push_screen_wait(Question(lines, answers, harmless="stay"))
+            if answer == "stay":
+                return
+            if answer == "r" and self.pulse is not None:
+                outcome = await self.pulse.execute(plan, is_undo=True)
+                if outcome.failed is not None:
+                    self.main.say(outcome.sentence, "bad")
+                    return
+        if self.pulse is not None:
+            await self.pulse.stop()
+        self.exit(0)
+
+    # -- themes and palette
+
+    def _use_theme(self, name: str) -> None:
+        for folder_theme in self._candidates(name):
+            self._found[folder_theme.name] = folder_theme
+        chosen, trouble = pick(self._found, name)
+        if chosen not in self._found:
+            self._load_all_themes()
+            chosen, trouble = pick(self._found, name)
+        if trouble:
+            self._load_all_themes()
+            chosen, trouble = pick(self._found, name)
+            self._troubles.append(trouble or "")
+        for theme in self._found.values():
+            self.register_theme(theme)
+        self.theme = chosen
+
+    def _candidates(self, name: str) -> list[Theme]:
+        from pathlib import Path  # noqa: PLC0415
+
+        from raidtui.palette import theme_folders  # noqa: PLC0415
+
+        for folder in theme_folders():
+            path = Path(folder) / f"{name}.toml"
+            if "/" not in name and path.is_file():
+                try:
+                    return [parse_theme(path)]
+                except ThemeError as error:
+                    self._troubles.append(str(error))
+        return []
+
+    def _load_all_themes(self) -> None:
+        found, troubles = load_themes()
+        for name, theme in found.items():
+            self._found.setdefault(name, theme)
+            self.register_theme(theme)
+        self._troubles += [each for each in troubles if each not in self._troubles]
+
+    def action_command_palette(self) -> None:
+        """Open the palette; themes are read when they are first offered."""
+        self._load_all_themes()
+        super().action_command_palette()
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Everything that can be done, by name."""
+        del screen
+        pane = self.main.arrays
+        if self.main.pane == "arrays":
+            for command, label, possible in pane.foot():
+                title = f"{label} ({command.shown_key})" + ("" if possible else " – not now")
+                yield SystemCommand(title, command.help, lambda c=command: self._run_in_pane(c.action))
+        for command in EVERYWHERE:
+            if command.action != "command_palette":
+                title = f"{command.label} ({command.shown_key})"
+                yield SystemCommand(
+                    title, command.help, lambda c=command: self.call_later(self.run_action, c.action)
+                )
+        for name in sorted(self._found):
+            yield SystemCommand(f"Theme: {name}", f"Use the theme {name}", lambda n=name: self._set_theme(n))
+
+    def _run_in_pane(self, action: str) -> None:
+        self.call_later(self.run_action, action, self.main.arrays)
+
+    def _set_theme(self, name: str) -> None:
+        self.theme = name
+
+
+def _settle_memory() -> None:
+    """All that was imported stays: keep the collector from looking at it, then let it work again."""
+    gc.freeze()
+    gc.enable()

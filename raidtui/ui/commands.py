@@ -1,0 +1,122 @@
+"""Commands: one record feeds the key binding, the footer, the help and the palette alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.binding import Binding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """Something that a key does.
+
+    Args:
+        id: ``pane.verb``, for the user's keymap.
+        keys: Textual's key names, comma separated; the first is shown.
+        action: the action's name, with its arguments.
+        label: a word or two.
+        help: a sentence.
+        foot: whether the footer shows it.
+    """
+
+    id: str
+    keys: str
+    action: str
+    label: str
+    help: str
+    foot: bool = True
+
+    @property
+    def binding(self) -> Binding:
+        """The binding of the keys."""
+        return Binding(self.keys, self.action, self.label, id=self.id, tooltip=self.help, show=self.foot)
+
+    @property
+    def shown_key(self) -> str:
+        """The first key as the footer writes it."""
+        return shown(self.keys.split(",")[0])
+
+
+_KEY_WORDS = {
+    "question_mark": "?", "slash": "/", "space": "Space", "enter": "Enter", "escape": "Esc", "left": "←",
+    "right": "→", "up": "↑", "down": "↓", "pageup": "PgUp", "pagedown": "PgDn", "home": "Home", "end": "End",
+}  # fmt: skip
+
+
+def shown(key: str) -> str:
+    """Return a key as people write it: ^p, ?, ←."""
+    key = key.strip()
+    if key.startswith("ctrl+"):
+        return "^" + key[5:]
+    if key.startswith("shift+"):
+        return "⇧" + shown(key[6:])
+    if key[:1] == "f" and key[1:].isdigit():
+        return key.upper()
+    return _KEY_WORDS.get(key, key)
+
+
+CHECK = Command(
+    id="arrays.check", keys="c", action="check", label="Check",
+    help="Read all members and count what does not match. Changes nothing.",
+)  # fmt: skip
+CANCEL = Command(
+    id="arrays.cancel", keys="x", action="cancel", label="Cancel", foot=False,
+    help="End a check or repair for good; the next one starts at the start.",
+)  # fmt: skip
+PAUSE = Command(
+    id="arrays.pause", keys="p", action="pause", label="Pause",
+    help="Freeze a resync, recover or reshape, pause a check, or let it go on.",
+)  # fmt: skip
+LIMITS = Command(
+    id="arrays.limits", keys="l", action="limits", label="Limits",
+    help="Go to the sliders: arrows, shift with arrows, digits (MB/s, k for KiB/s), mouse.",
+)  # fmt: skip
+SCOPE = Command(
+    id="arrays.scope", keys="s", action="scope", label="Scope",
+    help="Let the sliders move this array's limits, or the system's.",
+)  # fmt: skip
+GIVE_BACK = Command(
+    id="arrays.give_back", keys="g", action="give_back", label="Give back",
+    help="Give this array's limits back to the system: they follow the system's from then on.",
+)  # fmt: skip
+UNDO = Command(
+    id="arrays.undo", keys="u", action="undo", label="Undo", help="Put back what was done last."
+)  # fmt: skip
+UP = Command(
+    id="arrays.up", keys="up,k", action="move(-1)", label="Up", help="The array above.", foot=False
+)  # fmt: skip
+DOWN = Command(
+    id="arrays.down", keys="down,j", action="move(1)", label="Down", help="The array below.", foot=False
+)  # fmt: skip
+ARRAYS = (CHECK, CANCEL, PAUSE, LIMITS, SCOPE, GIVE_BACK, UNDO)
+
+FILTER = Command(
+    id="app.filter", keys="slash", action="filter", label="Filter", foot=False,
+    help="Show only what holds a text; Esc ends it.",
+)  # fmt: skip
+HOLD = Command(
+    id="app.hold", keys="space", action="hold", label="Hold", foot=False,
+    help="Hold the picture still; the host is watched on.",
+)  # fmt: skip
+HELP = Command(
+    id="app.help", keys="question_mark,f1", action="help", label="Help", help="Keys, and why some are dim."
+)  # fmt: skip
+PALETTE = Command(
+    id="app.palette", keys="ctrl+p", action="command_palette", label="More", help="All commands, by name."
+)  # fmt: skip
+QUIT = Command(
+    id="app.quit", keys="q,ctrl+q", action="leave", label="Quit", foot=False,
+    help="Leave. What this session changed for now can be put back.",
+)  # fmt: skip
+DEMO = Command(
+    id="app.demo", keys="d", action="demo", label="Demo", foot=False,
+    help="Open the demo host, where no md array is here.",
+)  # fmt: skip
+TO_ARRAYS = Command(
+    id="app.arrays", keys="1", action="pane('arrays')", label="Arrays", help="The arrays.", foot=False
+)  # fmt: skip
+TO_LOG = Command(
+    id="app.log", keys="6", action="pane('log')", label="Log", help="What happened.", foot=False
+)  # fmt: skip
+EVERYWHERE = (HELP, PALETTE, TO_ARRAYS, TO_LOG, FILTER, HOLD, DEMO, QUIT)

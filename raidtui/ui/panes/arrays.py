@@ -1,0 +1,359 @@
+"""Pane 1: all arrays; the chosen one with its sync, speed limits, members and findings."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.timer import Timer
+
+from raidtui.actions.limits import plan_give_back, plan_limits
+from raidtui.actions.sync import is_paused, plan_cancel, plan_check, plan_pause, plan_resume
+from raidtui.console import Report, limit_path
+from raidtui.model.array import Array
+from raidtui.model.brief import Line, brief_line
+from raidtui.model.plan import Plan, Refusal
+from raidtui.model.text import visible
+from raidtui.ui.commands import ARRAYS, DOWN, UP, Command
+from raidtui.ui.present.detail import body_lines, head_lines, unit_line
+from raidtui.ui.present.rows import brief_of, ordered
+from raidtui.ui.widgets.lines import Lines
+from raidtui.ui.widgets.slider import Slider
+
+_SETTLE_S = 0.12
+_CHECKS = frozenset({"check", "repair"})
+
+
+class ArrayList(Lines, can_focus=True):
+    """The rows. Arrow keys move the choice; so does a click."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [UP.binding, DOWN.binding]
+
+    class Moved(Message):
+        """Another row is chosen: by ``delta`` rows, or at ``row``."""
+
+        def __init__(self, *, delta: int = 0, row: int | None = None) -> None:
+            super().__init__()
+            self.delta = delta
+            self.row = row
+
+    def action_move(self, delta: int) -> None:
+        """Ask for another row."""
+        self.post_message(self.Moved(delta=delta))
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the row under the mouse."""
+        self.post_message(self.Moved(row=event.y + self.scroll_offset.y))
+
+    def on_key(self, event: events.Key) -> None:
+        """Page and ends."""
+        far = {"pageup": -self.size.height, "pagedown": self.size.height, "home": -(10**6), "end": 10**6}
+        if event.key in far:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Moved(delta=far[event.key]))
+
+
+class Body(Lines, can_focus=True):
+    """Members and findings; scrolls where they do not fit."""
+
+
+class ArraysPane(Vertical):
+    """See the module. Plans are asked for with ``Wanted``; refusals are said with ``Said``."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [command.binding for command in ARRAYS]
+
+    class Wanted(Message):
+        """A plan to carry out, after confirmation where its harm asks for it."""
+
+        def __init__(self, plan: Plan) -> None:
+            super().__init__()
+            self.plan = plan
+
+    class UndoWanted(Message):
+        """The last thing done shall be undone."""
+
+    class Said(Message):
+        """A sentence for the message line."""
+
+        def __init__(self, text: str, role: str = "warn") -> None:
+            super().__init__()
+            self.text = text
+            self.role = role
+
+    def __init__(self) -> None:
+        super().__init__(id="arrays-pane")
+        self.report: Report | None = None
+        self.chosen: str | None = None
+        self.system_scope = False
+        self.wanted_text = ""
+        self._listed: list[Array] = []
+        self._settle: Timer | None = None
+        self._slider_key: tuple[str | None, bool] | None = None
+
+    def compose(self) -> ComposeResult:
+        """Rows, head, sliders, body."""
+        yield ArrayList(id="array-list")
+        yield Lines(id="array-head")
+        yield Slider("min", id="min")
+        yield Slider("max", id="max")
+        yield Lines(id="array-units")
+        yield Body(id="array-body")
+
+    # -- showing
+
+    @property
+    def array(self) -> Array | None:
+        """The chosen array."""
+        return self.report.snapshot.array(self.chosen) if self.report else None
+
+    def show_report(self, report: Report) -> None:
+        """Draw a report. What is equal is not drawn again."""
+        self.report = report
+        shown = ordered(report)
+        if self.wanted_text:
+            shown = [array for array in shown if matches(array, self.wanted_text)]
+        self._keep_choice(shown)
+        self._listed = shown
+        self.redraw()
+
+    def _keep_choice(self, shown: list[Array]) -> None:
+        """The choice follows the array's identity; where it is gone, the row stays."""
+        keys = [array.key for array in shown]
+        if self.chosen in keys:
+            return
+        before = next((i for i, array in enumerate(self._listed) if array.key == self.chosen), 0)
+        if not shown:
+            self.chosen = None
+            return
+        named = [
+            array.key
+            for array in shown
+            if any(array.name == o.name for o in self._listed[before : before + 1])
+        ]
+        self.chosen = named[0] if named else keys[min(before, len(keys) - 1)]
+
+    def redraw(self) -> None:
+        """Draw everything from the report at hand."""
+        report, width = self.report, self.size.width
+        if report is None or width < 20:
+            return
+        rows = self.query_one(ArrayList)
+        selected = next((i for i, each in enumerate(self._listed) if each.key == self.chosen), None)
+        lines: list[Line] = [brief_line(brief_of(report, array), width) for array in self._listed]
+        rows.show(lines or self._nothing(report), selected=selected)
+        if selected is not None:
+            _keep_in_view(rows, selected)
+        array = self.array
+        for widget in self.query("#array-head, #array-units, #array-body, Slider"):
+            widget.display = array is not None
+        if array is None:
+            return
+        tall = self.size.height >= 34
+        self.query_one("#array-head", Lines).show(head_lines(report, array, width, 6 if tall else 1))
+        self._show_sliders(report, array)
+        units = unit_line(array, width)
+        self.query_one("#array-units", Lines).display = units is not None
+        self.query_one("#array-units", Lines).show([units] if units else [])
+        self.query_one(Body).show(body_lines(report, array, width))
+
+    def _nothing(self, report: Report) -> list[Line]:
+        if self.wanted_text and report.snapshot.arrays:
+            return [[(f" No array holds {visible(self.wanted_text)!r}. Esc shows all.", "plain")]]
+        if not report.snapshot.readable:
+            reason = report.snapshot.lacks[0].sentence if report.snapshot.lacks else ""
+            return [[(f" Cannot tell: {visible(reason)}", "bad")]]
+        lines: list[Line] = [
+            [],
+            [(" No md array on this host.", "strong"), (" d opens the demo host.", "plain")],
+            [],
+        ]
+        lines += [[(f" {visible(lack.sentence)}", "dim")] for lack in report.snapshot.lacks]
+        return lines
+
+    def _show_sliders(self, report: Report, array: Array) -> None:
+        low, high = self.query_one("#min", Slider), self.query_one("#max", Slider)
+        limit = array.speed_limit
+        scope = (array.key, self.system_scope)
+        if scope != self._slider_key:
+            self._slider_key = scope
+            low.forget_asked()
+            high.forget_asked()
+        visible_now = limit is not None or self.system_scope
+        low.display = high.display = visible_now
+        locked = not report.snapshot.host.is_root
+        if self.system_scope:
+            limits = report.snapshot.limits
+            low.show(limits.min_kib_s, "all arrays", locked=locked)
+            high.show(limits.max_kib_s, "all arrays", locked=locked)
+        elif limit is not None:
+            low.show(limit.min_kib_s, limit.min_scope or "", locked=locked)
+            high.show(limit.max_kib_s, limit.max_scope or "", locked=locked)
+
+    def on_resize(self) -> None:
+        """Draw anew in the new size."""
+        self.redraw()
+
+    # -- choosing
+
+    def on_array_list_moved(self, message: ArrayList.Moved) -> None:
+        """Choose another array."""
+        message.stop()
+        if not self._listed:
+            return
+        at = next((i for i, each in enumerate(self._listed) if each.key == self.chosen), 0)
+        row = at + message.delta if message.row is None else message.row
+        if message.row is not None and row >= len(self._listed):
+            return
+        self.chosen = self._listed[max(0, min(len(self._listed) - 1, row))].key
+        self.redraw()
+        self.post_message(self.Said("", "plain"))
+
+    def narrow(self, text: str) -> None:
+        """Show only arrays that hold ``text``."""
+        self.wanted_text = text
+        if self.report is not None:
+            self.show_report(self.report)
+
+    # -- acting
+
+    def plan_of(self, command_id: str) -> Plan | Refusal | None:
+        """Return what a command would do now; None for commands that change nothing."""
+        if self.report is None:
+            return Refusal(why="the host has not been read yet")
+        snapshot, key = self.report.snapshot, self.chosen
+        array = self.array
+        if command_id == "arrays.check":
+            return plan_check(snapshot, key)
+        if command_id == "arrays.cancel":
+            return plan_cancel(snapshot, key)
+        if command_id == "arrays.pause":
+            return plan_resume(snapshot, key) if array and is_paused(array) else plan_pause(snapshot, key)
+        if command_id == "arrays.give_back":
+            return plan_give_back(snapshot, key) if key else Refusal(why="no array is chosen")
+        if command_id == "arrays.limits" and array is not None and array.speed_limit is None:
+            return plan_limits(snapshot, key, 1, 1)
+        return None
+
+    def foot(self) -> list[tuple[Command, str, bool]]:
+        """Return (command, label now, whether it can be done) for the footer and the help."""
+        array = self.array
+        items = []
+        for command in ARRAYS:
+            label = command.label
+            if command.id == "arrays.pause" and array is not None and is_paused(array):
+                label = "Resume"
+            items.append((command, label, not isinstance(self.plan_of(command.id), Refusal)))
+        return items
+
+    def _do(self, command_id: str) -> None:
+        plan = self.plan_of(command_id)
+        if isinstance(plan, Refusal):
+            self.post_message(self.Said(plan.sentence))
+        elif plan is not None:
+            self.post_message(self.Wanted(plan))
+
+    def action_check(self) -> None:
+        """Start a check; on an array that is being checked the key says how to end it."""
+        self._do("arrays.check")
+
+    def action_cancel(self) -> None:
+        """End a check."""
+        self._do("arrays.cancel")
+
+    def action_pause(self) -> None:
+        """Pause, or resume."""
+        self._do("arrays.pause")
+
+    def action_give_back(self) -> None:
+        """Give the limits back to the system."""
+        self._do("arrays.give_back")
+
+    def action_undo(self) -> None:
+        """Undo the last change."""
+        self.post_message(self.UndoWanted())
+
+    def action_limits(self) -> None:
+        """Go to the max slider."""
+        slider = self.query_one("#max", Slider)
+        if slider.display:
+            slider.focus()
+        else:
+            self._do("arrays.limits")
+
+    def action_scope(self) -> None:
+        """Switch the sliders between this array and the system."""
+        self.system_scope = not self.system_scope
+        self.redraw()
+        scope = "all arrays that have no limits of their own" if self.system_scope else "this array alone"
+        self.post_message(self.Said(f"the sliders move the limits of {scope}", "accent"))
+
+    def on_slider_left(self, message: Slider.Left) -> None:
+        """Back to the list."""
+        message.stop()
+        self.query_one(ArrayList).focus()
+
+    def on_slider_asked(self, message: Slider.Asked) -> None:
+        """Wait until the slider rests, then plan; min and max never cross."""
+        message.stop()
+        low, high = self.query_one("#min", Slider), self.query_one("#max", Slider)
+        if (
+            low.value_kib_s is not None
+            and high.value_kib_s is not None
+            and low.value_kib_s > high.value_kib_s
+        ):
+            limit = high.value_kib_s if message.slider is low else low.value_kib_s
+            other = "max" if message.slider is low else "min"
+            message.slider.asked_kib_s = limit
+            message.slider.refresh()
+            self.post_message(
+                self.Said(f"min stays at or below max: move {other} first (in the kernel min wins)")
+            )
+        else:
+            path = limit_path(None if self.system_scope else self.array, message.slider.word)
+            self.post_message(self.Said(f"writes {message.slider.value_kib_s} to {path}", "accent"))
+        if self._settle is not None:
+            self._settle.stop()
+        self._settle = self.set_timer(_SETTLE_S, self._ask)
+
+    def _ask(self) -> None:
+        low, high = self.query_one("#min", Slider), self.query_one("#max", Slider)
+        if self.report is None or low.value_kib_s is None or high.value_kib_s is None:
+            return
+        if low.asked_kib_s is None and high.asked_kib_s is None:
+            return
+        key = None if self.system_scope else self.chosen
+        plan = plan_limits(self.report.snapshot, key, low.value_kib_s, high.value_kib_s)
+        if isinstance(plan, Refusal):
+            low.forget_asked()
+            high.forget_asked()
+            if plan.why != "the limits are so already":
+                self.post_message(self.Said(plan.sentence))
+        else:
+            self.post_message(self.Wanted(plan))
+
+    def forget_asked(self) -> None:
+        """What was asked was not done: show the kernel's values."""
+        for slider in self.query(Slider):
+            slider.forget_asked()
+
+
+def matches(array: Array, text: str) -> bool:
+    """Whether a text is in an array's names, level, state or members (case does not matter)."""
+    words = [array.name, array.title, array.level or "", array.array_state or "", array.uuid or ""]
+    words += [member.name for member in array.members]
+    if array.sync is not None:
+        words.append(array.sync.action)
+    return any(text.lower() in word.lower() for word in words)
+
+
+def _keep_in_view(rows: Lines, selected: int) -> None:
+    top, height = rows.scroll_offset.y, max(1, rows.size.height)
+    if selected < top:
+        rows.scroll_to(y=selected, animate=False)
+    elif selected >= top + height:
+        rows.scroll_to(y=selected - height + 1, animate=False)

@@ -1,0 +1,71 @@
+"""Help: the keys of what has the focus, and why some cannot be used now."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from raidtui.model.brief import Line
+from raidtui.ui.widgets.lines import Lines
+
+_NOTES = (
+    "Speed limits: below min md does not yield to other I/O; above max it sleeps; between, other",
+    "I/O goes first. Where min is above max, min wins, so the sliders keep min at or below max.",
+    "RAID-10: resync, check and repair count the array's KiB, recover a member's: the same limit",
+    "means half as much per disk for a resync of near 2 on four disks.",
+    "Values are the kernel's. Limits and pauses last until reboot, or until you put them back.",
+)
+
+
+class Body(Lines, can_focus=True):
+    """The scrolling text."""
+
+
+class HelpScreen(ModalScreen[None]):
+    """Shows (key, label, sentence, refusal) rows."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark,f1,enter", "close", "Back", show=False),
+        Binding("j", "down", show=False),
+        Binding("k", "up", show=False),
+    ]
+
+    def __init__(self, rows: list[tuple[str, str, str, str]]) -> None:
+        super().__init__()
+        self._rows = rows
+
+    def compose(self) -> ComposeResult:
+        """One scrolling text in a frame."""
+        with Vertical(id="help"):
+            yield Body(id="help-text")
+            yield Lines(id="help-foot")
+
+    def on_mount(self) -> None:
+        """Fill in."""
+        lines: list[Line] = [[("Keys", "strong")]]
+        for key, label, sentence, refusal in self._rows:
+            role = "dim" if refusal else "plain"
+            lines.append([(f" {key:<10} ", "key"), (f"{label:<10} ", "strong"), (sentence, role)])
+            if refusal:
+                lines.append([(" " * 23 + f"not now: {refusal}", "warn")])
+        lines.append([])
+        lines += [[(note, "plain")] for note in _NOTES]
+        self.query_one(Body).show(lines)
+        self.query_one("#help-foot", Lines).show([[(" Esc ", "key"), ("back", "plain")]])
+        self.query_one(Body).focus()
+
+    def action_close(self) -> None:
+        """Back."""
+        self.dismiss()
+
+    def action_down(self) -> None:
+        """Scroll."""
+        self.query_one(Body).scroll_down(animate=False)
+
+    def action_up(self) -> None:
+        """Scroll."""
+        self.query_one(Body).scroll_up(animate=False)

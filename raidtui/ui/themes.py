@@ -1,0 +1,96 @@
+"""Theme files (``themes/*.toml``) checked and made Textual themes. A broken one is said and passed over."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from textual.color import Color, ColorParseError
+from textual.theme import Theme
+
+from raidtui.palette import COLOURS, DEFAULT, theme_folders
+
+_LARGEST = 100_000
+
+
+class ThemeError(ValueError):
+    """A theme file is no theme; the message says which file and what is wrong."""
+
+
+def parse_theme(path: Path) -> Theme:
+    """Read one theme file.
+
+    Raises:
+        ThemeError: it cannot be read, is no TOML, or lacks or misspells a colour.
+    """
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise ThemeError(f"theme {path}: too large")
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ThemeError(f"theme {path}: {error}") from error
+    colours = values.get("colors")
+    if not isinstance(colours, dict):
+        raise ThemeError(f"theme {path}: there is no [colors] table")
+    for key in COLOURS:
+        _check_colour(path, key, colours.get(key))
+    return _theme(path.stem, values, colours)
+
+
+def _check_colour(path: Path, key: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise ThemeError(f'theme {path}: {key} is missing; write a colour like "#a0b0c0"')
+    try:
+        Color.parse(value)
+    except ColorParseError as error:
+        raise ThemeError(f"theme {path}: {key} = {value!r} is no colour") from error
+
+
+def _theme(name: str, values: dict[str, Any], colours: dict[str, str]) -> Theme:
+    ansi = bool(values.get("ansi", False))
+    return Theme(
+        name=name,
+        dark=bool(values.get("dark", True)),
+        ansi=ansi,
+        primary=colours["accent"],
+        secondary=colours["accent"],
+        accent=colours["accent"],
+        success=colours["ok"],
+        warning=colours["warn"],
+        error=colours["bad"],
+        foreground=colours["foreground"],
+        background=colours["background"],
+        surface=colours["background"],
+        panel=colours["selected"],
+        boost=colours["background"],
+        variables={
+            **{f"r-{key}": colours[key] for key in COLOURS},
+            "dim-style": "dim" if ansi else "none",
+            "selected-style": "reverse" if ansi else "none",
+        },
+    )
+
+
+def load_themes(folders: list[str] | None = None) -> tuple[dict[str, Theme], tuple[str, ...]]:
+    """Return the themes by name, the user's own before the shipped ones, and what was wrong with others."""
+    found: dict[str, Theme] = {}
+    troubles: list[str] = []
+    for folder in folders if folders is not None else theme_folders():
+        for path in sorted(Path(folder).glob("*.toml")):
+            if path.stem in found:
+                continue
+            try:
+                found[path.stem] = parse_theme(path)
+            except ThemeError as error:
+                troubles.append(str(error))
+    return found, tuple(troubles)
+
+
+def pick(found: dict[str, Theme], name: str) -> tuple[str, str | None]:
+    """Return (name of a theme that exists, sentence if it is not the one asked for)."""
+    if name in found:
+        return name, None
+    fallback = DEFAULT if DEFAULT in found else next(iter(found), "textual-dark")
+    known = ", ".join(sorted(found)) or "none"
+    return fallback, f"no usable theme {name!r}; using {fallback} (there are: {known})"

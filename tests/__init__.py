@@ -1,0 +1,1 @@
+"""The tests of raidtui, one folder per floor."""

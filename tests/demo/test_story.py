@@ -1,0 +1,118 @@
+"""The story, told by the same sampler and the same differences as a real host's."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidtui.demo.kernel import Happening
+from tests.demo.scene import DATA, Scene
+
+_TURN_S = 1200 + 2400
+
+
+def test_mdstat_has_no_problems_at_any_moment(scene: Scene) -> None:
+    for _ in range(2 * _TURN_S):
+        scene.clock.at_s += 1
+        parsed = scene.mdstat()
+        assert parsed.problems == []
+        assert [array.name for array in parsed.arrays] == ["md127", "md126", "md125", "md124"]
+
+
+def test_the_opening(scene: Scene) -> None:
+    told = scene.events(1100)
+    at = {(subject, text): second for second, subject, text in told}
+    assert at["vm", "member nvme1n1p1 failed"] == 40
+    assert at["vm", "recover started, 717 GiB"] == 40
+    assert at["vm", "member nvme1n1p1 removed"] == 150
+    assert at["vm", "member nvme1n1p1 added (spare)"] == 153
+    assert at["data", "resync ended"] == at["root", "check started, 93 GiB"]
+    assert 400 < at["data", "resync ended"] < 480
+    assert 550 < at["root", "check ended, 128 mismatched sectors"] < 750
+    assert 950 < at["vm", "member nvme3n1p1: rebuilding → in_sync"] < 1100
+    assert told[-1][1:] == ("vm", "optimal")
+
+
+def test_the_story_repeats(scene: Scene) -> None:
+    scene.go(1199)
+    first = [(subject, text) for _, subject, text in scene.events(2400)]
+    assert ("vm", "member nvme2n1p1 failed") in first
+    second = [(subject, text) for _, subject, text in scene.events(2400)]
+    assert any(text.endswith("failed") and subject == "vm" for subject, text in second)
+    for told in (first, second):
+        assert ("root", "check ended, 128 mismatched sectors") in told
+        assert ("data", "check ended, 0 mismatched sectors") in told
+        assert ("vm", "optimal") in told
+
+
+def test_arrays_come_to_rest(scene: Scene) -> None:
+    scene.go(1150)
+    assert not scene.sampler.sample().syncing
+    assert scene.sampler.sample() == scene.sampler.sample()
+    quiet = scene.sampler.sample()
+    scene.go(20)
+    assert scene.sampler.sample() == quiet
+
+
+def test_it_tells_what_a_kernel_would(scene: Scene) -> None:
+    told: list[Happening] = []
+    stop = scene.root.subscribe(told.append)
+    scene.go(100)
+    assert told == [
+        Happening(source="poll", device="md125", what="dev-nvme1n1p1/state"),
+        Happening(source="poll", device="md125", what="sync_action"),
+        Happening(source="uevent", device="sde", what="add"),
+    ]
+    stop()
+    scene.go(100)
+    assert len(told) == 3
+
+
+def test_a_listener_may_read(scene: Scene) -> None:
+    def read(_: Happening) -> None:
+        scene.root.read("/proc/mdstat")
+
+    scene.root.subscribe(read)
+    scene.go(200)
+    scene.root.write(f"{DATA}/sync_action", "frozen")
+    assert scene.mdstat().problems == []
+
+
+def test_next_event(scene: Scene) -> None:
+    assert scene.root.next_event_s() == pytest.approx(40)
+    scene.clock.at_s += 30  # not read yet: the kernel lags behind its clock
+    assert scene.root.next_event_s() == pytest.approx(10)
+    scene.go(10)
+    assert scene.root.next_event_s() == pytest.approx(50)
+    scene.go(370)
+    until_s = scene.root.next_event_s()  # the end of the resync
+    assert until_s is not None
+    assert 0 < until_s < 60
+    for _ in range(100):
+        scene.go(scene.root.next_event_s() or 0.0)
+    assert scene.clock.at_s > 5000 + 1200
+
+
+def test_the_same_seed_tells_the_same(scene: Scene) -> None:
+    other, third = Scene(), Scene(seed=2)
+    for each in (scene, third):
+        each.go(300)
+    for _ in range(300):
+        other.go(1)
+    assert scene.root.read("/proc/mdstat") != third.root.read("/proc/mdstat")
+    assert abs(scene.done_kib("md127") - other.done_kib("md127")) <= 1
+
+
+def test_waking_up_after_a_week(scene: Scene) -> None:
+    scene.go(7 * 86400)
+    assert scene.mdstat().problems == []
+    assert scene.sampler.sample().lacks == ()
+    until_s = scene.root.next_event_s()
+    assert until_s is not None
+    assert until_s <= 2400
+
+
+def test_a_clock_that_goes_back_changes_nothing(scene: Scene) -> None:
+    scene.go(100)
+    before = scene.root.read("/proc/mdstat")
+    scene.go(-50)
+    assert scene.root.read("/proc/mdstat") == before

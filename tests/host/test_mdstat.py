@@ -1,0 +1,125 @@
+"""/proc/mdstat in every form that md prints, each as the whole record."""
+
+import pytest
+
+from raidtui.host.mdstat import MdstatError, parse_array, parse_mdstat
+from tests.captures import ALL_CAPTURES, capture_text
+from tests.host.mdstat_forms import FORMS, expected, record
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_form(form: str) -> None:
+    lines, records = FORMS[form]
+    text = "\n".join(["Personalities : [raid1] [raid10] ", *lines, "unused devices: <none>", ""])
+    parsed = parse_mdstat(text)
+    assert parsed.problems == []
+    assert parsed.personalities == ["raid1", "raid10"]
+    assert list(map(record, parsed.arrays)) == records
+
+
+def test_text_is_the_source_without_the_name() -> None:
+    lines = ["active raid1 sdb[1] sda[0]", "      17 blocks super 1.2 [2/2] [UU]"]
+    parsed = parse_mdstat("\n".join([f"md1 : {lines[0]}", lines[1], "      "]))
+    assert [array.text for array in parsed.arrays] == ["\n".join(lines)]
+
+
+@pytest.mark.parametrize("text", ["", "\n", "   \n\t\n", "Personalities : \nunused devices: <none>\n"])
+def test_without_arrays(text: str) -> None:
+    parsed = parse_mdstat(text)
+    assert (parsed.arrays, parsed.problems, parsed.personalities) == ([], [], [])
+
+
+@pytest.mark.parametrize("unused", ["unused devices: <none>", "unused devices: sdb sdc ", ""])
+def test_unused_devices_are_not_arrays(unused: str) -> None:
+    parsed = parse_mdstat(f"md0 : active raid0 sdb[1] sda[0]\n      17 blocks 64k chunks\n      \n{unused}\n")
+    assert [array.name for array in parsed.arrays] == ["md0"]
+    assert parsed.problems == []
+
+
+def test_array_printed_twice_counts_once() -> None:
+    """The file is read in pieces; an array made between two of them moves all others by one."""
+    old = "md1 : active raid1 sdb[1] sda[0]\n      17 blocks super 1.2 [2/2] [UU]\n      \n"
+    new = "md1 : active raid1 sdb[1](F) sda[0]\n      17 blocks super 1.2 [2/1] [U_]\n      \n"
+    parsed = parse_mdstat(old + new)
+    assert [array.up for array in parsed.arrays] == ["UU"]
+    assert parsed.problems == []
+
+
+BAD_LINES = {
+    "state": (["degraded raid1 sdb[1]"], "unknown state 'degraded'"),
+    "nothing": ([""], "unknown state ''"),
+    "no lines": ([], "unknown state ''"),
+    "member cut short": (["active raid1 sdb[1"], "member 'sdb[1' is cut short"),
+    "member without number": (["active raid1 sdb[]"], "member number '' is no number"),
+    "member without name": (["active raid1 [1]"], "member '[1]' has no name that a device can have"),
+    "member of dots": (["active raid1 ../[1]"], "member '../[1]' has no name that a device can have"),
+    "member with NUL": (["active raid1 s\0[1]"], r"member 's\x00[1]' has no name that a device can have"),
+    "flags": (["active raid1 sdb[1](F"], "member 'sdb[1](F' has flags that are none"),
+    "empty flags": (["active raid1 sdb[1]()"], "member 'sdb[1]()' has flags that are none"),
+    "word": (["active raid1 sdb"], "unexpected word 'sdb'"),
+    "level of an inactive array": (["inactive raid1 sdb[1]"], "unexpected word 'raid1'"),
+    "blocks": (["active raid1 sdb[1]", " 1x7 blocks"], "block count '1x7' is no number"),
+    "slots": (["active raid1 sdb[1]", " 17 blocks [x/2] [UU]"], "number of slots 'x' is no number"),
+    "bitmap": (["active raid1 sdb[1]", " bitmap: 1 pages"], "bitmap pages '' is no number"),
+    "progress": (
+        ["active raid1 sdb[1]", " [=>..]  resync =  5.0% (5/100 finish=1.0min"],
+        "progress is cut short",
+    ),
+    "percentage": (
+        ["active raid1 sdb[1]", " [=>..]  resync =  5,0% (5/100) finish=1.0min"],
+        "percentage '5,0' is no number",
+    ),
+    "foreign digits": (["active raid1 sdb[²]"], "member number '²' is no number"),
+    "endless digits": (["active raid1 sdb[" + "9" * 5000 + "]"], f"member number {'9' * 24!r} is no number"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_LINES)
+def test_what_md_does_not_print(case: str) -> None:
+    lines, sentence = BAD_LINES[case]
+    with pytest.raises(MdstatError) as raised:
+        parse_array("md1", lines)
+    assert str(raised.value) == sentence
+
+
+GOOD = "md2 : active raid1 sdd[1] sdc[0]\n      99 blocks super 1.2 [2/2] [UU]\n      \n"
+
+
+@pytest.mark.parametrize(
+    ("odd", "problems"),
+    [
+        ("md1 : active raid1 sdb[\n      17 blocks\n      \n", ["md1: member 'sdb[' is cut short"]),
+        (
+            "md1 ; active raid1 sdb[1]\n      17 blocks super 1.2 [2/1] [U_]\n"
+            "      [>....]  resync =  0.7% (2048\n      \n",
+            ["a line that is none of md's: 'md1 ; active raid1 sdb[1]'"],
+        ),
+        ("      17 blocks super 1.2 [2/1] [U_]\n      \n", ["a line that belongs to no array: '17 blocks super 1.2 [2/1] [U_]'"]),
+        ("a/b : active raid1 sdb[1]\n      17 blocks\n      \n", ["a line that is none of md's: 'a/b : active raid1 sdb[1]'"]),
+        (".. : active raid1 sdb[1]\n      17 blocks\n      \n", ["a line that is none of md's: '.. : active raid1 sdb[1]'"]),
+    ],
+)  # fmt: skip
+def test_one_odd_array_never_hides_the_others(odd: str, problems: list[str]) -> None:
+    good = expected(
+        "md2", personality="raid1", members="sdd[1] sdc[0]", blocks_kib=99, super="1.2", raid_disks=2, working=2, up="UU"
+    )  # fmt: skip
+    for text in (odd + GOOD, GOOD + odd):
+        parsed = parse_mdstat(text)
+        assert list(map(record, parsed.arrays)) == [good]
+        assert parsed.problems == problems
+
+
+@pytest.mark.parametrize("name", ALL_CAPTURES)
+def test_capture_parses_without_a_problem(name: str) -> None:
+    text = capture_text(name)
+    parsed = parse_mdstat(text)
+    assert parsed.problems == []
+    heads = [line.partition(" : ")[0] for line in text.split("\n") if line.startswith("md")]
+    assert [array.name for array in parsed.arrays] == heads
+    blocks = [int(line.split()[0]) for line in text.split("\n") if " blocks" in line]
+    assert [array.blocks_kib for array in parsed.arrays] == blocks
+    assert [array.up for array in parsed.arrays if array.up] == [
+        line.rpartition("[")[2].rstrip("]")
+        for line in text.split("\n")
+        if " blocks" in line and line.endswith("]")
+    ]

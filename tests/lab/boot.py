@@ -1,0 +1,163 @@
+"""What a guest is made of: the kernel and its modules, a folder with disks, an init script, a command line.
+
+Pure preparation: files are written into a folder of ours, nothing is started.
+"""
+
+import os
+import platform
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+from tests.lab import launch
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+SHARE = Path("/run/lab")  # where the guest sees the shared folder
+HOSTNAME = "lab"
+MDADM_CONF = f"HOMEHOST {HOSTNAME}\nMAILADDR root\n"
+MODULES = ("md-mod", "linear", "raid0", "raid1", "raid10", "raid456", "loop")
+UDEVD_PATHS = ("/usr/lib/systemd/systemd-udevd", "/lib/systemd/systemd-udevd", "/sbin/udevd")
+GUEST_TOOLS = ("mdadm", "udevadm", "modprobe", "insmod", "pivot_root", "setsid", "bash", "mount")
+
+# First half, on the host's root, read-only: an overlay in memory becomes the root. (Not by chroot: udevadm
+# refuses to work in one.)
+INIT = Template("""\
+#!/bin/sh
+export PATH=$path
+$tunables
+mount -t tmpfs -o mode=755 overlay /run || exit 1
+mkdir /run/upper /run/work /run/root
+insmod $modules/kernel/fs/overlayfs/overlay.ko || exit 1
+mount -t overlay -o lowerdir=/,upperdir=/run/upper,workdir=/run/work overlay /run/root || exit 1
+cd /run/root || exit 1
+mount -t proc proc proc
+mount -t sysfs sys sys
+mount -t devtmpfs dev dev
+mount -t tmpfs -o mode=755 run run
+mkdir run/lab run/old
+mount -t hostfs -o $share lab run/lab || exit 1
+pivot_root . run/old || exit 1
+exec chroot . /bin/sh /run/lab/start </dev/console >/dev/console 2>&1
+""")
+
+# Second half, on the overlay. When the host hangs up, the agent ends, and with it the guest.
+START = Template("""\
+$tunables
+umount -l /run/old && rmdir /run/old
+cd /
+export PATH=$path HOME=/root LANG=C.UTF-8 PYTHONPATH=$repository PYTHONDONTWRITEBYTECODE=1
+unset LC_ALL
+echo 1 >/proc/sys/kernel/printk
+echo $hostname >/proc/sys/kernel/hostname
+echo $hostname >/etc/hostname
+for place in /tmp /var/tmp /var/lib /var/log /root; do
+    case $kept in *":$$place/"*) ;; *) mkdir -p $$place; mount -t tmpfs tmpfs $$place ;; esac
+done
+chmod 1777 /tmp /var/tmp
+mkdir -p /dev/pts /dev/shm /run/udev /run/lock /run/jobs /lib/modules /etc/mdadm
+mount -t devpts -o ptmxmode=666 pts /dev/pts
+mount -t tmpfs shm /dev/shm
+ln -sf /proc/self/fd /dev/fd
+ln -sfn $modules /lib/modules/$release
+printf '%s' $mdadm_conf >/etc/mdadm/mdadm.conf
+ip link set lo up 2>/dev/null
+modprobe -a $names 2>/dev/null
+$udevd --daemon 2>/dev/null
+udevadm trigger --subsystem-match=block --action=add
+udevadm settle --timeout=20
+$python -I -S -B $agent /dev/ttyS0
+sync
+halt -f || echo o >/proc/sysrq-trigger
+""")
+
+
+class LabMissingError(Exception):
+    """This machine cannot have a laboratory; the text says what is missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What this machine offers: the kernel, the folder of its modules, udev's daemon."""
+
+    kernel: Path
+    modules: Path
+    udevd: Path
+
+
+def find_parts() -> Parts:
+    """Look for everything that a guest needs.
+
+    Raises:
+        LabMissingError: something is not installed.
+    """
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        raise LabMissingError("User Mode Linux runs on x86-64 Linux only")
+    path = f"{os.environ.get('PATH', '')}:{DEFAULT_PATH}"
+    kernel = shutil.which("linux.uml", path=path) or shutil.which("linux", path=path)
+    if kernel is None:
+        raise LabMissingError("linux.uml is not installed (Debian: apt install user-mode-linux)")
+    found = sorted(Path("/usr/lib/uml/modules").glob("*/modules.dep"), key=lambda file: file.stat().st_mtime)
+    if not found:
+        raise LabMissingError("no modules for linux.uml under /usr/lib/uml/modules")
+    udevd = next((Path(name) for name in UDEVD_PATHS if Path(name).exists()), None)
+    if udevd is None:
+        raise LabMissingError("systemd-udevd is not installed (Debian: apt install udev)")
+    missing = [tool for tool in GUEST_TOOLS if shutil.which(tool, path=path) is None]
+    if missing:
+        raise LabMissingError(f"not installed: {', '.join(missing)} (Debian: apt install mdadm udev kmod)")
+    return Parts(kernel=Path(kernel), modules=found[-1].parent, udevd=udevd)
+
+
+def disk_names(count: int) -> tuple[str, ...]:
+    """The kernel's names of the guest's disks: ubda, ubdb, ..."""
+    return tuple(f"ubd{chr(ord('a') + index)}" for index in range(count))
+
+
+def furnish(folder: Path, parts: Parts, *, disks: int, size_mib: int) -> tuple[Path, ...]:
+    """Write the scripts, the shared folder and the sparse disks into `folder`; returns the disks' files."""
+    share = folder / "share"
+    share.mkdir()
+    names = {
+        "tunables": f"export GLIBC_TUNABLES={launch.TUNABLES}" if launch.needed() else "",
+        "path": DEFAULT_PATH,
+        "modules": shlex.quote(str(parts.modules)),
+        "release": parts.modules.name,
+        "share": shlex.quote(str(share)),
+        "repository": shlex.quote(str(REPOSITORY)),
+        "hostname": HOSTNAME,
+        # A tmpfs must not hide the checkout or the environment.
+        "kept": shlex.quote("".join(f":{place}/" for place in (REPOSITORY, sys.prefix, sys.base_prefix))),
+        "mdadm_conf": shlex.quote(MDADM_CONF),
+        "names": " ".join(MODULES),
+        "udevd": parts.udevd,
+        "python": shlex.quote(sys.executable),
+        "agent": shlex.quote(str(Path(__file__).with_name("agent.py"))),
+    }
+    (folder / "init").write_text(INIT.substitute(names))
+    (folder / "init").chmod(0o755)
+    (share / "start").write_text(START.substitute(names))
+    files = tuple(folder / name for name in disk_names(disks))
+    for file in files:
+        file.touch()
+        os.truncate(file, size_mib << 20)
+    return files
+
+
+def command_line(
+    folder: Path, parts: Parts, *, files: tuple[Path, ...], mem_mib: int, lines: Mapping[str, int]
+) -> tuple[str, ...]:
+    """The kernel's argv; `lines` says which open file carries which line (con0, con1, ssl0)."""
+    launcher = (sys.executable, "-I", "-S", str(Path(launch.__file__))) if launch.needed() else ()
+    return (
+        *launcher,
+        str(parts.kernel),
+        *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"init={folder / 'init'}", "quiet"),
+        *(f"mem={mem_mib}M", f"uml_dir={folder}/", "umid=uml"),
+        *(f"ubd{index}={file}" for index, file in enumerate(files)),
+        *("con=null", "ssl=null", *(f"{line}=fd:{number},fd:{number}" for line, number in lines.items())),
+    )

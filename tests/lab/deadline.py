@@ -1,0 +1,22 @@
+"""Waiting for a state instead of sleeping."""
+
+import time
+from collections.abc import Callable
+
+PAUSE_S = 0.02
+
+
+def wait_until(
+    predicate: Callable[[], object], timeout: float = 10.0, what: str = "the expected state"
+) -> float:
+    """Ask again and again until the answer is true; returns the seconds that it took.
+
+    Raises:
+        TimeoutError: the answer was not true within `timeout` seconds.
+    """
+    start = time.monotonic()
+    while not predicate():
+        if time.monotonic() - start > timeout:
+            raise TimeoutError(f"{what} did not come within {timeout:g} s")
+        time.sleep(PAUSE_S)
+    return time.monotonic() - start
