@@ -2,52 +2,69 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 
 
 def main() -> None:
     """Run the program and exit with its status."""
     argv = sys.argv[1:]
-    plain = _opens_live_console(argv)
-    if plain is not None:
-        from raidtui.first_frame import TERMINAL, show  # noqa: PLC0415
-
-        show(*plain)
-        gc.disable()  # thousands of objects are about to be made that all stay
-        try:
-            from raidtui.cli import run  # noqa: PLC0415
-
-            status = run(argv)
-        finally:
-            TERMINAL.restore()
-        sys.exit(status)
+    live = _opens_console(argv)
+    if live is not None:
+        sys.exit(_open_console(*live))
     from raidtui.cli import run  # noqa: PLC0415
 
     sys.exit(run(argv))
 
 
-def _opens_live_console(argv: list[str]) -> tuple[str, str | None] | None:
-    """Return (root, theme) where the arguments open the console on a host or a folder, else None."""
-    root, theme = "", None
+def _opens_console(argv: list[str]) -> tuple[str, str | None, bool] | None:
+    """Return (root, theme, mouse) where the arguments open the console on a host or a folder, else None."""
+    root, theme, mouse = "", None, True
     rest = iter(argv)
     for word in rest:
-        if word in {"--root", "--theme"}:
-            value = next(rest, None)
-            if value is None:
+        if word == "--no-mouse":
+            mouse = False
+        elif word in {"--root", "--theme"}:
+            value = next(rest, "")
+            if not value or value.startswith("-"):
                 return None
             if word == "--theme":
                 theme = value
             else:
                 root = value.rstrip("/")
-        elif word != "--no-mouse":
+        else:
             return None
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return None
     if root:
         import os  # noqa: PLC0415
 
         if not os.access(f"{root}/proc/mdstat", os.R_OK):
             return None
-    return root, theme
+    return root, theme, mouse
+
+
+def _open_console(root: str, theme: str | None, mouse: bool) -> int:  # noqa: FBT001
+    """Draw the first frame, then load and run the rest. The terminal is put back whatever happens."""
+    from raidtui.first_frame import TERMINAL, show  # noqa: PLC0415
+
+    try:
+        show(root, theme)
+        _prepare_imports()
+        from raidtui.host.opening import open_root  # noqa: PLC0415
+        from raidtui.ui.launch import launch  # noqa: PLC0415
+
+        sys.modules.pop("ssl", None)
+        return launch(open_root(root or "/"), theme=theme, mouse=mouse)
+    finally:
+        TERMINAL.restore()
+
+
+def _prepare_imports() -> None:
+    """Thousands of objects are about to be made that all stay, and asyncio's TLS is never used."""
+    import gc  # noqa: PLC0415
+
+    gc.disable()
+    sys.modules["ssl"] = None  # type: ignore[assignment]
 
 
 if __name__ == "__main__":

@@ -121,4 +121,4 @@ def _screen(root: Root, arguments: argparse.Namespace) -> int:
         return 64
     from raidtui.ui.launch import launch  # noqa: PLC0415
 
-    return launch(root, theme=arguments.theme, mouse=not arguments.no_mouse, demo=arguments.demo)
+    return launch(root, theme=arguments.theme, mouse=not arguments.no_mouse)

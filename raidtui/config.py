@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,11 +35,13 @@ def config_folder() -> Path:
 def read_config(folder: Path | None = None) -> Config:
     """Return the settings; a missing file gives the defaults, a wrong entry is left out and said."""
     path = (folder or config_folder()) / "config.toml"
+    if not path.exists():
+        return Config()
+    import tomllib  # noqa: PLC0415  (8 ms that most starts do without)
+
     try:
         with path.open("rb") as file:
             values = tomllib.load(file)
-    except FileNotFoundError:
-        return Config()
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         return Config(troubles=(f"{path}: {error}; the defaults are used",))
     return _checked(path, values)

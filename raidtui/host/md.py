@@ -20,6 +20,7 @@ _VOLATILE = (
 )  # fmt: skip
 _WORDS = {"recovery": "recover"}
 _PHASES = {"PENDING": Phase.PENDING, "DELAYED": Phase.DELAYED, "REMOTE": Phase.REMOTE}
+_ACTIONS = frozenset({"resync", "recover", "check", "repair", "reshape"})
 _REREAD_EVERY = 60
 # md/level of an array that was not started yet, where only its superblock told it (level_show).
 _LEVEL_NUMBERS = {
@@ -189,8 +190,8 @@ def _sync(line: MdstatSync | None, array: Array) -> Sync | None:
             return Sync(action=_waiting_work(array), phase=Phase.FROZEN) if array.work_waits else None
         return None
     word = _WORDS.get(line.word, line.word)
-    if word == "resync" and action == "repair":
-        word = "repair"
+    if action in _ACTIONS and (line.waiting or (word, action) == ("resync", "repair")):
+        word = action  # mdstat says resync for a repair, and for whatever is delayed or pending
     phase = _PHASES.get(line.waiting, Phase.RUNNING)
     if phase is Phase.PENDING and action == "frozen":
         phase = Phase.FROZEN

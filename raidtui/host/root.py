@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import platform
 import resource
 import subprocess
 import time
@@ -192,7 +191,7 @@ class DirRoot(Root):
     @property
     def hostname(self) -> str | None:
         """See ``Root.hostname``."""
-        return platform.node() if self.live else super().hostname
+        return os.uname().nodename if self.live else super().hostname
 
     def forget(self, prefix: str) -> None:
         """Close what is kept open under a folder."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-import syslog
 import time
 from pathlib import Path
 
@@ -42,6 +40,9 @@ class Journal:
         """Append one entry; ``at_s`` and ``who`` are added."""
         if self._path is None:
             return
+        import json  # noqa: PLC0415  (not before there is something to write)
+        import syslog  # noqa: PLC0415
+
         line = json.dumps({"at_s": round(time.time(), 3), "who": who(), **entry}, ensure_ascii=False)
         with contextlib.suppress(OSError):  # no system log in a container: the file is there
             syslog.openlog("raidtui", syslog.LOG_PID, syslog.LOG_AUTHPRIV)

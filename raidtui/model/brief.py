@@ -47,7 +47,7 @@ class Brief:
 def brief_line(brief: Brief, width: int) -> Line:
     """Return the row in exactly ``width`` cells, every column at its place whatever the values are."""
     state_role = "plain" if brief.role == "ok" else brief.role
-    title_width = max(8, width - 71)
+    title_width = min(30, max(8, width - 71))
     shape = " ".join(part for part in (brief.level, brief.layout) if part)
     chunk = short_binary(brief.chunk_bytes) if brief.chunk_bytes else ""
     size = binary_size(brief.size_bytes) if brief.size_bytes else ""
@@ -70,9 +70,9 @@ def brief_line(brief: Brief, width: int) -> Line:
 def header_line(left: str, middle: Line, right: str, width: int) -> Line:
     """Return the first line: who on the left, the verdicts in the middle, clock and rights on the right."""
     middle_width = sum(len(text) for text, _ in middle)
-    left_room = max(0, width - middle_width - len(right) - 3)
+    left_room = max(0, width - middle_width - len(right) - 5)
     shown = fit(f" raidtui  {visible(left)}", left_room)
-    return [(shown, "strong"), (" ", "plain"), *middle, (" ", "plain"), (right + " ", "plain")]
+    return [(shown, "strong"), (" ", "plain"), *middle, ("   ", "plain"), (right + " ", "plain")]
 
 
 def counts_line(counts: dict[tuple[str, str], int]) -> Line:

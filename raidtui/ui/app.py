@@ -22,7 +22,7 @@ from raidtui.ui.messages import Sampled
 from raidtui.ui.panes.arrays import ArrayList, ArraysPane
 from raidtui.ui.pulse import Pulse
 from raidtui.ui.screens.main import MainScreen
-from raidtui.ui.themes import ThemeError, load_themes, parse_theme, pick
+from raidtui.ui.themes import load_themes, pick, shipped_theme
 from raidtui.ui.widgets.filter import FilterLine
 
 
@@ -219,33 +219,16 @@ class RaidApp(App[int]):
     # -- themes and palette
 
     def _use_theme(self, name: str) -> None:
-        for folder_theme in self._candidates(name):
-            self._found[folder_theme.name] = folder_theme
+        quick = shipped_theme(name)
+        if quick is not None:
+            self._found[name] = quick
+            self.register_theme(quick)
+        else:
+            self._load_all_themes()
         chosen, trouble = pick(self._found, name)
-        if chosen not in self._found:
-            self._load_all_themes()
-            chosen, trouble = pick(self._found, name)
         if trouble:
-            self._load_all_themes()
-            chosen, trouble = pick(self._found, name)
-            self._troubles.append(trouble or "")
-        for theme in self._found.values():
-            self.register_theme(theme)
+            self._troubles.append(trouble)
         self.theme = chosen
-
-    def _candidates(self, name: str) -> list[Theme]:
-        from pathlib import Path  # noqa: PLC0415
-
-        from raidtui.palette import theme_folders  # noqa: PLC0415
-
-        for folder in theme_folders():
-            path = Path(folder) / f"{name}.toml"
-            if "/" not in name and path.is_file():
-                try:
-                    return [parse_theme(path)]
-                except ThemeError as error:
-                    self._troubles.append(str(error))
-        return []
 
     def _load_all_themes(self) -> None:
         found, troubles = load_themes()

@@ -12,16 +12,14 @@ from raidtui.ui.app import RaidApp
 from raidtui.ui.driver import QuietDriver
 
 
-def launch(root: Root, *, theme: str | None, mouse: bool, demo: bool) -> int:
+def launch(root: Root, *, theme: str | None, mouse: bool) -> int:
     """Run the console; return the exit status.
 
     Args:
         root: the host.
         theme: a theme's name, or None for the configured or fitting one.
         mouse: whether the mouse may be used.
-        demo: whether the host is the simulated one.
     """
-    del demo
     config = read_config()
     app = RaidApp(root, config=config, theme=theme, driver_class=QuietDriver)
     status = app.run(mouse=mouse and config.mouse)

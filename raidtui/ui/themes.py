@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
-from raidtui.palette import COLOURS, DEFAULT, theme_folders
+from raidtui.palette import COLOURS, DEFAULT, read_colours, theme_folders
 
 _LARGEST = 100_000
 
@@ -24,6 +23,8 @@ def parse_theme(path: Path) -> Theme:
     Raises:
         ThemeError: it cannot be read, is no TOML, or lacks or misspells a colour.
     """
+    import tomllib  # noqa: PLC0415  (the shipped themes are read without it)
+
     try:
         if path.stat().st_size > _LARGEST:
             raise ThemeError(f"theme {path}: too large")
@@ -70,6 +71,18 @@ def _theme(name: str, values: dict[str, Any], colours: dict[str, str]) -> Theme:
             "selected-style": "reverse" if ansi else "none",
         },
     )
+
+
+def shipped_theme(name: str) -> Theme | None:
+    """Return a theme that comes with the program, read quickly; None where the user has one of that name."""
+    own, *shipped = theme_folders()
+    if "/" in name or (Path(own) / f"{name}.toml").exists():
+        return None
+    if not any((Path(folder) / f"{name}.toml").exists() for folder in shipped):
+        return None
+    colours = read_colours(name)
+    light, ansi = name == "light", colours.get("background") == "ansi_default"
+    return _theme(name, {"dark": not light, "ansi": ansi}, colours)
 
 
 def load_themes(folders: list[str] | None = None) -> tuple[dict[str, Theme], tuple[str, ...]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import median
 
 from raidtui.model.units import rate_mb_s
 
@@ -61,7 +60,12 @@ def spread_words(values: Sequence[float]) -> str:
 
 def median_words(values: Sequence[float]) -> str:
     """Return the median in words."""
-    return f"median {rate_mb_s(median(values))}" if values else ""
+    if not values:
+        return ""
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    both = ordered[middle - 1 + len(ordered) % 2 : middle + 1]
+    return f"median {rate_mb_s(sum(both) / len(both))}"
 
 
 def bar(fraction: float, width: int) -> str:

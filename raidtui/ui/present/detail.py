@@ -11,7 +11,6 @@ from raidtui.model.array import Array, Member, Phase
 from raidtui.model.brief import GLYPHS, Line
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.geometry import loss_sentence, set_letters
-from raidtui.model.levels import layout_words
 from raidtui.model.text import fit, tail, visible
 from raidtui.model.units import binary_size, rate_mb_s
 from raidtui.ui.present.chart import bar, chart_rows, median_words, slices, spread_words
@@ -46,9 +45,6 @@ def _identity(array: Array, width: int) -> Line:
         facts.append(f"metadata {array.metadata}")
     if array.redundant:
         facts.append("no bitmap" if array.bitmap is None else f"bitmap {array.bitmap.location}")
-    layout = layout_words(array.level, array.layout)
-    if layout:
-        facts.append(layout)
     if array.array_state:
         facts.append(array.array_state)
     if array.homehost:
@@ -150,13 +146,13 @@ def unit_line(array: Array, width: int) -> Line | None:
         return None
     sync = array.sync
     if share is None or sync is None or not array.sync_counts_array:
-        text = "recover counts a member's KiB; a resync or check would count the array's"
+        text = "this counts a member's KiB; a resync or check would count the array's"
         return None if sync is None else [(fit(" " * (LABEL + 1) + text, width), "dim")]
     limit = array.speed_limit.max_kib_s
-    text = (
-        f"{sync.action} counts array KiB: {rate_mb_s(limit)} of limit = "
-        f"{rate_mb_s(limit * share)} a member (recover counts member KiB)"
-    )
+    each = rate_mb_s(limit * share)
+    text = f"{sync.action} counts array KiB: {rate_mb_s(limit)} here is {each} a member"
+    if width >= 110:
+        text += "; recover counts a member's KiB, so there the limit is a member's"
     return [(fit(" " * (LABEL + 1) + text, width), "dim")]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -10,15 +11,20 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from raidtui.model.brief import Line
+from raidtui.model.text import visible
 from raidtui.ui.widgets.lines import Lines
 
-_NOTES = (
-    "Speed limits: below min md does not yield to other I/O; above max it sleeps; between, other",
-    "I/O goes first. Where min is above max, min wins, so the sliders keep min at or below max.",
-    "RAID-10: resync, check and repair count the array's KiB, recover a member's: the same limit",
-    "means half as much per disk for a resync of near 2 on four disks.",
-    "Values are the kernel's. Limits and pauses last until reboot, or until you put them back.",
-)
+_INDENT, _TEXT = 19, 53
+_NOTES = """\
+Speed limits: below min md does not yield to other I/O; above max it sleeps; in between, other I/O goes
+first. Where min is above max, min wins, so the sliders keep min at or below max.
+
+In a slider, digits are figures in MB/s (k at the end: KiB/s); Enter sets them, Esc goes back to the list.
+
+RAID-10: resync, check and repair count the array's KiB, recover a member's. The same limit means half as
+much per disk for a resync of near 2 on four disks.
+
+All values are the kernel's. Limits and pauses last until reboot, or until you put them back."""
 
 
 class Body(Lines, can_focus=True):
@@ -49,11 +55,15 @@ class HelpScreen(ModalScreen[None]):
         lines: list[Line] = [[("Keys", "strong")]]
         for key, label, sentence, refusal in self._rows:
             role = "dim" if refusal else "plain"
-            lines.append([(f" {key:<10} ", "key"), (f"{label:<10} ", "strong"), (sentence, role)])
+            first, *more = textwrap.wrap(sentence, _TEXT) or [""]
+            lines.append([(f" {key:<6} ", "key"), (f"{label:<10} ", "strong"), (first, role)])
+            lines += [[(" " * _INDENT + part, role)] for part in more]
             if refusal:
-                lines.append([(" " * 23 + f"not now: {refusal}", "warn")])
-        lines.append([])
-        lines += [[(note, "plain")] for note in _NOTES]
+                reason = textwrap.wrap(visible(f"not now: {refusal}"), _TEXT)
+                lines += [[(" " * _INDENT + part, "warn")] for part in reason]
+        for note in _NOTES.split("\n\n"):
+            lines.append([])
+            lines += [[(" " + part, "plain")] for part in textwrap.wrap(note, _TEXT + _INDENT - 1)]
         self.query_one(Body).show(lines)
         self.query_one("#help-foot", Lines).show([[(" Esc ", "key"), ("back", "plain")]])
         self.query_one(Body).focus()

@@ -1,0 +1,203 @@
+"""Disks: identity, what uses them, counters; and the system's limits."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidtui.host.block import DiskReader, read_io
+from raidtui.host.limits import read_limits
+from raidtui.host.root import MemoryRoot
+from raidtui.model.disk import Disk, DiskIo, Use
+from raidtui.model.snapshot import SystemLimits
+from tests.trees import host_tree, raid1
+
+RAID_MEMBER = Use(kind="signature", what="linux_raid_member")
+GIB_240 = 468_862_128 * 512
+
+
+def test_whole_disk_and_partition() -> None:
+    tree = host_tree(
+        raid1(members=("sda2", "nvme0n1p3")),
+        disks={
+            "sda": {
+                "model": "INTEL SSDSC2BB24",
+                "serial": "PHWL5184",
+                "wwn": "0x55cd2e404b6f",
+                "size": "1000",
+            },
+            "nvme0n1": {"serial": "S3EVNX0J", "wwn": "eui.0025385", "rotational": "1"},
+        },
+    )
+    found = DiskReader(tree.root()).read(["sda2", "nvme0n1p3"])
+    sda = {"model": "INTEL SSDSC2BB24", "serial": "PHWL5184", "wwn": "0x55cd2e404b6f", "rotational": False}
+    nvme = {"model": "SSDSC2BB240G4", "serial": "S3EVNX0J", "wwn": "eui.0025385", "rotational": True}
+    dev = tree.files["/sys/class/block/nvme0n1/dev"].strip()
+    partition = tree.files["/sys/class/block/nvme0n1p3/dev"].strip()
+    assert found == {
+        "sda2": Disk(name="sda2", disk="sda", dev="8:2", size_bytes=440401920 * 512, uses=(RAID_MEMBER,), **sda),  # type: ignore[arg-type]
+        "sda": Disk(
+            name="sda", disk="sda", dev="8:0", size_bytes=512_000, uses=(Use(kind="partition", what="sda2"),), **sda  # type: ignore[arg-type]
+        ),
+        "nvme0n1p3": Disk(
+            name="nvme0n1p3", disk="nvme0n1", dev=partition, size_bytes=440401920 * 512, uses=(RAID_MEMBER,), **nvme  # type: ignore[arg-type]
+        ),
+        "nvme0n1": Disk(
+            name="nvme0n1", disk="nvme0n1", dev=dev, size_bytes=GIB_240, uses=(Use(kind="partition", what="nvme0n1p3"),), **nvme  # type: ignore[arg-type]
+        ),
+    }  # fmt: skip
+
+
+def test_partition_without_links() -> None:
+    """A capture may hold no links: the disk is the one with a folder of the partition's name."""
+    tree = host_tree(raid1(members=("sda2", "sdb2")))
+    root = MemoryRoot(tree.files)
+    assert {name: disk.disk for name, disk in DiskReader(root).read(["sda2", "sdb2"]).items()} == {
+        "sda2": "sda",
+        "sda": "sda",
+        "sdb2": "sdb",
+        "sdb": "sdb",
+    }
+
+
+def test_without_udev() -> None:
+    tree = host_tree(raid1(members=("sda", "sdb")), udev=False)
+    root = tree.root()
+    root.put("/sys/class/block/sda/device/serial", b"VB12 \0\n")
+    root.put("/sys/class/block/sda/wwid", "t10.ATA\n")
+    found = DiskReader(root).read(["sda"])
+    assert found == {
+        "sda": Disk(
+            name="sda",
+            disk="sda",
+            dev="8:0",
+            size_bytes=GIB_240,
+            model="SSDSC2BB240G4",
+            serial="VB12",
+            wwn="t10.ATA",
+            rotational=False,
+        )
+    }
+
+
+@pytest.mark.parametrize(
+    ("lines", "serial"),
+    [
+        ("E:ID_SERIAL_SHORT=A\nE:ID_SCSI_SERIAL=C\n", "A"),
+        ("E:SCSI_IDENT_SERIAL=B\nE:ID_SCSI_SERIAL=C\n", "B"),
+        ("E:ID_SCSI_SERIAL=C\n", "C"),
+        ("E:ID_SERIAL_SHORT=\n", None),
+    ],
+)
+def test_serial(lines: str, serial: str | None) -> None:
+    root = host_tree(raid1(members=("sda", "sdb"))).root()
+    root.put("/run/udev/data/b8:0", lines)
+    assert DiskReader(root).read(["sda"])["sda"].serial == serial
+
+
+def test_gone_and_odd_devices() -> None:
+    root = host_tree(raid1(members=("cciss/c0d0", "sdb"))).root()
+    root.put("/sys/class/block/sdb/size", "²\n")
+    found = DiskReader(root).read(["cciss/c0d0", "sdb", "sdz"])
+    assert set(found) == {"cciss/c0d0", "sdb"}
+    assert (found["cciss/c0d0"].size_bytes, found["sdb"].size_bytes) == (GIB_240, None)
+    root.put("/sys/class/block/sdb/size", "9" * 5000)
+    assert DiskReader(root).read(["sdb"])["sdb"].size_bytes is None
+
+
+def test_uses() -> None:
+    tree = host_tree(
+        raid1(),
+        mounts={"md126": "/srv/my data"},
+        swaps=("md126",),
+        holders={"md126": ("dm-0=vg-lv", "md7")},
+    )
+    found = DiskReader(tree.root()).read(["md126"])["md126"]
+    assert found.uses == (
+        Use(kind="mount", what="/srv/my data", detail="ext4"),
+        Use(kind="swap", what="md126"),
+        Use(kind="holder", what="dm-0", detail="vg-lv"),
+        Use(kind="holder", what="md7"),
+    )
+
+
+def test_mounts_told_by_link_and_by_path() -> None:
+    root = host_tree(raid1()).root()
+    root.put(
+        "/proc/self/mountinfo",
+        "31 1 0:44 / /data rw shared:1 - btrfs /dev/md/root rw\n"
+        "32 1 0:45 / /tmp rw - tmpfs tmpfs rw\n"
+        "33 1 9:126 /sub /mnt\\0111\\134 rw master:3 - xfs /dev/elsewhere rw\n"
+        "34 1 9:126 /sub /mnt\\0111\\134 rw - xfs /dev/elsewhere rw\n"
+        "short line\n35 1 9:126 / /none\n",
+    )
+    root.put("/proc/swaps", "Filename\tType\n/dev/md/root partition 1 0 -2\n\n")
+    assert DiskReader(root).read(["md126"])["md126"].uses == (
+        Use(kind="mount", what="/mnt\t1\\", detail="xfs"),
+        Use(kind="mount", what="/data", detail="btrfs"),
+        Use(kind="swap", what="md126"),
+    )
+
+
+def test_signatures() -> None:
+    root = host_tree(raid1(members=("sda", "sdb"))).root()
+    root.put("/run/udev/data/b8:0", "E:ID_FS_TYPE=ext4\nE:ID_FS_LABEL=home\nE:ID_PART_TABLE_TYPE=gpt\n")
+    assert DiskReader(root).read(["sda"])["sda"].uses == (
+        Use(kind="signature", what="ext4", detail="home"),
+        Use(kind="signature", what="gpt"),
+    )
+
+
+def test_remembered_until_told_or_mounts_change() -> None:
+    stage = host_tree(raid1()).root()
+    reader = DiskReader(stage)
+    before = reader.read(["md126", "sde"])
+    stage.put("/run/udev/data/b8:64", "E:ID_SERIAL_SHORT=NEW\n")
+    assert reader.read(["md126", "sde"]) == before
+    reader.forget("sde")
+    assert reader.read(["md126", "sde"])["sde"].serial == "NEW"
+    stage.put("/run/udev/data/b8:64", "E:ID_SERIAL_SHORT=NEWER\n")
+    stage.put("/proc/self/mountinfo", "30 1 9:126 / /srv rw - ext4 /dev/md126 rw\n")
+    after = reader.read(["md126", "sde"])
+    assert (after["sde"].serial, after["md126"].uses) == (
+        "NEWER",
+        (Use(kind="mount", what="/srv", detail="ext4"),),
+    )
+
+
+def test_io() -> None:
+    text = (
+        "   8       0 sda 10 1 2000 30 40 2 5000 60 0 70 90 0 0 0 0 0 0\n"
+        "   8      16 sdb 1 2 3 4 5 6 7 8 9 10 11\n"
+        "   8      32 sdc 1 2 3\n"
+        "   8      48 sdd x 2 3 4 5 6 7 8 9 10 11\n"
+        f"   8      64 sde {'9' * 5000} 2 3 4 5 6 7 8 9 10 11\n"
+    )
+    root = MemoryRoot({"/proc/diskstats": text})
+    assert read_io(root, ["sda", "sdc", "sdd", "sde", "sdf"]) == {
+        "sda": DiskIo(
+            reads=10, read_sectors=2000, read_ms=30, writes=40, written_sectors=5000, write_ms=60, busy_ms=70
+        )
+    }
+    assert read_io(MemoryRoot({}), ["sda"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "limits"),
+    [
+        ("1000\n", "200000\n", SystemLimits(min_kib_s=1000, max_kib_s=200_000)),
+        ("-1\n", "0\n", SystemLimits(min_kib_s=-1, max_kib_s=0)),
+        ("", "many", SystemLimits()),
+        ("1_000", "²", SystemLimits()),
+        ("9" * 5000, "-", SystemLimits()),
+    ],
+)
+def test_limits(low: str, high: str, limits: SystemLimits) -> None:
+    folder = "/proc/sys/dev/raid"
+    assert (
+        read_limits(MemoryRoot({f"{folder}/speed_limit_min": low, f"{folder}/speed_limit_max": high}))
+        == limits
+    )
+
+
+def test_limits_without_md() -> None:
+    assert read_limits(MemoryRoot({})) == SystemLimits()

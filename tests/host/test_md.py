@@ -1,0 +1,454 @@
+"""Arrays as mdstat and sysfs tell them together."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidtui.host.md import ArrayReader
+from raidtui.host.mdstat import parse_mdstat
+from raidtui.host.root import MemoryRoot
+from raidtui.model.array import Array, Bitmap, Member, Phase, SpeedLimit, Sync
+from tests.trees import (
+    COMPONENT_KIB,
+    ArraySpec,
+    Syncing,
+    Tree,
+    container,
+    host_tree,
+    inactive,
+    raid0,
+    raid1,
+    raid5,
+    raid6,
+    raid10,
+)
+
+
+def read_all(tree: Tree, *, use_mdadm: bool = False) -> list[Array]:
+    root = tree.root()
+    reader = ArrayReader(root, use_mdadm=use_mdadm)
+    return [reader.read(entry) for entry in parse_mdstat(root.text("/proc/mdstat") or "").arrays]
+
+
+def read_one(spec: ArraySpec, **host: bool) -> Array:
+    [array] = read_all(host_tree(spec, **host))  # type: ignore[arg-type]
+    return array
+
+
+def sample_member(name: str, number: int, slot: int | None, *states: str, errors: int = 0) -> Member:
+    return Member(
+        name=name,
+        number=number,
+        slot=slot,
+        states=states,
+        errors=errors,
+        size_kib=COMPONENT_KIB,
+        offset_sectors=264192,
+    )
+
+
+def test_whole_array() -> None:
+    spec = raid10(
+        failed=("sdb",),
+        spares=("sde",),
+        errors={"sdc": 3},
+        bitmap=(2, 4),
+        limits=(None, 400_000),
+        mismatches=128,
+        last_sync_action="check",
+        sync_min=447232,
+    )
+    assert read_one(spec) == Array(
+        name="md127",
+        path="/dev/md127",
+        uuid="3a6eb079:0f39ac87:c94f3856:b2dd2c5d",
+        label="data",
+        homehost="nas",
+        link="/dev/md/data",
+        level="raid10",
+        layout=258,
+        chunk_bytes=32768,
+        metadata="1.2",
+        size_bytes=2 * COMPONENT_KIB * 1024,
+        component_kib=COMPONENT_KIB,
+        array_state="clean",
+        raid_disks=4,
+        up="U_UU",
+        degraded=1,
+        consistency_policy="bitmap",
+        bitmap=Bitmap(location="internal", chunk_bytes=64 << 20, used_pages=2, pages=4),
+        mismatch_count=128,
+        sync_action="idle",
+        last_sync_action="check",
+        sync_min_sectors=447232,
+        resync_start="none",
+        reshape_position="none",
+        speed_limit=SpeedLimit(min_kib_s=1000, max_kib_s=400_000, min_scope="system", max_scope="local"),
+        members=(
+            sample_member("sda", 0, 0, "in_sync"),
+            sample_member("sdc", 2, 2, "in_sync", errors=3),
+            sample_member("sdd", 3, 3, "in_sync"),
+            sample_member("sdb", 1, None, "faulty"),
+            sample_member("sde", 4, None, "spare"),
+        ),
+    )
+
+
+def test_the_same_from_mdstat_alone() -> None:
+    spec = raid10(failed=("sdb",), spares=("sde",), bitmap=(2, 4))
+
+    def member(name: str, number: int, *states: str) -> Member:
+        return Member(name=name, number=number, slot=None, states=states)
+
+    assert read_one(spec, sysfs=False, udev=False) == Array(
+        name="md127",
+        path="/dev/md127",
+        level="raid10",
+        layout=258,
+        chunk_bytes=32768,
+        metadata="1.2",
+        size_bytes=2 * COMPONENT_KIB * 1024,
+        raid_disks=4,
+        up="U_UU",
+        degraded=1,
+        bitmap=Bitmap(location="internal", chunk_bytes=64 << 20, used_pages=2, pages=4),
+        members=(
+            member("sda", 0, "in_sync"),
+            member("sdb", 1, "faulty"),
+            member("sdc", 2, "in_sync"),
+            member("sdd", 3, "in_sync"),
+            member("sde", 4, "spare"),
+        ),
+    )
+
+
+def test_flags_do_not_tell_which_of_the_plain_members_is_rebuilt() -> None:
+    array = read_one(raid5(rebuilding=("sdi",)), sysfs=False, udev=False)
+    assert [(member.name, member.states) for member in array.members] == [
+        ("sdg", None),
+        ("sdh", None),
+        ("sdi", None),
+    ]
+
+
+def test_flags() -> None:
+    spec = raid5(
+        journal="nvme0n1",
+        failed=("nvme0n1",),
+        states={"sdh": "in_sync,write_mostly"},
+        replacements={"sdy": 0},
+    )
+    assert {m.name: m.states for m in read_one(spec, sysfs=False, udev=False).members} == {
+        "sdg": ("in_sync",),
+        "sdh": ("in_sync", "write_mostly"),
+        "sdi": ("in_sync",),
+        "sdy": ("replacement",),
+        "nvme0n1": ("faulty", "journal"),
+    }
+
+
+def test_broken_without_sysfs() -> None:
+    array = read_one(raid0(state="broken"), sysfs=False, udev=False)
+    assert (array.array_state, array.active) == ("broken", True)
+    assert [member.states for member in array.members] == [None, None]
+
+
+@pytest.mark.parametrize("name", ["sdc", "md_d0p1", "cciss/c0d0p2"])
+def test_slashes_are_exclamation_marks_in_sysfs(name: str) -> None:
+    array = read_one(raid1(members=(name, "sdf")))
+    assert [(member.name, member.slot, member.number) for member in array.members] == [
+        (name, 0, 0),
+        ("sdf", 1, 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spec", "sync"),
+    [
+        (
+            raid10(sync=Syncing(action="resync", done_kib=100_000_000, speed_kib_s=512_000)),
+            Sync(
+                action="resync",
+                phase=Phase.RUNNING,
+                done_kib=100_000_000,
+                total_kib=2 * COMPONENT_KIB,
+                kernel_permille=227,
+                kernel_speed_kib_s=512_000,
+            ),
+        ),
+        (
+            raid10(rebuilding=("sdb",), sync=Syncing(action="recover", done_kib=1, total_kib=409_600)),
+            Sync(
+                action="recover",
+                phase=Phase.RUNNING,
+                done_kib=1,
+                total_kib=409_600,
+                kernel_permille=0,
+                kernel_speed_kib_s=0,
+            ),
+        ),
+        (
+            raid1(sync=Syncing(action="repair", done_kib=COMPONENT_KIB - 1, speed_kib_s=5)),
+            Sync(
+                action="repair",
+                phase=Phase.RUNNING,
+                done_kib=COMPONENT_KIB - 1,
+                total_kib=COMPONENT_KIB,
+                kernel_permille=999,
+                kernel_speed_kib_s=5,
+            ),
+        ),
+        (raid1(sync=Syncing(action="resync", waiting="DELAYED")), Sync(action="resync", phase=Phase.DELAYED)),
+        (raid1(sync=Syncing(action="resync", waiting="PENDING")), Sync(action="resync", phase=Phase.PENDING)),
+        (raid1(sync=Syncing(action="recover", waiting="REMOTE")), Sync(action="recover", phase=Phase.REMOTE)),
+        (raid1(), None),
+        (raid1(frozen=True), None),
+        (raid1(frozen=True, resync_start="20224"), Sync(action="resync", phase=Phase.FROZEN)),
+        (raid1(frozen=True, failed=("sdf",), spares=("sdy",)), Sync(action="recover", phase=Phase.FROZEN)),
+        (raid1(frozen=True, failed=("sdf",)), None),
+        (raid1(frozen=True, replacements={"sdy": 0}), Sync(action="recover", phase=Phase.FROZEN)),
+        (raid5(frozen=True, reshape_position="36864"), Sync(action="reshape", phase=Phase.FROZEN)),
+        (
+            raid1(
+                sync=Syncing(action="resync", waiting="PENDING"),
+                resync_start="20224",
+                attributes={"sync_action": "frozen"},
+            ),
+            Sync(action="resync", phase=Phase.FROZEN),
+        ),
+    ],
+)
+def test_sync(spec: ArraySpec, sync: Sync | None) -> None:
+    assert read_one(spec).sync == sync
+
+
+def test_check_while_sysfs_says_resync() -> None:
+    """Kernel 7.2 does so after a check was asked for while the initial resync was frozen."""
+    spec = raid1(sync=Syncing(action="check", done_kib=5), attributes={"sync_action": "resync"})
+    array = read_one(spec)
+    assert (array.sync_action, array.sync and array.sync.action) == ("resync", "check")
+
+
+def test_reshape() -> None:
+    spec = raid5(
+        members=("sdg", "sdh", "sdi", "sdy"),
+        old_raid_disks=3,
+        reshape_position="36864",
+        sync=Syncing(action="reshape", done_kib=6272, total_kib=307_200, speed_kib_s=6272),
+    )
+    array = read_one(spec)
+    assert (array.raid_disks, array.old_raid_disks, array.up) == (4, 3, "UUUU")
+    assert (array.reshape_position, array.sync and array.sync.action) == ("36864", "reshape")
+    assert array.size_bytes == 2 * COMPONENT_KIB * 1024
+
+
+def test_members_by_slot_the_replacement_after_the_replaced() -> None:
+    spec = raid10(
+        members=("sdb", "sdc", "sdd", "sde"),
+        replacements={"sda": 0},
+        numbers={"sdc": 4, "sda": 5, "sdz": 6, "sdy": 7},
+        spares=("sdz", "sdy"),
+    )
+    assert [(m.name, m.number, m.slot, m.states) for m in read_one(spec).members] == [
+        ("sdb", 0, 0, ("in_sync", "want_replacement")),
+        ("sda", 5, 0, ("spare", "replacement")),
+        ("sdc", 4, 1, ("in_sync",)),
+        ("sdd", 2, 2, ("in_sync",)),
+        ("sde", 3, 3, ("in_sync",)),
+        ("sdz", 6, None, ("spare",)),
+        ("sdy", 7, None, ("spare",)),
+    ]
+
+
+def test_journal() -> None:
+    array = read_one(raid5(journal="nvme0n1"))
+    assert array.consistency_policy == "journal"
+    assert array.members[-1] == sample_member("nvme0n1", 3, None, "journal")
+    failed = read_one(raid5(journal="nvme0n1", failed=("nvme0n1",)))
+    assert failed.members[-1] == sample_member("nvme0n1", 3, None, "faulty", "journal")
+
+
+def test_level_without_redundancy_has_no_sync_attributes() -> None:
+    array = read_one(raid0())
+    assert (array.sync_action, array.degraded, array.mismatch_count, array.speed_limit) == (None,) * 4
+    assert (array.level, array.chunk_bytes, array.size_bytes) == ("raid0", 524288, 2 * COMPONENT_KIB * 1024)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "limit"),
+    [
+        ("777 (local)", "200000 (system)", SpeedLimit(min_kib_s=777, max_kib_s=200_000, min_scope="local", max_scope="system")),
+        ("1000", "what (ever)", SpeedLimit(min_kib_s=1000, max_kib_s=None, min_scope=None, max_scope=None)),
+        (None, "5 (local)", SpeedLimit(min_kib_s=None, max_kib_s=5, min_scope=None, max_scope="local")),
+        (None, None, None),
+    ],
+)  # fmt: skip
+def test_speed_limit(low: str | None, high: str | None, limit: SpeedLimit | None) -> None:
+    spec = raid1(attributes={"sync_speed_min": low, "sync_speed_max": high})
+    assert read_one(spec).speed_limit == limit
+
+
+@pytest.mark.parametrize(
+    ("metadata", "kept", "holder"),
+    [
+        ("1.0", "1.0", None),
+        ("0.90", "0.90", None),
+        ("none", "none", None),
+        ("external:/md127/0", "external:/md127/0", "md127"),
+        ("external:-md127/1", "external:-md127/1", "md127"),
+    ],
+)
+@pytest.mark.parametrize("sysfs", [True, False])
+def test_metadata(metadata: str, kept: str, holder: str | None, sysfs: bool) -> None:  # noqa: FBT001
+    array = read_one(raid1(metadata=metadata), sysfs=sysfs)
+    assert (array.metadata, array.container) == (kept, holder)
+
+
+def test_container() -> None:
+    array = read_one(container())
+    assert array.is_container
+    assert (array.level, array.active, array.size_bytes, array.raid_disks) == (None, False, None, None)
+    assert [member.states for member in array.members] == [("spare",), ("spare",)]
+
+
+@pytest.mark.parametrize("sysfs", [True, False])
+def test_inactive(sysfs: bool) -> None:  # noqa: FBT001
+    array = read_one(inactive(raid6(members=("sdj", "sdk", "sdl"))), sysfs=sysfs)
+    assert (array.active, array.size_bytes, array.up, array.sync) == (False, None, None, None)
+    assert (array.array_state, array.level) == (("inactive", "raid6") if sysfs else (None, None))
+    assert [member.states for member in array.members] == [("spare",)] * 3
+
+
+@pytest.mark.parametrize(
+    ("number", "word"), [("10", "raid10"), ("5", "raid5"), ("0", "raid0"), ("-1", "linear"), ("-4", "multipath"), ("", None)]
+)  # fmt: skip
+def test_level_of_an_inactive_array_is_a_number(number: str, word: str | None) -> None:
+    """level_show prints the number where only the superblock told the level."""
+    assert read_one(inactive(raid1(attributes={"level": number}))).level == word
+
+
+@pytest.mark.parametrize(
+    ("layout", "printed"), [("n2", 258), ("f2", 513), ("o2", 66049), ("n3", 259), ("n2f2", 0x202), ("n2o2", 0x10202)]
+)  # fmt: skip
+def test_layout_with_and_without_sysfs(layout: str, printed: int) -> None:
+    for sysfs in (True, False):
+        assert read_one(raid10(layout=layout), sysfs=sysfs).layout == printed
+
+
+@pytest.mark.parametrize(
+    ("words", "layout"),
+    [
+        ("2 far-copies 2 devices per set", 0x40201),
+        ("2 near-copies 2 far-copies 4 devices per set", 0x40202),
+        ("2 far-copies 3 devices per set", 0x20201),
+        ("2 offset-copies", 0x10201),
+        ("300 near-copies", None),
+    ],
+)
+def test_layout_of_mdstat(words: str, layout: int | None) -> None:
+    text = f"md0 : active raid10 sdb[1] sda[0]\n      17 blocks super 1.2 32K chunks {words} [2/2] [UU]\n      \n"
+    [entry] = parse_mdstat(text).arrays
+    assert ArrayReader(MemoryRoot({"/proc/mdstat": text}), use_mdadm=False).read(entry).layout == layout
+
+
+def test_attributes_that_are_missing() -> None:
+    """An old kernel, or a file that cannot be read: what mdstat says stands, the rest is unknown."""
+    gone = dict.fromkeys(
+        ["uuid", "layout", "chunk_size", "metadata_version", "raid_disks", "degraded", "level", "resync_start",
+         "consistency_policy", "mismatch_cnt", "component_size", "last_sync_action", "sync_min", "reshape_position"]
+    )  # fmt: skip
+    array = read_one(raid10(attributes=gone), udev=False)
+    assert (array.level, array.layout, array.chunk_bytes, array.metadata) == ("raid10", 258, 32768, "1.2")
+    assert (array.raid_disks, array.degraded, array.up) == (4, 0, "UUUU")
+    unknown = (
+        array.uuid, array.component_kib, array.consistency_policy, array.mismatch_count, array.last_sync_action,
+        array.sync_min_sectors, array.resync_start, array.reshape_position, array.label,
+    )  # fmt: skip
+    assert unknown == (None,) * 9
+
+
+def test_bitmap_in_a_file() -> None:
+    spec = raid1(bitmap=(1, 1), attributes={"bitmap/location": "file"})
+    array = read_one(spec)
+    assert array.bitmap == Bitmap(location="file", chunk_bytes=64 << 20, used_pages=1, pages=1)
+
+
+class CountingRoot(MemoryRoot):
+    """Counts what is read."""
+
+    def __init__(self, tree: Tree) -> None:
+        super().__init__(tree.files, links=tree.links)
+        self.paths: list[str] = []
+
+    def read(self, path: str, *, keep: bool = False) -> bytes:
+        self.paths.append(path)
+        return super().read(path, keep=keep)
+
+
+def test_at_rest_only_the_volatile_attributes_are_read() -> None:
+    root = CountingRoot(host_tree(raid1()))
+    reader = ArrayReader(root, use_mdadm=False)
+    [entry] = parse_mdstat(root.text("/proc/mdstat") or "").arrays
+    first = reader.read(entry)
+    root.paths.clear()
+    assert reader.read(entry) is first
+    base = "/sys/class/block/md126/md"
+    assert root.paths == [
+        *(
+            f"{base}/{name}"
+            for name in (
+                "array_state", "sync_action", "degraded", "mismatch_cnt", "sync_speed_min", "sync_speed_max", "sync_min"
+            )
+        ),
+        *(f"{base}/dev-{disk}/{name}" for disk in ("sde", "sdf") for name in ("state", "errors")),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("attribute", "text", "field", "value"),
+    [
+        ("mismatch_cnt", "8", "mismatch_count", 8),
+        ("sync_action", "frozen", "sync_action", "frozen"),
+        ("array_state", "active", "array_state", "active"),
+        ("sync_min", "64", "sync_min_sectors", 64),
+    ],
+)
+def test_change_that_mdstat_does_not_show(attribute: str, text: str, field: str, value: object) -> None:
+    root = host_tree(raid1()).root()
+    reader = ArrayReader(root, use_mdadm=False)
+    [entry] = parse_mdstat(root.text("/proc/mdstat") or "").arrays
+    before = reader.read(entry)
+    root.put(f"/sys/class/block/md126/md/{attribute}", f"{text}\n")
+    after = reader.read(entry)
+    assert (getattr(after, field), getattr(before, field) == value) == (value, False)
+
+
+def test_progress_alone_changes_nothing_else() -> None:
+    stage = host_tree(raid1(sync=Syncing(action="resync", done_kib=1000))).root()
+    reader = ArrayReader(stage, use_mdadm=False)
+    [entry] = parse_mdstat(stage.text("/proc/mdstat") or "").arrays
+    first = reader.read(entry)
+    stage.show(host_tree(raid1(sync=Syncing(action="resync", done_kib=2000))))
+    stage.put("/sys/class/block/md126/md/uuid", "read again\n")
+    [entry] = parse_mdstat(stage.text("/proc/mdstat") or "").arrays
+    second = reader.read(entry)
+    assert first.sync is not None
+    assert second.sync is not None
+    assert (first.sync.done_kib, second.sync.done_kib) == (1000, 2000)
+    assert second.members is first.members
+
+
+def test_what_never_notifies_is_read_again_in_the_end_or_when_told() -> None:
+    stage = host_tree(raid1()).root()
+    reader = ArrayReader(stage, use_mdadm=False)
+    [entry] = parse_mdstat(stage.text("/proc/mdstat") or "").arrays
+    reader.read(entry)
+    stage.put("/sys/class/block/md126/md/consistency_policy", "ppl\n")
+    policies = [reader.read(entry).consistency_policy for _ in range(61)]
+    assert policies == ["resync"] * 60 + ["ppl"]
+    stage.put("/sys/class/block/md126/md/consistency_policy", "none\n")
+    reader.forget("md126")
+    assert reader.read(entry).consistency_policy == "none"
+    stage.put("/sys/class/block/md126/md/consistency_policy", "bitmap\n")
+    reader.keep_only(set())
+    assert reader.read(entry).consistency_policy == "bitmap"

@@ -1,0 +1,193 @@
+"""Labels and links: udev's database, mdadm's --export output as captured, and what has neither."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from raidtui.host.mdadm import MdadmError, parse_export, read_detail, read_examine
+from raidtui.host.names import ArrayName, canonical_uuid, read_array_name
+from raidtui.host.root import MemoryRoot, output_path
+from raidtui.host.udev import UdevEntry, parse_udev_entry, read_udev_entry
+from raidtui.model.array import Array, Member
+
+DETAIL = """\
+MD_LEVEL=raid10
+MD_DEVICES=4
+MD_METADATA=1.2
+MD_UUID=010c7d3a:e15ddc6f:2260233f:e1a29168
+MD_RESHAPE_ACTIVE=False
+MD_NAME=(none):127
+MD_DEVICE_dev_sde_ROLE=3
+MD_DEVICE_dev_sde_DEV=/dev/sde
+"""
+EXAMINE = """\
+MD_LEVEL=raid10
+MD_DEVICES=4
+MD_NAME=lab:127
+MD_ARRAY_SIZE=838.86MB
+MD_UUID=010c7d3a:e15ddc6f:2260233f:e1a29168
+MD_UPDATE_TIME=1795209977
+MD_DEV_UUID=82ae83f0:b078211d:6b8a39b1:66e86f7a
+MD_EVENTS=17
+"""
+VOLUME = """\
+MD_LEVEL=raid5
+MD_DEVICES=3
+MD_CONTAINER=/dev/md/imsm0
+MD_MEMBER=0
+MD_UUID=26a948a2:0f6b6f4c:e4affbbb:2c6335c4
+MD_DEVNAME=vol0
+MD_RESHAPE_ACTIVE=False
+"""
+CONTAINER = """\
+MD_LEVEL=container
+MD_DEVICES=3
+MD_METADATA=imsm
+MD_UUID=c5019abf:fbd87f72:ac39a60e:90be0680
+MD_DEVNAME=imsm0
+"""
+UUID = "010c7d3a:e15ddc6f:2260233f:e1a29168"
+
+ACTIVE = Array(name="md127", path="/dev/md127")
+MEMBER = Member(name="sdb", number=0, slot=None, states=None)
+INACTIVE = replace(ACTIVE, active=False, members=(MEMBER,))
+
+
+def said(*argv: str, text: str, status: int = 0) -> dict[str, str]:
+    return {output_path(argv): f"exit {status}\n{text}"}
+
+
+def detail(text: str, status: int = 0) -> dict[str, str]:
+    return said("mdadm", "--detail", "--export", "/dev/md127", text=text, status=status)
+
+
+def udev(text: str) -> dict[str, str]:
+    lines = "".join(f"E:{line}\n" for line in text.splitlines())
+    return {
+        "/sys/class/block/md127/dev": "9:127\n",
+        "/run/udev/data/b9:127": f"I:30218366\nS:md/data\n{lines}G:systemd\n",
+    }
+
+
+@pytest.mark.parametrize(
+    ("files", "array", "name"),
+    [
+        (detail(DETAIL), ACTIVE, ArrayName(label="127", homehost="(none)", uuid=UUID, level="raid10", raid_disks=4)),
+        (
+            said("mdadm", "--examine", "--export", "/dev/sdb", text=EXAMINE),
+            INACTIVE,
+            ArrayName(label="127", homehost="lab", uuid=UUID, level="raid10", raid_disks=4),
+        ),
+        (
+            detail(VOLUME),
+            ACTIVE,
+            ArrayName(label="vol0", uuid="26a948a2:0f6b6f4c:e4affbbb:2c6335c4", level="raid5", raid_disks=3),
+        ),
+        (
+            udev(CONTAINER),
+            ACTIVE,
+            ArrayName(label="imsm0", link="/dev/md/data", uuid="c5019abf:fbd87f72:ac39a60e:90be0680", raid_disks=3),
+        ),
+        (
+            udev(EXAMINE) | detail(DETAIL),
+            ACTIVE,
+            ArrayName(label="127", homehost="lab", link="/dev/md/data", uuid=UUID, level="raid10", raid_disks=4),
+        ),
+        (detail("mdadm: cannot open /dev/md127: No such file or directory", 1), ACTIVE, ArrayName()),
+        (detail("MD_LEVEL=raid10\nwhat is this\n"), ACTIVE, ArrayName()),
+        ({}, ACTIVE, ArrayName()),
+        ({}, replace(ACTIVE, active=False), ArrayName()),
+        (udev("MD_NAME=data\nMD_DEVICES=²\nMD_UUID=00000000:00000000:00000000:00000000"), ACTIVE, ArrayName(label="data", link="/dev/md/data")),
+    ],
+)  # fmt: skip
+def test_name(files: dict[str, str], array: Array, name: ArrayName) -> None:
+    assert read_array_name(MemoryRoot(files), array, use_mdadm=True) == name
+
+
+def test_mdadm_is_not_asked_where_it_may_not_be_or_udev_told() -> None:
+    class NoTools(MemoryRoot):
+        def run(self, *argv: str, timeout_s: float = 20.0) -> None:  # type: ignore[override]
+            raise AssertionError(argv)
+
+    assert read_array_name(NoTools({}), ACTIVE, use_mdadm=False) == ArrayName()
+    assert read_array_name(NoTools(udev(VOLUME)), ACTIVE, use_mdadm=True).label == "vol0"
+
+
+@pytest.mark.parametrize(
+    ("name", "homehost", "label"),
+    [
+        ("nas:data", "nas", "data"),
+        ("data", None, "data"),
+        ("nas:a:b", "nas", "a:b"),
+        ("nas:", None, "nas:"),
+        (":0", "", "0"),
+    ],
+)
+def test_home_host(name: str, homehost: str | None, label: str) -> None:
+    found = read_array_name(MemoryRoot(udev(f"MD_NAME={name}")), ACTIVE, use_mdadm=False)
+    assert (found.homehost, found.label) == (homehost, label)
+
+
+def test_link_without_udev() -> None:
+    root = MemoryRoot({}, links={"/dev/md/other": "../md126", "/dev/md/mine": "../md127"})
+    assert read_array_name(root, ACTIVE, use_mdadm=False) == ArrayName(link="/dev/md/mine")
+
+
+@pytest.mark.parametrize(
+    ("text", "uuid"),
+    [
+        ("010c7d3a-e15d-dc6f-2260-233fe1a29168\n", UUID),
+        (UUID.upper(), UUID),
+        ("00000000-0000-0000-0000-000000000000", None),
+        ("010c7d3a", None),
+        ("g10c7d3a:e15ddc6f:2260233f:e1a29168", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_canonical_uuid(text: str | None, uuid: str | None) -> None:
+    assert canonical_uuid(text) == uuid
+
+
+def test_export() -> None:
+    assert parse_export(VOLUME) == {
+        "MD_LEVEL": "raid5",
+        "MD_DEVICES": "3",
+        "MD_CONTAINER": "/dev/md/imsm0",
+        "MD_MEMBER": "0",
+        "MD_UUID": "26a948a2:0f6b6f4c:e4affbbb:2c6335c4",
+        "MD_DEVNAME": "vol0",
+        "MD_RESHAPE_ACTIVE": "False",
+    }
+    assert parse_export("MD_NAME=a=b \n\n") == {"MD_NAME": "a=b "}
+
+
+@pytest.mark.parametrize("line", ["mdadm: no", "=x", "A B=x", "Ä=x", "a" * 129 + "=x"])
+def test_export_of_something_else(line: str) -> None:
+    with pytest.raises(MdadmError) as raised:
+        parse_export(f"MD_LEVEL=raid1\n{line}\n")
+    assert str(raised.value) == f"mdadm printed a line that is no KEY=value: {line[:60]!r}"
+
+
+def test_why_mdadm_did_not_answer() -> None:
+    files = detail("mdadm: cannot open /dev/md127", 1) | said(
+        "mdadm", "--examine", "--export", "/dev/sdb", text="", status=2
+    )
+    root = MemoryRoot(files)
+    with pytest.raises(MdadmError, match=r"^mdadm --detail /dev/md127: mdadm: cannot open /dev/md127$"):
+        read_detail(root, "/dev/md127")
+    with pytest.raises(MdadmError, match=r"^mdadm --examine /dev/sdb: exit status 2$"):
+        read_examine(root, "/dev/sdb")
+    with pytest.raises(MdadmError, match=r"^mdadm was not run for this capture$"):
+        read_detail(root, "/dev/md1")
+
+
+def test_udev_entry() -> None:
+    text = "S:md/data\nS:disk/by-id/md-name-nas:data\nE:MD_NAME=nas:data\nE:A=b=c\nE:broken\nL:0\nW:1\n\n"
+    assert parse_udev_entry(text) == UdevEntry(
+        properties={"MD_NAME": "nas:data", "A": "b=c"}, links=("md/data", "disk/by-id/md-name-nas:data")
+    )
+    assert read_udev_entry(MemoryRoot({}), None) == UdevEntry()
+    assert read_udev_entry(MemoryRoot({}), "9:1") == UdevEntry()
