@@ -57,13 +57,12 @@ class QuietDriver(LinuxDriver):
         """Read keys until told to stop, waking for nothing else."""
         parser = XTermParser(self._debug)
         decode = getincrementaldecoder("utf-8")("replace").decode
+        self._drain_wake()  # only here: drained below, the wake could come before the event that it is for
         waiting = select.poll()
         waiting.register(self.fileno, select.POLLIN)
         waiting.register(self._wake_read, select.POLLIN)
         while not self.exit_event.is_set():
             ready = dict(waiting.poll(_timeout_ms(parser)))
-            if self._wake_read in ready:
-                self._drain_wake()
             if self.fileno in ready:
                 data = os.read(self.fileno, 4096)
                 if not data:  # the line was hung up

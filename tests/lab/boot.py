@@ -52,6 +52,7 @@ umount -l /run/old && rmdir /run/old
 cd /
 export PATH=$path HOME=/root LANG=C.UTF-8 PYTHONPATH=$repository PYTHONDONTWRITEBYTECODE=1
 unset LC_ALL
+$wrappers
 echo 1 >/proc/sys/kernel/printk
 echo $hostname >/proc/sys/kernel/hostname
 echo $hostname >/etc/hostname
@@ -74,6 +75,14 @@ $python -I -S -B $agent /dev/ttyS0
 sync
 halt -f || echo o >/proc/sysrq-trigger
 """)
+
+
+# ldconfig is static and is often started without an environment (Python's ctypes does so): where the
+# processor needs the tunables, it gets them from a script in its place.
+WRAPPERS = Template("""\
+mv /sbin/ldconfig /sbin/ldconfig.bin
+printf '#!/bin/sh\\nGLIBC_TUNABLES=%s exec /sbin/ldconfig.bin "$$@"\\n' $tunables >/sbin/ldconfig
+chmod 755 /sbin/ldconfig""")
 
 
 class LabMissingError(Exception):
@@ -118,12 +127,18 @@ def disk_names(count: int) -> tuple[str, ...]:
     return tuple(f"ubd{chr(ord('a') + index)}" for index in range(count))
 
 
+def serial_of(disk: str) -> str:
+    """The serial number of one of the guest's disks: ubda has LAB-UBDA-0001, and so on."""
+    return f"LAB-{disk.upper()}-{ord(disk[-1]) - ord('a') + 1:04}"
+
+
 def furnish(folder: Path, parts: Parts, *, disks: int, size_mib: int) -> tuple[Path, ...]:
     """Write the scripts, the shared folder and the sparse disks into `folder`; returns the disks' files."""
     share = folder / "share"
     share.mkdir()
     names = {
         "tunables": f"export GLIBC_TUNABLES={launch.TUNABLES}" if launch.needed() else "",
+        "wrappers": WRAPPERS.substitute(tunables=launch.TUNABLES) if launch.needed() else "",
         "path": DEFAULT_PATH,
         "modules": shlex.quote(str(parts.modules)),
         "release": parts.modules.name,
@@ -158,6 +173,6 @@ def command_line(
         str(parts.kernel),
         *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"init={folder / 'init'}", "quiet"),
         *(f"mem={mem_mib}M", f"uml_dir={folder}/", "umid=uml"),
-        *(f"ubd{index}={file}" for index, file in enumerate(files)),
+        *(f"ubd{index}={file},,{serial_of(file.name)}" for index, file in enumerate(files)),
         *("con=null", "ssl=null", *(f"{line}=fd:{number},fd:{number}" for line, number in lines.items())),
     )

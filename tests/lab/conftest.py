@@ -1,5 +1,7 @@
 """The laboratory for tests: one guest for the whole run, clean for each test."""
 
+import compileall
+import importlib.util
 import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -12,6 +14,7 @@ from tests.lab.link import LabError
 from tests.lab.terminal import framed
 
 HERE = Path(__file__).parent
+PACKAGES = ("raidtui", "textual", "rich", "markdown_it", "pygments", "psutil", "pyudev")
 REQUIRE = os.environ.get("RAIDTUI_LAB") == "require"
 DIAGNOSIS = """\
 cat /proc/mdstat
@@ -51,7 +54,16 @@ class Laboratory:
 
 
 @pytest.fixture(scope="session")
-def laboratory() -> Iterator[Laboratory]:
+def bytecode() -> None:
+    """Compiled here, because the guest cannot keep what it compiles: else each start there takes seconds."""
+    for package in PACKAGES:
+        spec = importlib.util.find_spec(package)
+        for place in spec.submodule_search_locations or () if spec is not None else ():
+            compileall.compile_dir(place, quiet=2)
+
+
+@pytest.fixture(scope="session")
+def laboratory(bytecode: None) -> Iterator[Laboratory]:
     """The holder of the guest, nothing booted yet."""
     holder = Laboratory()
     yield holder

@@ -174,6 +174,11 @@ class Terminal:
         with self._changed:
             return self._screen.title
 
+    def has_mode(self, number: int) -> bool:
+        """Whether a private mode is set: 1049 is the alternate screen, 25 the cursor, 1000 the mouse."""
+        with self._changed:
+            return number << 5 in self._screen.mode
+
     @property
     def exit_status(self) -> int | None:
         """The program's exit status, None while it runs."""

@@ -149,16 +149,17 @@ class ArraysPane(Vertical):
         if selected is not None:
             _keep_in_view(rows, selected)
         array = self.array
-        for widget in self.query("#array-head, #array-units, #array-body, Slider"):
-            widget.display = array is not None
+        head, units = self.query_one("#array-head", Lines), self.query_one("#array-units", Lines)
+        head.display = self.query_one(Body).display = array is not None
         if array is None:
+            units.display = self.query_one("#min").display = self.query_one("#max").display = False
             return
         tall = self.size.height >= 34
-        self.query_one("#array-head", Lines).show(head_lines(report, array, width, 6 if tall else 1))
+        head.show(head_lines(report, array, width, 6 if tall else 1))
         self._show_sliders(report, array)
-        units = unit_line(array, width)
-        self.query_one("#array-units", Lines).display = units is not None
-        self.query_one("#array-units", Lines).show([units] if units else [])
+        unit_words = unit_line(array, width)
+        units.display = unit_words is not None
+        units.show([unit_words] if unit_words else [])
         self.query_one(Body).show(body_lines(report, array, width))
 
     def _nothing(self, report: Report) -> list[Line]:

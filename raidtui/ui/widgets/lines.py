@@ -57,13 +57,17 @@ class Lines(ScrollView):
         """Show ``lines``; the line with index ``selected`` gets the cursor's background."""
         before, self._lines = self._lines, list(lines)
         was_selected, self._selected = self._selected, selected
-        if len(before) != len(self._lines):
+        if len(before) != len(self._lines) and self.styles.is_auto_height:
             self.virtual_size = Size(self.size.width, len(self._lines))
-            self.refresh(layout=self.styles.is_auto_height)
+            self.refresh(layout=True)
             return
+        self._fit_virtual_size()
+        length = max(len(before), len(self._lines))
+        before += [[]] * (length - len(before))
+        after = self._lines + [[]] * (length - len(self._lines))
         top, height = self.scroll_offset.y, self.size.height
         regions: list[Region] = []
-        for number, (old, new) in enumerate(zip(before, self._lines, strict=True)):
+        for number, (old, new) in enumerate(zip(before, after, strict=True)):
             if not top <= number < top + height:
                 continue
             if was_selected != selected and number in {was_selected, selected}:
@@ -72,6 +76,12 @@ class Lines(ScrollView):
                 regions.append(Region(span[0], number - top, span[1] - span[0], 1))
         if regions:
             self.refresh(*regions)
+
+    def _fit_virtual_size(self) -> None:
+        """Set the scrolled height. A new one costs a layout, so lines that fit all have the same."""
+        fitting = Size(self.size.width, max(len(self._lines), self.size.height))
+        if self.virtual_size != fitting:
+            self.virtual_size = fitting
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """As many rows as lines."""

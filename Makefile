@@ -1,0 +1,117 @@
+# make help lists the targets. Only GNU make, a POSIX shell and Python >= 3.11 are needed to begin with.
+#
+# Variables:
+#   ARGS=...     what is passed on (run: to raidtui, test and snapshots: to pytest, bench: to the benchmarks)
+#   PYTHON=...   the Python to make .venv with
+#   APT=no       never install system packages, not even as root
+#   WHAT=tui     for make lab: raidtui in the guest instead of a shell
+
+SHELL := /bin/sh
+VENV := .venv
+PY := $(VENV)/bin/python
+# The first that is new enough, and can make an environment, is taken.
+PYTHON ?=
+PYTHONS := $(or $(PYTHON),/usr/bin/python3 python3 python3.14 python3.13 python3.12 python3.11)
+RUN_STAMP := $(VENV)/installed-run
+DEV_STAMP := $(VENV)/installed-dev
+PIP := $(PY) -m pip --disable-pip-version-check --quiet --no-input
+APT ?= yes
+APT_GET := DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120
+SBIN := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
+ARGS ?=
+WHAT ?= shell
+
+# Shell functions for the recipes below.
+define FUNCTIONS
+may_install() { [ "$(APT)" != no ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; }
+install() { \
+    echo "Installing system packages: $$*"; \
+    { $(APT_GET) update && $(APT_GET) install -y --no-install-recommends "$$@"; } </dev/null >/dev/null; \
+}; \
+new_enough() { "$$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }; \
+complete() { "$$1" -c 'import ensurepip, venv' 2>/dev/null; }; \
+choose() { \
+    chosen=; first=; \
+    for each in $(PYTHONS); do \
+        new_enough "$$each" || continue; \
+        first=$${first:-$$each}; \
+        if complete "$$each"; then chosen=$$each; return; fi; \
+    done; \
+}
+endef
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check lab bench snapshots system clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+run: $(RUN_STAMP) ## install into .venv and start raidtui (ARGS="--demo")
+	@$(PY) -m raidtui $(ARGS)
+
+test: system check ## everything: linters, tests, the laboratory; as root missing system packages are installed
+	@$(PY) -m pytest $(ARGS)
+
+check: $(DEV_STAMP) ## the linters alone: ruff, mypy, import contracts
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
+	@$(PY) -c 'import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())'
+
+lab: system $(DEV_STAMP) ## a guest with real arrays, for a person: a shell, or WHAT=tui
+	@$(PY) -m tests.lab $(WHAT)
+
+bench: $(DEV_STAMP) ## measure start, quiet, cost (ARGS="--quick")
+	@$(PY) -m benchmarks $(ARGS)
+
+snapshots: $(DEV_STAMP) ## accept the pictures as they are now; look at each of them afterwards
+	@$(PY) -m pytest tests/ui --snapshot-update $(ARGS)
+
+clean: ## remove all that was built, .venv and caches
+	@rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis snapshot_report.html
+	@find raidtui tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# What the laboratory needs besides Python. Without it, its tests are skipped, or fail under RAIDTUI_LAB=require.
+system:
+	@$(FUNCTIONS); \
+	missing=; \
+	for pair in linux.uml=user-mode-linux mdadm=mdadm udevadm=udev modprobe=kmod pivot_root=util-linux; do \
+	    PATH="$(SBIN)" command -v "$${pair%%=*}" >/dev/null 2>&1 || missing="$$missing $${pair#*=}"; \
+	done; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	if [ "$$(uname -sm)" != "Linux x86_64" ]; then \
+	    why="its guest, User Mode Linux, runs on x86-64 Linux only"; \
+	elif may_install; then \
+	    if install $$missing; then exit 0; fi; why="apt-get could not install:$$missing"; \
+	else \
+	    why="not installed:$$missing (as root, make test installs them: apt-get install$$missing)"; \
+	fi; \
+	if [ "$${RAIDTUI_LAB:-}" = require ]; then result=fail; else result="be skipped"; fi; \
+	echo "Tests that need real arrays will $$result. $$why"
+
+$(PY):
+	@$(FUNCTIONS); \
+	choose; \
+	if [ -z "$$chosen" ] && may_install; then install python3 python3-venv && choose; fi; \
+	if [ -z "$$chosen" ] && [ -n "$$first" ]; then \
+	    echo "$$first has no venv module. Install it (Debian, Ubuntu: apt install python3-venv), then try again." >&2; exit 1; \
+	elif [ -z "$$chosen" ]; then \
+	    echo "raidtui needs Python 3.11 or newer; none of these is: $(PYTHONS)" >&2; \
+	    echo "Install one (Debian 12 or newer: apt install python3 python3-venv), or name it: make PYTHON=/path/to/python" >&2; exit 1; \
+	fi; \
+	echo "Making $(VENV) with $$($$chosen --version)"; \
+	"$$chosen" -m venv --clear $(VENV)
+
+# pyproject.toml says what is installed, so only its changes install again.
+$(RUN_STAMP): pyproject.toml | $(PY)
+	@echo "Installing raidtui and what it needs into $(VENV)"
+	@$(PIP) install --editable .
+	@$(PY) -m compileall -qq raidtui $(VENV)/lib || true
+	@touch $@
+
+# pip before 25.1 knows no dependency groups, so the group is read here.
+$(DEV_STAMP): pyproject.toml $(RUN_STAMP)
+	@echo "Installing what tests and linters need into $(VENV)"
+	@$(PY) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["dev"], sep="\n")' >$(VENV)/dev.txt
+	@$(PIP) install --requirement $(VENV)/dev.txt
+	@touch $@

@@ -1,0 +1,504 @@
+"""Verdicts, each as the whole sentences."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from raidtui.model.array import Stale
+from raidtui.model.finding import Finding, Health, Severity
+from raidtui.model.snapshot import Lack, Snapshot
+from raidtui.monitor.health import exit_status, health_of, judge, judge_array
+from tests.trees import (
+    ArraySpec,
+    Syncing,
+    container,
+    host_tree,
+    inactive,
+    raid0,
+    raid1,
+    raid5,
+    raid6,
+    raid10,
+    snapshot_of,
+)
+
+REBUILD = Syncing(action="recover", done_kib=5, speed_kib_s=5)
+INFO, ATTENTION, DEGRADED, FAILED = Severity.INFO, Severity.ATTENTION, Severity.DEGRADED, Severity.FAILED
+KEEP_OFF = "do not write to it, and do not create anything anew; the data may still be on the members"
+
+
+def told(spec: ArraySpec, **host: bool) -> tuple[str, list[tuple[Severity, str, str, str]]]:
+    """Return the health word and the findings of an array."""
+    snapshot = snapshot_of(host_tree(spec, **host))  # type: ignore[arg-type]
+    findings = judge(snapshot)
+    [array] = snapshot.arrays
+    assert all((each.subject, each.name) == (array.key, array.title) for each in findings)
+    own = [(each.severity, each.code, each.sentence, each.remedy) for each in findings]
+    return health_of(array, findings).word, own
+
+
+QUIET = {
+    "at rest": raid10(),
+    "with a spare": raid5(spares=("sdz",)),
+    "no redundancy at all": raid0(),
+    "resync": raid10(sync=Syncing(action="resync", done_kib=5), resync_start="819712"),
+    "check": raid6(sync=Syncing(action="check", done_kib=5)),
+    "repair": raid1(sync=Syncing(action="repair", done_kib=5)),
+    "reshape": raid5(sync=Syncing(action="reshape", done_kib=5), reshape_position="36864"),
+    "replacing": raid10(replacements={"sdz": 0}, sync=REBUILD),
+    "elsewhere in the cluster": raid1(sync=Syncing(action="resync", waiting="REMOTE")),
+    "write-mostly, failfast": raid1(states={"sdf": "in_sync,write_mostly,failfast"}),
+    "journal": raid5(journal="nvme0n1"),
+    "container": container(),
+    "what a resync rewrote": raid5(mismatches=4096, last_sync_action="resync"),
+}
+
+
+@pytest.mark.parametrize("case", QUIET)
+def test_nothing_to_tell(case: str) -> None:
+    assert told(QUIET[case]) == ("optimal", [])
+
+
+LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
+    "raid10, one failed": (
+        raid10(failed=("sdb",)),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "degraded",
+                "is degraded: 1 of 4 members missing (slot 1), sdb failed; slot 0 holds the last copy",
+                "add a disk: mdadm /dev/md127 --add DEVICE",
+            )
+        ],
+    ),
+    "raid10, two gone, of both sets": (
+        raid10(members=("sda", None, None, "sdd")),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "degraded",
+                "is degraded: 2 of 4 members missing (slots 1, 2); slots 0, 3 hold the last copy",
+                "add a disk: mdadm /dev/md127 --add DEVICE",
+            )
+        ],
+    ),
+    "raid10, two gone, of one set": (
+        raid10(members=(None, None, "sdc", "sdd")),
+        "failed",
+        [(FAILED, "failed", "has failed: 2 of 4 members missing (slots 0, 1)", KEEP_OFF)],
+    ),
+    "raid10 f2, neighbours gone": (
+        raid10(layout="f2", failed=("sda", "sdd")),
+        "failed",
+        [(FAILED, "failed", "has failed: 2 of 4 members missing (slots 0, 3), sda and sdd failed", KEEP_OFF)],
+    ),
+    "raid10 f2, others gone": (
+        raid10(layout="f2", failed=("sda", "sdc")),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "degraded",
+                "is degraded: 2 of 4 members missing (slots 0, 2), sda and sdc failed; slots 1, 3 hold the last copy",
+                "add a disk: mdadm /dev/md127 --add DEVICE",
+            )
+        ],
+    ),
+    "raid10 n3, one gone": (
+        raid10(members=("sda", "sdb", None), layout="n3"),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "degraded",
+                "is degraded: 1 of 3 members missing (slot 2)",
+                "add a disk: mdadm /dev/md127 --add DEVICE",
+            )
+        ],
+    ),
+    "raid1 of three, two gone": (
+        raid1(members=("sde", None, None)),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "degraded",
+                "is degraded: 2 of 3 members missing (slots 1, 2); no redundancy is left",
+                "add a disk: mdadm /dev/md126 --add DEVICE",
+            )
+        ],
+    ),
+    "raid1, recovering": (
+        raid1(rebuilding=("sdf",), sync=REBUILD),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "degraded",
+                "is degraded: 1 of 2 members missing (slot 1), sdf being rebuilt; no redundancy is left",
+                "a recovery runs; leave the other members alone until it is done",
+            )
+        ],
+    ),
+    "raid5, spare waits": (
+        raid5(failed=("sdh",), spares=("sdz",)),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "degraded",
+                "is degraded: 1 of 3 members missing (slot 1), sdh failed; no redundancy is left",
+                "a spare is there; its recovery has not started yet",
+            )
+        ],
+    ),
+    "raid5, recovery delayed": (
+        raid5(rebuilding=("sdi",), sync=Syncing(action="recover", waiting="DELAYED")),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "degraded",
+                "is degraded: 1 of 3 members missing (slot 2), sdi being rebuilt; no redundancy is left",
+                "a spare is there; its recovery has not started yet",
+            ),
+            (INFO, "delayed", "its recover waits for another array's", ""),
+        ],
+    ),
+    "raid5, frozen with a spare": (
+        raid5(failed=("sdh",), spares=("sdz",), frozen=True),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "degraded",
+                "is degraded: 1 of 3 members missing (slot 1), sdh failed; no redundancy is left",
+                "resume it (p): nothing is rebuilt while it is frozen",
+            ),
+            (
+                DEGRADED,
+                "frozen-with-work",
+                "is frozen while a recover waits: it does not go on by itself",
+                "resume it (p)",
+            ),
+        ],
+    ),
+    "raid5, two gone": (
+        raid5(failed=("sdh", "sdi")),
+        "failed",
+        [(FAILED, "failed", "has failed: 2 of 3 members missing (slots 1, 2), sdh and sdi failed", KEEP_OFF)],
+    ),
+    "raid6, one failed": (
+        raid6(failed=("sdk",)),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "degraded",
+                "is degraded: 1 of 4 members missing (slot 1), sdk failed",
+                "add a disk: mdadm /dev/md124 --add DEVICE",
+            )
+        ],
+    ),
+    "raid6, three failed": (
+        raid6(failed=("sdj", "sdk", "sdl")),
+        "failed",
+        [
+            (
+                FAILED,
+                "failed",
+                "has failed: 3 of 4 members missing (slots 0, 1, 2), sdj, sdk and sdl failed",
+                KEEP_OFF,
+            )
+        ],
+    ),
+    "raid0 broken": (
+        raid0(state="broken"),
+        "failed",
+        [(FAILED, "failed", "has failed: a member is gone", KEEP_OFF)],
+    ),
+    "raid0 with a faulty member": (
+        raid0(states={"sdo": "faulty"}),
+        "failed",
+        [(FAILED, "failed", "has failed: sdo failed", KEEP_OFF)],
+    ),
+    "replaced member is still there": (
+        raid10(failed=("sdz",)),
+        "attention",
+        [
+            (
+                ATTENTION,
+                "member-faulty",
+                "sdz has failed; all slots are filled without it",
+                "mdadm /dev/md127 --remove failed, then replace the disk",
+            )
+        ],
+    ),
+    "two replaced members are still there": (
+        raid10(failed=("sdz", "sdy")),
+        "attention",
+        [
+            (
+                ATTENTION,
+                "member-faulty",
+                "sdz and sdy have failed; all slots are filled without them",
+                "mdadm /dev/md127 --remove failed, then replace the disk",
+            )
+        ],
+    ),
+    "write errors, blocked": (
+        raid1(states={"sde": "in_sync,write_error", "sdf": "in_sync,blocked"}),
+        "attention",
+        [
+            (ATTENTION, "member-trouble", "member sde: write errors", "look at its SMART data"),
+            (ATTENTION, "member-trouble", "member sdf: is blocked", "look at its SMART data"),
+        ],
+    ),
+    "corrected read errors": (
+        raid1(errors={"sde": 1, "sdf": 7}),
+        "optimal",
+        [
+            (
+                INFO,
+                "read-errors",
+                "member sde: 1 corrected read error",
+                "a check (c) shows whether more come",
+            ),
+            (
+                INFO,
+                "read-errors",
+                "member sdf: 7 corrected read errors",
+                "a check (c) shows whether more come",
+            ),
+        ],
+    ),
+    "journal failed": (
+        raid5(journal="nvme0n1", failed=("nvme0n1",)),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "journal-missing",
+                "has lost its journal device and takes no writes until it has one, or another policy",
+                "mdadm --readonly /dev/md125, then mdadm /dev/md125 --add-journal DEVICE",
+            )
+        ],
+    ),
+    "journal gone": (
+        raid5(consistency_policy="journal"),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "journal-missing",
+                "has lost its journal device and takes no writes until it has one, or another policy",
+                "mdadm --readonly /dev/md125, then mdadm /dev/md125 --add-journal DEVICE",
+            )
+        ],
+    ),
+    "frozen, nothing waits": (
+        raid1(frozen=True),
+        "attention",
+        [(ATTENTION, "frozen", "is frozen: a failed disk would not be rebuilt", "resume it (p)")],
+    ),
+    "frozen resync": (
+        raid1(frozen=True, resync_start="20224"),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "frozen-with-work",
+                "is frozen while a resync waits: it does not go on by itself",
+                "resume it (p)",
+            )
+        ],
+    ),
+    "frozen reshape": (
+        raid5(frozen=True, reshape_position="36864"),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "frozen-with-work",
+                "is frozen while a reshape waits: it does not go on by itself",
+                "resume it (p)",
+            )
+        ],
+    ),
+    "frozen replacement": (
+        raid10(frozen=True, replacements={"sdz": 0}),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "frozen-with-work",
+                "is frozen while a recover waits: it does not go on by itself",
+                "resume it (p)",
+            )
+        ],
+    ),
+    "auto-read-only with a resync to do": (
+        raid1(read_only="auto-read-only", sync=Syncing(action="resync", waiting="PENDING"), resync_start="0"),
+        "optimal",
+        [
+            (INFO, "pending", "its resync waits until the first write (auto-read-only)", ""),
+            (INFO, "auto-read-only", "is auto-read-only: the first write makes it writable", ""),
+        ],
+    ),
+    "read-only with a resync to do": (
+        raid1(read_only="read-only", sync=Syncing(action="resync", waiting="PENDING")),
+        "optimal",
+        [
+            (INFO, "pending", "its resync waits until the array is made writable", ""),
+            (INFO, "read-only", "is read-only", "mdadm --readwrite /dev/md126"),
+        ],
+    ),
+    "pending for a moment": (
+        raid1(sync=Syncing(action="resync", waiting="PENDING")),
+        "optimal",
+        [(INFO, "pending", "its resync has not started yet", "")],
+    ),
+    "delayed": (
+        raid1(sync=Syncing(action="resync", waiting="DELAYED")),
+        "optimal",
+        [(INFO, "delayed", "its resync waits for another array's", "")],
+    ),
+    "mismatches of parity": (
+        raid6(mismatches=8, last_sync_action="check"),
+        "attention",
+        [
+            (
+                ATTENTION,
+                "mismatches",
+                "the last check found 8 mismatched sectors",
+                "read the files and the kernel log; a repair rewrites parity, not the data",
+            )
+        ],
+    ),
+    "mismatches of mirrors": (
+        raid10(mismatches=1, last_sync_action="check"),
+        "optimal",
+        [(INFO, "mismatches", "the last check found 1 mismatched sector", "")],
+    ),
+    "repaired mismatches of parity": (
+        raid6(mismatches=8, last_sync_action="repair"),
+        "optimal",
+        [(INFO, "mismatches", "the last repair rewrote 8 mismatched sectors", "")],
+    ),
+    "inactive": (
+        inactive(raid5(members=("sdg", "sdh", None))),
+        "failed",
+        [
+            (
+                FAILED,
+                "inactive",
+                "is inactive: not started, with 2 of 3 members",
+                "find the missing members, or start it without them: mdadm --run /dev/md125; never create it anew",
+            )
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LOUD)
+def test_rule(case: str) -> None:
+    spec, word, findings = LOUD[case]
+    assert told(spec) == (word, findings)
+
+
+def test_the_same_count_of_missing_members() -> None:
+    """RAID-10 is judged by mirror sets: two missing members are one verdict or the other."""
+    verdicts = {}
+    for missing in ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)):
+        members = tuple(None if slot in missing else f"sd{'abcd'[slot]}" for slot in range(4))
+        verdicts[missing] = told(raid10(members=members))[0]
+    assert verdicts == {
+        (0, 1): "failed",
+        (0, 2): "degraded",
+        (0, 3): "degraded",
+        (1, 2): "degraded",
+        (1, 3): "degraded",
+        (2, 3): "failed",
+    }
+
+
+def test_inactive_of_unknown_size() -> None:
+    spec = inactive(raid1(members=("sde",)))
+    assert told(spec, sysfs=False)[1][0][2] == "is inactive: not started, with 1 member"
+
+
+def test_worst_first() -> None:
+    spec = raid5(
+        failed=("sdh",), errors={"sdg": 2}, mismatches=8, last_sync_action="check", read_only="read-only"
+    )
+    word, findings = told(spec)
+    assert word == "degraded"
+    assert [(severity, code) for severity, code, _, _ in findings] == [
+        (DEGRADED, "degraded"),
+        (ATTENTION, "mismatches"),
+        (INFO, "read-errors"),
+        (INFO, "read-only"),
+    ]
+
+
+def test_worst_array_first() -> None:
+    snapshot = snapshot_of(
+        host_tree(raid10(read_only="read-only"), raid5(failed=("sdh",)), raid0(state="broken"))
+    )
+    assert [(finding.name, finding.code) for finding in judge(snapshot)] == [
+        ("scratch", "failed"),
+        ("media", "degraded"),
+        ("data", "read-only"),
+    ]
+
+
+def test_array_without_a_line_of_members_is_unknown() -> None:
+    [array] = snapshot_of(host_tree(raid1())).arrays
+    assert health_of(replace(array, up=None), ()) is Health.UNKNOWN
+    assert health_of(array, ()) is Health.OPTIMAL
+
+
+def test_stale() -> None:
+    [array] = snapshot_of(host_tree(raid1())).arrays
+    stale = replace(array, stale=Stale(since_s=1.0, reason="unknown state 'odd'"))
+    findings = tuple(judge_array(stale))
+    assert findings == (
+        Finding(
+            severity=ATTENTION,
+            code="stale",
+            subject=array.key,
+            name="root",
+            sentence="cannot be read now: unknown state 'odd'",
+        ),
+    )
+    assert health_of(stale, findings) is Health.ATTENTION
+
+
+def _status(*specs: ArraySpec, **values: object) -> int:
+    snapshot: Snapshot = replace(snapshot_of(host_tree(*specs)), **values)  # type: ignore[arg-type]
+    return exit_status(snapshot, judge(snapshot))
+
+
+def test_exit_status() -> None:
+    broken = raid0(state="broken")
+    assert _status() == 0
+    assert _status(raid1(), raid10(read_only="auto-read-only")) == 0
+    assert _status(raid1(), raid10(failed=("sdz",))) == 1
+    assert _status(raid1(failed=("sdf",)), raid10()) == 1
+    assert _status(raid1(failed=("sdf",)), broken) == 2
+    assert _status(raid1(), readable=False) == 3
+    assert _status(broken, readable=False) == 2
+    odd = (Lack(part="/proc/mdstat", reason="md1: unknown state 'odd'"),)
+    assert _status(raid1(failed=("sdf",)), lacks=odd) == 3
+    assert _status(raid1(), lacks=(Lack(part="udev", reason="no database"),)) == 0
+
+
+def test_words_are_in_order_of_urgency() -> None:
+    assert [health.word for health in sorted(Health)] == [
+        "optimal", "unknown", "attention", "degraded", "failed"
+    ]  # fmt: skip
+    assert [severity.word for severity in sorted(Severity)] == ["info", "attention", "degraded", "failed"]

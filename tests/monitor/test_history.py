@@ -1,0 +1,145 @@
+"""Speeds per array and load per disk, over snapshots."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from raidtui.model.array import Stale
+from raidtui.model.snapshot import Snapshot
+from raidtui.monitor.cadence import interval_s
+from raidtui.monitor.history import History
+from raidtui.monitor.progress import Estimate
+from tests.trees import COMPONENT_KIB, ArraySpec, Syncing, host_tree, raid1, raid5, raid10
+
+KEY = "3a6eb079:0f39ac87:c94f3856:b2dd2c5d"
+TOTAL = 2 * COMPONENT_KIB
+UNREAD = Stale(since_s=1.0, reason="Input/output error")
+
+
+def resyncing(
+    done_kib: int, *, action: str = "resync", speed_kib_s: int = 777, waiting: str = ""
+) -> ArraySpec:
+    sync = Syncing(action=action, done_kib=done_kib, speed_kib_s=speed_kib_s, waiting=waiting)
+    return raid10(sync=sync)
+
+
+def taken(*specs: ArraySpec, at_s: float = 0.0, io: dict[str, list[int]] | None = None) -> Snapshot:
+    stage = host_tree(*specs, io=io).root()
+    stage.passed_s = at_s
+    return stage.sampler().sample()
+
+
+def test_speeds_and_estimate() -> None:
+    history = History()
+    for second in range(4):
+        history.add(taken(resyncing(1000 * second), at_s=second))
+    assert history.speeds(KEY) == ((1001.0, 1000.0), (1002.0, 1000.0), (1003.0, 1000.0))
+    left_s = (TOTAL - 3000) / 1000
+    assert history.estimate(taken(resyncing(3000)).arrays[0]) == Estimate(
+        speed_kib_s=1000, left_s=left_s, left_low_s=left_s, left_high_s=left_s
+    )
+
+
+def test_kernel_speed_stands_in_before_two_samples() -> None:
+    history = History()
+    snapshot = taken(resyncing(7770))
+    history.add(snapshot)
+    assert history.speeds(KEY) == ()
+    assert history.estimate(snapshot.arrays[0]) == Estimate(
+        speed_kib_s=777, left_s=(TOTAL - 7770) / 777, left_low_s=None, left_high_s=None
+    )
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [resyncing(1, speed_kib_s=0), resyncing(1, waiting="DELAYED"), resyncing(1, waiting="PENDING"), raid10()],
+)
+def test_no_estimate(spec: ArraySpec) -> None:
+    history = History()
+    snapshot = taken(spec)
+    history.add(snapshot)
+    assert history.estimate(snapshot.arrays[0]) is None
+
+
+def test_another_sync_begins_anew() -> None:
+    history = History()
+    for second, spec in enumerate(
+        [resyncing(0), resyncing(1000), resyncing(0, action="check"), resyncing(500, action="check")]
+    ):
+        history.add(taken(spec, at_s=second))
+    assert history.speeds(KEY) == ((1003.0, 500.0),)
+
+
+def test_speeds_of_the_last_sync_stay_after_its_end() -> None:
+    history = History()
+    for second, spec in enumerate([resyncing(0), resyncing(1000), raid10()]):
+        history.add(taken(spec, at_s=second))
+    assert history.speeds(KEY) == ((1001.0, 1000.0),)
+    history.add(taken(resyncing(5000), at_s=3))
+    assert history.estimate(taken(resyncing(5000)).arrays[0]) == Estimate(
+        speed_kib_s=777, left_s=(TOTAL - 5000) / 777, left_low_s=None, left_high_s=None
+    )
+
+
+def test_arrays_that_are_gone_are_forgotten() -> None:
+    history = History()
+    history.add(taken(resyncing(0)))
+    history.add(taken(resyncing(1000), at_s=1))
+    history.add(taken(raid1(), at_s=2))
+    assert history.speeds(KEY) == ()
+
+
+def test_what_could_not_be_read_is_no_standstill() -> None:
+    """A snapshot that repeats old values must not show as a speed of nothing."""
+    history = History()
+    history.add(taken(resyncing(0), io={"sda": [0] * 11}))
+    good = taken(resyncing(1000), at_s=1, io={"sda": [0] * 9 + [500, 0]})
+    history.add(good)
+    busy = history.busy()
+    array = replace(good.arrays[0], stale=UNREAD)
+    history.add(replace(good, clock_s=1002.0, readable=False, stale=UNREAD))
+    history.add(replace(good, clock_s=1003.0, arrays=(array,), io={}))
+    history.add(taken(resyncing(4000), at_s=4))
+    assert busy == {"sda": 0.5}
+    assert history.speeds(KEY) == ((1001.0, 1000.0), (1004.0, 1000.0))
+
+
+def test_load_between_two_samples() -> None:
+    history = History()
+    assert (history.busy(), history.latency_ms()) == ({}, {})
+    history.add(
+        taken(raid10(), io={"sda": [100, 0, 0, 50, 10, 0, 0, 5, 0, 1000], "sdb": [0] * 10, "sdc": [9] * 10})
+    )
+    assert (history.busy(), history.latency_ms()) == ({}, {})
+    history.add(
+        taken(
+            raid10(),
+            at_s=2,
+            io={
+                "sda": [300, 0, 0, 150, 10, 0, 0, 5, 0, 2800],
+                "sdb": [0] * 9 + [9000],
+                "sdc": [0] * 10,
+                "sdd": [1] * 10,
+            },
+        )
+    )
+    assert history.busy() == {"sda": 0.9, "sdb": 1.0, "sdc": 0.0}
+    assert history.latency_ms() == {"sda": 0.5}
+
+
+def test_load_is_not_measured_over_an_instant() -> None:
+    history = History()
+    history.add(taken(raid10(), io={"sda": [0] * 10}))
+    history.add(taken(raid10(), at_s=2, io={"sda": [0] * 9 + [1000]}))
+    history.add(taken(raid10(), at_s=2.1, io={"sda": [0] * 9 + [1050]}))
+    assert history.busy() == {"sda": pytest.approx(0.5)}
+
+
+def test_cadence() -> None:
+    assert interval_s(taken(resyncing(5))) == 1.0
+    assert interval_s(taken(raid5(), raid1(sync=Syncing(action="check", done_kib=1)))) == 1.0
+    assert interval_s(taken(resyncing(5, waiting="DELAYED"))) == 5.0
+    assert interval_s(taken(raid10())) == 5.0
+    assert interval_s(taken()) == 5.0

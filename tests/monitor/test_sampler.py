@@ -1,0 +1,250 @@
+"""Snapshots: what is read, what could not be, and what stands in for it."""
+
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from raidtui.host.root import DirRoot, MemoryRoot
+from raidtui.model.array import Stale
+from raidtui.model.disk import DiskIo
+from raidtui.model.snapshot import Host, Lack, SystemLimits
+from raidtui.monitor import sampler as sampler_module
+from raidtui.monitor.health import exit_status, health_of, judge
+from raidtui.monitor.sampler import Sampler
+from tests.trees import EPOCH_S, Stage, Syncing, Tree, host_tree, raid0, raid1, raid5, raid10, snapshot_of
+
+NO_MD = Lack(
+    part="/proc/mdstat",
+    reason="not there: the kernel has no md loaded",
+    remedy="modprobe md_mod loads it, mdadm does so by itself",
+)
+NO_UDEV = Lack(part="udev", reason="no database: serial numbers and labels may be missing")
+NO_SYSFS = Lack(
+    part="/sys/class/block/md*/md", reason="not there: slots, limits, counters and UUIDs are unknown"
+)
+
+
+class Unreadable(Stage):
+    """A stage whose mdstat fails when told to."""
+
+    error: OSError | None = None
+
+    def read(self, path: str, *, keep: bool = False) -> bytes:
+        if path == "/proc/mdstat" and self.error is not None:
+            raise self.error
+        return super().read(path, keep=keep)
+
+
+def test_whole_snapshot() -> None:
+    snapshot = snapshot_of(
+        host_tree(
+            raid10(), raid1(members=("sde1", "sdf1")), limits=(50_000, 500_000), io={"sda": range(1, 11)}
+        )
+    )
+    assert (snapshot.taken_s, snapshot.clock_s) == (EPOCH_S, 1000.0)
+    assert snapshot.host == Host(name="nas", kernel="7.2.13", is_root=False, source="")
+    assert (snapshot.md_loaded, snapshot.readable, snapshot.stale, snapshot.lacks) == (True, True, None, ())
+    assert [(array.name, array.label) for array in snapshot.arrays] == [("md127", "data"), ("md126", "root")]
+    assert set(snapshot.disks) == {
+        "md127", "md126", "sda", "sdb", "sdc", "sdd", "sde1", "sde", "sdf1", "sdf"
+    }  # fmt: skip
+    assert snapshot.limits == SystemLimits(min_kib_s=50_000, max_kib_s=500_000)
+    assert snapshot.io == {
+        "sda": DiskIo(reads=1, read_sectors=3, read_ms=4, writes=5, written_sectors=7, write_ms=8, busy_ms=10)
+    }
+    assert snapshot.array("3a6eb079:0f39ac87:c94f3856:b2dd2c5d") is snapshot.arrays[0]
+
+
+def test_as_a_real_folder(tmp_path: Path) -> None:
+    tree = host_tree(raid10(failed=("sdb",)), raid1(members=("sde1", "sdf1")), mounts={"md127": "/srv"})
+    tree.write_to(tmp_path)
+    held = snapshot_of(tree)
+    real = Sampler(DirRoot(str(tmp_path))).sample()
+    assert replace(real, host=held.host) == held
+    assert real.host == Host(name="nas", kernel="7.2.13", is_root=False, source=str(tmp_path))
+
+
+def test_sampling_what_has_not_changed_gives_the_same_arrays() -> None:
+    stage = host_tree(raid10(), raid0()).root()
+    sampler = stage.sampler()
+    first, second = sampler.sample(), sampler.sample()
+    assert first == second
+    assert all(one is other for one, other in zip(first.arrays, second.arrays, strict=True))
+
+
+def test_without_md() -> None:
+    snapshot = snapshot_of(host_tree(limits=None))
+    assert (snapshot.md_loaded, snapshot.readable, snapshot.arrays, snapshot.stale) == (False, True, (), None)
+    assert snapshot.lacks == (NO_MD, NO_UDEV)
+    assert exit_status(snapshot, ()) == 0
+
+
+def test_md_without_arrays() -> None:
+    snapshot = snapshot_of(host_tree())
+    assert (snapshot.md_loaded, snapshot.arrays, snapshot.lacks) == (True, (), (NO_UDEV,))
+    assert exit_status(snapshot, ()) == 0
+
+
+def test_without_sysfs() -> None:
+    assert snapshot_of(host_tree(raid10(), sysfs=False)).lacks == (NO_SYSFS,)
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO])
+def test_mdstat_unreadable_from_the_start(number: int) -> None:
+    stage = Unreadable(host_tree(raid10()))
+    stage.error = OSError(number, os.strerror(number))
+    snapshot = stage.sampler().sample()
+    assert (snapshot.md_loaded, snapshot.readable, snapshot.arrays, snapshot.stale) == (True, False, (), None)
+    assert snapshot.lacks == (Lack(part="/proc/mdstat", reason=f"cannot be read: {os.strerror(number)}"),)
+    assert exit_status(snapshot, judge(snapshot)) == 3
+
+
+def test_mdstat_unreadable_for_a_while() -> None:
+    stage = Unreadable(host_tree(raid10()))
+    sampler = stage.sampler()
+    good = sampler.sample()
+    stage.error = OSError(errno.EIO, "Input/output error")
+    for _ in range(2):
+        stage.passed_s += 5
+        stale = sampler.sample()
+        assert stale == replace(
+            good, readable=False, stale=Stale(since_s=EPOCH_S, reason="/proc/mdstat: Input/output error")
+        )
+        assert (stale.taken_s, exit_status(stale, judge(stale))) == (EPOCH_S + stage.passed_s, 3)
+    stage.error = None
+    again = sampler.sample()
+    assert (again, again.stale, again.readable) == (good, None, True)
+
+
+def test_md_unloaded_and_loaded_again() -> None:
+    stage = host_tree(raid10()).root()
+    sampler = stage.sampler()
+    good = sampler.sample()
+    stage.show(host_tree(limits=None))
+    assert (sampler.sample().md_loaded, sampler.sample().arrays) == (False, ())
+    stage.show(host_tree(raid10()))
+    assert sampler.sample() == good
+
+
+def _with_odd_lines(tree: Tree, name: str) -> Tree:
+    text = tree.files["/proc/mdstat"].replace(f"{name} : active", f"{name} : odd")
+    return Tree(files=tree.files | {"/proc/mdstat": text}, links=tree.links)
+
+
+def test_one_odd_array_keeps_its_last_value() -> None:
+    tree = host_tree(raid10(), raid1())
+    stage = tree.root()
+    sampler = stage.sampler()
+    good = sampler.sample()
+    [data, root] = good.arrays
+    why = Stale(since_s=EPOCH_S, reason="unknown state 'odd'")
+    for _ in range(2):
+        stage.show(_with_odd_lines(host_tree(raid10(), raid1(failed=("sdf",))), "md127"), after_s=5)
+        odd = sampler.sample()
+        assert [array.name for array in odd.arrays] == ["md126", "md127"]
+        assert odd.arrays[1] == replace(data, stale=why)
+        assert odd.arrays[0].up == "U_"
+        assert odd.disks.keys() == good.disks.keys()
+        assert odd.lacks == (
+            Lack(
+                part="/proc/mdstat",
+                reason="md127: unknown state 'odd'",
+                remedy="please report it: raidtui capture FILE",
+            ),
+        )
+        findings = judge(odd)
+        assert [health_of(array, findings).word for array in odd.arrays] == ["degraded", "attention"]
+        assert exit_status(odd, findings) == 3
+    stage.show(tree)
+    assert sampler.sample().arrays == (data, root)
+
+
+def test_odd_array_that_was_never_read() -> None:
+    snapshot = snapshot_of(_with_odd_lines(host_tree(raid10(), raid1()), "md127"))
+    assert [array.name for array in snapshot.arrays] == ["md126"]
+    assert [lack.reason for lack in snapshot.lacks] == ["md127: unknown state 'odd'"]
+    assert exit_status(snapshot, judge(snapshot)) == 3
+
+
+def test_stopped_and_made_again_with_the_same_name() -> None:
+    stage = host_tree(raid10()).root()
+    sampler = stage.sampler()
+    before = sampler.sample().arrays[0]
+    stage.show(host_tree())
+    assert sampler.sample().arrays == ()
+    stage.show(host_tree(raid10(label="new")))
+    after = sampler.sample().arrays[0]
+    assert (before.label, after.label) == ("data", "new")
+    assert before.uuid != after.uuid
+
+
+def test_forget_reads_afresh() -> None:
+    stage = host_tree(raid10()).root()
+    sampler = stage.sampler()
+    sampler.sample()
+    stage.show(
+        host_tree(
+            raid10(label="other", uuid="3a6eb0790f39ac87c94f3856b2dd2c5d"), disks={"sda": {"serial": "NEW"}}
+        )
+    )
+    cached = sampler.sample()
+    assert (cached.arrays[0].label, cached.disks["sda"].serial) == ("data", "SSDA0001")
+    sampler.forget("md127")
+    sampler.forget("sda")
+    fresh = sampler.sample()
+    assert (fresh.arrays[0].label, fresh.disks["sda"].serial) == ("other", "NEW")
+    sampler.forget()
+    assert sampler.sample() == fresh
+
+
+def test_halves_of_a_mirror_that_came_apart() -> None:
+    """Both were started alone: one UUID, two arrays. Their keys differ, and both are told."""
+    half, other = raid1(members=("sda", None)), raid1("md127", members=(None, "sdb"))
+    stage = host_tree(half).root()
+    sampler = stage.sampler()
+    alone = sampler.sample().arrays[0]
+    assert not alone.twin
+    stage.show(host_tree(other, half))
+    apart = sampler.sample()
+    assert [array.key for array in apart.arrays] == [f"{alone.uuid}@md127", f"{alone.uuid}@md126"]
+    assert [finding.code for finding in judge(apart)] == ["degraded", "degraded", "same-uuid", "same-uuid"]
+    stage.show(host_tree(half))
+    assert sampler.sample().arrays == (alone,)
+
+
+def test_syncing() -> None:
+    assert snapshot_of(host_tree(raid5(sync=Syncing(action="check", done_kib=1)))).syncing
+    assert not snapshot_of(host_tree(raid5(sync=Syncing(action="check", waiting="DELAYED")), raid1())).syncing
+
+
+class Live(MemoryRoot):
+    """A held tree that passes for the live host."""
+
+    live = True
+
+
+@pytest.mark.parametrize(
+    ("user", "mdadm", "lacks"),
+    [
+        (0, "/sbin/mdadm", ()),
+        (0, None, (Lack(part="mdadm", reason="not installed", remedy="install the package mdadm"),)),
+        (1000, "/sbin/mdadm", (Lack(part="changes", reason="need root", remedy="run it as: sudo raidtui"),)),
+    ],
+)
+def test_what_the_live_host_lacks(
+    monkeypatch: pytest.MonkeyPatch, user: int, mdadm: str | None, lacks: tuple[Lack, ...]
+) -> None:
+    monkeypatch.setattr(sampler_module.os, "geteuid", lambda: user)
+    monkeypatch.setattr(sampler_module, "tool_path", lambda _: mdadm)
+    tree = host_tree(raid1())
+    assert Sampler(Live(tree.files, links=tree.links)).sample().lacks == lacks
+
+
+def test_mdadm_is_asked_for_labels_where_udev_is_not_there() -> None:
+    snapshot = snapshot_of(host_tree(raid10(), raid1(label=""), udev=False, mdadm=True))
+    assert [(array.label, array.homehost) for array in snapshot.arrays] == [("data", "nas"), (None, None)]

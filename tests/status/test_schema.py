@@ -1,0 +1,195 @@
+"""docs/status.schema.json describes what ``status --json`` prints: all of it, and nothing else."""
+
+from __future__ import annotations
+
+import copy
+import errno
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from raidtui.console import Console
+from raidtui.host.root import MemoryRoot, Root
+from raidtui.monitor.sampler import MDSTAT
+from raidtui.status.json_form import report_dict
+from tests.captures import ALL_CAPTURES, capture_text
+from tests.trees import Syncing, container, host_tree, inactive, raid0, raid1, raid5, raid6, raid10
+
+DOCS = Path(__file__).parents[2] / "docs"
+SCHEMA: dict[str, Any] = json.loads((DOCS / "status.schema.json").read_text())
+
+TREES = {
+    "nothing runs": host_tree(raid10(), raid1(), raid5(spares=("sdp",)), raid6(), raid0()),
+    "syncs": host_tree(
+        raid10(sync=Syncing(action="resync", done_kib=238_723_250, speed_kib_s=489_146), limits=(1000, None)),
+        raid1(sync=Syncing(action="check", waiting="DELAYED")),
+        raid5(rebuilding=("sdi",), sync=Syncing(action="recover", done_kib=5, speed_kib_s=100_000)),
+        raid6(sync=Syncing(action="resync", waiting="PENDING"), read_only="auto-read-only", resync_start="0"),
+    ),
+    "troubles": host_tree(
+        raid10(failed=("sdb",)),
+        raid1(failed=("sde", "sdf")),
+        raid5(mismatches=128, last_sync_action="check", frozen=True, errors={"sdg": 3}),
+        raid6(failed=("sdj",), frozen=True, spares=("sdq",), journal="sdr", bitmap=(1, 7)),
+    ),
+    "inactive and containers": host_tree(inactive(raid5()), container()),
+    "mirrors of one uuid": host_tree(raid1("md1", uuid="ab" * 16), raid1("md2", uuid="ab" * 16)),
+    "no udev": host_tree(raid10(label=""), udev=False),
+    "no sysfs": host_tree(raid10(failed=("sda",)), sysfs=False, udev=False),
+    "no array": host_tree(),
+    "no md": host_tree(limits=None),
+}
+
+
+class DeniedRoot(MemoryRoot):
+    """A host whose /proc/mdstat may not be read."""
+
+    def read(self, path: str, *, keep: bool = False) -> bytes:
+        if path == MDSTAT:
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return super().read(path, keep=keep)
+
+
+def as_printed(root: Root) -> dict[str, Any]:
+    """Return the report as a reader of the JSON text gets it."""
+    printed: dict[str, Any] = json.loads(json.dumps(report_dict(Console(root).refresh())))
+    return printed
+
+
+def objects(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the schema's descriptions of objects."""
+    return [schema, *schema["$defs"].values()]
+
+
+def closed() -> dict[str, Any]:
+    """Return the schema with no room for fields that it does not name."""
+    schema = copy.deepcopy(SCHEMA)
+    for each in objects(schema):
+        each["additionalProperties"] = False
+    return schema
+
+
+def check(report: dict[str, Any]) -> None:
+    jsonschema.Draft202012Validator(closed()).validate(report)
+
+
+def test_the_schema_is_one() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_every_field_is_required_and_explained() -> None:
+    for each in objects(SCHEMA):
+        assert each["required"] == list(each["properties"])
+        for field in each["properties"].values():
+            assert "description" in field or "$ref" in field
+
+
+def test_the_page_names_every_field() -> None:
+    page = (DOCS / "status-json.md").read_text()
+    for each in objects(SCHEMA):
+        for name in each["properties"]:
+            assert f"| `{name}` |" in page
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_reports_of_trees(name: str) -> None:
+    check(as_printed(TREES[name].root()))
+
+
+@pytest.mark.parametrize("name", ALL_CAPTURES)
+def test_reports_of_captured_texts(name: str) -> None:
+    check(as_printed(MemoryRoot({MDSTAT: capture_text(name)}, source=name)))
+
+
+def test_a_report_without_mdstat() -> None:
+    report = as_printed(DeniedRoot({}))
+    check(report)
+    assert report["exit_status"] == 3
+    assert report["host"]["readable"] is False
+
+
+def test_a_stale_array() -> None:
+    stage = host_tree(raid10()).root()
+    console = Console(stage)
+    console.refresh()
+    stage.put(MDSTAT, "Personalities : [raid10]\nmd127 : active raid10 sda\n      nonsense\n\n")
+    stage.passed_s += 1
+    report = report_dict(console.refresh())
+    check(json.loads(json.dumps(report)))
+    assert report["arrays"][0]["stale_since_s"] == 1_795_209_900.0
+
+
+def test_the_values_of_one_array() -> None:
+    sync = Syncing(action="resync", done_kib=238_723_250, speed_kib_s=489_146)
+    spec = raid10(sync=sync, limits=(195_313, 488_281), spares=("sdp",), uuid="0123456789abcdef" * 2)
+    report = as_printed(host_tree(spec).root(source="nas.tar.gz"))
+    array = report["arrays"][0]
+    members = array.pop("members")
+    assert report["host"] == {
+        "name": "nas",
+        "kernel": "7.2.13",
+        "md_loaded": True,
+        "readable": True,
+        "source": "nas.tar.gz",
+        "speed_limit_min_kib_s": 1000,
+        "speed_limit_max_kib_s": 200_000,
+    }
+    assert array == {
+        "name": "md127",
+        "path": "/dev/md127",
+        "uuid": "01234567:89abcdef:01234567:89abcdef",
+        "label": "data",
+        "level": "raid10",
+        "layout": "near=2",
+        "chunk_bytes": 32_768,
+        "metadata": "1.2",
+        "size_bytes": 450_971_566_080,
+        "array_state": "clean",
+        "health": "optimal",
+        "raid_disks": 4,
+        "degraded": 0,
+        "consistency_policy": "resync",
+        "bitmap": None,
+        "mismatch_count": 0,
+        "sync": {
+            "action": "resync",
+            "phase": "running",
+            "fraction": 0.542058,
+            "done_kib": 238_723_250,
+            "total_kib": 440_401_920,
+            "speed_kib_s": 489_146,
+            "kernel_speed_kib_s": 489_146,
+            "eta_s": 412,
+            "limited_by": "max_limit",
+            "limited_by_words": "max limit",
+        },
+        "speed_limit": {
+            "min_kib_s": 195_313,
+            "max_kib_s": 488_281,
+            "min_scope": "local",
+            "max_scope": "local",
+        },
+        "read_only": None,
+        "active": True,
+        "container": None,
+        "stale_since_s": None,
+    }
+    assert [(each["name"], each["slot"], each["state"]) for each in members] == [
+        ("sda", 0, "in_sync"),
+        ("sdb", 1, "in_sync"),
+        ("sdc", 2, "in_sync"),
+        ("sdd", 3, "in_sync"),
+        ("sdp", None, "spare"),
+    ]
+    assert members[4] == {
+        "name": "sdp",
+        "path": "/dev/sdp",
+        "slot": None,
+        "state": "spare",
+        "errors": 0,
+        "serial": "SSDP0001",
+        "model": "SSDSC2BB240G4",
+    }
