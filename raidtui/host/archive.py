@@ -48,7 +48,7 @@ def open_capture(place: Path) -> MemoryRoot:
         raise RootError(f"{place}: the archive is damaged: {error}") from error
     if "/proc/mdstat" not in files and not any(path.startswith("/.raidtui/") for path in files):
         raise RootError(f"{place}: no capture: it holds no proc/mdstat; make one with: raidtui capture FILE")
-    return MemoryRoot(files, links=links, source=place.name)
+    return MemoryRoot(files, links=links, source=place.name, still=True)
 
 
 def _inside(name: str) -> str | None:

@@ -43,4 +43,4 @@ def _open_mdstat(place: Path) -> MemoryRoot:
         raise RootError(
             f"{place}: neither a capture nor a /proc/mdstat text (no line starts with 'Personalities :')"
         )
-    return MemoryRoot({"/proc/mdstat": data}, source=place.name, taken_s=place.stat().st_mtime)
+    return MemoryRoot({"/proc/mdstat": data}, source=place.name, taken_s=place.stat().st_mtime, still=True)

@@ -42,6 +42,8 @@ class Root(ABC):
 
     live: bool = False
     """Whether this is the machine that the program runs on."""
+    still: bool = False
+    """Whether nothing moves here any more: a capture, in which time stands."""
     source: str = ""
     """What is looked at instead of the live host; empty for the live one."""
 
@@ -122,6 +124,7 @@ class DirRoot(Root):
         self._prefix = path.rstrip("/")
         self.live = not self._prefix
         self.source = "" if self.live else path
+        self.still = not self.live and captured_time(self) is not None
         self._kept: dict[str, int] = {}
         self._may_keep = _raise_descriptor_limit() if self.live else 0
 
@@ -211,6 +214,7 @@ class MemoryRoot(Root):
         links: absolute path -> target.
         source: what the header calls it.
         taken_s: epoch seconds at which the tree was taken.
+        still: whether time stands in it.
     """
 
     def __init__(
@@ -220,8 +224,10 @@ class MemoryRoot(Root):
         links: Mapping[str, str] | None = None,
         source: str = "",
         taken_s: float | None = None,
+        still: bool = False,
     ) -> None:
         self.source = source
+        self.still = still
         self._taken_s = taken_s
         self._links = dict(links or {})
         self._files: dict[str, bytes] = {}

@@ -96,7 +96,7 @@ def _diff_members(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
         if earlier is None:
             role = member.role.replace("_", " ")
             yield _event(new, array, f"member {name} added ({role})", Tone.PLAIN)
-        elif earlier.states != member.states:
+        elif earlier.states != member.states and (old.active == array.active or member.has("faulty")):
             yield from _diff_member(new, array, earlier, member)
 
 
@@ -157,8 +157,11 @@ def _health_event(
 ) -> Event:
     tone = Tone.BAD if now >= Health.DEGRADED else Tone.WARN if now > before else Tone.GOOD
     worst = next((finding for finding in findings if finding.subject == array.key), None)
-    why = f": {worst.sentence}" if worst is not None and now > Health.OPTIMAL else ""
-    return Event(at_s=new.taken_s, kind=Kind.HEALTH, subject=array.title, text=f"{now.word}{why}", tone=tone)
+    text = now.word
+    if worst is not None and now > Health.OPTIMAL:
+        said = now.word in worst.sentence.partition(":")[0].split()
+        text = worst.sentence if said else f"{now.word}: {worst.sentence}"
+    return Event(at_s=new.taken_s, kind=Kind.HEALTH, subject=array.title, text=text, tone=tone)
 
 
 def _diff_local_limit(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:

@@ -33,6 +33,9 @@ class History:
         """Take the next snapshot. One that only repeats what was read before tells nothing."""
         if snapshot.stale is not None:
             return
+        if self._now is not None and snapshot.clock_s <= self._now.clock_s:
+            self._now = snapshot  # a capture stands still: no progress is no speed of zero
+            return
         if self._now is None or snapshot.clock_s - self._now.clock_s > 0.2:
             self._before = self._now
         self._now = snapshot

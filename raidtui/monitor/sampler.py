@@ -44,7 +44,7 @@ class Sampler:
 
     def sample(self) -> Snapshot:
         """Read the host. Never raises for what it finds: what cannot be read is in ``lacks`` or ``stale``."""
-        taken_s, clock_s = self._root.now_s(), self._clock()
+        taken_s, clock_s = self._root.now_s(), 0.0 if self._root.still else self._clock()
         try:
             text = self._root.read(MDSTAT, keep=True).decode("utf-8", "replace")
         except FileNotFoundError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import ClassVar
 
 from textual import events
@@ -173,7 +174,9 @@ class ArraysPane(Vertical):
             [(" No md array on this host.", "strong"), (" d opens the demo host.", "plain")],
             [],
         ]
-        lines += [[(f" {visible(lack.sentence)}", "dim")] for lack in report.snapshot.lacks]
+        for lack in report.snapshot.lacks:
+            parts = textwrap.wrap(visible(lack.sentence), max(20, self.size.width - 3))
+            lines += [[(f" {part}", "dim")] for part in parts]
         return lines
 
     def _show_sliders(self, report: Report, array: Array) -> None:

@@ -168,6 +168,8 @@ def body_lines(report: Report, array: Array, width: int) -> list[Line]:
         lines.append([(fit(" " + sentence, width), role)])
     lines += _uses(report, array, width)
     for finding in report.of(array):
+        if finding.code in {"pending", "delayed"}:
+            continue  # the progress line says so, with the reason
         lines += _finding_lines(finding, width)
     return lines
 

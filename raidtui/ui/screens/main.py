@@ -105,7 +105,7 @@ class MainScreen(Screen[None]):
         snapshot = report.snapshot
         host = snapshot.host
         release = f" · Linux {(host.kernel or '').partition('-')[0]}" if host.kernel else ""
-        name = host.name or ("captured tree" if host.source else "this host")
+        name = host.name or host.source or "this host"
         rights = "root" if host.is_root else "read-only"
         if host.source:
             rights = "demo" if host.source == "demo" else "capture"

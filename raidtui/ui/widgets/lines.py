@@ -41,6 +41,7 @@ class Lines(ScrollView):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self._lines: list[Line] = []
+        self._styles_by_role: dict[str, Style] = {}
         self._selected: int | None = None
 
     @property
@@ -77,6 +78,10 @@ class Lines(ScrollView):
         if regions:
             self.refresh(*regions)
 
+    def on_resize(self) -> None:
+        """A new height needs a new scrolled height."""
+        self._fit_virtual_size()
+
     def _fit_virtual_size(self) -> None:
         """Set the scrolled height. A new one costs a layout, so lines that fit all have the same."""
         fitting = Size(self.size.width, max(len(self._lines), self.size.height))
@@ -90,18 +95,31 @@ class Lines(ScrollView):
 
     def role_style(self, role: str) -> Style:
         """Return the style of a role upon this widget's background."""
-        return self.get_component_rich_style(f"lines--{role}", partial=True)
+        style = self._styles_by_role.get(role)
+        if style is None:
+            style = self.rich_style + self.get_component_rich_style(f"lines--{role}", partial=True)
+            self._styles_by_role[role] = style
+        return style
+
+    def notify_style_update(self) -> None:
+        """The theme, or this widget's state, is another."""
+        self._styles_by_role.clear()
+        super().notify_style_update()
 
     def render_line(self, y: int) -> Strip:
         """Draw one visible line."""
         number = y + self.scroll_offset.y
-        base = self.rich_style
+        base = self.role_style("plain")
         width = self.size.width
         if not 0 <= number < len(self._lines):
             return Strip.blank(width, base)
+        line = self._lines[number]
         if number == self._selected:
-            base += self.role_style("selected")
-        segments = [Segment(text, base + self.role_style(role)) for text, role in self._lines[number] if text]
+            base = self.role_style("selected")
+            over = self.get_component_rich_style("lines--selected", partial=True)
+            segments = [Segment(text, self.role_style(role) + over) for text, role in line if text]
+        else:
+            segments = [Segment(text, self.role_style(role)) for text, role in line if text]
         return Strip(segments).adjust_cell_length(width, base).simplify()
 
 
