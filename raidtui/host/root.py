@@ -124,9 +124,10 @@ class DirRoot(Root):
         self._prefix = path.rstrip("/")
         self.live = not self._prefix
         self.source = "" if self.live else path
-        self.still = not self.live and captured_time(self) is not None
         self._kept: dict[str, int] = {}
         self._may_keep = _raise_descriptor_limit() if self.live else 0
+        self.still = not self.live and captured_time(self) is not None
+        self.still = not self.live and captured_time(self) is not None
 
     def read(self, path: str, *, keep: bool = False) -> bytes:
         """See ``Root.read``."""

@@ -24,7 +24,9 @@ def _sync_record(sync: MdstatSync | None) -> tuple[object, ...] | None:
 
 
 def _bitmap_record(bitmap: MdstatBitmap | None) -> tuple[object, ...] | None:
-    return bitmap and (bitmap.used_pages, bitmap.pages, bitmap.chunk_bytes, bitmap.file)
+    if bitmap is None:
+        return None
+    return (bitmap.used_pages, bitmap.pages, bitmap.chunk_bytes, bitmap.file)
 
 
 def record(array: MdstatArray) -> dict[str, Any]:
@@ -369,7 +371,10 @@ FORMS: dict[str, tuple[list[str], list[dict[str, Any]]]] = {
     "raid10 near and far in sets, elsewhere": (
         [
             "md10 : active raid10 sde[3] sdd[2] sdc[1] sdb[0]",
-            "      614400 blocks super 1.1 1024K chunks 2 near-copies 2 far-copies 4 devices per set [4/4] [UUUU]",
+            (
+                "      614400 blocks super 1.1 1024K chunks 2 near-copies 2 far-copies"
+                " 4 devices per set [4/4] [UUUU]"
+            ),
             "      \tresync=REMOTE",
             _IDLE,
         ],

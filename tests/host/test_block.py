@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from raidtui.host.block import DiskReader, read_io
@@ -29,22 +31,35 @@ def test_whole_disk_and_partition() -> None:
         },
     )
     found = DiskReader(tree.root()).read(["sda2", "nvme0n1p3"])
-    sda = {"model": "INTEL SSDSC2BB24", "serial": "PHWL5184", "wwn": "0x55cd2e404b6f", "rotational": False}
-    nvme = {"model": "SSDSC2BB240G4", "serial": "S3EVNX0J", "wwn": "eui.0025385", "rotational": True}
-    dev = tree.files["/sys/class/block/nvme0n1/dev"].strip()
-    partition = tree.files["/sys/class/block/nvme0n1p3/dev"].strip()
+    sda = Disk(
+        name="sda",
+        disk="sda",
+        dev="8:0",
+        size_bytes=512_000,
+        model="INTEL SSDSC2BB24",
+        serial="PHWL5184",
+        wwn="0x55cd2e404b6f",
+        rotational=False,
+        uses=(Use(kind="partition", what="sda2"),),
+    )
+    nvme = Disk(
+        name="nvme0n1",
+        disk="nvme0n1",
+        dev=tree.files["/sys/class/block/nvme0n1/dev"].strip(),
+        size_bytes=GIB_240,
+        model="SSDSC2BB240G4",
+        serial="S3EVNX0J",
+        wwn="eui.0025385",
+        rotational=True,
+        uses=(Use(kind="partition", what="nvme0n1p3"),),
+    )
+    size_bytes, dev = 440401920 * 512, tree.files["/sys/class/block/nvme0n1p3/dev"].strip()
     assert found == {
-        "sda2": Disk(name="sda2", disk="sda", dev="8:2", size_bytes=440401920 * 512, uses=(RAID_MEMBER,), **sda),  # type: ignore[arg-type]
-        "sda": Disk(
-            name="sda", disk="sda", dev="8:0", size_bytes=512_000, uses=(Use(kind="partition", what="sda2"),), **sda  # type: ignore[arg-type]
-        ),
-        "nvme0n1p3": Disk(
-            name="nvme0n1p3", disk="nvme0n1", dev=partition, size_bytes=440401920 * 512, uses=(RAID_MEMBER,), **nvme  # type: ignore[arg-type]
-        ),
-        "nvme0n1": Disk(
-            name="nvme0n1", disk="nvme0n1", dev=dev, size_bytes=GIB_240, uses=(Use(kind="partition", what="nvme0n1p3"),), **nvme  # type: ignore[arg-type]
-        ),
-    }  # fmt: skip
+        "sda": sda,
+        "sda2": replace(sda, name="sda2", dev="8:2", size_bytes=size_bytes, uses=(RAID_MEMBER,)),
+        "nvme0n1": nvme,
+        "nvme0n1p3": replace(nvme, name="nvme0n1p3", dev=dev, size_bytes=size_bytes, uses=(RAID_MEMBER,)),
+    }
 
 
 def test_partition_without_links() -> None:

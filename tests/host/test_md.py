@@ -277,12 +277,16 @@ def test_level_without_redundancy_has_no_sync_attributes() -> None:
 @pytest.mark.parametrize(
     ("low", "high", "limit"),
     [
-        ("777 (local)", "200000 (system)", SpeedLimit(min_kib_s=777, max_kib_s=200_000, min_scope="local", max_scope="system")),
+        (
+            "777 (local)",
+            "200000 (system)",
+            SpeedLimit(min_kib_s=777, max_kib_s=200_000, min_scope="local", max_scope="system"),
+        ),
         ("1000", "what (ever)", SpeedLimit(min_kib_s=1000, max_kib_s=None, min_scope=None, max_scope=None)),
         (None, "5 (local)", SpeedLimit(min_kib_s=None, max_kib_s=5, min_scope=None, max_scope="local")),
         (None, None, None),
     ],
-)  # fmt: skip
+)
 def test_speed_limit(low: str | None, high: str | None, limit: SpeedLimit | None) -> None:
     spec = raid1(attributes={"sync_speed_min": low, "sync_speed_max": high})
     assert read_one(spec).speed_limit == limit
@@ -320,16 +324,18 @@ def test_inactive(sysfs: bool) -> None:  # noqa: FBT001
 
 
 @pytest.mark.parametrize(
-    ("number", "word"), [("10", "raid10"), ("5", "raid5"), ("0", "raid0"), ("-1", "linear"), ("-4", "multipath"), ("", None)]
-)  # fmt: skip
+    ("number", "word"),
+    [("10", "raid10"), ("5", "raid5"), ("0", "raid0"), ("-1", "linear"), ("-4", "multipath"), ("", None)],
+)
 def test_level_of_an_inactive_array_is_a_number(number: str, word: str | None) -> None:
     """level_show prints the number where only the superblock told the level."""
     assert read_one(inactive(raid1(attributes={"level": number}))).level == word
 
 
 @pytest.mark.parametrize(
-    ("layout", "printed"), [("n2", 258), ("f2", 513), ("o2", 66049), ("n3", 259), ("n2f2", 0x202), ("n2o2", 0x10202)]
-)  # fmt: skip
+    ("layout", "printed"),
+    [("n2", 258), ("f2", 513), ("o2", 66049), ("n3", 259), ("n2f2", 0x202), ("n2o2", 0x10202)],
+)
 def test_layout_with_and_without_sysfs(layout: str, printed: int) -> None:
     for sysfs in (True, False):
         assert read_one(raid10(layout=layout), sysfs=sysfs).layout == printed
@@ -346,7 +352,8 @@ def test_layout_with_and_without_sysfs(layout: str, printed: int) -> None:
     ],
 )
 def test_layout_of_mdstat(words: str, layout: int | None) -> None:
-    text = f"md0 : active raid10 sdb[1] sda[0]\n      17 blocks super 1.2 32K chunks {words} [2/2] [UU]\n      \n"
+    geometry = f"super 1.2 32K chunks {words} [2/2] [UU]"
+    text = f"md0 : active raid10 sdb[1] sda[0]\n      17 blocks {geometry}\n      \n"
     [entry] = parse_mdstat(text).arrays
     assert ArrayReader(MemoryRoot({"/proc/mdstat": text}), use_mdadm=False).read(entry).layout == layout
 
@@ -354,16 +361,37 @@ def test_layout_of_mdstat(words: str, layout: int | None) -> None:
 def test_attributes_that_are_missing() -> None:
     """An old kernel, or a file that cannot be read: what mdstat says stands, the rest is unknown."""
     gone = dict.fromkeys(
-        ["uuid", "layout", "chunk_size", "metadata_version", "raid_disks", "degraded", "level", "resync_start",
-         "consistency_policy", "mismatch_cnt", "component_size", "last_sync_action", "sync_min", "reshape_position"]
-    )  # fmt: skip
+        [
+            "uuid",
+            "layout",
+            "chunk_size",
+            "metadata_version",
+            "raid_disks",
+            "degraded",
+            "level",
+            "resync_start",
+            "consistency_policy",
+            "mismatch_cnt",
+            "component_size",
+            "last_sync_action",
+            "sync_min",
+            "reshape_position",
+        ]
+    )
     array = read_one(raid10(attributes=gone), udev=False)
     assert (array.level, array.layout, array.chunk_bytes, array.metadata) == ("raid10", 258, 32768, "1.2")
     assert (array.raid_disks, array.degraded, array.up) == (4, 0, "UUUU")
     unknown = (
-        array.uuid, array.component_kib, array.consistency_policy, array.mismatch_count, array.last_sync_action,
-        array.sync_min_sectors, array.resync_start, array.reshape_position, array.label,
-    )  # fmt: skip
+        array.uuid,
+        array.component_kib,
+        array.consistency_policy,
+        array.mismatch_count,
+        array.last_sync_action,
+        array.sync_min_sectors,
+        array.resync_start,
+        array.reshape_position,
+        array.label,
+    )
     assert unknown == (None,) * 9
 
 
@@ -397,11 +425,17 @@ def test_at_rest_only_the_volatile_attributes_are_read() -> None:
         *(
             f"{base}/{name}"
             for name in (
-                "array_state", "sync_action", "degraded", "mismatch_cnt", "sync_speed_min", "sync_speed_max", "sync_min"
+                "array_state",
+                "sync_action",
+                "degraded",
+                "mismatch_cnt",
+                "sync_speed_min",
+                "sync_speed_max",
+                "sync_min",
             )
         ),
         *(f"{base}/dev-{disk}/{name}" for disk in ("sde", "sdf") for name in ("state", "errors")),
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(

@@ -90,19 +90,37 @@ GOOD = "md2 : active raid1 sdd[1] sdc[0]\n      99 blocks super 1.2 [2/2] [UU]\n
     [
         ("md1 : active raid1 sdb[\n      17 blocks\n      \n", ["md1: member 'sdb[' is cut short"]),
         (
-            "md1 ; active raid1 sdb[1]\n      17 blocks super 1.2 [2/1] [U_]\n"
-            "      [>....]  resync =  0.7% (2048\n      \n",
+            (
+                "md1 ; active raid1 sdb[1]\n      17 blocks super 1.2 [2/1] [U_]\n"
+                "      [>....]  resync =  0.7% (2048\n      \n"
+            ),
             ["a line that is none of md's: 'md1 ; active raid1 sdb[1]'"],
         ),
-        ("      17 blocks super 1.2 [2/1] [U_]\n      \n", ["a line that belongs to no array: '17 blocks super 1.2 [2/1] [U_]'"]),
-        ("a/b : active raid1 sdb[1]\n      17 blocks\n      \n", ["a line that is none of md's: 'a/b : active raid1 sdb[1]'"]),
-        (".. : active raid1 sdb[1]\n      17 blocks\n      \n", ["a line that is none of md's: '.. : active raid1 sdb[1]'"]),
+        (
+            "      17 blocks super 1.2 [2/1] [U_]\n      \n",
+            ["a line that belongs to no array: '17 blocks super 1.2 [2/1] [U_]'"],
+        ),
+        (
+            "a/b : active raid1 sdb[1]\n      17 blocks\n      \n",
+            ["a line that is none of md's: 'a/b : active raid1 sdb[1]'"],
+        ),
+        (
+            ".. : active raid1 sdb[1]\n      17 blocks\n      \n",
+            ["a line that is none of md's: '.. : active raid1 sdb[1]'"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_one_odd_array_never_hides_the_others(odd: str, problems: list[str]) -> None:
     good = expected(
-        "md2", personality="raid1", members="sdd[1] sdc[0]", blocks_kib=99, super="1.2", raid_disks=2, working=2, up="UU"
-    )  # fmt: skip
+        "md2",
+        personality="raid1",
+        members="sdd[1] sdc[0]",
+        blocks_kib=99,
+        super="1.2",
+        raid_disks=2,
+        working=2,
+        up="UU",
+    )
     for text in (odd + GOOD, GOOD + odd):
         parsed = parse_mdstat(text)
         assert list(map(record, parsed.arrays)) == [good]

@@ -8,7 +8,7 @@ import pytest
 
 from raidtui.host.mdadm import MdadmError, parse_export, read_detail, read_examine
 from raidtui.host.names import ArrayName, canonical_uuid, read_array_name
-from raidtui.host.root import MemoryRoot, output_path
+from raidtui.host.root import MemoryRoot, ToolOutput, output_path
 from raidtui.host.udev import UdevEntry, parse_udev_entry, read_udev_entry
 from raidtui.model.array import Array, Member
 
@@ -74,7 +74,11 @@ def udev(text: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("files", "array", "name"),
     [
-        (detail(DETAIL), ACTIVE, ArrayName(label="127", homehost="(none)", uuid=UUID, level="raid10", raid_disks=4)),
+        (
+            detail(DETAIL),
+            ACTIVE,
+            ArrayName(label="127", homehost="(none)", uuid=UUID, level="raid10", raid_disks=4),
+        ),
         (
             said("mdadm", "--examine", "--export", "/dev/sdb", text=EXAMINE),
             INACTIVE,
@@ -88,27 +92,36 @@ def udev(text: str) -> dict[str, str]:
         (
             udev(CONTAINER),
             ACTIVE,
-            ArrayName(label="imsm0", link="/dev/md/data", uuid="c5019abf:fbd87f72:ac39a60e:90be0680", raid_disks=3),
+            ArrayName(
+                label="imsm0", link="/dev/md/data", uuid="c5019abf:fbd87f72:ac39a60e:90be0680", raid_disks=3
+            ),
         ),
         (
             udev(EXAMINE) | detail(DETAIL),
             ACTIVE,
-            ArrayName(label="127", homehost="lab", link="/dev/md/data", uuid=UUID, level="raid10", raid_disks=4),
+            ArrayName(
+                label="127", homehost="lab", link="/dev/md/data", uuid=UUID, level="raid10", raid_disks=4
+            ),
         ),
         (detail("mdadm: cannot open /dev/md127: No such file or directory", 1), ACTIVE, ArrayName()),
         (detail("MD_LEVEL=raid10\nwhat is this\n"), ACTIVE, ArrayName()),
         ({}, ACTIVE, ArrayName()),
         ({}, replace(ACTIVE, active=False), ArrayName()),
-        (udev("MD_NAME=data\nMD_DEVICES=²\nMD_UUID=00000000:00000000:00000000:00000000"), ACTIVE, ArrayName(label="data", link="/dev/md/data")),
+        (
+            udev("MD_NAME=data\nMD_DEVICES=²\nMD_UUID=00000000:00000000:00000000:00000000"),
+            ACTIVE,
+            ArrayName(label="data", link="/dev/md/data"),
+        ),
     ],
-)  # fmt: skip
+)
 def test_name(files: dict[str, str], array: Array, name: ArrayName) -> None:
     assert read_array_name(MemoryRoot(files), array, use_mdadm=True) == name
 
 
 def test_mdadm_is_not_asked_where_it_may_not_be_or_udev_told() -> None:
     class NoTools(MemoryRoot):
-        def run(self, *argv: str, timeout_s: float = 20.0) -> None:  # type: ignore[override]
+        def run(self, *argv: str, timeout_s: float = 20.0) -> ToolOutput:
+            del timeout_s
             raise AssertionError(argv)
 
     assert read_array_name(NoTools({}), ACTIVE, use_mdadm=False) == ArrayName()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.host import opening
+from raidtui.host import archive, opening
 from raidtui.host.opening import open_root
 from raidtui.host.root import DirRoot, MemoryRoot, RootError
 from tests.captures import capture_text
@@ -117,11 +117,12 @@ def test_archive_of_another_kind(tmp_path: Path) -> None:
 def test_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_capture(tmp_path / "a.tar", {"proc/mdstat": MDSTAT})
     (tmp_path / "text").write_text(MDSTAT)
-    monkeypatch.setattr(opening, "_LARGEST_FILE", 10)
+    monkeypatch.setattr(archive, "LARGEST_FILE", 10)
+    monkeypatch.setattr(opening, "LARGEST_TEXT", 10)
     assert _error(tmp_path / "a.tar") == "PATH: too large for a capture; made by raidtui capture?"
     assert _error(tmp_path / "text") == "PATH: neither a capture nor a /proc/mdstat text"
-    monkeypatch.setattr(opening, "_LARGEST_FILE", 1000)
-    monkeypatch.setattr(opening, "_LARGEST_TREE", 10)
+    monkeypatch.setattr(archive, "LARGEST_FILE", 1000)
+    monkeypatch.setattr(archive, "_LARGEST_TREE", 10)
     assert _error(tmp_path / "a.tar") == "PATH: too large for a capture; made by raidtui capture?"
 
 

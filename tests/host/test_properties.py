@@ -38,10 +38,40 @@ from tests.trees import (
 TRIES = settings(max_examples=60, deadline=None)
 
 _PIECES = st.sampled_from(
-    ["md1 : active raid1", " sda[0]", "[2/2]", "[U_]", "      ", "\n", "blocks", "super 1.2", "level 5,", "[==>..]",
-     "  resync =  5.0% (1/2)", "bitmap:", "1/1", "chunk", "algorithm", "near-copies", ", file: ", "=", "(F)", "\t",
-     "inactive", "Personalities :", "unused devices:", "9" * 30, "²", "\0", "\r", "\x0b", "devices", "per", "set"]
-)  # fmt: skip
+    [
+        "md1 : active raid1",
+        " sda[0]",
+        "[2/2]",
+        "[U_]",
+        "      ",
+        "\n",
+        "blocks",
+        "super 1.2",
+        "level 5,",
+        "[==>..]",
+        "  resync =  5.0% (1/2)",
+        "bitmap:",
+        "1/1",
+        "chunk",
+        "algorithm",
+        "near-copies",
+        ", file: ",
+        "=",
+        "(F)",
+        "\t",
+        "inactive",
+        "Personalities :",
+        "unused devices:",
+        "9" * 30,
+        "²",
+        "\0",
+        "\r",
+        "\x0b",
+        "devices",
+        "per",
+        "set",
+    ]
+)
 _BROKEN_TEXT = st.one_of(
     st.text(),
     st.binary().map(lambda data: data.decode("utf-8", "replace")),
@@ -145,7 +175,13 @@ def test_export_is_read_back(values: dict[str, str]) -> None:
 
 _HOST = host_tree(
     raid10(failed=("sdb",), spares=("sde",), replacements={"sdf": 0}, bitmap=(1, 1)),
-    raid5("md3", "five", members=("sdg1", "sdh1", "sdi1"), rebuilding=("sdi1",), sync=Syncing(action="recover", done_kib=5)),
+    raid5(
+        "md3",
+        "five",
+        members=("sdg1", "sdh1", "sdi1"),
+        rebuilding=("sdi1",),
+        sync=Syncing(action="recover", done_kib=5),
+    ),
     raid6(journal="nvme0n1", sync=Syncing(action="check", done_kib=10_000)),
     raid1(frozen=True, resync_start="0"),
     raid0(),
@@ -156,15 +192,38 @@ _HOST = host_tree(
     holders={"md126": ("dm-0=vg-lv",)},
     io={"sda": range(10)},
     mdadm=True,
-)  # fmt: skip
+)
 _ODD = st.one_of(
     st.binary(max_size=40),
     st.sampled_from(
-        [b"", b"\n", b"-1", b"4 (3)", b"()", b"none", b"in_sync,,faulty", b",", b"9" * 5000, "²".encode(), b"\xff\xfe", b"\0",
-         b"-", b"exit \xc2\xb2\nMD_NAME=x", b"nan", b"1e999", b"external:/", b"external:-", b"E:MD_DEVICES=\xc2\xb2",
-         b"36 35 98:0 /a /b rw - x y z", b"E:MD_UUID=" + b"0" * 32, b"../../x", b"131071", b"-5"]
+        [
+            b"",
+            b"\n",
+            b"-1",
+            b"4 (3)",
+            b"()",
+            b"none",
+            b"in_sync,,faulty",
+            b",",
+            b"9" * 5000,
+            "²".encode(),
+            b"\xff\xfe",
+            b"\0",
+            b"-",
+            b"exit \xc2\xb2\nMD_NAME=x",
+            b"nan",
+            b"1e999",
+            b"external:/",
+            b"external:-",
+            b"E:MD_DEVICES=\xc2\xb2",
+            b"36 35 98:0 /a /b rw - x y z",
+            b"E:MD_UUID=" + b"0" * 32,
+            b"../../x",
+            b"131071",
+            b"-5",
+        ]
     ),
-)  # fmt: skip
+)
 
 
 def _everything_that_looks_at(old: Snapshot, new: Snapshot) -> None:

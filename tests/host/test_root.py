@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,7 +71,7 @@ def test_array_that_was_stopped_and_made_again(
             raise failures.pop()
         return genuine(descriptor, size, offset)
 
-    monkeypatch.setattr(root_module.os, "pread", pread)
+    monkeypatch.setattr(os, "pread", pread)
     assert live.text(str(path), keep=True) == ("active" if again else None)
     assert live.text(str(path), keep=True) == "active"
 
@@ -84,7 +85,7 @@ def test_array_that_was_stopped(live: DirRoot, tmp_path: Path, monkeypatch: pyte
     def pread(descriptor: int, size: int, offset: int) -> bytes:
         raise OSError(errno.ENODEV, "No such device")
 
-    monkeypatch.setattr(root_module.os, "pread", pread)
+    monkeypatch.setattr(os, "pread", pread)
     with pytest.raises(FileNotFoundError):
         live.read(str(path), keep=True)
 
@@ -120,7 +121,7 @@ def test_folder_that_is_another_host(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["nan", "inf", "-5", "0", "1e300", "", "soon"])
 def test_time_of_a_capture_that_is_none(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(root_module.time, "time", lambda: 77.0)
+    monkeypatch.setattr(time, "time", lambda: 77.0)
     assert MemoryRoot({"/.raidtui/taken_s": text}).now_s() == 77.0
 
 

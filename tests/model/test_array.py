@@ -125,31 +125,25 @@ def test_missing_slots_and_losses() -> None:
     assert (unknown.missing_slots, unknown.losses_left) == (None, None)
 
 
-@pytest.mark.parametrize(
-    ("level", "layout", "disks", "action", "whole", "share"),
-    [
-        ("raid10", 258, 4, "resync", True, 0.5),
-        ("raid10", 258, 4, "check", True, 0.5),
-        ("raid10", 259, 6, "repair", True, 0.5),
-        ("raid10", 258, 4, "recover", False, 1.0),
-        ("raid10", 258, 4, "reshape", False, 1.0),
-        ("raid10", None, 4, "resync", True, None),
-        ("raid1", 0, 2, "resync", False, 1.0),
-        ("raid5", 2, 3, "check", False, 1.0),
-    ],
-)
+COUNTED = [
+    ("raid10", 258, 4, "resync", (True, 0.5)),
+    ("raid10", 258, 4, "check", (True, 0.5)),
+    ("raid10", 259, 6, "repair", (True, 0.5)),
+    ("raid10", 258, 4, "recover", (False, 1.0)),
+    ("raid10", 258, 4, "reshape", (False, 1.0)),
+    ("raid10", None, 4, "resync", (True, None)),
+    ("raid1", 0, 2, "resync", (False, 1.0)),
+    ("raid5", 2, 3, "check", (False, 1.0)),
+]
+
+
+@pytest.mark.parametrize(("level", "layout", "disks", "action", "counted"), COUNTED)
 def test_what_the_kernel_counts(
-    level: str,
-    layout: int | None,
-    disks: int,
-    action: str,
-    whole: bool,
-    share: float | None,  # noqa: FBT001
+    level: str, layout: int | None, disks: int, action: str, counted: tuple[bool, float | None]
 ) -> None:
-    syncing = array(
-        level=level, layout=layout, raid_disks=disks, sync=Sync(action=action, phase=Phase.RUNNING)
-    )
-    assert (syncing.sync_counts_array, syncing.member_share) == (whole, share)
+    sync = Sync(action=action, phase=Phase.RUNNING)
+    syncing = array(level=level, layout=layout, raid_disks=disks, sync=sync)
+    assert (syncing.sync_counts_array, syncing.member_share) == counted
 
 
 def test_nothing_waits_at_rest() -> None:

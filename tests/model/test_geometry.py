@@ -22,8 +22,8 @@ def devices_of_chunk(layout: int, disks: int, chunk: int) -> set[int]:
 
     The chunk's number times the near copies, divided by the disks, gives stripe and first device. Near copies
     go to the devices that follow, round the array. From each of them, the next far copy lies as many devices
-    further on as there are near copies, round the device's far set; the last far set takes in the devices that
-    are left over.
+    further on as there are near copies, round the device's far set; the last far set takes in the devices
+    that are left over.
     """
     near, far, kind = layout & 0xFF, layout >> 8 & 0xFF, layout >> 17
     set_size = {0: disks, 1: disks // far, 2: near * far}[kind]

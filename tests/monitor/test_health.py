@@ -103,7 +103,10 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
             (
                 DEGRADED,
                 "degraded",
-                "is degraded: 2 of 4 members missing (slots 0, 2), sda and sdc failed; slots 1, 3 hold the last copy",
+                (
+                    "is degraded: 2 of 4 members missing (slots 0, 2), sda and sdc failed;"
+                    " slots 1, 3 hold the last copy"
+                ),
                 "add a disk: mdadm /dev/md127 --add DEVICE",
             )
         ],
@@ -397,7 +400,10 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 FAILED,
                 "inactive",
                 "is inactive: not started, with 2 of 3 members",
-                "find the missing members, or start it without them: mdadm --run /dev/md125; never create it anew",
+                (
+                    "find the missing members, or start it without them: mdadm --run /dev/md125;"
+                    " never create it anew"
+                ),
             )
         ],
     ),

@@ -143,3 +143,18 @@ def test_cadence() -> None:
     assert interval_s(taken(resyncing(5, waiting="DELAYED"))) == 5.0
     assert interval_s(taken(raid10())) == 5.0
     assert interval_s(taken()) == 5.0
+
+
+def test_capture_that_stands_still_is_no_standstill() -> None:
+    history = History()
+    one = taken(resyncing(1000))
+    for second in range(3):
+        history.add(replace(one, clock_s=1000.0 + second))
+    assert history.speeds(KEY) == ()
+
+
+def test_wall_clock_set_back_changes_nothing() -> None:
+    history = History()
+    for second in range(3):
+        history.add(replace(taken(resyncing(1000 * second), at_s=second), taken_s=5000.0 - 3600 * second))
+    assert history.speeds(KEY) == ((1001.0, 1000.0), (1002.0, 1000.0))

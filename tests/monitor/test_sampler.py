@@ -239,7 +239,7 @@ class Live(MemoryRoot):
 def test_what_the_live_host_lacks(
     monkeypatch: pytest.MonkeyPatch, user: int, mdadm: str | None, lacks: tuple[Lack, ...]
 ) -> None:
-    monkeypatch.setattr(sampler_module.os, "geteuid", lambda: user)
+    monkeypatch.setattr(os, "geteuid", lambda: user)
     monkeypatch.setattr(sampler_module, "tool_path", lambda _: mdadm)
     tree = host_tree(raid1())
     assert Sampler(Live(tree.files, links=tree.links)).sample().lacks == lacks
