@@ -53,10 +53,12 @@ QUICK = Effort(rounds=3, seldom_rounds=1, watch_s=8.0)
 def cases(watch_s: float) -> tuple[Case, ...]:
     """Every situation; peers are left out where their answer would say nothing."""
     truth = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*54\.2 ?%)")
+    full = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*\^p More)")
     moving = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*{PERCENT})")
     many = replace(RAIDTUI, expect=r"md511\b")
     return (
         Case(id="start", tree="resync", programs=(truth, HELLO_APP, *PEERS), script=Script()),
+        Case(id="full", tree="resync", programs=(full, HELLO_APP), script=Script()),
         Case(id="answer", tree="resync", programs=(truth, HELLO_APP), script=Script(answer_key="6")),
         Case(id="keys", tree="idle", programs=(RAIDTUI, HELLO_APP, *PEERS), script=Script(), press=True),
         Case(

@@ -127,7 +127,6 @@ class DirRoot(Root):
         self._kept: dict[str, int] = {}
         self._may_keep = _raise_descriptor_limit() if self.live else 0
         self.still = not self.live and captured_time(self) is not None
-        self.still = not self.live and captured_time(self) is not None
 
     def read(self, path: str, *, keep: bool = False) -> bytes:
         """See ``Root.read``."""

@@ -118,7 +118,7 @@ def _diff_sync(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
         yield _sync_ended(new, before.action, old, array)
     if before is None or before.action != after.action or before.phase != after.phase:
         if after.phase is Phase.RUNNING:
-            again = before is not None and before.action == after.action
+            again = before is not None and before.action == after.action and before.phase is Phase.FROZEN
             size = f", {binary_size(after.total_kib * 1024)}" if after.total_kib and not again else ""
             yield _event(new, array, f"{after.action} {'goes on' if again else 'started'}{size}", Tone.PLAIN)
         else:

@@ -99,6 +99,7 @@ def test_folder_that_is_another_host(tmp_path: Path) -> None:
     (tmp_path / "dev" / "data").symlink_to("../md127")
     root = DirRoot(str(tmp_path))
     assert (root.live, root.source, root.writable) == (False, str(tmp_path), False)
+    assert (root.still, DirRoot(str(tmp_path / "proc")).still) == (True, False)
     assert (root.hostname, root.kernel, root.now_s()) == ("nas", None, 1795209900.5)
     assert (root.names("/"), root.names("/nothing")) == ((".raidtui", "dev", "proc"), ())
     assert (root.link("/dev/data"), root.link("/proc")) == ("../md127", None)

@@ -233,7 +233,7 @@ def test_paused_and_resumed() -> None:
 def test_waiting(waiting: str, text: str) -> None:
     life = starting_with(raid1())
     assert life.then(raid1(sync=resync(0, waiting=waiting))) == [("kernel", "root", text)]
-    assert life.then(raid1(sync=resync(5))) == [("kernel", "root", "resync goes on")]
+    assert life.then(raid1(sync=resync(5))) == [("kernel", "root", "resync started, 210 GiB")]
 
 
 def test_resync_gives_way_to_recovery() -> None:

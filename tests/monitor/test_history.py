@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from raidtui.host.root import MemoryRoot
 from raidtui.model.array import Stale
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.cadence import interval_s
 from raidtui.monitor.history import History
 from raidtui.monitor.progress import Estimate
+from raidtui.monitor.sampler import Sampler
 from tests.trees import COMPONENT_KIB, ArraySpec, Syncing, host_tree, raid1, raid5, raid10
 
 KEY = "3a6eb079:0f39ac87:c94f3856:b2dd2c5d"
@@ -146,10 +148,13 @@ def test_cadence() -> None:
 
 
 def test_capture_that_stands_still_is_no_standstill() -> None:
-    history = History()
-    one = taken(resyncing(1000))
-    for second in range(3):
-        history.add(replace(one, clock_s=1000.0 + second))
+    """Time stands in a capture, however often it is sampled."""
+    tree = host_tree(resyncing(1000))
+    history, sampler = History(), Sampler(MemoryRoot(tree.files, links=tree.links, still=True))
+    for _ in range(3):
+        snapshot = sampler.sample()
+        assert snapshot.clock_s == 0.0
+        history.add(snapshot)
     assert history.speeds(KEY) == ()
 
 
