@@ -99,12 +99,14 @@ class ArrayReader:
         state, action, degraded, mismatches, low, high, sync_min = volatile[: len(_VOLATILE)]
         old_disks, disks = _raid_disks(text(f"{base}/raid_disks"))
         metadata = _metadata(text(f"{base}/metadata_version"), entry)
+        level = text(f"{base}/level")
         array = Array(
             name=entry.name,
             path=f"/dev/{entry.name}",
             uuid=canonical_uuid(text(f"{base}/uuid")),
-            level=_level(text(f"{base}/level"), entry),
-            layout=_layout(_integer(text(f"{base}/layout")), entry),
+            level=_level(level, entry),
+            # Without a level (an array of which mdadm -I has only begun to collect the members) it reads 0.
+            layout=_layout(_integer(text(f"{base}/layout")) if level else None, entry),
             chunk_bytes=_integer(text(f"{base}/chunk_size")) or (entry.chunk_kib or 0) * 1024 or None,
             metadata=metadata,
             size_bytes=self._size_bytes(entry),

@@ -141,13 +141,13 @@ def test_mounts_told_by_link_and_by_path() -> None:
         "/proc/self/mountinfo",
         "31 1 0:44 / /data rw shared:1 - btrfs /dev/md/root rw\n"
         "32 1 0:45 / /tmp rw - tmpfs tmpfs rw\n"
-        "33 1 9:126 /sub /mnt\\0111\\134 rw master:3 - xfs /dev/elsewhere rw\n"
-        "34 1 9:126 /sub /mnt\\0111\\134 rw - xfs /dev/elsewhere rw\n"
+        "33 1 9:126 /sub /mnt\\0111\\134\\777\\351\\09 rw master:3 - xfs /dev/elsewhere rw\n"
+        "34 1 9:126 /sub /mnt\\0111\\134\\777\\351\\09 rw - xfs /dev/elsewhere rw\n"
         "short line\n35 1 9:126 / /none\n",
     )
     root.put("/proc/swaps", "Filename\tType\n/dev/md/root partition 1 0 -2\n\n")
     assert DiskReader(root).read(["md126"])["md126"].uses == (
-        Use(kind="mount", what="/mnt\t1\\", detail="xfs"),
+        Use(kind="mount", what="/mnt\t1\\\\777é\\09", detail="xfs"),
         Use(kind="mount", what="/data", detail="btrfs"),
         Use(kind="swap", what="md126"),
     )

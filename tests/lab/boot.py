@@ -77,12 +77,14 @@ halt -f || echo o >/proc/sysrq-trigger
 """)
 
 
-# ldconfig is static and is often started without an environment (Python's ctypes does so): where the
-# processor needs the tunables, it gets them from a script in its place.
+# Tools that are started with an environment of its maker's choice (by ctypes, by udev, by raidtui itself) get the
+# tunables, where the processor needs them, from a script in their place.
 WRAPPERS = Template("""\
-mv /sbin/ldconfig /sbin/ldconfig.bin
-printf '#!/bin/sh\\nGLIBC_TUNABLES=%s exec /sbin/ldconfig.bin "$$@"\\n' $tunables >/sbin/ldconfig
-chmod 755 /sbin/ldconfig""")
+for tool in /sbin/ldconfig /sbin/mdadm; do
+    mv $$tool $$tool.bin
+    printf '#!/bin/sh\\nGLIBC_TUNABLES=%s exec %s.bin "$$@"\\n' $tunables $$tool >$$tool
+    chmod 755 $$tool
+done""")
 
 
 class LabMissingError(Exception):

@@ -482,6 +482,7 @@ def test_stale() -> None:
         ),
     )
     assert health_of(stale, findings) is Health.ATTENTION
+    assert health_of(stale, ()) is Health.UNKNOWN
 
 
 def _status(*specs: ArraySpec, **values: object) -> int:

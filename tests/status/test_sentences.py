@@ -1,0 +1,129 @@
+"""The report in sentences, as a whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidtui.console import Console
+from raidtui.host.root import MemoryRoot, Root
+from raidtui.model.event import Event, Kind
+from raidtui.status.sentences import event_line, report_lines
+from tests.trees import ArraySpec, Stage, Syncing, host_tree, inactive, raid0, raid1, raid5, raid6, raid10
+
+RAID5 = "raid5, left-symmetric, chunk 512K, 420 GiB"
+RAID6 = "raid6, left-symmetric, chunk 512K, 420 GiB"
+
+
+def sentences(root: Root) -> list[str]:
+    return list(report_lines(Console(root).refresh()))
+
+
+def test_nothing_is_wrong() -> None:
+    assert sentences(host_tree(raid10(), raid1(), raid0()).root()) == [
+        "nas: 3 arrays.",
+        "data (/dev/md127) is optimal: raid10, near=2, chunk 32K, 420 GiB, 4 of 4 members in sync.",
+        "root (/dev/md126) is optimal: raid1, 210 GiB, 2 of 2 members in sync.",
+        "scratch (/dev/md123) is optimal: raid0, chunk 512K, 420 GiB.",
+    ]
+
+
+ONE_ARRAY = {
+    "a resync at its limit": (
+        raid10(
+            sync=Syncing(action="resync", done_kib=238_723_250, speed_kib_s=489_146), limits=(1000, 488_281)
+        ),
+        [
+            "data (/dev/md127) is optimal: raid10, near=2, chunk 32K, 420 GiB, 4 of 4 members in sync.",
+            "  Resync at 54.2 %, 501 MB/s of the array, about 7 min left, held back by: max limit.",
+        ],
+    ),
+    "a recovery": (
+        raid5(rebuilding=("sdi",), sync=Syncing(action="recover", done_kib=55_050_240, speed_kib_s=100_000)),
+        [
+            f"media (/dev/md125) is degraded: {RAID5}, 2 of 3 members in sync.",
+            "  Recover at 25.0 %, 102 MB/s, about 28 min left.",
+            (
+                "  Degraded: media is degraded: 1 of 3 members missing (slot 2), sdi being rebuilt; no "
+                "redundancy is left. To do: a recovery runs; leave the other members alone until it "
+                "is done."
+            ),
+        ],
+    ),
+    "a member failed": (
+        raid10(failed=("sdb",)),
+        [
+            "data (/dev/md127) is degraded: raid10, near=2, chunk 32K, 420 GiB, 3 of 4 members in sync.",
+            (
+                "  Degraded: data is degraded: 1 of 4 members missing (slot 1), sdb failed; "
+                "slot 0 holds the last copy. To do: add a disk: mdadm /dev/md127 --add DEVICE."
+            ),
+        ],
+    ),
+    "all members failed": (
+        raid1(failed=("sde", "sdf")),
+        [
+            "root (/dev/md126) is failed: raid1, 210 GiB, 0 of 2 members in sync.",
+            (
+                "  Failed: root has failed: 2 of 2 members missing (slots 0, 1), sde and sdf failed. To do: "
+                "do not write to it, and do not create anything anew; the data may still be on the members."
+            ),
+        ],
+    ),
+    "a resync that waits": (
+        raid6(sync=Syncing(action="resync", waiting="PENDING"), read_only="auto-read-only"),
+        [
+            f"backup (/dev/md124) is optimal: {RAID6}, 4 of 4 members in sync.",
+            "  Resync pending: auto-read-only until the first write.",
+            "  Note: backup is auto-read-only: the first write makes it writable.",
+        ],
+    ),
+    "not started": (
+        inactive(raid6(members=("sdj", "sdk", "sdl"), attributes={"raid_disks": "4"})),
+        [
+            "md124 is failed: raid6, left-symmetric, chunk 512K.",
+            (
+                "  Failed: md124 is inactive: not started, with 3 of 4 members. To do: find the missing "
+                "members, or start it without them: mdadm --run /dev/md124; never create it anew."
+            ),
+        ],
+    ),
+    "escape sequences in a name": (
+        raid1(label="a\x1b[31mb"),
+        [r"a\x1b[31mb (/dev/md126) is optimal: raid1, 210 GiB, 2 of 2 members in sync."],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ONE_ARRAY)
+def test_one_array(name: str) -> None:
+    spec: ArraySpec
+    spec, expected = ONE_ARRAY[name]
+    assert sentences(host_tree(spec).root()) == ["nas: 1 array.", *expected]
+
+
+def test_a_lone_mdstat_text() -> None:
+    tree = host_tree(raid1(), sysfs=False, udev=False)
+    root = MemoryRoot({"/proc/mdstat": tree.files["/proc/mdstat"]}, source="mdstat.txt")
+    assert sentences(root) == [
+        "this host (mdstat.txt): 1 array.",
+        "md126 is optimal: raid1, 210 GiB, 2 of 2 members in sync.",
+        "Not known: /sys/class/block/md*/md: not there: slots, limits, counters and UUIDs are unknown.",
+        "Not known: udev: no database: serial numbers and labels may be missing.",
+    ]
+
+
+def test_a_kernel_without_md() -> None:
+    stage: Stage = host_tree(limits=None).root(source="capture.tar.gz")
+    assert sentences(stage) == [
+        "nas (capture.tar.gz): no md array.",
+        (
+            "Not known: /proc/mdstat: not there: the kernel has no md loaded; "
+            "modprobe md_mod loads it, mdadm does so by itself."
+        ),
+        "Not known: udev: no database: serial numbers and labels may be missing.",
+    ]
+
+
+def test_an_event() -> None:
+    event = Event(at_s=0.0, kind=Kind.KERNEL, subject="da\x07ta", text="member sdb failed")
+    assert event_line(event, "2026-11-21 14:02:00") == r"2026-11-21 14:02:00 da\x07ta: member sdb failed"
