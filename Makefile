@@ -23,10 +23,10 @@ WHAT ?= shell
 
 # Shell functions for the recipes below.
 define FUNCTIONS
-may_install() { [ "$(APT)" != no ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; }
+may_install() { [ "$(APT)" != no ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; }; \
 install() { \
     echo "Installing system packages: $$*"; \
-    { $(APT_GET) update && $(APT_GET) install -y --no-install-recommends "$$@"; } </dev/null >/dev/null; \
+    { $(APT_GET) update || true; $(APT_GET) install -y --no-install-recommends "$$@"; } </dev/null >/dev/null; \
 }; \
 new_enough() { "$$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }; \
 complete() { "$$1" -c 'import ensurepip, venv' 2>/dev/null; }; \

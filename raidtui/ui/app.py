@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
@@ -19,11 +19,13 @@ from raidtui.model.plan import Harm, Plan, Refusal
 from raidtui.palette import choose_theme
 from raidtui.ui.commands import EVERYWHERE, HELP
 from raidtui.ui.messages import Sampled
-from raidtui.ui.panes.arrays import ArrayList, ArraysPane
+from raidtui.ui.panes.arrays import ArraysPane
 from raidtui.ui.pulse import Pulse
 from raidtui.ui.screens.main import MainScreen
 from raidtui.ui.themes import load_themes, pick, shipped_theme
-from raidtui.ui.widgets.filter import FilterLine
+
+if TYPE_CHECKING:
+    from raidtui.ui.widgets.filter import FilterLine
 
 
 class RaidApp(App[int]):
@@ -56,8 +58,8 @@ class RaidApp(App[int]):
         super().__init__(driver_class=driver_class)
         self.animation_level = "none"
         self._root = root
-        self.report: Report | None = None
-        self.pulse: Pulse | None = None
+        self.pulse: Pulse | None = Pulse(root, self._take, self._say)
+        self.report: Report | None = self.pulse.console.refresh()
         self._use_theme(choose_theme(theme or self._settings.theme))
         if self._settings.keys:
             self.set_keymap(dict(self._settings.keys))
@@ -66,7 +68,7 @@ class RaidApp(App[int]):
 
     def get_default_screen(self) -> Screen[None]:
         """The main screen is the only one below the dialogs."""
-        return MainScreen()
+        return MainScreen(self.report)
 
     @property
     def main(self) -> MainScreen:
@@ -77,15 +79,14 @@ class RaidApp(App[int]):
 
     def on_mount(self) -> None:
         """Begin to watch."""
-        self._open(self._root)
+        if self.pulse is not None:
+            self.pulse.start(self.report)
         self.call_after_refresh(_settle_memory)
         for trouble in self._troubles:
             self.call_after_refresh(self.main.say, trouble)
 
-    def _open(self, root: Root) -> None:
-        self._root = root
-        self.pulse = Pulse(root, self._take, self.main.say)
-        self.pulse.start()
+    def _say(self, text: str) -> None:
+        self.main.say(text)
 
     def _take(self, report: Report) -> None:
         self.post_message(Sampled(report))
@@ -149,23 +150,24 @@ class RaidApp(App[int]):
 
     def action_hold(self) -> None:
         """Hold the picture, or let it go on."""
-        self.main.held = not self.main.held
-        if not self.main.held and self.report is not None:
-            self.main.arrays.show_report(self.report)
-        self.main.redraw_frame()
+        self.main.release()
 
     def action_filter(self) -> None:
         """Open the filter line."""
-        self.main.query_one(FilterLine).open()
+        if not self.main.query("#filter"):
+            from raidtui.ui.widgets.filter import FilterLine  # noqa: PLC0415
+
+            self.main.mount(FilterLine(id="filter"), before="#bottom")
+        else:
+            self.main.query_one("#filter").focus()
 
     def on_filter_line_changed(self, message: FilterLine.Changed) -> None:
         """Narrow the pane in view."""
-        (self.main.arrays if self.main.pane == "arrays" else self.main.log_pane).narrow(message.text)
+        self.main.narrow(message.text)
 
     def on_filter_line_closed(self) -> None:
         """Give the focus back."""
-        main = self.main
-        (main.query_one(ArrayList) if main.pane == "arrays" else main.log_pane).focus()
+        self.main.focus_pane()
 
     def action_help(self) -> None:
         """Show the keys, and why some are dim."""
@@ -189,7 +191,9 @@ class RaidApp(App[int]):
 
         if self.pulse is not None:
             await self.pulse.stop()
-        self._open(demo_root())
+        self._root = demo_root()
+        self.pulse = Pulse(self._root, self._take, self._say)
+        self.pulse.start()
         self.main.say("a simulated host: nothing here is real", "accent")
 
     def action_leave(self) -> None:

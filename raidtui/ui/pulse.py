@@ -20,6 +20,7 @@ T = TypeVar("T")
 
 _COALESCE_S = 0.008
 _AGAIN_S = 0.03
+_FIRST_S = 0.5
 _UDEV_S = 0.25
 
 
@@ -46,11 +47,19 @@ class Pulse:
         self._uevents: list[Uevent] = []
         self._stopped = False
 
-    def start(self) -> None:
-        """Begin; the first report comes as soon as the host has been read."""
+    def start(self, known: Report | None = None) -> None:
+        """Begin.
+
+        Args:
+            known: the report that the console has made before, so that the next one is not due yet.
+        """
         loop = asyncio.get_running_loop()
         loop.add_reader(self._watch.fileno(), self._on_change)
-        self._sample()
+        if known is None:
+            self._sample()
+        else:
+            self._watch.follow(known.snapshot)
+            self._arm(min(known.next_s, _FIRST_S))
         loop.call_later(_UDEV_S, self._start_udev)
 
     def _start_udev(self) -> None:

@@ -15,6 +15,7 @@ from textual.timer import Timer
 from raidtui.actions.limits import plan_give_back, plan_limits
 from raidtui.actions.sync import is_paused, plan_cancel, plan_check, plan_pause, plan_resume
 from raidtui.console import Report, limit_path
+from raidtui.first_frame import SMALLEST
 from raidtui.model.array import Array
 from raidtui.model.brief import Line, brief_line
 from raidtui.model.plan import Plan, Refusal
@@ -22,14 +23,14 @@ from raidtui.model.text import visible
 from raidtui.ui.commands import ARRAYS, DOWN, UP, Command
 from raidtui.ui.present.detail import body_lines, head_lines, unit_line
 from raidtui.ui.present.rows import brief_of, ordered
-from raidtui.ui.widgets.lines import Lines
+from raidtui.ui.widgets.lines import Lines, ScrollLines
 from raidtui.ui.widgets.slider import Slider
 
 _SETTLE_S = 0.12
 _CHECKS = frozenset({"check", "repair"})
 
 
-class ArrayList(Lines, can_focus=True):
+class ArrayList(ScrollLines, can_focus=True):
     """The rows. Arrow keys move the choice; so does a click."""
 
     BINDINGS: ClassVar[list[BindingType]] = [UP.binding, DOWN.binding]
@@ -59,7 +60,7 @@ class ArrayList(Lines, can_focus=True):
             self.post_message(self.Moved(delta=far[event.key]))
 
 
-class Body(Lines, can_focus=True):
+class Body(ScrollLines, can_focus=True):
     """Members and findings; scrolls where they do not fit."""
 
 
@@ -86,15 +87,18 @@ class ArraysPane(Vertical):
             self.text = text
             self.role = role
 
-    def __init__(self) -> None:
+    def __init__(self, report: Report | None = None) -> None:
         super().__init__(id="arrays-pane")
-        self.report: Report | None = None
+        self.report: Report | None = report
         self.chosen: str | None = None
         self.system_scope = False
         self.wanted_text = ""
         self._listed: list[Array] = []
         self._settle: Timer | None = None
         self._slider_key: tuple[str | None, bool] | None = None
+        if report is not None:
+            self._listed = ordered(report)
+            self._keep_choice(self._listed)
 
     def compose(self) -> ComposeResult:
         """Rows, head, sliders, body."""
@@ -102,7 +106,6 @@ class ArraysPane(Vertical):
         yield Lines(id="array-head")
         yield Slider("min", id="min")
         yield Slider("max", id="max")
-        yield Lines(id="array-units")
         yield Body(id="array-body")
 
     # -- showing
@@ -140,28 +143,27 @@ class ArraysPane(Vertical):
 
     def redraw(self) -> None:
         """Draw everything from the report at hand."""
-        report, width = self.report, self.size.width
-        if report is None or width < 20:
+        report = self.report
+        width, height = self.app.size
+        if report is None or width < SMALLEST[0]:
             return
         rows = self.query_one(ArrayList)
         selected = next((i for i, each in enumerate(self._listed) if each.key == self.chosen), None)
         lines: list[Line] = [brief_line(brief_of(report, array), width) for array in self._listed]
         rows.show(lines or self._nothing(report), selected=selected)
         if selected is not None:
-            _keep_in_view(rows, selected)
+            rows.keep_in_view(selected)
         array = self.array
-        head, units = self.query_one("#array-head", Lines), self.query_one("#array-units", Lines)
+        head = self.query_one("#array-head", Lines)
         head.display = self.query_one(Body).display = array is not None
         if array is None:
-            units.display = self.query_one("#min").display = self.query_one("#max").display = False
+            self.query_one("#min").display = self.query_one("#max").display = False
             return
-        tall = self.size.height >= 34
+        tall = height >= 36
         head.show(head_lines(report, array, width, 6 if tall else 1))
         self._show_sliders(report, array)
-        unit_words = unit_line(array, width)
-        units.display = unit_words is not None
-        units.show([unit_words] if unit_words else [])
-        self.query_one(Body).show(body_lines(report, array, width))
+        units = unit_line(array, width)
+        self.query_one(Body).show([*([units] if units else []), *body_lines(report, array, width)])
 
     def _nothing(self, report: Report) -> list[Line]:
         if self.wanted_text and report.snapshot.arrays:
@@ -175,7 +177,7 @@ class ArraysPane(Vertical):
             [],
         ]
         for lack in report.snapshot.lacks:
-            parts = textwrap.wrap(visible(lack.sentence), max(20, self.size.width - 3))
+            parts = textwrap.wrap(visible(lack.sentence), max(20, self.app.size.width - 3))
             lines += [[(f" {part}", "dim")] for part in parts]
         return lines
 
@@ -197,10 +199,6 @@ class ArraysPane(Vertical):
         elif limit is not None:
             low.show(limit.min_kib_s, limit.min_scope or "", locked=locked)
             high.show(limit.max_kib_s, limit.max_scope or "", locked=locked)
-
-    def on_resize(self) -> None:
-        """Draw anew in the new size."""
-        self.redraw()
 
     # -- choosing
 
@@ -353,11 +351,3 @@ def matches(array: Array, text: str) -> bool:
     if array.sync is not None:
         words.append(array.sync.action)
     return any(text.lower() in word.lower() for word in words)
-
-
-def _keep_in_view(rows: Lines, selected: int) -> None:
-    top, height = rows.scroll_offset.y, max(1, rows.size.height)
-    if selected < top:
-        rows.scroll_to(y=selected, animate=False)
-    elif selected >= top + height:
-        rows.scroll_to(y=selected - height + 1, animate=False)

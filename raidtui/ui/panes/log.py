@@ -3,68 +3,51 @@
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.binding import BindingType
-from textual.geometry import Size
 
 from raidtui.model.brief import Line
 from raidtui.model.event import Event, Kind, Tone
 from raidtui.model.text import fit, visible
-from raidtui.ui.widgets.lines import Lines
+from raidtui.ui.widgets.lines import ScrollLines
 
-_KEEP = 2000
 _ROLES = {Tone.PLAIN: "plain", Tone.GOOD: "ok", Tone.WARN: "warn", Tone.BAD: "bad"}
 _MARKS = {Tone.PLAIN: " ", Tone.GOOD: "●", Tone.WARN: "▲", Tone.BAD: "✖"}
 
 
-class LogPane(Lines, can_focus=True):
+class LogPane(ScrollLines, can_focus=True):
     """Follows the newest line while the end is in view."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        ("k", "scroll_up", "Up"),
-        ("j", "scroll_down", "Down"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [("k", "scroll_up", "Up"), ("j", "scroll_down", "Down")]
 
     def __init__(self) -> None:
         super().__init__(id="log-pane")
-        self._events: deque[Event] = deque(maxlen=_KEEP)
+        self._events: Sequence[Event] = ()
         self.wanted_text = ""
 
-    def add(self, events: Iterable[Event]) -> None:
-        """Append events."""
-        before = len(self._events)
-        self._events.extend(events)
-        if len(self._events) != before or before == _KEEP:
-            self.redraw()
+    def show_events(self, events: Sequence[Event]) -> None:
+        """Show events, oldest first."""
+        self._events = events
+        self._draw()
 
     def narrow(self, text: str) -> None:
         """Show only events that hold ``text``."""
         self.wanted_text = text
-        self.redraw()
+        self._draw()
 
-    def redraw(self) -> None:
-        """Draw all events that are wanted."""
-        width = self.size.width
-        if width < 20:
-            return
+    def _draw(self) -> None:
         following = self.scroll_offset.y >= self.max_scroll_y
         wanted = self.wanted_text.lower()
         lines = [
-            event_line(event, width)
+            event_line(event, self.app.size.width)
             for event in self._events
             if wanted in event.text.lower() or wanted in event.subject.lower() or wanted in event.kind.value
         ]
-        self.show(lines or [[(" Nothing has happened yet.", "dim")]])
+        self.show(lines or [[(" Nothing that holds this text." if wanted else " Nothing yet.", "dim")]])
         if following:
             self.scroll_end(animate=False, immediate=True)
-
-    def on_resize(self) -> None:
-        """Draw in the new width."""
-        self.virtual_size = Size(self.size.width, len(self.lines))
-        self.redraw()
 
 
 def event_line(event: Event, width: int) -> Line:

@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 
 from raidtui.model.brief import Line
 from raidtui.model.text import visible
-from raidtui.ui.widgets.lines import Lines
+from raidtui.ui.widgets.lines import Lines, ScrollLines
 
 _INDENT, _TEXT = 19, 53
 _NOTES = """\
@@ -27,7 +27,7 @@ much per disk for a resync of near 2 on four disks.
 All values are the kernel's. Limits and pauses last until reboot, or until you put them back."""
 
 
-class Body(Lines, can_focus=True):
+class Body(ScrollLines, can_focus=True):
     """The scrolling text."""
 
 

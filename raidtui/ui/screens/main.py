@@ -1,67 +1,71 @@
-"""The one screen: header, tabs, the pane in view, message line, footer."""
+"""The one screen: header and tabs, the pane in view, message line and footer.
+
+It starts with few widgets and with its content: each widget more, and each layout more, is a good
+millisecond of the start. The log and the filter are mounted when they are first wanted.
+"""
 
 from __future__ import annotations
 
 import time
 
 from textual.app import ComposeResult
-from textual.containers import Container
 from textual.screen import Screen
 
 from raidtui.console import Report
 from raidtui.first_frame import SMALLEST, TABS
 from raidtui.model.brief import Line, counts_line, header_line, tab_line
+from raidtui.model.event import Event
 from raidtui.model.text import fit, visible
 from raidtui.ui.commands import HELP, PALETTE
 from raidtui.ui.panes.arrays import ArrayList, ArraysPane
-from raidtui.ui.panes.log import LogPane
 from raidtui.ui.present.rows import counts_of
-from raidtui.ui.widgets.filter import FilterLine
 from raidtui.ui.widgets.lines import Lines
+
+_KEEP_EVENTS = 2000
 
 
 class MainScreen(Screen[None]):
-    """See the module."""
+    """See the module.
 
-    def __init__(self) -> None:
+    Args:
+        report: what is known at the start, if anything.
+    """
+
+    AUTO_FOCUS = "#array-list"
+
+    def __init__(self, report: Report | None = None) -> None:
         super().__init__(id="main")
-        self.report: Report | None = None
+        self.report = report
         self.pane = "arrays"
         self.held = False
+        self.events: list[Event] = list(report.new_events) if report else []
+        self.arrays = ArraysPane(report)
         self._message: Line = []
+        self._drawn: tuple[int, int] = (0, 0)
 
     def compose(self) -> ComposeResult:
-        """All parts; the log is mounted at once, since it takes events from the start."""
-        yield Lines(id="header")
-        yield Lines(id="tabs")
-        with Container(id="pane"):
-            yield ArraysPane()
-            log = LogPane()
-            log.display = False
-            yield log
-        yield Lines(id="too-small")
-        yield FilterLine(id="filter")
-        yield Lines(id="message")
-        yield Lines(id="footer")
+        """Header, pane, footer."""
+        yield Lines(id="top", lines=[[], []])
+        yield self.arrays
+        yield Lines(id="bottom", lines=[[], []])
 
     def on_mount(self) -> None:
-        """The list has the focus from the start."""
-        self.query_one(ArrayList).focus(scroll_visible=False)
+        """Draw before the first layout."""
+        self._redraw()
 
-    @property
-    def arrays(self) -> ArraysPane:
-        """Pane 1."""
-        return self.query_one(ArraysPane)
+    def on_resize(self) -> None:
+        """Draw in the new size."""
+        if self._drawn != self.app.size:
+            self._redraw()
 
-    @property
-    def log_pane(self) -> LogPane:
-        """Pane 6."""
-        return self.query_one(LogPane)
+    # -- what is shown
 
     def show_report(self, report: Report) -> None:
         """Take a report: the log always, the picture unless it is held."""
         self.report = report
-        self.log_pane.add(report.new_events)
+        self.events = (self.events + list(report.new_events))[-_KEEP_EVENTS:]
+        if report.new_events and self.pane == "log":
+            self._show_log()
         if not self.held:
             self.arrays.show_report(report)
         self.redraw_frame()
@@ -70,42 +74,77 @@ class MainScreen(Screen[None]):
         """Bring a pane into view."""
         self.pane = name
         self.arrays.display = name == "arrays"
-        self.log_pane.display = name == "log"
-        (self.query_one(ArrayList) if name == "arrays" else self.log_pane).focus()
-        self.call_after_refresh(self.redraw)
+        if name == "log" and not self.query("#log-pane"):
+            from raidtui.ui.panes.log import LogPane  # noqa: PLC0415
 
-    def redraw(self) -> None:
-        """Draw the pane in view and the frame around it."""
+            self.mount(LogPane(), after=self.arrays)
+        for log in self.query("#log-pane"):
+            log.display = name == "log"
+            if name == "log":
+                log.focus()
+                self._show_log()
+        if name == "arrays":
+            self.query_one(ArrayList).focus()
+        self._redraw()
+
+    def _show_log(self) -> None:
+        from raidtui.ui.panes.log import LogPane  # noqa: PLC0415
+
+        for log in self.query(LogPane):
+            log.show_events(self.events)
+
+    def release(self) -> None:
+        """Let a held picture go on."""
+        self.held = not self.held
+        if not self.held and self.report is not None:
+            self.arrays.show_report(self.report)
+        self.redraw_frame()
+
+    def narrow(self, text: str) -> None:
+        """Filter the pane in view."""
         if self.pane == "arrays":
-            self.arrays.redraw()
-        else:
-            self.log_pane.redraw()
+            self.arrays.narrow(text)
+            return
+        from raidtui.ui.panes.log import LogPane  # noqa: PLC0415
+
+        self.query_one(LogPane).narrow(text)
+
+    def focus_pane(self) -> None:
+        """Give the focus to the pane in view."""
+        self.query_one("#array-list" if self.pane == "arrays" else "#log-pane").focus()
+
+    def say(self, text: str, role: str = "warn") -> None:
+        """Show a sentence above the footer; an empty one clears it."""
+        self._message = [(" " + visible(text), role)] if text else []
+        self.redraw_frame()
+
+    # -- drawing
+
+    def _redraw(self) -> None:
+        self._drawn = self.app.size
+        self.arrays.redraw()
+        self._show_log()
         self.redraw_frame()
 
     def redraw_frame(self) -> None:
-        """Draw header, tabs and footer."""
-        width = self.size.width
-        report = self.report
-        small = width < SMALLEST[0] or self.size.height < SMALLEST[1]
+        """Draw header, tabs, message and footer."""
+        width, height = self.app.size
+        small = width < SMALLEST[0] or height < SMALLEST[1]
         self.set_class(small, "-too-small")
+        top, bottom = self.query_one("#top", Lines), self.query_one("#bottom", Lines)
         if small:
-            words = (
-                f"make the window at least {SMALLEST[0]} x {SMALLEST[1]} (it is {width} x {self.size.height})"
-            )
-            self.query_one("#too-small", Lines).show([[(fit(words, width), "warn")]])
+            words = f"make the window at least {SMALLEST[0]} x {SMALLEST[1]} (it is {width} x {height})"
+            top.show([[(fit(words, width), "warn")], []])
             return
-        self.query_one("#tabs", Lines).show(
-            [tab_line(TABS, "Arrays" if self.pane == "arrays" else "Log", width)]
-        )
-        if report is not None:
-            self.query_one("#header", Lines).show([self._header(report, width)])
-        self.query_one("#footer", Lines).show([self._footer(width)])
+        header = [(" raidtui", "strong")] if self.report is None else self._header(self.report, width)
+        top.show([header, tab_line(TABS, "Arrays" if self.pane == "arrays" else "Log", width)])
+        message = [(fit(text, width), role) for text, role in self._message]
+        bottom.show([message, self._footer(width)])
 
     def _header(self, report: Report, width: int) -> Line:
         snapshot = report.snapshot
         host = snapshot.host
         release = f" · Linux {(host.kernel or '').partition('-')[0]}" if host.kernel else ""
-        name = host.name or host.source or "this host"
         rights = "root" if host.is_root else "read-only"
         if host.source:
             rights = "demo" if host.source == "demo" else "capture"
@@ -116,6 +155,7 @@ class MainScreen(Screen[None]):
             middle = [(f"▲ stale since {since}", "warn")]
         if self.held:
             middle = [*middle, (" ", "plain"), ("▮▮ held", "accent")]
+        name = host.name or host.source or "this host"
         return header_line(f"{name}{release}", middle, f"{rights}  {stamp}", width)
 
     def _footer(self, width: int) -> Line:
@@ -131,12 +171,3 @@ class MainScreen(Screen[None]):
             line += [(f" {command.shown_key}", "key"), (f" {command.label} ", "plain")]
         used = sum(len(text) for text, _ in line)
         return [*line, (" " * max(0, width - used), "plain")]
-
-    def say(self, text: str, role: str = "warn") -> None:
-        """Show a sentence above the footer; an empty one clears it."""
-        self._message = [(fit(" " + visible(text), max(1, self.size.width)), role)] if text else []
-        self.query_one("#message", Lines).show([self._message])
-
-    def on_resize(self) -> None:
-        """Draw in the new size."""
-        self.call_after_refresh(self.redraw)

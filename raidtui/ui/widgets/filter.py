@@ -10,7 +10,7 @@ from raidtui.ui.widgets.lines import Lines
 
 
 class FilterLine(Lines, can_focus=True):
-    """Hidden until ``open``."""
+    """Mounted when it is wanted, and removed with its text."""
 
     class Changed(Message):
         """The wanted text is another."""
@@ -25,11 +25,9 @@ class FilterLine(Lines, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self.typed = ""
-        self.display = False
 
-    def open(self) -> None:
+    def on_mount(self) -> None:
         """Show the line and take the keys."""
-        self.display = True
         self._draw()
         self.focus()
 
@@ -53,5 +51,6 @@ class FilterLine(Lines, can_focus=True):
         self._draw()
         self.post_message(self.Changed(self.typed))
         if event.key in {"escape", "enter"}:
-            self.display = bool(self.typed)
             self.post_message(self.Closed())
+            if not self.typed:
+                self.remove()

@@ -7,46 +7,41 @@ is given as spans (text, role) and never goes through markup.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 
 from raidtui.model.brief import Line
 from raidtui.model.text import cell_width
 
-ROLES = frozenset(
-    {"plain", "dim", "strong", "ok", "warn", "bad", "accent", "tab", "key", "selected", "title"}
-)
+ROLES = ("plain", "dim", "strong", "ok", "warn", "bad", "accent", "tab", "key", "unknown", "selected")
+
+if TYPE_CHECKING:
+    _Base = Widget
+else:
+    _Base = object  # a mixin: Textual takes styles from one line of base classes alone
 
 
-class Lines(ScrollView):
-    """Shows lines. ``show`` replaces them; lines and cells that are equal are not sent again.
+class LineBox(_Base):
+    """What lines have in common, scrolling or not."""
 
-    With ``height: auto`` it is as high as it has lines, else it scrolls.
-    """
+    _lines: list[Line]
+    _selected: int | None
+    _styles_by_role: dict[str, Style]
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"lines--{role}" for role in ROLES}
-    DEFAULT_CSS = """
-    Lines {
-        width: 1fr; height: auto; overflow-x: hidden; overflow-y: hidden;
-        scrollbar-size-vertical: 1; scrollbar-size-horizontal: 0;
-    }
-    """
-    can_focus = False
-
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id, classes=classes)
-        self._lines: list[Line] = []
-        self._styles_by_role: dict[str, Style] = {}
-        self._selected: int | None = None
+    def _prepare(self) -> None:
+        self._lines = []
+        self._selected = None
+        self._styles_by_role = {}
 
     @property
     def lines(self) -> list[Line]:
-        """What is shown, for tests and for the screen reader's text."""
+        """What is shown."""
         return self._lines
 
     @property
@@ -54,39 +49,38 @@ class Lines(ScrollView):
         """The lines without colours."""
         return "\n".join("".join(text for text, _ in line).rstrip() for line in self._lines)
 
+    @property
+    def top(self) -> int:
+        """The first line in view."""
+        return self.scroll_offset.y
+
     def show(self, lines: Sequence[Line], *, selected: int | None = None) -> None:
-        """Show ``lines``; the line with index ``selected`` gets the cursor's background."""
+        """Show ``lines``; the one with index ``selected`` gets the cursor's background.
+
+        Lines and cells that are equal to what is shown are not sent again.
+        """
         before, self._lines = self._lines, list(lines)
         was_selected, self._selected = self._selected, selected
-        if len(before) != len(self._lines) and self.styles.is_auto_height:
-            self.virtual_size = Size(self.size.width, len(self._lines))
-            self.refresh(layout=True)
-            return
-        self._fit_virtual_size()
+        if len(before) != len(self._lines):
+            self.count_changed()
+            if self.styles.is_auto_height:
+                self.refresh(layout=True)
+                return
         length = max(len(before), len(self._lines))
-        before += [[]] * (length - len(before))
-        after = self._lines + [[]] * (length - len(self._lines))
-        top, height = self.scroll_offset.y, self.size.height
+        old_lines = before + [[]] * (length - len(before))
+        new_lines = self._lines + [[]] * (length - len(self._lines))
+        top, (width, height) = self.top, self.size
         regions: list[Region] = []
-        for number, (old, new) in enumerate(zip(before, after, strict=True)):
-            if not top <= number < top + height:
-                continue
+        for number in range(top, min(top + height, length)):
             if was_selected != selected and number in {was_selected, selected}:
-                regions.append(Region(0, number - top, self.size.width, 1))
-            elif old != new and (span := _changed_cells(old, new)) is not None:
+                regions.append(Region(0, number - top, width, 1))
+            elif (span := _changed_cells(old_lines[number], new_lines[number])) is not None:
                 regions.append(Region(span[0], number - top, span[1] - span[0], 1))
         if regions:
             self.refresh(*regions)
 
-    def on_resize(self) -> None:
-        """A new height needs a new scrolled height."""
-        self._fit_virtual_size()
-
-    def _fit_virtual_size(self) -> None:
-        """Set the scrolled height. A new one costs a layout, so lines that fit all have the same."""
-        fitting = Size(self.size.width, max(len(self._lines), self.size.height))
-        if self.virtual_size != fitting:
-            self.virtual_size = fitting
+    def count_changed(self) -> None:
+        """The number of lines is another."""
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """As many rows as lines."""
@@ -108,43 +102,86 @@ class Lines(ScrollView):
 
     def render_line(self, y: int) -> Strip:
         """Draw one visible line."""
-        number = y + self.scroll_offset.y
-        base = self.role_style("plain")
+        number = y + self.top
         width = self.size.width
         if not 0 <= number < len(self._lines):
-            return Strip.blank(width, base)
+            return Strip.blank(width, self.role_style("plain"))
         line = self._lines[number]
         if number == self._selected:
             base = self.role_style("selected")
             over = self.get_component_rich_style("lines--selected", partial=True)
             segments = [Segment(text, self.role_style(role) + over) for text, role in line if text]
         else:
+            base = self.role_style("plain")
             segments = [Segment(text, self.role_style(role)) for text, role in line if text]
         return Strip(segments).adjust_cell_length(width, base).simplify()
 
 
+class Lines(LineBox, Widget):
+    """Lines that are all in view."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"lines--{role}" for role in ROLES}
+    DEFAULT_CSS = "Lines { width: 1fr; height: auto; }"
+
+    def __init__(self, *, id: str | None = None, lines: Sequence[Line] = ()) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._prepare()
+        self._lines = list(lines)
+
+
+class ScrollLines(LineBox, ScrollView):
+    """Lines that scroll where they do not fit."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"lines--{role}" for role in ROLES}
+    DEFAULT_CSS = """
+    ScrollLines {
+        width: 1fr; overflow-x: hidden; overflow-y: auto;
+        scrollbar-size-vertical: 1; scrollbar-size-horizontal: 0;
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._prepare()
+
+    def count_changed(self) -> None:
+        """Set the scrolled height. Another one costs a layout, so lines that fit all have the same."""
+        fitting = Size(self.size.width, max(len(self._lines), self.size.height))
+        if self.virtual_size != fitting:
+            self.virtual_size = fitting
+
+    def on_resize(self) -> None:
+        """A new height needs a new scrolled height."""
+        self.count_changed()
+
+    def keep_in_view(self, number: int) -> None:
+        """Scroll as little as needed to show a line."""
+        height = max(1, self.size.height)
+        if number < self.top:
+            self.scroll_to(y=number, animate=False)
+        elif number >= self.top + height:
+            self.scroll_to(y=number - height + 1, animate=False)
+
+
 def _changed_cells(old: Line, new: Line) -> tuple[int, int] | None:
     """Return the first and last+1 cell in which two lines differ, or None where they look alike."""
-    before, after = _cells(old), _cells(new)
-    if before == after:
+    if old == new:
         return None
+    before, after = _cells(old), _cells(new)
     length = max(len(before), len(after))
     blank = (" ", "plain")
     before += [blank] * (length - len(before))
     after += [blank] * (length - len(after))
-    first = next(index for index in range(length) if before[index] != after[index])
-    last = next(index for index in range(length - 1, -1, -1) if before[index] != after[index])
-    return first, last + 1
+    differing = [index for index in range(length) if before[index] != after[index]]
+    return (differing[0], differing[-1] + 1) if differing else None
 
 
 def _cells(line: Line) -> list[tuple[str, str]]:
     cells: list[tuple[str, str]] = []
     for text, role in line:
-        if text.isascii():
-            cells += [(char, role) for char in text]
-        else:
+        cells += [(char, role) for char in text]
+        if not text.isascii() and cell_width(text) != len(text):
+            cells = cells[: -len(text)]
             for char in text:
-                cells.append((char, role))
-                if cell_width(char) == 2:
-                    cells.append(("", role))
+                cells += [(char, role)] if cell_width(char) == 1 else [(char, role), ("", role)]
     return cells
