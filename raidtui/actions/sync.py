@@ -102,10 +102,11 @@ def plan_resume(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
             undo=(array_step(array, "sync_action", "frozen", "freeze it again"),),
         )
     if array.sync is None and array.sync_min_sectors:
+        action = "repair" if array.last_sync_action == "repair" else "check"
         return Plan(
-            title="check goes on where it was paused",
+            title=f"{action} goes on where it was paused",
             subject=array.title,
-            steps=(array_step(array, "sync_action", "check", f"from sector {array.sync_min_sectors} on"),),
+            steps=(array_step(array, "sync_action", action, f"from sector {array.sync_min_sectors} on"),),
             undo=(array_step(array, "sync_action", "idle", "pause it again"),),
         )
     return Refusal(why=f"{array.title} is not paused")

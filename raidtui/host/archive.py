@@ -18,7 +18,10 @@ _LARGEST_TREE = 256 << 20
 
 def is_archive(place: Path) -> bool:
     """Whether a file is a tar archive, compressed or not."""
-    return tarfile.is_tarfile(place)
+    try:
+        return tarfile.is_tarfile(place)
+    except (EOFError, lzma.LZMAError, zlib.error) as error:  # compressed, and cut short in its first block
+        raise RootError(f"{place}: the archive is damaged: {error}") from error
 
 
 def open_capture(place: Path) -> MemoryRoot:

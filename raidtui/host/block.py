@@ -103,15 +103,19 @@ def _serial(root: Root, node: str, entry: UdevEntry) -> str | None:
 
 
 def _word(text: str | None) -> str | None:
-    return (text or "").strip(" \t\n\0") or None
+    word = (text or "").strip(" \t\n\0")
+    return None if word in {"", "(null)"} else word
 
 
 def read_io(root: Root, names: Collection[str]) -> dict[str, DiskIo]:
     """Return the counters of the named devices; those that /proc/diskstats does not list are left out."""
     found: dict[str, DiskIo] = {}
     for line in (root.text("/proc/diskstats", keep=True) or "").split("\n"):
+        head = line.split(None, 3)
+        if len(head) < 4 or head[2] not in names:
+            continue
         words = line.split()
-        if len(words) < 14 or words[2] not in names:
+        if len(words) < 14:
             continue
         try:
             reads, _, read_sectors, read_ms, writes, _, written, write_ms, _, busy = map(int, words[3:13])

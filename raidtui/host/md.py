@@ -17,6 +17,7 @@ from raidtui.model.array import Array, Bitmap, Member, Phase, SpeedLimit, Sync
 BLOCK = "/sys/class/block"
 _VOLATILE = (
     "array_state", "sync_action", "degraded", "mismatch_cnt", "sync_speed_min", "sync_speed_max", "sync_min",
+    "uuid",
 )  # fmt: skip
 _WORDS = {"recovery": "recover"}
 _PHASES = {"PENDING": Phase.PENDING, "DELAYED": Phase.DELAYED, "REMOTE": Phase.REMOTE}
@@ -34,8 +35,8 @@ class _Known:
     """What was read last of one array."""
 
     head: str
-    volatile: tuple[str | None, ...]
-    folders: tuple[str, ...]
+    paths: tuple[str, ...]
+    volatile: tuple[bytes | None, ...]
     array: Array
     age: int = 0
 
@@ -64,46 +65,43 @@ class ArrayReader:
         """Drop what is known of arrays that are gone."""
         for name in [name for name in self._known if name not in names]:
             del self._known[name]
+            self._root.forget(f"{BLOCK}/{name}/")
 
     def read(self, entry: MdstatArray) -> Array:
         """Return the array of one mdstat entry."""
-        head = _head_text(entry.text)
+        head = entry.text if entry.sync is None else _head_text(entry.text)
         known = self._known.get(entry.name)
+        same = known is not None and known.head == head and known.age < _REREAD_EVERY
+        if same and known is not None and self._root.read_many(known.paths) == known.volatile:
+            known.age += 1
+            sync = _sync(entry.sync, known.array)
+            if sync != known.array.sync:
+                known.array = replace(known.array, sync=sync)
+            return known.array
         base = f"{BLOCK}/{entry.name}/md"
-        if known is not None and known.head == head and known.age < _REREAD_EVERY:
-            volatile = self._volatile(base, known.folders)
-            if volatile == known.volatile:
-                known.age += 1
-                sync = _sync(entry.sync, known.array)
-                if sync != known.array.sync:
-                    known.array = replace(known.array, sync=sync)
-                return known.array
         folders = tuple(name for name in self._root.names(base) if name.startswith("dev-"))
-        volatile = self._volatile(base, folders)
-        array = self._read_whole(entry, base, folders, volatile)
-        self._known[entry.name] = _Known(head, volatile, folders, array)
+        paths = (
+            *(f"{base}/{attribute}" for attribute in _VOLATILE),
+            *(f"{base}/{folder}/{attribute}" for folder in folders for attribute in ("state", "errors")),
+        )
+        volatile = self._root.read_many(paths)
+        texts = tuple(None if value is None else _plain(value) for value in volatile)
+        array = self._read_whole(entry, base, folders, texts)
+        self._known[entry.name] = _Known(head, paths, volatile, array)
         return array
-
-    def _volatile(self, base: str, folders: tuple[str, ...]) -> tuple[str | None, ...]:
-        text = self._root.text
-        values = [text(f"{base}/{attribute}", keep=True) for attribute in _VOLATILE]
-        for folder in folders:
-            values.append(text(f"{base}/{folder}/state", keep=True))
-            values.append(text(f"{base}/{folder}/errors", keep=True))
-        return tuple(values)
 
     def _read_whole(
         self, entry: MdstatArray, base: str, folders: tuple[str, ...], volatile: tuple[str | None, ...]
     ) -> Array:
         text = self._root.text
-        state, action, degraded, mismatches, low, high, sync_min = volatile[: len(_VOLATILE)]
+        state, action, degraded, mismatches, low, high, sync_min, uuid = volatile[: len(_VOLATILE)]
         old_disks, disks = _raid_disks(text(f"{base}/raid_disks"))
         metadata = _metadata(text(f"{base}/metadata_version"), entry)
         level = text(f"{base}/level")
         array = Array(
             name=entry.name,
             path=f"/dev/{entry.name}",
-            uuid=canonical_uuid(text(f"{base}/uuid")),
+            uuid=canonical_uuid(uuid),
             level=_level(level, entry),
             # Without a level (an array of which mdadm -I has only begun to collect the members) it reads 0.
             layout=_layout(_integer(text(f"{base}/layout")) if level else None, entry),
@@ -176,6 +174,10 @@ class ArrayReader:
             for listed in flags.values()
         ]
         return tuple(sorted(members, key=_member_order))
+
+
+def _plain(value: bytes) -> str:
+    return value.decode("utf-8", "replace").rstrip("\n")
 
 
 def _head_text(text: str) -> str:

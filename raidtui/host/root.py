@@ -86,6 +86,19 @@ class Root(ABC):
         except (OSError, ValueError):  # a name from outside may hold what no path can, a NUL
             return None
 
+    def read_many(self, paths: tuple[str, ...]) -> tuple[bytes | None, ...]:
+        """Return the bytes of small files that are read again and again, None for what cannot be read."""
+        return tuple(self._read_or_none(path) for path in paths)
+
+    def _read_or_none(self, path: str) -> bytes | None:
+        try:
+            return self.read(path, keep=True)
+        except (OSError, ValueError):
+            return None
+
+    def forget(self, prefix: str) -> None:
+        """Close what is kept open under a folder."""
+
     def exists(self, path: str) -> bool:
         """Whether a file can be read or a folder listed."""
         return self.text(path) is not None or bool(self.names(path))
@@ -149,6 +162,20 @@ class DirRoot(Root):
         else:
             os.close(descriptor)
         return data
+
+    def read_many(self, paths: tuple[str, ...]) -> tuple[bytes | None, ...]:
+        """See ``Root.read_many``: one system call a file."""
+        kept, pread = self._kept, os.pread
+        found: list[bytes | None] = []
+        for path in paths:
+            descriptor = kept.get(path)
+            try:
+                found.append(
+                    pread(descriptor, 4096, 0) if descriptor is not None else self._read_or_none(path)
+                )
+            except OSError:
+                found.append(self._read_or_none(path))
+        return tuple(found)
 
     def names(self, path: str) -> tuple[str, ...]:
         """See ``Root.names``."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from raidtui.model.geometry import copy_groups, losses_left
-from raidtui.model.levels import NO_REDUNDANCY, Raid10Layout
+from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
 
 # In the kernel min wins where min > max; drivers/md/md.c md_do_sync tests it first.
 
@@ -221,6 +221,12 @@ class Array:
         if missing is None or self.up is None:
             return None
         return losses_left(self.level, self.layout, len(self.up), missing)
+
+    @property
+    def parity_unfinished(self) -> bool:
+        """Whether parity is not yet computed everywhere: until then a lost member may mean lost data."""
+        resyncing = self.sync is not None and self.sync.action == "resync"
+        return self.level in PARITY_LEVELS and resyncing
 
     @property
     def mirror_sets(self) -> tuple[tuple[int, ...], ...]:

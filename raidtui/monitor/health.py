@@ -109,7 +109,7 @@ def _degraded(array: Array, missing: Sequence[int], faulty: list[str], left: int
     recovering = array.sync is not None and array.sync.action == "recover"
     spare = any(member.role == "spare" for member in array.members)
     if array.sync is not None and array.sync.phase is Phase.FROZEN:
-        remedy = "resume it (p): nothing is rebuilt while it is frozen"
+        remedy = f"nothing is rebuilt while it is frozen; {_resume(array)}"
     elif recovering and array.sync is not None and array.sync.phase is Phase.RUNNING:
         remedy = "a recovery runs; leave the other members alone until it is done"
     elif recovering or spare:
@@ -154,13 +154,22 @@ def _inactive(array: Array) -> Finding:
     there = len(array.members)
     wanted = f" of {array.raid_disks}" if array.raid_disks else ""
     noun = "member" if (array.raid_disks or there) == 1 else "members"
+    if array.raid_disks is not None and there >= array.raid_disks:
+        remedy = f"start it: mdadm --run {array.path}; never create it anew"
+    else:
+        remedy = f"find the missing members, or start it without them: mdadm --run {array.path}"
+        remedy += "; never create it anew"
     return _finding(
         array,
         Severity.FAILED,
         "inactive",
         f"is inactive: not started, with {there}{wanted} {noun}",
-        f"find the missing members, or start it without them: mdadm --run {array.path}; never create it anew",
+        remedy,
     )
+
+
+def _resume(array: Array) -> str:
+    return f"resume it: p in the console, or mdadm --action=idle {array.path}"
 
 
 def _judge_sync(array: Array) -> Iterator[Finding]:
@@ -173,7 +182,7 @@ def _judge_sync(array: Array) -> Iterator[Finding]:
                 Severity.DEGRADED,
                 "frozen-with-work",
                 f"is frozen while a {what} waits: it does not go on by itself",
-                "resume it (p)",
+                _resume(array),
             )
         else:
             yield _finding(
@@ -181,7 +190,7 @@ def _judge_sync(array: Array) -> Iterator[Finding]:
                 Severity.ATTENTION,
                 "frozen",
                 "is frozen: a failed disk would not be rebuilt",
-                "resume it (p)",
+                _resume(array),
             )
     elif sync is not None and sync.phase is Phase.PENDING:
         yield _finding(

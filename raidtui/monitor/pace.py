@@ -53,7 +53,7 @@ def held_back_by(
     if sync is None:
         return None
     if sync.phase is Phase.FROZEN:
-        return HeldBack(brake=Brake.FROZEN, words="frozen: p resumes")
+        return HeldBack(brake=Brake.FROZEN, words="until it is resumed")
     if sync.phase is Phase.PENDING:
         return HeldBack(brake=Brake.PENDING, words=_PENDING_WORDS[array.read_only])
     if sync.phase is Phase.DELAYED:

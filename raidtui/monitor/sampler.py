@@ -13,10 +13,12 @@ from raidtui.host.md import ArrayReader
 from raidtui.host.mdstat import Mdstat, parse_mdstat
 from raidtui.host.root import Root, tool_path
 from raidtui.host.udev import DATA as UDEV_DATA
-from raidtui.model.array import Array, Stale
+from raidtui.model.array import Array, Phase, Stale
+from raidtui.model.disk import DiskIo
 from raidtui.model.snapshot import Host, Lack, Snapshot
 
 MDSTAT = "/proc/mdstat"
+_BLOCK = "/sys/class/block"
 
 
 class Sampler:
@@ -36,6 +38,8 @@ class Sampler:
         self._host = Host(name=root.hostname, kernel=root.kernel, is_root=root.writable, source=root.source)
         self._tools = _tool_lacks(root)
         self._last: Snapshot | None = None
+        self._text = ""
+        self._mdstat: Mdstat | None = None
 
     def forget(self, name: str | None = None) -> None:
         """Read a device, or everything, afresh next time: an event said that it changed."""
@@ -51,7 +55,24 @@ class Sampler:
             return self._remember(self._without_md(taken_s, clock_s))
         except OSError as error:
             return self._remember(self._unreadable(taken_s, clock_s, error.strerror or str(error)))
-        return self._remember(self._whole(taken_s, clock_s, parse_mdstat(text)))
+        return self._remember(self._whole(taken_s, clock_s, self._parse(text)))
+
+    def _parse(self, text: str) -> Mdstat:
+        """Parse mdstat, unless it reads as the last time.
+
+        The kernel gives a long mdstat in pieces, and an array may slip between two of them while others come
+        and go: one that is missing, but still there in sysfs, is looked for once more.
+        """
+        if text == self._text and self._mdstat is not None:
+            return self._mdstat
+        mdstat = parse_mdstat(text)
+        named = {entry.name for entry in mdstat.arrays}
+        gone = [] if self._mdstat is None else [e.name for e in self._mdstat.arrays if e.name not in named]
+        if any(self._root.text(f"{_BLOCK}/{name}/md/array_state") not in {None, "clear"} for name in gone):
+            text = (self._root.text(MDSTAT, keep=True) or "") + "\n"
+            mdstat = parse_mdstat(text)
+        self._text, self._mdstat = text, mdstat
+        return mdstat
 
     def _remember(self, snapshot: Snapshot) -> Snapshot:
         if snapshot.stale is None:
@@ -76,8 +97,18 @@ class Sampler:
             disks=disks,
             limits=read_limits(self._root),
             lacks=(*problems, *_sysfs_lack(read), *self._tools),
-            io=read_io(self._root, set(disks)),
+            io=self._io(arrays),
         )
+
+    def _io(self, arrays: tuple[Array, ...]) -> dict[str, DiskIo]:
+        """Read the counters of the members that are being synced; at rest nobody asks for them."""
+        names = {
+            member.name
+            for array in arrays
+            if array.sync is not None and array.sync.phase is Phase.RUNNING
+            for member in array.members
+        }
+        return read_io(self._root, names) if names else {}
 
     def _keep_unread(self, mdstat: Mdstat, named: set[str]) -> tuple[tuple[Array, ...], list[Lack]]:
         """An array whose lines could not be parsed keeps its last value, marked stale."""

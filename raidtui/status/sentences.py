@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from raidtui.console import Report
 from raidtui.model.array import Array, Phase
 from raidtui.model.event import Event
-from raidtui.model.finding import Severity
+from raidtui.model.finding import Health, Severity
 from raidtui.model.levels import layout_words
 from raidtui.model.text import visible
 from raidtui.model.units import binary_size, counted, duration, rate_mb_s, short_binary
@@ -42,7 +42,7 @@ def _array_lines(report: Report, array: Array) -> Iterator[str]:
     known = ", ".join(fact for fact in facts if fact)
     title = visible(array.title)
     where = "" if title == array.name else f" ({array.path})"
-    yield f"{title}{where} is {report.healths[array.key].word}: {visible(known)}."
+    yield f"{title}{where} {_verdict(report.healths[array.key])}: {visible(known)}."
     yield from _sync_lines(report, array)
     for finding in report.of(array):
         if finding.code in {"pending", "delayed"}:
@@ -50,6 +50,10 @@ def _array_lines(report: Report, array: Array) -> Iterator[str]:
         mark = "Note" if finding.severity is Severity.INFO else finding.severity.word.capitalize()
         remedy = f" To do: {finding.remedy}." if finding.remedy else ""
         yield visible(f"  {mark}: {finding.name} {_clause(finding.sentence)}.{remedy}")
+
+
+def _verdict(health: Health) -> str:
+    return "needs attention" if health is Health.ATTENTION else f"is {health.word}"
 
 
 def _clause(sentence: str) -> str:

@@ -68,7 +68,7 @@ class RaidApp(App[int]):
 
     def get_default_screen(self) -> Screen[None]:
         """The main screen is the only one below the dialogs."""
-        return MainScreen(self.report)
+        return MainScreen(self.report, self._settings.keys)
 
     @property
     def main(self) -> MainScreen:
@@ -178,8 +178,12 @@ class RaidApp(App[int]):
             for command, label, _ in self.main.arrays.foot():
                 plan = self.main.arrays.plan_of(command.id)
                 why = plan.sentence if isinstance(plan, Refusal) else ""
-                rows.append((command.shown_key, label, command.help, why))
-        rows += [(each.shown_key, each.label, each.help, "") for each in EVERYWHERE if each is not HELP]
+                rows.append((command.shown_key(self._settings.keys), label, command.help, why))
+        rows += [
+            (each.shown_key(self._settings.keys), each.label, each.help, "")
+            for each in EVERYWHERE
+            if each is not HELP
+        ]
         self.push_screen(HelpScreen(rows))
 
     async def action_demo(self) -> None:
@@ -252,11 +256,13 @@ class RaidApp(App[int]):
         pane = self.main.arrays
         if self.main.pane == "arrays":
             for command, label, possible in pane.foot():
-                title = f"{label} ({command.shown_key})" + ("" if possible else " – not now")
+                title = f"{label} ({command.shown_key(self._settings.keys)})" + (
+                    "" if possible else " – not now"
+                )
                 yield SystemCommand(title, command.help, lambda c=command: self._run_in_pane(c.action))
         for command in EVERYWHERE:
             if command.action != "command_palette":
-                title = f"{command.label} ({command.shown_key})"
+                title = f"{command.label} ({command.shown_key(self._settings.keys)})"
                 yield SystemCommand(
                     title, command.help, lambda c=command: self.call_later(self.run_action, c.action)
                 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from textual.binding import Binding
@@ -32,10 +33,9 @@ class Command:
         """The binding of the keys."""
         return Binding(self.keys, self.action, self.label, id=self.id, tooltip=self.help, show=self.foot)
 
-    @property
-    def shown_key(self) -> str:
-        """The first key as the footer writes it."""
-        return shown(self.keys.split(",")[0])
+    def shown_key(self, keymap: Mapping[str, str]) -> str:
+        """Return the first key as the footer writes it, the user's own where there is one."""
+        return shown(keymap.get(self.id, self.keys).split(",")[0])
 
 
 _KEY_WORDS = {

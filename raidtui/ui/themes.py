@@ -67,6 +67,8 @@ def _theme(name: str, values: dict[str, Any], colours: dict[str, str]) -> Theme:
         boost=colours["background"],
         variables={
             **{f"r-{key}": colours[key] for key in COLOURS},
+            "ansi-background": "ansi_default",
+            "ansi-foreground": "ansi_default",
             "dim-style": "dim" if ansi else "none",
             "selected-style": "reverse" if ansi else "none",
         },

@@ -94,6 +94,7 @@ class ArraysPane(Vertical):
         self.system_scope = False
         self.wanted_text = ""
         self._listed: list[Array] = []
+        self._rows: dict[str, tuple[tuple[object, ...], Line]] = {}
         self._settle: Timer | None = None
         self._slider_key: tuple[str | None, bool] | None = None
         if report is not None:
@@ -149,7 +150,7 @@ class ArraysPane(Vertical):
             return
         rows = self.query_one(ArrayList)
         selected = next((i for i, each in enumerate(self._listed) if each.key == self.chosen), None)
-        lines: list[Line] = [brief_line(brief_of(report, array), width) for array in self._listed]
+        lines = [self._row(report, array, width) for array in self._listed]
         rows.show(lines or self._nothing(report), selected=selected)
         if selected is not None:
             rows.keep_in_view(selected)
@@ -164,6 +165,15 @@ class ArraysPane(Vertical):
         self._show_sliders(report, array)
         units = unit_line(array, width)
         self.query_one(Body).show([*([units] if units else []), *body_lines(report, array, width)])
+
+    def _row(self, report: Report, array: Array, width: int) -> Line:
+        """Return an array's row; one of which nothing changed is not made again."""
+        facts = (array, report.healths[array.key], report.estimates.get(array.key), width)
+        known = self._rows.get(array.key)
+        if known is None or known[0] != facts:
+            known = (facts, brief_line(brief_of(report, array), width))
+            self._rows[array.key] = known
+        return known[1]
 
     def _nothing(self, report: Report) -> list[Line]:
         if self.wanted_text and report.snapshot.arrays:

@@ -25,6 +25,7 @@ class LogPane(ScrollLines, can_focus=True):
     def __init__(self) -> None:
         super().__init__(id="log-pane")
         self._events: Sequence[Event] = ()
+        self._opened = False
         self.wanted_text = ""
 
     def show_events(self, events: Sequence[Event]) -> None:
@@ -38,7 +39,7 @@ class LogPane(ScrollLines, can_focus=True):
         self._draw()
 
     def _draw(self) -> None:
-        following = self.scroll_offset.y >= self.max_scroll_y
+        following = self.scroll_offset.y >= self.max_scroll_y or not self._opened
         wanted = self.wanted_text.lower()
         lines = [
             event_line(event, self.app.size.width)
@@ -47,7 +48,13 @@ class LogPane(ScrollLines, can_focus=True):
         ]
         self.show(lines or [[(" Nothing that holds this text." if wanted else " Nothing yet.", "dim")]])
         if following:
-            self.scroll_end(animate=False, immediate=True)
+            self.scroll_end(animate=False)
+
+    def on_resize(self) -> None:
+        """Open at the end."""
+        if not self._opened:
+            self._opened = True
+            self.call_after_refresh(self.scroll_end, animate=False)
 
 
 def event_line(event: Event, width: int) -> Line:

@@ -163,7 +163,10 @@ def body_lines(report: Report, array: Array, width: int) -> list[Line]:
     if array.up is not None and array.active:
         missing = array.missing_slots or ()
         sentence = loss_sentence(array.level, array.layout, len(array.up), missing)
-    if sentence:
+    if array.parity_unfinished and not array.missing_slots:
+        sentence = "until this resync ends, parity is incomplete: if one goes, data may be lost"
+        lines.append([(fit(" " + sentence, width), "warn")])
+    elif sentence:
         role = "bad" if (array.losses_left or 0) <= 0 and array.redundant else "plain"
         lines.append([(fit(" " + sentence, width), role)])
     lines += _uses(report, array, width)

@@ -7,6 +7,7 @@ millisecond of the start. The log and the filter are mounted when they are first
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 from textual.app import ComposeResult
 from textual.screen import Screen
@@ -29,12 +30,14 @@ class MainScreen(Screen[None]):
 
     Args:
         report: what is known at the start, if anything.
+        keymap: the user's own keys, by command id.
     """
 
     AUTO_FOCUS = "#array-list"
 
-    def __init__(self, report: Report | None = None) -> None:
+    def __init__(self, report: Report | None = None, keymap: Mapping[str, str] | None = None) -> None:
         super().__init__(id="main")
+        self.keymap: Mapping[str, str] = keymap or {}
         self.report = report
         self.pane = "arrays"
         self.held = False
@@ -163,11 +166,11 @@ class MainScreen(Screen[None]):
         if self.pane == "arrays":
             for command, label, possible in self.arrays.foot():
                 if command.foot:
-                    line.append((f" {command.shown_key}", "key" if possible else "dim"))
+                    line.append((f" {command.shown_key(self.keymap)}", "key" if possible else "dim"))
                     line.append((f" {label} ", "plain" if possible else "dim"))
         else:
             line = [(" ↑↓", "key"), (" Scroll ", "plain"), (" /", "key"), (" Filter ", "plain")]
         for command in (HELP, PALETTE):
-            line += [(f" {command.shown_key}", "key"), (f" {command.label} ", "plain")]
+            line += [(f" {command.shown_key(self.keymap)}", "key"), (f" {command.label} ", "plain")]
         used = sum(len(text) for text, _ in line)
         return [*line, (" " * max(0, width - used), "plain")]
