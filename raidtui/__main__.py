@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 
 def main() -> None:
@@ -49,20 +50,25 @@ def _open_console(root: str, theme: str | None, mouse: bool) -> int:  # noqa: FB
 
     try:
         show(root, theme)
-        _prepare_imports()
+        _prepare_imports(TERMINAL.end)
         from raidtui.host.opening import open_root  # noqa: PLC0415
         from raidtui.ui.launch import launch  # noqa: PLC0415
 
         sys.modules.pop("ssl", None)
         return launch(open_root(root or "/"), theme=theme, mouse=mouse)
+    except KeyboardInterrupt:
+        return 130
     finally:
         TERMINAL.restore()
 
 
-def _prepare_imports() -> None:
+def _prepare_imports(end: Callable[[int, object], None]) -> None:
     """Thousands of objects are about to be made that all stay, and asyncio's TLS is never used."""
     import gc  # noqa: PLC0415
+    import signal  # noqa: PLC0415
 
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGHUP, end)
     gc.disable()
     sys.modules["ssl"] = None  # type: ignore[assignment]
 

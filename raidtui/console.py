@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from raidtui.actions.limits import SYSTEM
 from raidtui.actions.target import base_of
-from raidtui.host.root import Root
+from raidtui.host.root import Happening, Root
 from raidtui.jobs.journal import Journal, journal_path
 from raidtui.jobs.runner import Outcome, run_plan, undo_of
 from raidtui.model.array import Array
@@ -78,10 +78,16 @@ class Console:
         self._pending: list[Event] = []
         self._originals: dict[str, Step] = {}
         self._undo: list[Plan] = []
+        self._told: list[Uevent] = []
+        self._unsubscribe = root.subscribe(self._hear)
 
     def refresh(self) -> Report:
         """Sample the host and conclude."""
         snapshot = self.sampler.sample()
+        if self._told:
+            told, self._told = tuple(self._told), []
+            self.take_uevents(told)
+            snapshot = self.sampler.sample()
         self.history.add(snapshot)
         findings = judge(snapshot)
         events = self._pending
@@ -93,6 +99,10 @@ class Console:
         self.events.extend(events)
         self._report = self._conclude(snapshot, findings, tuple(events))
         return self._report
+
+    def _hear(self, happening: Happening) -> None:
+        if happening.source == "uevent":
+            self._told.append(Uevent(action=happening.what, name=happening.device))
 
     def _conclude(
         self, snapshot: Snapshot, findings: tuple[Finding, ...], events: tuple[Event, ...]
@@ -202,6 +212,7 @@ class Console:
 
     def close(self) -> None:
         """Let go of what is open."""
+        self._unsubscribe()
         self.root.close()
 
 

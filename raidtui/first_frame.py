@@ -38,6 +38,12 @@ class Terminal:
             termios.tcsetattr(0, termios.TCSANOW, self.cooked)  # type: ignore[arg-type]
             self.cooked = None
 
+    def end(self, number: int, frame: object) -> None:
+        """End on a signal before the screen is there."""
+        del frame
+        self.restore()
+        os._exit(128 + number)
+
 
 TERMINAL = Terminal()
 

@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable
 
 from raidtui.demo import control
-from raidtui.demo.kernel import Listener, SimKernel
+from raidtui.demo.kernel import SimKernel
 from raidtui.demo.script import Story, begin
 from raidtui.demo.tree import live_files, still_files
-from raidtui.host.root import MemoryRoot
+from raidtui.host.root import Listener, MemoryRoot
 
 KERNEL = "6.12.3"
 HOSTNAME = "demo"

@@ -8,32 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from raidtui.demo.array import SimArray, SimSync
 from raidtui.demo.disks import Counters, SimDisk
 from raidtui.demo.rates import account_load, account_sync, natural_kib_s, running, speed_kib_s
 from raidtui.demo.spares import activate_spares, place_spares
+from raidtui.host.root import Happening, Listener
 
 _MISMATCH_AT = 0.4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Happening:
-    """What a real kernel would tell.
-
-    Args:
-        source: ``poll`` (POLLPRI on /proc/mdstat and md's sysfs files) or ``uevent``.
-        device: md125, sde.
-        what: the sysfs file that changed, or the uevent's action (add, remove, change).
-    """
-
-    source: str
-    device: str
-    what: str
-
-
-Listener = Callable[[Happening], None]
 
 
 class SimKernel:

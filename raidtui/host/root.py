@@ -12,7 +12,7 @@ import resource
 import subprocess
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +35,24 @@ class ToolOutput:
     stdout: str
     stderr: str
     why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happening:
+    """What a kernel tells by itself.
+
+    Args:
+        source: ``poll`` (POLLPRI on /proc/mdstat and md's sysfs files) or ``uevent``.
+        device: md125, sde.
+        what: the sysfs file that changed, or the uevent's action (add, remove, change).
+    """
+
+    source: str
+    device: str
+    what: str
+
+
+Listener = Callable[[Happening], None]
 
 
 class Root(ABC):
@@ -106,6 +124,14 @@ class Root(ABC):
     def now_s(self) -> float:
         """Epoch seconds of what is read: the clock's, or when a capture was made."""
         return time.time()
+
+    def subscribe(self, callback: Listener) -> Callable[[], None]:
+        """Call back when a host that lives in this process (the demo) tells something; return the way out.
+
+        A live kernel is listened to by ``raidtui.monitor.watch`` instead.
+        """
+        del callback
+        return lambda: None
 
     def next_event_s(self) -> float | None:
         """Seconds until something is known to happen (the demo's story), or None."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import gc
+import signal
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
@@ -84,6 +87,13 @@ class RaidApp(App[int]):
         self.call_after_refresh(_settle_memory)
         for trouble in self._troubles:
             self.call_after_refresh(self.main.say, trouble)
+
+    def on_ready(self) -> None:
+        """From now on a signal ends the program in good order, the terminal restored."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # not in a thread
+                loop.add_signal_handler(number, self.exit, 128 + number)
 
     def _say(self, text: str) -> None:
         self.main.say(text)

@@ -27,6 +27,8 @@ def launch(root: Root, *, theme: str | None, mouse: bool) -> int:
     TERMINAL.restore()
     sys.stdout.flush()
     sys.stderr.flush()
-    if code == 0:
-        os._exit(0)  # the terminal is restored and every write synced: tearing modules down takes 17 ms more
+    if code == 0 or code > 128:
+        os._exit(
+            code
+        )  # the terminal is restored and every write synced: tearing modules down takes 17 ms more
     return code

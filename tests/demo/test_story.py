@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.demo.kernel import Happening
+from raidtui.host.root import Happening
 from tests.demo.scene import DATA, Scene
 
 _TURN_S = 1200 + 2400

@@ -61,7 +61,7 @@ def wait_kernel(guest: Guest, path: str, wanted: str, timeout: float = 10.0) -> 
 
 def test_a_resync_has_the_kernels_own_percentage(guest: Guest) -> None:
     slow(guest, 4000)
-    make_array(guest, "data", 10, disk_names(guest), layout="n2", chunk=64)
+    make_array(guest, "data", 10, disk_names(guest)[:4], layout="n2", chunk=64)
     with open_console(guest) as terminal:
         row = row_of(terminal, "data")
         assert "raid10 n2" in row
@@ -73,55 +73,61 @@ def test_a_resync_has_the_kernels_own_percentage(guest: Guest) -> None:
             assert before <= shown <= percent_in(mdstat(guest))
 
 
-# Waits until a file has a value, then until the resync's speed over WINDOW_S is on the other side of a bound.
-# Prints the speeds before and after, and the seconds from the new value on.
+# Waits until the resync's speed, over a long time, is on one side of a bound; then until a file has a value; then
+# until the speed, over a short time, is on the other side. Prints the speeds and the seconds from the value on.
 RESPONSE = r"""
 import re, sys, time
-path, wanted, bound = sys.argv[1:3] + [float(sys.argv[3])]
-WINDOW_S, marks = 1.5, []
+path, wanted, bound, rising = *sys.argv[1:3], float(sys.argv[3]), sys.argv[4] == "rising"
+LONG_S, SHORT_S, marks = 4.0, 1.5, []
 
-def speed():
+def speed(window_s):
     text = open("/proc/mdstat").read()
     marks.append((time.monotonic(), int(re.search(r"\((\d+)/\d+\)", text)[1])))
     now_s, done = marks[-1]
-    past_s, past = next(((at, was) for at, was in reversed(marks) if now_s - at >= WINDOW_S), marks[0])
-    return (done - past) / (now_s - past_s) if now_s - past_s >= WINDOW_S else None
+    past = next((mark for mark in reversed(marks) if now_s - mark[0] >= window_s), None)
+    return past and (done - past[1]) / (now_s - past[0])
 
-def value():
-    return open(path).read().split()[0]
+def until(condition, seconds, what):
+    give_up = time.monotonic() + seconds
+    while not (value := condition()):
+        time.sleep(0.02)
+        if time.monotonic() > give_up:
+            sys.exit(f"{what} never came: {marks[-1]}")
+    return value
 
-give_up = time.monotonic() + 20
-while (before := speed()) is None:
-    time.sleep(0.02)
+def before():
+    now = speed(LONG_S)
+    return now is not None and (now < bound) == rising and (now + 1,)
+
+def after():
+    now = speed(SHORT_S)
+    return now is not None and (now > bound) == rising and (now + 1,)
+
+old = until(before, 20, "the old speed")
 print("ready", flush=True)
-while value() != wanted:
-    before = speed() or before
-    time.sleep(0.02)
-    if time.monotonic() > give_up:
-        sys.exit("the value never came")
+until(lambda: speed(LONG_S) is not None and open(path).read().split()[0] == wanted, 10, "the value")
 start, marks[:] = time.monotonic(), marks[-1:]
-while True:
-    now = speed()
-    if now is not None and (now > bound) != (before > bound):
-        print(round(before), round(now), round(time.monotonic() - start, 2))
-        break
-    time.sleep(0.02)
-    if time.monotonic() > start + 10:
-        sys.exit(f"{before:.0f} KiB/s before, {now:.0f} after")
+new = until(after, 10, "the new speed")
+print(round(old[0]), round(new[0]), round(time.monotonic() - start, 2))
 """
 
 
 class Response:
     """Watches, inside the guest, how the resync follows a limit."""
 
-    def __init__(self, guest: Guest, path: str, wanted: str, bound_kib_s: int) -> None:
+    def __init__(self, guest: Guest, path: str, wanted: str, *, above: int = 0, below: int = 0) -> None:
+        arguments = f"{path} {wanted} {above or below} {'rising' if above else 'falling'}"
         self._what = f"{path} {wanted}"
         name = guest.put("response.py", RESPONSE.encode())
         guest.run("rm -f /run/response")
         self._program: Program = guest.spawn(
-            f"{sys.executable} -I -S {name} {path} {wanted} {bound_kib_s} >/run/response", timeout=40
+            f"{sys.executable} -I -S {name} {arguments} >/run/response", timeout=45
         )
-        wait_until(lambda: "ready" in guest.run("cat /run/response").stdout, what="the measuring")
+        wait_until(
+            lambda: self._program.status is not None or "ready" in guest.run("cat /run/response").stdout,
+            timeout=30,
+            what="the measuring",
+        )
         self._guest = guest
 
     def check(self) -> str:
@@ -135,18 +141,18 @@ class Response:
 
 def test_the_slider_moves_the_limit_and_the_speed(guest: Guest) -> None:
     slow(guest, 1000)
-    made = make_array(guest, "data", 10, disk_names(guest), layout="n2", chunk=64)
+    made = make_array(guest, "data", 10, disk_names(guest)[:4], layout="n2", chunk=64)
     own = md(made, "sync_speed_max")
     with open_console(guest) as terminal:
         terminal.press("l")
         terminal.wait_for(FOCUSED)
-        rising = Response(guest, own, "4883", 3000)
+        rising = Response(guest, own, "4883", above=3000)
         terminal.press("5", "enter")
         print(rising.check())
         assert kernel_text(guest, own) == "4883 (local)"
         terminal.wait_for(re.compile(r"max.*5\.0 MB/s +this array"))
 
-        falling = Response(guest, own, "1953", 2900)
+        falling = Response(guest, own, "1953", below=2900)
         terminal.press("shift+left")
         print(falling.check())
         assert kernel_text(guest, own) == "1953 (local)"
@@ -166,11 +172,11 @@ def test_the_slider_moves_the_limit_and_the_speed(guest: Guest) -> None:
 
         terminal.press("s")
         terminal.wait_for(re.compile(r"max.*1\.0 MB/s +all arrays"))
-        rising = Response(guest, SYSTEM_MAX, "4883", 3000)
+        rising = Response(guest, SYSTEM_MAX, "4883", above=3000)
         terminal.press("5", "enter")
         print(rising.check())
         terminal.wait_for(re.compile(r"max.*5\.0 MB/s +all arrays"))
-        falling = Response(guest, SYSTEM_MAX, "1465", 2900)
+        falling = Response(guest, SYSTEM_MAX, "1465", below=2900)
         terminal.press(*"1.5", "enter")
         print(falling.check())
         terminal.press("u")

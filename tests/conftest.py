@@ -1,0 +1,98 @@
+"""What all tests share: fixed surroundings, and where the accepted pictures are.
+
+Pictures are ``snapshots/<module>/<test>.svg`` beside the tests, ``test_`` left out. One that no test asks for
+fails a run of the whole of tests/ui, and goes with ``--snapshot-update``.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+import pytest_textual_snapshot
+from syrupy.location import PyTestLocation
+from syrupy.types import SnapshotIndex
+
+HERE = Path(__file__).parent
+PICTURES = HERE.parent / "snapshots"
+COLOUR_WORDS = ("NO_COLOR", "FORCE_COLOR", "COLORTERM", "COLORFGBG", "TEXTUAL_COLOR_SYSTEM", "TEXTUAL_THEME")
+
+
+class Picture(pytest_textual_snapshot.SVGImageExtension):  # type: ignore[misc]
+    """An accepted picture in its place; remembers which were asked for."""
+
+    asked_for: ClassVar[set[Path]] = set()
+
+    @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:
+        return str(PICTURES / test_location.basename.removeprefix("test_"))
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
+        name = test_location.snapshot_name.removeprefix("test_").replace("[", "-").replace("]", "")
+        return name if index == 0 else f"{name}.{index}"
+
+    @classmethod
+    def get_location(cls, *, test_location: PyTestLocation, index: SnapshotIndex) -> str:
+        location: str = super().get_location(test_location=test_location, index=index)
+        cls.asked_for.add(Path(location))
+        return location
+
+    @classmethod
+    def write_snapshot(cls, **what: Any) -> None:
+        with warnings.catch_warnings():  # syrupy wants the whole name of test and module in the path
+            warnings.simplefilter("ignore", UserWarning)
+            super().write_snapshot(**what)
+
+
+def pytest_configure() -> None:
+    pytest_textual_snapshot.SVGImageExtension = Picture
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> object:
+    result = yield
+    for path in getattr(terminalreporter.config, "unused_pictures", ()):
+        terminalreporter.line(f"no test asks for {path.relative_to(PICTURES.parent)}", red=True)
+    return result
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if not _ran_all_of_ui(session):
+        return
+    unused = sorted(set(PICTURES.rglob("*.svg")) - Picture.asked_for)
+    if session.config.getoption("update_snapshots"):
+        for path in unused:
+            path.unlink()
+    elif unused:
+        session.config.unused_pictures = unused  # type: ignore[attr-defined]
+        if session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _ran_all_of_ui(session: pytest.Session) -> bool:
+    chosen = session.config.option
+    if chosen.keyword or chosen.markexpr or chosen.collectonly or "PYTEST_XDIST_WORKER" in os.environ:
+        return False
+    if any("::" in argument for argument in chosen.file_or_dir) or getattr(chosen, "lf", False):
+        return False
+    collected = {item.path for item in session.items}
+    return session.shouldstop is False and set((HERE / "ui").glob("test_*.py")) <= collected
+
+
+@pytest.fixture(autouse=True)
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No colours, themes, settings or journals of whoever runs the tests."""
+    for name in COLOUR_WORDS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

@@ -1,0 +1,177 @@
+"""The screen upon a staged host: times come from the stage, and waiting is for conditions alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual.pilot import Pilot
+from textual.widget import Widget
+
+import raidtui.ui
+from raidtui.config import Config
+from raidtui.console import Report
+from raidtui.host.root import Root
+from raidtui.ui.app import RaidApp
+from raidtui.ui.screens.main import MainScreen
+from raidtui.ui.widgets.lines import Lines, LineBox, ScrollLines
+from raidtui.ui.widgets.slider import Slider
+from tests.trees import Stage, Tree
+
+SMALL, WIDE = (80, 24), (120, 40)
+PATIENCE_S = 10.0
+
+Paces = Pilot[int]
+Prepares = Callable[[Paces], Awaitable[None]]
+
+
+class StagedApp(RaidApp):
+    """The console; ends its worker with itself."""
+
+    CSS_PATH: ClassVar[Path] = Path(raidtui.ui.__file__).parent / "raidtui.tcss"
+
+    async def on_unmount(self) -> None:
+        if self.pulse is not None and not self.pulse._stopped:
+            await self.pulse.stop()
+
+
+def staged(root: Root | Tree, *, theme: str | None = "dark", config: Config | None = None) -> StagedApp:
+    """Return the console on a host."""
+    return StagedApp(root.root() if isinstance(root, Tree) else root, config=config, theme=theme)
+
+
+@asynccontextmanager
+async def running(
+    root: Root | Tree, *, size: tuple[int, int] = SMALL, theme: str | None = "dark", config: Config | None = None
+) -> Any:
+    """Run the console; gives its pilot."""
+    app = staged(root, theme=theme, config=config)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        yield pilot
+
+
+def app_of(pilot: Paces) -> StagedApp:
+    """The console."""
+    assert isinstance(pilot.app, StagedApp)
+    return pilot.app
+
+
+def main_of(pilot: Paces) -> MainScreen:
+    """The main screen."""
+    return app_of(pilot).main
+
+
+async def until(pilot: Paces, condition: Callable[[], object], what: str = "") -> None:
+    """Wait until a condition holds.
+
+    Raises:
+        AssertionError: it does not come to; the screen is in the error.
+    """
+    loop = asyncio.get_running_loop()
+    end_s = loop.time() + PATIENCE_S
+    while not condition():
+        assert loop.time() < end_s, f"{what or condition} never held; the screen:\n{screen_text(pilot)}"
+        await pilot.pause(0.005)
+
+
+async def in_worker(pilot: Paces, work: Callable[[], Any]) -> Any:
+    """Run something in the thread that alone reads and writes the host."""
+    pulse = app_of(pilot).pulse
+    assert pulse is not None
+    return await pulse._in_worker(work)
+
+
+async def play(pilot: Paces, stage: Stage, trees: Iterable[Tree], *, after_s: float = 1.0) -> None:
+    """Let a host live through trees; the screen gets a report of each."""
+    app = app_of(pilot)
+    assert app.pulse is not None
+    console = app.pulse.console
+
+    def live() -> Iterator[Report]:
+        for tree in trees:
+            stage.show(tree, after_s=after_s)
+            yield console.refresh()
+
+    reports = await in_worker(pilot, lambda: list(live()))
+    for report in reports:
+        app._take(report)
+    await seen(pilot, stage)
+
+
+async def look(pilot: Paces) -> None:
+    """Sample, and wait until the screen has the report."""
+    app = app_of(pilot)
+    before = app.report
+    assert app.pulse is not None
+    app.pulse.look()
+    await until(pilot, lambda: app.report is not before and main_of(pilot).report is app.report, "a new report")
+    await pilot.pause()
+
+
+async def seen(pilot: Paces, stage: Stage) -> None:
+    """Wait until the screen shows what the stage has come to."""
+    app = app_of(pilot)
+    await until(
+        pilot,
+        lambda: app.report is not None and app.report.snapshot.taken_s == stage.now_s(),
+        "the report of the last tree",
+    )
+    await pilot.pause()
+
+
+async def move(pilot: Paces, change: Callable[[], None]) -> None:
+    """Change the host, and wait for the report about it."""
+    await in_worker(pilot, change)
+    await look(pilot)
+
+
+# -- reading the screen
+
+
+def lines_of(pilot: Paces, selector: str) -> str:
+    """The text of a widget made of lines."""
+    box = pilot.app.screen.query_one(selector)
+    assert isinstance(box, LineBox)
+    return box.text
+
+
+def message_of(pilot: Paces) -> str:
+    """The sentence above the footer."""
+    return main_of(pilot).query_one("#bottom", Lines).text.split("\n")[0].strip()
+
+
+def header_of(pilot: Paces) -> str:
+    """The first line."""
+    return main_of(pilot).query_one("#top", Lines).text.split("\n")[0]
+
+
+def rows_of(pilot: Paces) -> list[str]:
+    """The list of arrays."""
+    return main_of(pilot).query_one("#array-list", ScrollLines).text.split("\n")
+
+
+def slider_of(pilot: Paces, word: str) -> Slider:
+    """A slider."""
+    return main_of(pilot).query_one(f"#{word}", Slider)
+
+
+def slider_text(pilot: Paces, word: str) -> str:
+    """A slider as it is drawn."""
+    return slider_of(pilot, word).render_line(0).text.rstrip()
+
+
+def screen_text(pilot: Paces) -> str:
+    """All cells of the screen in view."""
+    screen = pilot.app.screen
+    strips = screen._compositor.render_strips(screen.size)
+    return "\n".join(strip.text.rstrip() for strip in strips)
+
+
+def has_focus(pilot: Paces, selector: str) -> bool:
+    """Whether a widget of the main screen has the focus."""
+    found: Widget = main_of(pilot).query_one(selector)
+    return found.has_focus
