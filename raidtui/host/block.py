@@ -97,8 +97,8 @@ def _model(root: Root, node: str, entry: UdevEntry) -> str | None:
 def _serial(root: Root, node: str, entry: UdevEntry) -> str | None:
     known = entry.properties
     for key in ("ID_SERIAL_SHORT", "SCSI_IDENT_SERIAL", "ID_SCSI_SERIAL"):
-        if known.get(key):
-            return known[key]
+        if word := _word(known.get(key)):
+            return word
     return _word(root.text(f"{node}/device/serial")) or _word(root.text(f"{node}/serial"))
 
 

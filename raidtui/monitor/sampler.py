@@ -69,8 +69,10 @@ class Sampler:
         named = {entry.name for entry in mdstat.arrays}
         gone = [] if self._mdstat is None else [e.name for e in self._mdstat.arrays if e.name not in named]
         if any(self._root.text(f"{_BLOCK}/{name}/md/array_state") not in {None, "clear"} for name in gone):
-            text = (self._root.text(MDSTAT, keep=True) or "") + "\n"
-            mdstat = parse_mdstat(text)
+            again = self._root.text(MDSTAT, keep=True)
+            if again is not None:
+                text = again + "\n"
+                mdstat = parse_mdstat(text)
         self._text, self._mdstat = text, mdstat
         return mdstat
 

@@ -99,6 +99,7 @@ class RaidApp(App[int]):
         self.main.say(text)
 
     def _take(self, report: Report) -> None:
+        self.main.note_events(report.new_events)
         self.post_message(Sampled(report))
 
     def on_sampled(self, message: Sampled) -> None:

@@ -14,6 +14,7 @@ from textual.timer import Timer
 
 from raidtui.actions.limits import plan_give_back, plan_limits
 from raidtui.actions.sync import is_paused, plan_cancel, plan_check, plan_pause, plan_resume
+from raidtui.actions.target import needs_root
 from raidtui.console import Report, limit_path
 from raidtui.first_frame import SMALLEST
 from raidtui.model.array import Array
@@ -91,6 +92,7 @@ class ArraysPane(Vertical):
         super().__init__(id="arrays-pane")
         self.report: Report | None = report
         self.chosen: str | None = None
+        self._gone: str | None = None  # was chosen when it was stopped; nothing else was chosen since
         self.system_scope = False
         self.wanted_text = ""
         self._listed: list[Array] = []
@@ -127,10 +129,14 @@ class ArraysPane(Vertical):
         self.redraw()
 
     def _keep_choice(self, shown: list[Array]) -> None:
-        """The choice follows the array's identity; where it is gone, the row stays."""
+        """The choice follows the array's identity; where it is gone, the row stays until it is back."""
         keys = [array.key for array in shown]
+        if self._gone in keys:
+            self.chosen, self._gone = self._gone, None
         if self.chosen in keys:
             return
+        if self._gone is None and self.array is None:
+            self._gone = self.chosen
         before = next((i for i, array in enumerate(self._listed) if array.key == self.chosen), 0)
         if not shown:
             self.chosen = None
@@ -168,7 +174,8 @@ class ArraysPane(Vertical):
 
     def _row(self, report: Report, array: Array, width: int) -> Line:
         """Return an array's row; one of which nothing changed is not made again."""
-        facts = (array, report.healths[array.key], report.estimates.get(array.key), width)
+        stale = report.snapshot.stale is not None
+        facts = (array, report.healths[array.key], report.estimates.get(array.key), width, stale)
         known = self._rows.get(array.key)
         if known is None or known[0] != facts:
             known = (facts, brief_line(brief_of(report, array), width))
@@ -221,7 +228,7 @@ class ArraysPane(Vertical):
         row = at + message.delta if message.row is None else message.row
         if message.row is not None and row >= len(self._listed):
             return
-        self.chosen = self._listed[max(0, min(len(self._listed) - 1, row))].key
+        self.chosen, self._gone = self._listed[max(0, min(len(self._listed) - 1, row))].key, None
         self.redraw()
         self.post_message(self.Said("", "plain"))
 
@@ -247,8 +254,12 @@ class ArraysPane(Vertical):
             return plan_resume(snapshot, key) if array and is_paused(array) else plan_pause(snapshot, key)
         if command_id == "arrays.give_back":
             return plan_give_back(snapshot, key) if key else Refusal(why="no array is chosen")
+        if command_id == "arrays.limits" and array is None and not self.system_scope:
+            return Refusal(why="no array is chosen")
         if command_id == "arrays.limits" and array is not None and array.speed_limit is None:
             return plan_limits(snapshot, key, 1, 1)
+        if command_id in {"arrays.limits", "arrays.undo"}:
+            return needs_root(snapshot)
         return None
 
     def foot(self) -> list[tuple[Command, str, bool]]:
@@ -263,6 +274,7 @@ class ArraysPane(Vertical):
         return items
 
     def _do(self, command_id: str) -> None:
+        self._gone = None
         plan = self.plan_of(command_id)
         if isinstance(plan, Refusal):
             self.post_message(self.Said(plan.sentence))
@@ -312,6 +324,7 @@ class ArraysPane(Vertical):
     def on_slider_asked(self, message: Slider.Asked) -> None:
         """Wait until the slider rests, then plan; min and max never cross."""
         message.stop()
+        self._gone = None
         low, high = self.query_one("#min", Slider), self.query_one("#max", Slider)
         if (
             low.value_kib_s is not None

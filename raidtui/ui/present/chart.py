@@ -33,14 +33,17 @@ def slices(points: Sequence[tuple[float, float]], count: int) -> list[float]:
 
 
 def chart_rows(values: Sequence[float], width: int, height: int) -> list[str]:
-    """Return ``height`` rows of exactly ``width`` cells, top first, scaled from zero to the largest value."""
+    """Return ``height`` rows of exactly ``width`` cells, top first, scaled from zero to the largest value.
+
+    An eighth of a cell stays free above, for what stands there is as solid.
+    """
     shown = list(values)[-width:]
     top = max(shown, default=0.0)
     rows: list[str] = []
     for row in range(height - 1, -1, -1):
         cells = []
         for value in shown:
-            eighths = round(value / top * height * 8) if top > 0 else 0
+            eighths = round(value / top * (height * 8 - 1)) if top > 0 else 0
             filled = min(8, max(0, eighths - row * 8))
             cells.append(_EIGHTHS[max(1, filled) if row == 0 else filled])
         rows.append("".join(cells).ljust(width))

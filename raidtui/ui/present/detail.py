@@ -11,7 +11,7 @@ from raidtui.model.array import Array, Member, Phase
 from raidtui.model.brief import GLYPHS, Line
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.geometry import loss_sentence, set_letters
-from raidtui.model.text import fit, tail, visible
+from raidtui.model.text import cell_width, fit, tail, visible
 from raidtui.model.units import binary_size, rate_mb_s
 from raidtui.ui.present.chart import bar, chart_rows, median_words, slices, spread_words
 
@@ -38,7 +38,8 @@ def _label(text: str) -> tuple[str, str]:
 
 
 def _identity(array: Array, width: int) -> Line:
-    facts = [array.path]
+    cut = cell_width(visible(array.title)) >= LABEL  # the whole name has to be somewhere
+    facts = [array.title, array.path] if cut else [array.path]
     if array.uuid:
         facts.append(array.uuid[:8])
     if array.metadata:
@@ -78,6 +79,8 @@ def _rest_words(array: Array) -> str:
         return "not started"
     if not array.redundant:
         return "no redundancy: nothing is ever synced"
+    if array.missing_slots:
+        return "no recovery runs"
     if array.last_sync_action in {"check", "repair"} and array.mismatch_count is not None:
         return f"last {array.last_sync_action}: {array.mismatch_count} mismatched sectors"
     if array.sync_min_sectors:
@@ -152,7 +155,7 @@ def unit_line(array: Array, width: int) -> Line | None:
     each = rate_mb_s(limit * share)
     text = f"{sync.action} counts array KiB: {rate_mb_s(limit)} here is {each} a member"
     if width >= 110:
-        text += "; recover counts a member's KiB, so there the limit is a member's"
+        text += "; recover counts a member's KiB"
     return [(fit(" " * (LABEL + 1) + text, width), "dim")]
 
 
@@ -174,6 +177,10 @@ def body_lines(report: Report, array: Array, width: int) -> list[Line]:
         if finding.code in {"pending", "delayed"}:
             continue  # the progress line says so, with the reason
         lines += _finding_lines(finding, width)
+    for lack in report.snapshot.lacks:
+        if lack.part != "changes":  # the header says read-only
+            parts = textwrap.wrap(visible(lack.sentence), width - 2)
+            lines += [[(fit(" " + part, width), "dim")] for part in parts]
     return lines
 
 
@@ -183,16 +190,19 @@ def _members(report: Report, array: Array, width: int) -> Iterator[Line]:
     head = f" slot     member      serial          state        errors  latency{extra}"
     yield [(fit(head, width), "dim")]
     letters = set_letters(array.level, array.layout, array.raid_disks or 0)
-    seen = set()
+    slots = {m.slot for m in array.members if m.slot is not None and not m.has("replacement")}
+    empty = sorted(set(array.missing_slots or ()) - slots) if array.active and slots else []
     for member in array.members:
-        if member.slot is not None and not member.has("replacement"):
-            seen.add(member.slot)
+        while empty and (member.slot is None or member.slot > empty[0]):
+            yield _empty_slot(empty.pop(0), letters, width)
         yield _member(report, member, letters, width, wide=wide)
-    if array.active and array.members and any(member.slot is not None for member in array.members):
-        for slot in array.missing_slots or ():
-            if slot not in seen:
-                text = f"  {slot:<2} {letters.get(slot, ''):<4}  {'–':<11} {'':<15} "
-                yield [(text, "plain"), (fit("missing", width - len(text)), "bad")]
+    for slot in empty:
+        yield _empty_slot(slot, letters, width)
+
+
+def _empty_slot(slot: int, letters: dict[int, str], width: int) -> Line:
+    text = f"  {slot:<2} {letters.get(slot, ''):<4}  {'–':<11} {'':<15} "
+    return [(text, "plain"), (fit("missing", width - len(text)), "bad")]
 
 
 def _member(report: Report, member: Member, letters: dict[int, str], width: int, *, wide: bool) -> Line:

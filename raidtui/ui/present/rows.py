@@ -47,6 +47,8 @@ def state_of(report: Report, array: Array) -> tuple[str, str]:
 def brief_of(report: Report, array: Array) -> Brief:
     """Return an array's row."""
     role, word = state_of(report, array)
+    if report.snapshot.stale is not None and role != "bad":
+        role = "unknown"  # that is how it was
     brief = Brief(array.title, role, word)
     brief.level = array.level or ""
     brief.layout = layout_short(array.level, array.layout)

@@ -8,7 +8,9 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.reactive import Reactive
 from textual.screen import ModalScreen
+from textual.widget import Widget
 
 from raidtui.model.brief import Line
 from raidtui.model.plan import Plan
@@ -43,6 +45,7 @@ class Question(ModalScreen[str]):
         harmless: the answer of Esc and Enter.
     """
 
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,enter,q", "harmless", "Back", show=False),
     ]

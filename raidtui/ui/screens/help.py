@@ -8,7 +8,9 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.reactive import Reactive
 from textual.screen import ModalScreen
+from textual.widget import Widget
 
 from raidtui.model.brief import Line
 from raidtui.model.text import visible
@@ -34,6 +36,7 @@ class Body(ScrollLines, can_focus=True):
 class HelpScreen(ModalScreen[None]):
     """Shows (key, label, sentence, refusal) rows."""
 
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,f1,enter", "close", "Back", show=False),
         Binding("j", "down", show=False),

@@ -7,10 +7,12 @@ millisecond of the start. The log and the filter are mounted when they are first
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from textual.app import ComposeResult
+from textual.reactive import Reactive
 from textual.screen import Screen
+from textual.widget import Widget
 
 from raidtui.console import Report
 from raidtui.first_frame import SMALLEST, TABS
@@ -34,6 +36,8 @@ class MainScreen(Screen[None]):
     """
 
     AUTO_FOCUS = "#array-list"
+    # Textual's own repaints the whole screen when the focus moves; the widgets that show it do so themselves.
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
     def __init__(self, report: Report | None = None, keymap: Mapping[str, str] | None = None) -> None:
         super().__init__(id="main")
@@ -63,12 +67,15 @@ class MainScreen(Screen[None]):
 
     # -- what is shown
 
-    def show_report(self, report: Report) -> None:
-        """Take a report: the log always, the picture unless it is held."""
-        self.report = report
-        self.events = (self.events + list(report.new_events))[-_KEEP_EVENTS:]
-        if report.new_events and self.pane == "log":
+    def note_events(self, events: Sequence[Event]) -> None:
+        """Take events at once: a report that a later one replaces, unseen, has had its own."""
+        self.events = (self.events + list(events))[-_KEEP_EVENTS:]
+        if events and self.pane == "log":
             self._show_log()
+
+    def show_report(self, report: Report) -> None:
+        """Take a report and draw it, unless the picture is held."""
+        self.report = report
         if not self.held:
             self.arrays.show_report(report)
         self.redraw_frame()
@@ -141,8 +148,13 @@ class MainScreen(Screen[None]):
             return
         header = [(" raidtui", "strong")] if self.report is None else self._header(self.report, width)
         top.show([header, tab_line(TABS, "Arrays" if self.pane == "arrays" else "Log", width)])
-        message = [(fit(text, width), role) for text, role in self._message]
+        message = [(fit(text, width), role) for text, role in self._message or self._standing_message()]
         bottom.show([message, self._footer(width)])
+
+    def _standing_message(self) -> Line:
+        """What is true until it changes, for when there is nothing else to say."""
+        stale = self.report.snapshot.stale if self.report else None
+        return [(" " + visible(f"{stale.reason}; all of this was read before"), "warn")] if stale else []
 
     def _header(self, report: Report, width: int) -> Line:
         snapshot = report.snapshot
