@@ -36,7 +36,7 @@ class Outcome:
         """One line: what was done, or what was not and why."""
         if self.failed is None:
             return self.plan.title
-        return f"not done: {self.plan.title}: {self.reason} ({self.failed.path})"
+        return f"not done: {self.reason} ({self.plan.title}; {self.failed.path})"
 
 
 def run_plan(root: Root, plan: Plan, journal: Journal) -> Outcome:

@@ -17,6 +17,7 @@ class Track:
 
     def __init__(self) -> None:
         self.action = ""
+        self.ceiling_kib_s: int | None = None
         self.progress = Progress()
         self.speeds: deque[tuple[float, float]] = deque(maxlen=_KEEP)
 
@@ -58,6 +59,10 @@ class History:
             track.action = sync.action
             track.progress = Progress()
             track.speeds.clear()
+        ceiling_kib_s = array.speed_limit.ceiling_kib_s if array.speed_limit else None
+        if ceiling_kib_s != track.ceiling_kib_s:
+            track.ceiling_kib_s = ceiling_kib_s
+            track.progress.restart()
         speed = track.progress.add(clock_s, sync.done_kib, sync.total_kib)
         if speed is not None:
             track.speeds.append((clock_s, speed))

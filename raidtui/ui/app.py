@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import os
 import signal
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
@@ -58,7 +59,8 @@ class RaidApp(App[int]):
         self._settings = config or Config()
         self._found: dict[str, Theme] = {}
         self._troubles: list[str] = list(self._settings.troubles)
-        super().__init__(driver_class=driver_class)
+        # Textual picks the filter of NO_COLOR now; without this it makes the ansi theme black on black.
+        super().__init__(driver_class=driver_class, ansi_color="NO_COLOR" in os.environ or None)
         self.animation_level = "none"
         self._root = root
         self.pulse: Pulse | None = Pulse(root, self._take, self._say)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from raidtui.host.block import DiskReader
+from raidtui.host.block import DiskReader, read_io
 from raidtui.model.array import Phase
 from tests.demo.scene import DATA, EPOCH_S, VM, Scene
 
@@ -89,7 +89,16 @@ def test_counters_follow_the_sync(scene: Scene) -> None:
     read_kib = (after["sda2"].read_sectors - before["sda2"].read_sectors) / 2
     assert 0.95 < read_kib / (10 * 488_281 / 2) < 1.1  # near 2 on four disks: half of it each
     assert 0 < after["sda2"].busy_ms - before["sda2"].busy_ms < 10_000
-    assert after["sda1"].read_sectors >= before["sda1"].read_sectors
+    assert set(before) == set(after) == {"sda2", "sdb2", "sdc2", "sdd2"}  # the members that are synced
+
+
+def test_counters_of_a_disk_and_its_partitions(scene: Scene) -> None:
+    names = ("sda", "sda1", "sda2")
+    before = read_io(scene.root, names)
+    scene.go(10)
+    after = read_io(scene.root, names)
+    grown = {name: after[name].read_sectors - before[name].read_sectors for name in names}
+    assert grown["sda"] >= grown["sda2"] > grown["sda1"] >= 0
 
 
 def test_plugged_disk_appears_and_goes(scene: Scene) -> None:

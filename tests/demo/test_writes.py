@@ -6,6 +6,8 @@ import errno
 
 import pytest
 
+from raidtui.actions.sync import plan_resume
+from raidtui.model.plan import Plan
 from tests.demo.scene import DATA, ROOT, SCRATCH, SYSTEM, VM, Scene
 
 
@@ -172,6 +174,22 @@ def test_an_interrupted_check_goes_on_where_it_was(scene: Scene) -> None:
     scene.root.write(f"{VM}/sync_min", "0")
     scene.root.write(f"{VM}/sync_action", "check")
     assert scene.done_kib("md125") == 1
+
+
+@pytest.mark.parametrize("action", ["check", "repair"])
+def test_what_was_paused_is_resumed_as_what_it_was(scene: Scene, action: str) -> None:
+    scene.root.write(f"{VM}/sync_action", action)
+    scene.go(20)
+    scene.root.write(f"{VM}/sync_action", "idle")
+    snapshot = scene.sampler.sample()
+    key = next(array.key for array in snapshot.arrays if array.name == "md125")
+    plan = plan_resume(snapshot, key)
+    assert isinstance(plan, Plan)
+    assert plan.title == f"{action} goes on where it was paused"
+    for step in plan.steps:
+        scene.root.write(step.path, step.text)
+    assert scene.root.text(f"{VM}/sync_action") == action
+    assert scene.done_kib("md125") == int(scene.root.text(f"{VM}/sync_min") or "") // 2
 
 
 def test_sync_max_holds_a_check_until_it_is_raised(scene: Scene) -> None:

@@ -101,11 +101,24 @@ def test_without_udev() -> None:
         ("E:SCSI_IDENT_SERIAL=B\nE:ID_SCSI_SERIAL=C\n", "B"),
         ("E:ID_SCSI_SERIAL=C\n", "C"),
         ("E:ID_SERIAL_SHORT=\n", None),
+        ("E:ID_SERIAL_SHORT=(null)\nE:ID_SCSI_SERIAL=C\n", "C"),
     ],
 )
 def test_serial(lines: str, serial: str | None) -> None:
     root = host_tree(raid1(members=("sda", "sdb"))).root()
     root.put("/run/udev/data/b8:0", lines)
+    assert DiskReader(root).read(["sda"])["sda"].serial == serial
+
+
+@pytest.mark.parametrize(
+    ("in_device", "beside_it", "serial"),
+    [("VB12", "X", "VB12"), ("(null)", "X", "X"), ("(null)", "(null)", None), ("", " \0", None)],
+)
+def test_serial_of_sysfs(in_device: str, beside_it: str, serial: str | None) -> None:
+    """A driver that has none may print "(null)"."""
+    root = host_tree(raid1(members=("sda", "sdb")), udev=False).root()
+    root.put("/sys/class/block/sda/device/serial", f"{in_device}\n")
+    root.put("/sys/class/block/sda/serial", f"{beside_it}\n")
     assert DiskReader(root).read(["sda"])["sda"].serial == serial
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from raidtui.host.md import ArrayReader
 from raidtui.host.mdstat import parse_mdstat
-from raidtui.host.root import MemoryRoot
+from raidtui.host.root import DirRoot, MemoryRoot
 from raidtui.model.array import Array, Bitmap, Member, Phase, SpeedLimit, Sync
 from tests.trees import (
     COMPONENT_KIB,
@@ -432,6 +434,7 @@ def test_at_rest_only_the_volatile_attributes_are_read() -> None:
                 "sync_speed_min",
                 "sync_speed_max",
                 "sync_min",
+                "uuid",
             )
         ),
         *(f"{base}/dev-{disk}/{name}" for disk in ("sde", "sdf") for name in ("state", "errors")),
@@ -445,6 +448,7 @@ def test_at_rest_only_the_volatile_attributes_are_read() -> None:
         ("sync_action", "frozen", "sync_action", "frozen"),
         ("array_state", "active", "array_state", "active"),
         ("sync_min", "64", "sync_min_sectors", 64),
+        ("uuid", "01234567-89ab-cdef-0123-456789abcdef", "uuid", "01234567:89abcdef:01234567:89abcdef"),
     ],
 )
 def test_change_that_mdstat_does_not_show(attribute: str, text: str, field: str, value: object) -> None:
@@ -463,13 +467,14 @@ def test_progress_alone_changes_nothing_else() -> None:
     [entry] = parse_mdstat(stage.text("/proc/mdstat") or "").arrays
     first = reader.read(entry)
     stage.show(host_tree(raid1(sync=Syncing(action="resync", done_kib=2000))))
-    stage.put("/sys/class/block/md126/md/uuid", "read again\n")
+    stage.put("/sys/class/block/md126/md/consistency_policy", "ppl\n")  # would show if it were read again
     [entry] = parse_mdstat(stage.text("/proc/mdstat") or "").arrays
     second = reader.read(entry)
     assert first.sync is not None
     assert second.sync is not None
     assert (first.sync.done_kib, second.sync.done_kib) == (1000, 2000)
     assert second.members is first.members
+    assert second.consistency_policy == first.consistency_policy == "resync"
 
 
 def test_what_never_notifies_is_read_again_in_the_end_or_when_told() -> None:
@@ -486,3 +491,31 @@ def test_what_never_notifies_is_read_again_in_the_end_or_when_told() -> None:
     stage.put("/sys/class/block/md126/md/consistency_policy", "bitmap\n")
     reader.keep_only(set())
     assert reader.read(entry).consistency_policy == "bitmap"
+
+
+def test_another_array_with_the_same_lines_is_told_by_its_uuid() -> None:
+    """Stopped and made anew between two samples, of the same members: mdstat reads as before."""
+    stage = host_tree(raid1()).root()
+    reader = ArrayReader(stage, use_mdadm=False)
+    [entry] = parse_mdstat(stage.text("/proc/mdstat") or "").arrays
+    old = reader.read(entry)
+    stage.show(host_tree(raid1(label="other")))
+    [same_lines] = parse_mdstat(stage.text("/proc/mdstat") or "").arrays
+    new = reader.read(same_lines)
+    assert same_lines.text == entry.text
+    assert (old.label, new.label, old.uuid == new.uuid) == ("root", "other", False)
+
+
+def test_descriptors_of_arrays_that_are_gone_are_closed(tmp_path: Path) -> None:
+    tree = host_tree(raid10("md12"), raid1("md1"))
+    tree.write_to(tmp_path)
+    root = DirRoot(str(tmp_path))
+    root._may_keep = 100  # as the live host's
+    reader = ArrayReader(root, use_mdadm=False)
+    for entry in parse_mdstat(tree.files["/proc/mdstat"]).arrays:
+        reader.read(entry)
+    assert {path.split("/")[4] for path in root._kept} == {"md1", "md12"}
+    reader.keep_only({"md12"})
+    assert {path.split("/")[4] for path in root._kept} == {"md12"}
+    assert len(root._kept) == 8 + 2 * 4
+    root.close()

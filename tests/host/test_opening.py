@@ -35,7 +35,7 @@ def make_capture(
 
 def test_live_host() -> None:
     root = open_root("/")
-    assert (type(root), root.live, root.source) == (DirRoot, True, "")
+    assert (type(root), root.live, root.still, root.source) == (DirRoot, True, False, "")
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
@@ -48,7 +48,7 @@ def test_capture(tmp_path: Path, mode: str) -> None:
         links=tree.links,
     )
     root = open_root(path)
-    assert (root.live, root.source, root.hostname) == (False, "nas.tar", "nas")
+    assert (root.live, root.still, root.source, root.hostname) == (False, True, "nas.tar", "nas")
     assert {name: root.text(name) for name in tree.files} == {
         name: text.rstrip("\n") for name, text in tree.files.items()
     }
@@ -84,7 +84,7 @@ def test_lone_text(tmp_path: Path) -> None:
     path.write_text(MDSTAT)
     os.utime(path, (5, 1_795_209_900))
     root = open_root(str(path))
-    assert (root.live, root.source, root.now_s()) == (False, "mdstat", 1_795_209_900)
+    assert (root.live, root.still, root.source, root.now_s()) == (False, True, "mdstat", 1_795_209_900)
     assert root.text("/proc/mdstat") == MDSTAT.rstrip("\n")
 
 
@@ -134,7 +134,7 @@ def test_damaged_archive(tmp_path: Path, mode: str) -> None:
     make_capture(path, {"proc/mdstat": MDSTAT, "etc/mdadm.conf": noise, "sys/z": noise}, mode=mode)
     whole = path.read_bytes()
     outcomes = set()
-    for place in range(512, len(whole), len(whole) // 12):
+    for place in (1, 5, 20, 60, 200, *range(512, len(whole), len(whole) // 12)):
         for damaged in (
             whole[:place],
             whole[:place] + bytes(byte ^ 255 for byte in whole[place : place + 40]) + whole[place + 40 :],

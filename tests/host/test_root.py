@@ -90,6 +90,61 @@ def test_array_that_was_stopped(live: DirRoot, tmp_path: Path, monkeypatch: pyte
         live.read(str(path), keep=True)
 
 
+@pytest.fixture
+def sysfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder whose open files fail with ENODEV once they are removed, as sysfs's do."""
+    genuine = os.pread
+
+    def pread(descriptor: int, size: int, offset: int) -> bytes:
+        if os.fstat(descriptor).st_nlink == 0:
+            raise OSError(errno.ENODEV, "No such device")
+        return genuine(descriptor, size, offset)
+
+    monkeypatch.setattr(os, "pread", pread)
+    return tmp_path
+
+
+def test_many_at_once_with_kept_descriptors(live: DirRoot, sysfs: Path) -> None:
+    state, errors = sysfs / "state", sysfs / "errors"
+    state.write_bytes(b"in_sync\n")
+    errors.write_bytes(b"\xff\n")
+    paths = (str(state), str(sysfs / "nothing"), str(errors), "/no\0path")
+    assert live.read_many(paths) == (b"in_sync\n", None, b"\xff\n", None)
+    state.rename(sysfs / "moved")  # a path that is opened again would not be found
+    (sysfs / "moved").write_bytes(b"faulty\n")
+    assert live.read_many(paths) == (b"faulty\n", None, b"\xff\n", None)
+    assert live.read_many(()) == ()
+
+
+def test_many_at_once_where_one_goes_and_comes_back(live: DirRoot, sysfs: Path) -> None:
+    state, errors = sysfs / "state", sysfs / "errors"
+    state.write_bytes(b"in_sync\n")
+    errors.write_bytes(b"0\n")
+    paths = (str(state), str(errors))
+    assert live.read_many(paths) == (b"in_sync\n", b"0\n")
+    state.unlink()
+    assert live.read_many(paths) == (None, b"0\n")
+    assert live.read_many(paths) == (None, b"0\n")
+    state.write_bytes(b"spare\n")
+    assert live.read_many(paths) == (b"spare\n", b"0\n")
+    state.unlink()
+    state.write_bytes(b"in_sync\n")  # gone and there again between two readings
+    assert live.read_many(paths) == (b"in_sync\n", b"0\n")
+    live.forget(str(sysfs))
+    errors.unlink()
+    assert live.read_many(paths) == (b"in_sync\n", None)
+
+
+def test_many_at_once_of_another_host(tmp_path: Path) -> None:
+    (tmp_path / "sys").mkdir()
+    (tmp_path / "sys" / "state").write_text("clean\n")
+    assert DirRoot(str(tmp_path)).read_many(("/sys/state", "/sys/none")) == (b"clean\n", None)
+    held = MemoryRoot({"/sys/state": "clean\n"})
+    assert held.read_many(("/sys/state", "/sys/none")) == (b"clean\n", None)
+    held.forget("/sys/")  # nothing is kept open
+    assert held.read_many(("/sys/state",)) == (b"clean\n",)
+
+
 def test_folder_that_is_another_host(tmp_path: Path) -> None:
     (tmp_path / "proc" / "sys" / "kernel").mkdir(parents=True)
     (tmp_path / "proc" / "sys" / "kernel" / "hostname").write_text("nas\n")

@@ -125,6 +125,31 @@ def test_missing_slots_and_losses() -> None:
     assert (unknown.missing_slots, unknown.losses_left) == (None, None)
 
 
+@pytest.mark.parametrize("phase", Phase)
+@pytest.mark.parametrize(
+    ("level", "action", "unfinished"),
+    [
+        ("raid4", "resync", True),
+        ("raid5", "resync", True),
+        ("raid6", "resync", True),
+        ("raid5", "check", False),
+        ("raid5", "repair", False),
+        ("raid5", "recover", False),
+        ("raid5", "reshape", False),
+        ("raid1", "resync", False),
+        ("raid10", "resync", False),
+        (None, "resync", False),
+    ],
+)
+def test_parity_unfinished(level: str | None, action: str, phase: Phase, unfinished: bool) -> None:  # noqa: FBT001
+    """Also while the resync waits: it is not done yet."""
+    assert array(level=level, sync=Sync(action=action, phase=phase)).parity_unfinished is unfinished
+
+
+def test_parity_is_finished_at_rest() -> None:
+    assert not array(level="raid5").parity_unfinished
+
+
 COUNTED = [
     ("raid10", 258, 4, "resync", (True, 0.5)),
     ("raid10", 258, 4, "check", (True, 0.5)),

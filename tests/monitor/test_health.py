@@ -26,6 +26,7 @@ from tests.trees import (
 
 REBUILD = Syncing(action="recover", done_kib=5, speed_kib_s=5)
 INFO, ATTENTION, DEGRADED, FAILED = Severity.INFO, Severity.ATTENTION, Severity.DEGRADED, Severity.FAILED
+RESUME = "resume it: p in the console, or mdadm --action=idle "
 KEEP_OFF = "do not write to it, and do not create anything anew; the data may still be on the members"
 
 
@@ -180,13 +181,13 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 DEGRADED,
                 "degraded",
                 "is degraded: 1 of 3 members missing (slot 1), sdh failed; no redundancy is left",
-                "resume it (p): nothing is rebuilt while it is frozen",
+                f"nothing is rebuilt while it is frozen; {RESUME}/dev/md125",
             ),
             (
                 DEGRADED,
                 "frozen-with-work",
                 "is frozen while a recover waits: it does not go on by itself",
-                "resume it (p)",
+                f"{RESUME}/dev/md125",
             ),
         ],
     ),
@@ -306,7 +307,14 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
     "frozen, nothing waits": (
         raid1(frozen=True),
         "attention",
-        [(ATTENTION, "frozen", "is frozen: a failed disk would not be rebuilt", "resume it (p)")],
+        [
+            (
+                ATTENTION,
+                "frozen",
+                "is frozen: a failed disk would not be rebuilt",
+                f"{RESUME}/dev/md126",
+            )
+        ],
     ),
     "frozen resync": (
         raid1(frozen=True, resync_start="20224"),
@@ -316,7 +324,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 DEGRADED,
                 "frozen-with-work",
                 "is frozen while a resync waits: it does not go on by itself",
-                "resume it (p)",
+                f"{RESUME}/dev/md126",
             )
         ],
     ),
@@ -328,7 +336,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 DEGRADED,
                 "frozen-with-work",
                 "is frozen while a reshape waits: it does not go on by itself",
-                "resume it (p)",
+                f"{RESUME}/dev/md125",
             )
         ],
     ),
@@ -340,7 +348,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 DEGRADED,
                 "frozen-with-work",
                 "is frozen while a recover waits: it does not go on by itself",
-                "resume it (p)",
+                f"{RESUME}/dev/md127",
             )
         ],
     ),
@@ -404,6 +412,18 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                     "find the missing members, or start it without them: mdadm --run /dev/md125;"
                     " never create it anew"
                 ),
+            )
+        ],
+    ),
+    "inactive with all members": (
+        inactive(raid5()),
+        "failed",
+        [
+            (
+                FAILED,
+                "inactive",
+                "is inactive: not started, with 3 of 3 members",
+                "start it: mdadm --run /dev/md125; never create it anew",
             )
         ],
     ),

@@ -112,12 +112,15 @@ def test_load_between_two_samples() -> None:
     history = History()
     assert (history.busy(), history.latency_ms()) == ({}, {})
     history.add(
-        taken(raid10(), io={"sda": [100, 0, 0, 50, 10, 0, 0, 5, 0, 1000], "sdb": [0] * 10, "sdc": [9] * 10})
+        taken(
+            resyncing(0),
+            io={"sda": [100, 0, 0, 50, 10, 0, 0, 5, 0, 1000], "sdb": [0] * 10, "sdc": [9] * 10},
+        )
     )
     assert (history.busy(), history.latency_ms()) == ({}, {})
     history.add(
         taken(
-            raid10(),
+            resyncing(1000),
             at_s=2,
             io={
                 "sda": [300, 0, 0, 150, 10, 0, 0, 5, 0, 2800],
@@ -129,13 +132,15 @@ def test_load_between_two_samples() -> None:
     )
     assert history.busy() == {"sda": 0.9, "sdb": 1.0, "sdc": 0.0}
     assert history.latency_ms() == {"sda": 0.5}
+    history.add(taken(raid10(), at_s=4, io={"sda": [300] * 10}))  # at rest nobody asks for the counters
+    assert (history.busy(), history.latency_ms()) == ({}, {})
 
 
 def test_load_is_not_measured_over_an_instant() -> None:
     history = History()
-    history.add(taken(raid10(), io={"sda": [0] * 10}))
-    history.add(taken(raid10(), at_s=2, io={"sda": [0] * 9 + [1000]}))
-    history.add(taken(raid10(), at_s=2.1, io={"sda": [0] * 9 + [1050]}))
+    history.add(taken(resyncing(0), io={"sda": [0] * 10}))
+    history.add(taken(resyncing(1000), at_s=2, io={"sda": [0] * 9 + [1000]}))
+    history.add(taken(resyncing(1050), at_s=2.1, io={"sda": [0] * 9 + [1050]}))
     assert history.busy() == {"sda": pytest.approx(0.5)}
 
 
@@ -148,14 +153,24 @@ def test_cadence() -> None:
 
 
 def test_capture_that_stands_still_is_no_standstill() -> None:
-    """Time stands in a capture, however often it is sampled."""
-    tree = host_tree(resyncing(1000))
+    """Time stands in a capture, however often it is sampled: the speed is the kernel's."""
+    tree = host_tree(resyncing(7770))
     history, sampler = History(), Sampler(MemoryRoot(tree.files, links=tree.links, still=True))
     for _ in range(3):
         snapshot = sampler.sample()
         assert snapshot.clock_s == 0.0
         history.add(snapshot)
+        assert history.estimate(snapshot.arrays[0]) == Estimate(
+            speed_kib_s=777, left_s=(TOTAL - 7770) / 777, left_low_s=None, left_high_s=None
+        )
     assert history.speeds(KEY) == ()
+
+
+def test_samples_of_one_instant_count_once() -> None:
+    history = History()
+    for at_s, done_kib in ((0, 0), (0, 500), (1, 1000), (1, 1500), (2, 2000)):
+        history.add(taken(resyncing(done_kib), at_s=at_s))
+    assert history.speeds(KEY) == ((1001.0, 1000.0), (1002.0, 1000.0))
 
 
 def test_wall_clock_set_back_changes_nothing() -> None:

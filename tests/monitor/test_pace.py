@@ -70,7 +70,7 @@ def test_slow_member() -> None:
 
 
 def test_frozen() -> None:
-    assert braked(raid1(frozen=True, resync_start="5")) == (Brake.FROZEN, "frozen: p resumes")
+    assert braked(raid1(frozen=True, resync_start="5")) == (Brake.FROZEN, "until it is resumed")
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,29 @@ from pathlib import Path
 
 import pytest
 
+from raidtui.host.mdstat import Mdstat, parse_mdstat
 from raidtui.host.root import DirRoot, MemoryRoot
 from raidtui.model.array import Stale
 from raidtui.model.disk import DiskIo
 from raidtui.model.snapshot import Host, Lack, SystemLimits
 from raidtui.monitor import sampler as sampler_module
+from raidtui.monitor.events import diff
 from raidtui.monitor.health import exit_status, health_of, judge
 from raidtui.monitor.sampler import Sampler
-from tests.trees import EPOCH_S, Stage, Syncing, Tree, host_tree, raid0, raid1, raid5, raid10, snapshot_of
+from tests.trees import (
+    EPOCH_S,
+    ArraySpec,
+    Stage,
+    Syncing,
+    Tree,
+    host_tree,
+    mdstat_text,
+    raid0,
+    raid1,
+    raid5,
+    raid10,
+    snapshot_of,
+)
 
 NO_MD = Lack(
     part="/proc/mdstat",
@@ -40,6 +55,27 @@ class Unreadable(Stage):
         return super().read(path, keep=keep)
 
 
+class Recorded(Stage):
+    """A stage that tells what was read of it, and whose next readings of mdstat are given beforehand.
+
+    An error among ``next_mdstats`` is raised.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        super().__init__(tree)
+        self.paths: list[str] = []
+        self.next_mdstats: list[str | OSError] = []
+
+    def read(self, path: str, *, keep: bool = False) -> bytes:
+        self.paths.append(path)
+        if path == "/proc/mdstat" and self.next_mdstats:
+            given = self.next_mdstats.pop(0)
+            if isinstance(given, OSError):
+                raise given
+            return given.encode()
+        return super().read(path, keep=keep)
+
+
 def test_whole_snapshot() -> None:
     snapshot = snapshot_of(
         host_tree(
@@ -54,10 +90,42 @@ def test_whole_snapshot() -> None:
         "md127", "md126", "sda", "sdb", "sdc", "sdd", "sde1", "sde", "sdf1", "sdf"
     }  # fmt: skip
     assert snapshot.limits == SystemLimits(min_kib_s=50_000, max_kib_s=500_000)
-    assert snapshot.io == {
-        "sda": DiskIo(reads=1, read_sectors=3, read_ms=4, writes=5, written_sectors=7, write_ms=8, busy_ms=10)
-    }
+    assert snapshot.io == {}
     assert snapshot.array("3a6eb079:0f39ac87:c94f3856:b2dd2c5d") is snapshot.arrays[0]
+
+
+COUNTERS = DiskIo(reads=1, read_sectors=3, read_ms=4, writes=5, written_sectors=7, write_ms=8, busy_ms=10)
+
+
+def test_counters_are_of_the_members_of_what_is_synced() -> None:
+    """Not of whole disks, and not of arrays at rest or waiting."""
+    names = ("sda", "sda1", "sda2", "sdb1", "sdb2", "sdc1", "sdd1", "md127")
+    snapshot = snapshot_of(
+        host_tree(
+            raid1("md127", "data", members=("sda1", "sdb1"), sync=Syncing(action="check", done_kib=1)),
+            raid1("md126", "root", members=("sda2", "sdb2"), sync=Syncing(action="check", waiting="DELAYED")),
+            raid1("md125", "rest", members=("sdc1", "sdd1")),
+            io=dict.fromkeys(names, range(1, 11)),
+        )
+    )
+    assert snapshot.io == {"sda1": COUNTERS, "sdb1": COUNTERS}
+
+
+@pytest.mark.parametrize(
+    ("spec", "asked"),
+    [
+        (raid1(), False),
+        (raid1(sync=Syncing(action="resync", waiting="DELAYED")), False),
+        (raid1(sync=Syncing(action="resync", waiting="PENDING")), False),
+        (raid1(sync=Syncing(action="resync", waiting="REMOTE")), False),
+        (raid1(frozen=True, resync_start="5"), False),
+        (raid1(sync=Syncing(action="resync", done_kib=1)), True),
+    ],
+)
+def test_counters_are_asked_for_while_a_sync_runs(spec: ArraySpec, asked: bool) -> None:  # noqa: FBT001
+    stage = Recorded(host_tree(spec, io={"sde": range(1, 11), "sdf": range(1, 11)}))
+    assert stage.sampler().sample().io == ({"sde": COUNTERS, "sdf": COUNTERS} if asked else {})
+    assert ("/proc/diskstats" in stage.paths) is asked
 
 
 def test_as_a_real_folder(tmp_path: Path) -> None:
@@ -75,6 +143,75 @@ def test_sampling_what_has_not_changed_gives_the_same_arrays() -> None:
     first, second = sampler.sample(), sampler.sample()
     assert first == second
     assert all(one is other for one, other in zip(first.arrays, second.arrays, strict=True))
+
+
+def test_mdstat_that_reads_as_before_is_not_parsed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+
+    def counted(text: str) -> Mdstat:
+        parsed.append(text)
+        return parse_mdstat(text)
+
+    monkeypatch.setattr(sampler_module, "parse_mdstat", counted)
+    stage = host_tree(raid10(), raid0()).root()
+    sampler = stage.sampler()
+    assert sampler.sample() == sampler.sample()
+    sampler.forget()
+    sampler.sample()
+    assert len(parsed) == 1
+    stage.show(host_tree(raid10(failed=("sdb",)), raid0()))
+    assert sampler.sample().arrays[0].up == "U_UU"
+    assert len(parsed) == 2
+    stage.show(host_tree(limits=None))
+    assert sampler.sample().arrays == ()
+    stage.show(host_tree(raid10(), raid0()))
+    assert [array.up for array in sampler.sample().arrays] == ["UUUU", None]
+
+
+WITHOUT_MD126 = mdstat_text(raid10(), raid5())
+
+
+def test_array_that_slipped_out_of_mdstat_has_not_stopped() -> None:
+    stage = Recorded(host_tree(raid10(), raid1(), raid5()))
+    sampler = stage.sampler()
+    before = sampler.sample()
+    stage.next_mdstats = [WITHOUT_MD126]
+    after = sampler.sample()
+    assert stage.next_mdstats == []
+    assert after.arrays == before.arrays
+    assert diff(before, after, judge(before), judge(after)) == ()
+    stage.paths.clear()
+    assert sampler.sample() == before
+    assert stage.paths.count("/proc/mdstat") == 1
+
+
+@pytest.mark.parametrize("twice", [WITHOUT_MD126, OSError(errno.EIO, "Input/output error")])
+def test_mdstat_is_read_no_more_than_twice(twice: str | OSError) -> None:
+    """Where the second reading lacks the array too, or fails, the first one stands for the others."""
+    stage = Recorded(host_tree(raid10(), raid1(), raid5()))
+    sampler = stage.sampler()
+    before = sampler.sample()
+    stage.next_mdstats = [WITHOUT_MD126, twice]
+    stage.paths.clear()
+    assert [array.name for array in sampler.sample().arrays] == ["md127", "md125"]
+    assert stage.paths.count("/proc/mdstat") == 2
+    assert sampler.sample().arrays == before.arrays
+
+
+@pytest.mark.parametrize("left", [None, "clear"])
+def test_array_that_was_stopped_is_gone_at_once(left: str | None) -> None:
+    stage = Recorded(host_tree(raid10(), raid1()))
+    sampler = stage.sampler()
+    before = sampler.sample()
+    stage.show(host_tree(raid10()))
+    if left is not None:
+        stage.put("/sys/class/block/md126/md/array_state", f"{left}\n")
+    stage.paths.clear()
+    after = sampler.sample()
+    assert [array.name for array in after.arrays] == ["md127"]
+    assert stage.paths.count("/proc/mdstat") == 1
+    events = diff(before, after, judge(before), judge(after))
+    assert [(event.subject, event.text) for event in events] == [("root", "stopped")]
 
 
 def test_without_md() -> None:

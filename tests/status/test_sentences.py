@@ -87,6 +87,37 @@ ONE_ARRAY = {
             ),
         ],
     ),
+    "not started, with all members": (
+        inactive(raid6()),
+        [
+            "md124 is failed: raid6, left-symmetric, chunk 512K.",
+            (
+                "  Failed: md124 is inactive: not started, with 4 of 4 members. "
+                "To do: start it: mdadm --run /dev/md124; never create it anew."
+            ),
+        ],
+    ),
+    "attention": (
+        raid1(failed=("sdz",)),
+        [
+            "root (/dev/md126) needs attention: raid1, 210 GiB, 2 of 2 members in sync.",
+            (
+                "  Attention: root - sdz has failed; all slots are filled without it. "
+                "To do: mdadm /dev/md126 --remove failed, then replace the disk."
+            ),
+        ],
+    ),
+    "a resync that is frozen": (
+        raid1(frozen=True, resync_start="20224"),
+        [
+            "root (/dev/md126) is degraded: raid1, 210 GiB, 2 of 2 members in sync.",
+            "  Resync frozen: until it is resumed.",
+            (
+                "  Degraded: root is frozen while a resync waits: it does not go on by itself. "
+                "To do: resume it: p in the console, or mdadm --action=idle /dev/md126."
+            ),
+        ],
+    ),
     "escape sequences in a name": (
         raid1(label="a\x1b[31mb"),
         [r"a\x1b[31mb (/dev/md126) is optimal: raid1, 210 GiB, 2 of 2 members in sync."],

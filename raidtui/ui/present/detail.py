@@ -81,10 +81,10 @@ def _rest_words(array: Array) -> str:
         return "no redundancy: nothing is ever synced"
     if array.missing_slots:
         return "no recovery runs"
-    if array.last_sync_action in {"check", "repair"} and array.mismatch_count is not None:
-        return f"last {array.last_sync_action}: {array.mismatch_count} mismatched sectors"
     if array.sync_min_sectors:
         return "a check stopped half way: p goes on with it, c starts anew"
+    if array.last_sync_action in {"check", "repair"} and array.mismatch_count is not None:
+        return f"last {array.last_sync_action}: {array.mismatch_count} mismatched sectors"
     return "nothing to sync"
 
 
@@ -188,7 +188,7 @@ def _members(report: Report, array: Array, width: int) -> Iterator[Line]:
     wide = width >= 100
     extra = f"  {'size':>9}  {'model':<26}" if wide else ""
     head = f" slot     member      serial          state        errors  latency{extra}"
-    yield [(fit(head, width), "dim")]
+    yield [(fit(head.rstrip(), width), "dim")]
     letters = set_letters(array.level, array.layout, array.raid_disks or 0)
     slots = {m.slot for m in array.members if m.slot is not None and not m.has("replacement")}
     empty = sorted(set(array.missing_slots or ()) - slots) if array.active and slots else []
