@@ -22,7 +22,7 @@ from raidtui.model.plan import Plan, Step
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.cadence import interval_s
 from raidtui.monitor.events import diff, first_words
-from raidtui.monitor.health import exit_status, health_of, judge
+from raidtui.monitor.health import exit_status, healths_of, judge
 from raidtui.monitor.history import History
 from raidtui.monitor.pace import HeldBack, held_back_by
 from raidtui.monitor.progress import Estimate
@@ -122,7 +122,7 @@ class Console:
         return Report(
             snapshot=snapshot,
             findings=findings,
-            healths={array.key: health_of(array, findings) for array in snapshot.arrays},
+            healths=healths_of(snapshot.arrays, findings),
             estimates=estimates,
             brakes=brakes,
             speeds={array.key: self.history.speeds(array.key) for array in snapshot.arrays},

@@ -9,7 +9,7 @@ from raidtui.model.event import Event, Kind, Tone
 from raidtui.model.finding import Finding, Health
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.units import binary_size, counted, rate_mb_s
-from raidtui.monitor.health import health_of
+from raidtui.monitor.health import by_subject, health_of
 
 _PAUSES = {
     Phase.DELAYED: "delayed: another array on the same disks syncs",
@@ -34,6 +34,7 @@ def _diff(
             (Tone.GOOD, "can be read again") if new.readable else (Tone.BAD, "cannot be read any more")
         )
         yield Event(at_s=new.taken_s, kind=Kind.KERNEL, subject="/proc/mdstat", text=text, tone=tone)
+    old_own, new_own = by_subject(old_findings), by_subject(new_findings)
     before = {array.key: array for array in old.arrays}
     after = {array.key: array for array in new.arrays}
     for key, array in before.items():
@@ -45,8 +46,11 @@ def _diff(
             yield _event(new, array, _appeared(array), Tone.PLAIN)
         elif earlier is not array:
             yield from _diff_array(new, earlier, array)
-        old_health = health_of(earlier, old_findings) if earlier else Health.OPTIMAL
-        yield from _health_change(new, array, old_health, new_findings)
+        own_before = old_own.get(earlier.key, []) if earlier else []
+        own = new_own.get(key, [])
+        if earlier is not array or own != own_before:
+            old_health = health_of(earlier, own_before) if earlier else Health.OPTIMAL
+            yield from _health_change(new, array, old_health, own)
     yield from _diff_limits(old, new)
 
 
@@ -145,11 +149,16 @@ def _health_change(
 
 
 def first_words(snapshot: Snapshot, findings: Sequence[Finding]) -> tuple[Event, ...]:
-    """Return one event per array that says what is found at the start, so that the log is never empty."""
-    return tuple(
-        _health_event(snapshot, array, health_of(array, findings), Health.OPTIMAL, findings)
-        for array in snapshot.arrays
-    )
+    """Return what is found at the start, so that the log is never empty."""
+    own = by_subject(findings)
+    words: list[Event] = []
+    for array in snapshot.arrays:
+        found = own.get(array.key, [])
+        words.append(_health_event(snapshot, array, health_of(array, found), Health.OPTIMAL, found))
+        if array.sync is not None:
+            place = array.sync.percent or _PAUSES.get(array.sync.phase, array.sync.phase.value)
+            words.append(_event(snapshot, array, f"{array.sync.action}: {place}", Tone.PLAIN))
+    return tuple(words)
 
 
 def _health_event(

@@ -43,9 +43,23 @@ def health_of(array: Array, findings: Sequence[Finding]) -> Health:
     return max(worst, Health.UNKNOWN) if unread else worst
 
 
+def by_subject(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
+    """Return the findings of each subject: with hundreds of arrays one search each would be many."""
+    found: dict[str, list[Finding]] = {}
+    for finding in findings:
+        found.setdefault(finding.subject, []).append(finding)
+    return found
+
+
+def healths_of(arrays: Sequence[Array], findings: Sequence[Finding]) -> dict[str, Health]:
+    """Return the health of each array by its key."""
+    own = by_subject(findings)
+    return {key: health_of(array, own.get(key, ())) for array in arrays for key in (array.key,)}
+
+
 def exit_status(snapshot: Snapshot, findings: Sequence[Finding]) -> int:
     """Return 0 all well, 1 degraded or attention, 2 failed, 3 cannot tell."""
-    healths = [health_of(array, findings) for array in snapshot.arrays]
+    healths = healths_of(snapshot.arrays, findings).values()
     if Health.FAILED in healths:
         return 2
     if not snapshot.readable or Health.UNKNOWN in healths or _unread_lines(snapshot):

@@ -19,6 +19,7 @@ from textual.theme import Theme
 from raidtui.config import Config
 from raidtui.console import Report
 from raidtui.host.root import Root
+from raidtui.model.event import Event, Kind, Tone
 from raidtui.model.plan import Harm, Plan, Refusal
 from raidtui.palette import choose_theme
 from raidtui.ui.commands import EVERYWHERE, HELP
@@ -59,6 +60,7 @@ class RaidApp(App[int]):
         self._settings = config or Config()
         self._found: dict[str, Theme] = {}
         self._troubles: list[str] = list(self._settings.troubles)
+        self._said = ""
         # Textual picks the filter of NO_COLOR now; without this it makes the ansi theme black on black.
         super().__init__(driver_class=driver_class, ansi_color="NO_COLOR" in os.environ or None)
         self.animation_level = "none"
@@ -88,7 +90,7 @@ class RaidApp(App[int]):
             self.pulse.start(self.report)
         self.call_after_refresh(_settle_memory)
         for trouble in self._troubles:
-            self.call_after_refresh(self.main.say, trouble)
+            self.call_after_refresh(self._say, trouble)
 
     def on_ready(self) -> None:
         """From now on a signal ends the program in good order, the terminal restored."""
@@ -98,6 +100,13 @@ class RaidApp(App[int]):
                 loop.add_signal_handler(number, self.exit, 128 + number)
 
     def _say(self, text: str) -> None:
+        """Say a trouble, and keep it in the log: the next one takes its place on the screen."""
+        if text != self._said:
+            self._said = text
+            event = Event(
+                at_s=self._root.now_s(), kind=Kind.HEALTH, subject="raidtui", text=text, tone=Tone.WARN
+            )
+            self.main.note_events((event,))
         self.main.say(text)
 
     def _take(self, report: Report) -> None:

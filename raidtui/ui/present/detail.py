@@ -29,8 +29,8 @@ def head_lines(report: Report, array: Array, width: int, chart_height: int) -> l
     """Return rule, identity, progress and chart."""
     lines: list[Line] = [[(" " + "─" * (width - 2) + " ", "dim")], _identity(array, width)]
     lines.append(_progress(report, array, width))
-    lines += _chart(report, array, width, chart_height)
-    return lines
+    chart = _chart(report, array, width, chart_height)
+    return [*lines, *([[]] if len(chart) > 1 else []), *chart]
 
 
 def _label(text: str) -> tuple[str, str]:
