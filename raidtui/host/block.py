@@ -18,9 +18,11 @@ class DiskReader:
         self._root = root
         self._known: dict[str, Disk] = {}
         self._tables: UsageTables | None = None
+        self._answer: tuple[frozenset[str], dict[str, Disk]] | None = None
 
     def forget(self, name: str | None = None) -> None:
         """Read a device (or all) afresh next time."""
+        self._answer = None
         if name is None:
             self._known.clear()
         else:
@@ -30,7 +32,10 @@ class DiskReader:
         """Return the named devices and the whole disks that they lie on; those that are gone are left out."""
         tables = UsageTables(self._root)
         if self._tables is None or tables.text != self._tables.text:
-            self._known.clear()
+            self.forget()
+        wanted = frozenset(names)
+        if self._answer is not None and self._answer[0] == wanted and len(self._answer[1]) >= len(wanted):
+            return self._answer[1]
         self._tables = tables
         found: dict[str, Disk] = {}
         for name in names:
@@ -41,6 +46,7 @@ class DiskReader:
                     found[disk.disk] = whole
         for name in [name for name in self._known if name not in found]:
             del self._known[name]
+        self._answer = (wanted, found)
         return found
 
     def _one(self, name: str, tables: UsageTables) -> Disk | None:

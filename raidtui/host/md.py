@@ -22,7 +22,7 @@ _VOLATILE = (
 _WORDS = {"recovery": "recover"}
 _PHASES = {"PENDING": Phase.PENDING, "DELAYED": Phase.DELAYED, "REMOTE": Phase.REMOTE}
 _ACTIONS = frozenset({"resync", "recover", "check", "repair", "reshape"})
-_REREAD_EVERY = 60
+_REREAD_EVERY = 240
 # md/level of an array that was not started yet, where only its superblock told it (level_show).
 _LEVEL_NUMBERS = {
     "-5": "faulty", "-4": "multipath", "-1": "linear", "0": "raid0", "1": "raid1", "4": "raid4", "5": "raid5",
@@ -87,7 +87,9 @@ class ArrayReader:
         volatile = self._root.read_many(paths)
         texts = tuple(None if value is None else _plain(value) for value in volatile)
         array = self._read_whole(entry, base, folders, texts)
-        self._known[entry.name] = _Known(head, paths, volatile, array)
+        # Not all at once: each array's turn to be read whole comes at another sample.
+        age = 0 if known is not None else len(self._known) % _REREAD_EVERY
+        self._known[entry.name] = _Known(head, paths, volatile, array, age)
         return array
 
     def _read_whole(

@@ -88,7 +88,7 @@ class Sampler:
         kept, problems = self._keep_unread(mdstat, named)
         arrays = _mark_twins(read + kept)
         names = {array.name for array in arrays} | {m.name for array in arrays for m in array.members}
-        disks = self._disks.read(sorted(names))
+        disks = self._disks.read(names)
         return Snapshot(
             taken_s=taken_s,
             clock_s=clock_s,

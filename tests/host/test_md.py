@@ -483,8 +483,8 @@ def test_what_never_notifies_is_read_again_in_the_end_or_when_told() -> None:
     [entry] = parse_mdstat(stage.text("/proc/mdstat") or "").arrays
     reader.read(entry)
     stage.put("/sys/class/block/md126/md/consistency_policy", "ppl\n")
-    policies = [reader.read(entry).consistency_policy for _ in range(61)]
-    assert policies == ["resync"] * 60 + ["ppl"]
+    policies = [reader.read(entry).consistency_policy for _ in range(241)]
+    assert policies == ["resync"] * 240 + ["ppl"]
     stage.put("/sys/class/block/md126/md/consistency_policy", "none\n")
     reader.forget("md126")
     assert reader.read(entry).consistency_policy == "none"
