@@ -60,7 +60,7 @@ def cases(watch_s: float) -> tuple[Case, ...]:
         Case(id="start", tree="resync", programs=(truth, HELLO_APP, *PEERS), script=Script()),
         Case(id="full", tree="resync", programs=(full, HELLO_APP), script=Script()),
         Case(id="answer", tree="resync", programs=(truth, HELLO_APP), script=Script(answer_key="6")),
-        Case(id="keys", tree="idle", programs=(RAIDTUI, HELLO_APP, *PEERS), script=Script(), press=True),
+        Case(id="keys", tree="idle", programs=(RAIDTUI, HELLO_APP, *PEERS), script=SMALL, press=True),
         Case(
             id="idle",
             tree="idle",

@@ -36,7 +36,7 @@ RAIDTUI = Program(
     name=OURS,
     argv=(sys.executable, "-m", "raidtui", "--root", TREE),
     expect=rf"\A(?s:{ALL_ARRAYS})",
-    keys=("down", "up", "6", "1"),
+    keys=("down", "up"),
 )
 HELLO_APP = Program(
     name=HELLO, argv=(sys.executable, "-m", "benchmarks.hello"), expect="hello, terminal", keys=("6",)

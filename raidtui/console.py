@@ -201,8 +201,34 @@ class Console:
                 steps.append(original)
         if not steps:
             return None
-        ordered = tuple(sorted(steps, key=lambda step: not step.path.endswith("max")))
+        ordered = self._restoring_order(steps)
         return Plan(title="restored what this session changed", subject="you", steps=ordered)
+
+    def _restoring_order(self, steps: list[Step]) -> tuple[Step, ...]:
+        """The system's limits first; min before max, but where min would stand above max in between."""
+        ordered: list[Step] = []
+        for step in sorted(
+            steps,
+            key=lambda each: (not each.path.startswith(SYSTEM), each.path[:-3], each.path[-3:] == "max"),
+        ):
+            low = ordered[-1] if ordered else None
+            pair = low is not None and low.path == step.path[:-3] + "min" and step.path.endswith("max")
+            if (
+                pair
+                and low is not None
+                and self._value_after(low, steps) > _number(self.root.text(step.path))
+            ):
+                ordered.insert(-1, step)
+            else:
+                ordered.append(step)
+        return tuple(ordered)
+
+    def _value_after(self, step: Step, steps: list[Step]) -> int:
+        """What a limit comes to by a step: ``system`` is what the system's will be."""
+        if step.text != "system":
+            return _number(step.text)
+        path = f"{SYSTEM}/speed_limit_{step.path[-3:]}"
+        return _number(next((each.text for each in steps if each.path == path), self.root.text(path)))
 
     def _same(self, step: Step) -> bool:
         if step.identity is None:
@@ -214,6 +240,11 @@ class Console:
         """Let go of what is open."""
         self._unsubscribe()
         self.root.close()
+
+
+def _number(text: str | None) -> int:
+    digits = (text or "").partition(" ")[0]
+    return int(digits) if digits.isascii() and digits.isdigit() else 0
 
 
 def limit_path(array: Array | None, word: str) -> str:

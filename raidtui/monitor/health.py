@@ -165,7 +165,8 @@ def _missing_words(array: Array, missing: Sequence[int], faulty: list[str]) -> s
 
 
 def _inactive(array: Array) -> Finding:
-    there = len(array.members)
+    slots = {member.slot for member in array.members if member.slot is not None and not member.has("faulty")}
+    there = len(slots) or sum(not member.has("journal") for member in array.members)
     wanted = f" of {array.raid_disks}" if array.raid_disks else ""
     noun = "member" if (array.raid_disks or there) == 1 else "members"
     if array.raid_disks is not None and there >= array.raid_disks:

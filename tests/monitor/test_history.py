@@ -168,7 +168,7 @@ def test_capture_that_stands_still_is_no_standstill() -> None:
 
 def test_samples_of_one_instant_count_once() -> None:
     history = History()
-    for at_s, done_kib in ((0, 0), (0, 500), (1, 1000), (1, 1500), (2, 2000)):
+    for at_s, done_kib in ((0, 0), (0, 500), (1, 1000), (1, 500), (2, 2000)):
         history.add(taken(resyncing(done_kib), at_s=at_s))
     assert history.speeds(KEY) == ((1001.0, 1000.0), (1002.0, 1000.0))
 

@@ -321,6 +321,11 @@ class ArraysPane(Vertical):
         message.stop()
         self.query_one(ArrayList).focus()
 
+    def on_slider_refused(self, message: Slider.Refused) -> None:
+        """Say why a typed figure is not asked for."""
+        message.stop()
+        self.post_message(self.Said(message.text))
+
     def on_slider_asked(self, message: Slider.Asked) -> None:
         """Wait until the slider rests, then plan; min and max never cross."""
         message.stop()

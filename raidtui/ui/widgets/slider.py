@@ -54,6 +54,13 @@ class Slider(Widget, can_focus=True):
             self.slider = slider
             self.kib_s = kib_s
 
+    class Refused(Message):
+        """What was typed cannot be asked for; why."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
     class Left(Message):
         """The focus shall go back to the list."""
 
@@ -119,6 +126,11 @@ class Slider(Widget, can_focus=True):
         value = typed_kib_s(self.typed)
         if value is not None:
             self.ask(value)
+        elif self.typed:
+            text = f"{self.typed} is no speed limit: write MB/s, or KiB/s with a k at the end"
+            self.typed = ""
+            self.refresh()
+            self.post_message(self.Refused(text))
 
     def action_forget(self) -> None:
         """Forget what was typed, or leave the slider."""
@@ -244,10 +256,10 @@ def nearest_step(kib_s: int) -> int:
 
 
 def typed_kib_s(text: str) -> int | None:
-    """Return what typed digits mean, KiB/s: MB/s, or KiB/s with a k at the end; None where nothing."""
+    """Return what typed digits mean, KiB/s: MB/s, or KiB/s with a k at the end; None: no figure above 0."""
     factor = 1.0 if text[-1:] in {"k", "K"} else 1e6 / 1024
     try:
         value = float(text.rstrip("kK"))
     except ValueError:
         return None
-    return max(1, round(value * factor))
+    return min(round(value * factor), 2**31 - 1) or None
