@@ -89,8 +89,15 @@ def frame(root: str, columns: int, rows: int) -> list[Line]:
     """Return the lines of the first frame: header, tabs, a row per array as far as there is room."""
     mdstat = parse_mdstat(_text(f"{root}/proc/mdstat"))
     visible_rows = max(3, rows // 3)
-    briefs = [_brief(root, entry, look=index < visible_rows) for index, entry in enumerate(mdstat.arrays)]
-    briefs.sort(key=lambda brief: brief.role != "bad")
+    found = [
+        (entry, _brief(root, entry, look=index < visible_rows), index < visible_rows)
+        for index, entry in enumerate(mdstat.arrays)
+    ]
+    found.sort(key=lambda each: each[1].role != "bad")
+    for index, (entry, _, looked) in enumerate(found[:visible_rows]):
+        if not looked:
+            found[index] = (entry, _brief(root, entry, look=True), True)
+    briefs = [brief for _, brief, _ in found]
     counts: dict[tuple[str, str], int] = {}
     for brief in briefs:
         key = (brief.role, brief.word)
@@ -112,14 +119,17 @@ def _brief(root: str, entry: MdstatArray, *, look: bool) -> Brief:
     base = f"{root}/sys/class/block/{entry.name}"
     action = _text(f"{base}/md/sync_action") if look else ""
     mismatches = _text(f"{base}/md/mismatch_cnt") if look else ""
-    role, word = _verdict(entry, action, mismatches)
+    work = action == "frozen" and any(
+        _text(f"{base}/md/{name}") not in {"", "none"} for name in ("resync_start", "reshape_position")
+    )
+    role, word = _verdict(entry, action, mismatches, work_waits=work)
     brief = Brief(_label(root, base) if look else "", role, word)
     brief.title = brief.title or entry.name
     brief.level = entry.level or ""
     brief.layout = layout_short(entry.level, _layout(entry))
     brief.chunk_bytes = entry.chunk_kib * 1024 if entry.chunk_kib else None
     brief.size_bytes = entry.blocks_kib * 1024 if entry.blocks_kib and entry.state != "inactive" else None
-    brief.note = entry.read_only
+    brief.note = _note(entry)
     sync = entry.sync
     if sync is not None and sync.permille is not None:
         brief.percent = f"{sync.permille // 10}.{sync.permille % 10} %"
@@ -127,7 +137,17 @@ def _brief(root: str, entry: MdstatArray, *, look: bool) -> Brief:
     return brief
 
 
-def _verdict(entry: MdstatArray, action: str, mismatches: str) -> tuple[str, str]:
+def _note(entry: MdstatArray) -> str:
+    up = entry.up or ""
+    if entry.state == "inactive":
+        return ""  # how many members there should be is not in mdstat
+    if up.count("U") < len(up):
+        return f"{up.count('U')} of {len(up)} in sync"
+    sync = entry.sync
+    return f"{_WORDS.get(sync.word, sync.word)} waits" if sync and sync.waiting else entry.read_only
+
+
+def _verdict(entry: MdstatArray, action: str, mismatches: str, *, work_waits: bool) -> tuple[str, str]:
     """Return (role, word) of an array from its mdstat lines, as the screen will conclude from all files."""
     if entry.state == "inactive":
         return ("ok", "container") if entry.super.startswith("external:") else ("bad", "inactive")
@@ -147,7 +167,7 @@ def _verdict(entry: MdstatArray, action: str, mismatches: str) -> tuple[str, str
     if sync is not None:
         word = _WORDS.get(sync.word, sync.word)
         word = "repair" if word == "resync" and action == "repair" else word
-    if action == "frozen" and (sync is not None or missing):
+    if action == "frozen" and (sync is not None or missing or work_waits):
         return "bad", "frozen"
     if missing or lost_journal:
         return "bad", word if running else "degraded"

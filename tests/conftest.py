@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-import pytest_textual_snapshot
+import pytest_textual_snapshot  # type: ignore[import-untyped]
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 

@@ -85,7 +85,9 @@ class Kernel(Stage):
 
     def _act(self, array: ArraySpec, text: str) -> ArraySpec:
         if text in _CHECKS:
-            return replace(array, sync=Syncing(action=text, done_kib=array.sync_min // 2, speed_kib_s=200_000))
+            return replace(
+                array, sync=Syncing(action=text, done_kib=array.sync_min // 2, speed_kib_s=200_000)
+            )
         if text == "frozen":
             if array.sync is not None:
                 self._waiting[array.name] = array.sync
@@ -93,12 +95,12 @@ class Kernel(Stage):
         if array.frozen:
             return replace(array, sync=self._waiting.pop(array.name, None), frozen=False, resync_start="none")
         if array.sync is not None and array.sync.action in _CHECKS:
-            return replace(array, sync=None, last_sync_action=array.sync.action, sync_min=array.sync.done_kib * 2)
+            return replace(
+                array, sync=None, last_sync_action=array.sync.action, sync_min=array.sync.done_kib * 2
+            )
         return array
 
 
 def ends(writes: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return (array/attribute, text) of writes below /sys/class/block, other paths whole."""
-    return [
-        (path.removeprefix("/sys/class/block/").replace("/md/", "/"), text) for path, text in writes
-    ]
+    return [(path.removeprefix("/sys/class/block/").replace("/md/", "/"), text) for path, text in writes]

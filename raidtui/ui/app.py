@@ -110,11 +110,14 @@ class RaidApp(App[int]):
         self.main.say(text)
 
     def _take(self, report: Report) -> None:
-        self.main.note_events(report.new_events)
+        if self.screen_stack:
+            self.main.note_events(report.new_events)
         self.post_message(Sampled(report))
 
     def on_sampled(self, message: Sampled) -> None:
         """Own the new state; the screen draws it."""
+        if not (self.screen_stack and self.main.arrays.children):
+            return  # it came while the screen is taken down
         self.report = message.report
         self.main.show_report(message.report)
 

@@ -36,7 +36,8 @@ def make_array(
 ) -> Made:
     """Create an array of the named devices, the last `spares` of them as spares; `chunk` is in KiB.
 
-    The resync starts at once; with `extra=("--assume-clean",)` there is none.
+    The resync starts at once; with `extra=("--assume-clean",)` there is none. At most four of the guest's
+    disks may resync at a time: with more, User Mode Linux now and then loses a request, and all stands still.
 
     Raises:
         AssertionError: mdadm refused; its words are in the error.

@@ -77,8 +77,8 @@ halt -f || echo o >/proc/sysrq-trigger
 """)
 
 
-# Tools that are started with an environment of its maker's choice (by ctypes, by udev, by raidtui itself) get the
-# tunables, where the processor needs them, from a script in their place.
+# Tools that are started with an environment of its starter's own making (ctypes, udev, raidtui) get the
+# tunables, where the processor needs them, from a script in their place. Without them printf goes wrong.
 WRAPPERS = Template("""\
 for tool in /sbin/ldconfig /sbin/mdadm; do
     mv $$tool $$tool.bin

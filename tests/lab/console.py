@@ -18,12 +18,16 @@ START_S = 30.0
 
 
 def open_console(
-    guest: Guest, *, cols: int = 110, rows: int = 40, before: Sequence[str] = (), wait: bool = True
+    guest: Guest,
+    *,
+    before: Sequence[str] = (),
+    argv: Sequence[str] = RAIDTUI,
+    cols: int = 110,
+    rows: int = 40,
 ) -> Terminal:
-    """Start raidtui, `before` its argv, and wait until its screen is whole."""
-    terminal = guest.terminal((*before, *RAIDTUI), cols=cols, rows=rows)
-    if wait:
-        terminal.wait_for(WHOLE, timeout=START_S)
+    """Start raidtui (`before` stands before its argv) and wait until its screen is whole."""
+    terminal = guest.terminal((*before, *argv), cols=cols, rows=rows)
+    terminal.wait_for(WHOLE, timeout=START_S)
     return terminal
 
 

@@ -137,6 +137,9 @@ class Guest:
                 pass_fds=[end.fileno() for end in theirs.values()],
                 start_new_session=True,
             )
+            # Its kernel and its programs are processes here that hand over to each other at every system
+            # call: on one processor that is four times as quick as across two.
+            os.sched_setaffinity(guest._process.pid, {max(os.sched_getaffinity(0))})
             for end in theirs.values():
                 end.close()
             guest._console = Console(guest._ours["con0"])

@@ -15,6 +15,7 @@ from tests.lab.guest import Guest
 
 DISKS, SIZE_MIB = 10, 16
 MARK = "=-=-=-="
+FLAGS = {"F": "faulty", "S": "spare", "R": "replacement", "J": "journal", "W": "write_mostly"}
 
 # What a row's script has at hand. The array is /dev/md/t; its members are RAM disks, /dev/ram0 and so on.
 PRELUDE = f"""\
@@ -95,7 +96,9 @@ LEVELS = (
     Row(name="linear", make="create --level=linear -n2 /dev/ram{0,1}", level="linear", members=up(0, 1)),
     Row(name="raid1", make="clean --level=1 -n2 /dev/ram{0,1}", level="raid1", members=up(0, 1)),
     Row(name="raid4", make="clean --level=4 -n3 /dev/ram{0..2}", level="raid4", members=up(0, 1, 2)),
-    Row(name="raid5", make="clean --level=5 -n3 /dev/ram{0..2}", level="raid5", layout=LS, members=up(0, 1, 2)),
+    Row(
+        name="raid5", make="clean --level=5 -n3 /dev/ram{0..2}", level="raid5", layout=LS, members=up(0, 1, 2)
+    ),
     Row(
         name="raid5 left-asymmetric",
         make="clean --level=5 --layout=la -n3 /dev/ram{0..2}",
@@ -103,7 +106,13 @@ LEVELS = (
         layout="left-asymmetric",
         members=up(0, 1, 2),
     ),
-    Row(name="raid6", make="clean --level=6 -n4 /dev/ram{0..3}", level="raid6", layout=LS, members=up(0, 1, 2, 3)),
+    Row(
+        name="raid6",
+        make="clean --level=6 -n4 /dev/ram{0..3}",
+        level="raid6",
+        layout=LS,
+        members=up(0, 1, 2, 3),
+    ),
     *(
         Row(
             name=f"raid10 {layout} on {disks}",
@@ -306,7 +315,8 @@ STATES = (
     ),
     Row(
         name="replacement running",
-        make="crawl; clean --level=1 -n2 -x1 /dev/ram{0..2}; mdo --replace /dev/ram1; await 'shows recovery.*%'",
+        make="crawl; clean --level=1 -n2 -x1 /dev/ram{0..2}; mdo --replace /dev/ram1\n"
+        "await 'shows recovery.*%'",
         level="raid1",
         members=("ram0 0 in_sync", "ram1 1 in_sync,want_replacement", "ram2 1 spare,replacement"),
         sync="recover running",
@@ -348,7 +358,8 @@ STATES = (
     ),
     Row(
         name="check running",
-        make="crawl; clean --level=5 -n3 /dev/ram{0..2}; echo check >$sys/sync_action; await 'shows check.*%'",
+        make="crawl; clean --level=5 -n3 /dev/ram{0..2}; echo check >$sys/sync_action\n"
+        "await 'shows check.*%'",
         level="raid5",
         layout=LS,
         members=up(0, 1, 2),
@@ -356,7 +367,8 @@ STATES = (
     ),
     Row(
         name="repair running",
-        make="crawl; clean --level=5 -n3 /dev/ram{0..2}; echo repair >$sys/sync_action; await 'shows resync.*%'",
+        make="crawl; clean --level=5 -n3 /dev/ram{0..2}; echo repair >$sys/sync_action\n"
+        "await 'shows resync.*%'",
         level="raid5",
         layout=LS,
         members=up(0, 1, 2),
@@ -437,6 +449,44 @@ def test_a_state_of_the_kernel(bench: Guest, row: Row) -> None:
     )
     assert found == row, mdstat
     assert report["exit_status"] == told.status
+    agree(array, mdstat)
+
+
+def agree(array: dict[str, Any], mdstat: str) -> None:
+    """Demand that the report says what /proc/mdstat says."""
+    lines = mdstat.partition(f"\n{array['name']} : ")[2].split("\n\n")[0].split("\n")
+    first, second, *others = lines
+    state, *words = first.split()
+    assert (state == "active") is array["active"]
+    assert array["read_only"] == (words.pop(0).strip("()") if words[0].startswith("(") else None)
+    if array["active"]:
+        assert words.pop(0) == array["level"]
+    flags = {word.partition("[")[0]: set(re.findall(r"\((\w)\)", word)) for word in words}
+    states = {member["name"]: set(member["state"].split(",")) for member in array["members"]}
+    assert flags.keys() == states.keys()
+    for name, letters in flags.items():
+        assert {FLAGS[letter] for letter in letters} <= states[name], name
+        assert ("faulty" in states[name]) == ("F" in letters), name
+    if array["active"]:
+        assert array["size_bytes"] == int(second.split()[0]) * 1024
+    if found := re.search(r"\[(\d+)/(\d+)\] \[([U_]+)\]", second):
+        assert array["raid_disks"] == int(found[1]) == len(found[3])
+        assert array["degraded"] == int(found[1]) - int(found[2])
+        whole = {member["slot"] for member in array["members"] if "in_sync" in member["state"]}
+        assert {slot for slot, letter in enumerate(found[3]) if letter == "U"} == whole
+    assert (array["bitmap"] is not None) == any("bitmap:" in line for line in others)
+    if array["chunk_bytes"] and (found := re.search(r"(\d+)k chunk", second, re.IGNORECASE)):
+        assert array["chunk_bytes"] == int(found[1]) * 1024
+    if found := re.search(r"(resync|recovery|check|reshape) *= *[\d.]+% \((\d+)/(\d+)\)", mdstat):
+        assert array["sync"]["phase"] == "running"
+        assert array["sync"]["action"] in {
+            found[1],
+            {"recovery": "recover", "resync": "repair"}.get(found[1]),
+        }
+        assert array["sync"]["done_kib"] <= int(found[2])
+        assert array["sync"]["total_kib"] == int(found[3])
+    else:
+        assert array["sync"] is None or array["sync"]["phase"] != "running"
 
 
 def member_words(member: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
@@ -24,6 +25,19 @@ def staged_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("raidtui.console.Sampler", sampler)
     monkeypatch.setattr(Input, "cursor_blink", False)
+
+
+async def _let_all_run(*_: object) -> None:
+    """Messages are handed on in the event loop's turns alone: enough of these, and all have been."""
+    for _turn in range(60):
+        await asyncio.sleep(0)
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Textual tells that all is done by the processor's idling for 20 ms and more, after each key."""
+    monkeypatch.setattr("textual.pilot.wait_for_idle", _let_all_run)
+    monkeypatch.setattr("textual.app.wait_for_idle", _let_all_run)
 
 
 @pytest.fixture

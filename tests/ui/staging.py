@@ -17,7 +17,7 @@ from raidtui.console import Report
 from raidtui.host.root import Root
 from raidtui.ui.app import RaidApp
 from raidtui.ui.screens.main import MainScreen
-from raidtui.ui.widgets.lines import Lines, LineBox, ScrollLines
+from raidtui.ui.widgets.lines import LineBox, Lines, ScrollLines
 from raidtui.ui.widgets.slider import Slider
 from tests.trees import Stage, Tree
 
@@ -31,7 +31,7 @@ Prepares = Callable[[Paces], Awaitable[None]]
 class StagedApp(RaidApp):
     """The console; ends its worker with itself."""
 
-    CSS_PATH: ClassVar[Path] = Path(raidtui.ui.__file__).parent / "raidtui.tcss"
+    CSS_PATH: ClassVar[str] = str(Path(raidtui.ui.__file__).parent / "raidtui.tcss")
 
     async def on_unmount(self) -> None:
         if self.pulse is not None and not self.pulse._stopped:
@@ -45,7 +45,11 @@ def staged(root: Root | Tree, *, theme: str | None = "dark", config: Config | No
 
 @asynccontextmanager
 async def running(
-    root: Root | Tree, *, size: tuple[int, int] = SMALL, theme: str | None = "dark", config: Config | None = None
+    root: Root | Tree,
+    *,
+    size: tuple[int, int] = SMALL,
+    theme: str | None = "dark",
+    config: Config | None = None,
 ) -> Any:
     """Run the console; gives its pilot."""
     app = staged(root, theme=theme, config=config)
@@ -108,7 +112,9 @@ async def look(pilot: Paces) -> None:
     before = app.report
     assert app.pulse is not None
     app.pulse.look()
-    await until(pilot, lambda: app.report is not before and main_of(pilot).report is app.report, "a new report")
+    await until(
+        pilot, lambda: app.report is not before and main_of(pilot).report is app.report, "a new report"
+    )
     await pilot.pause()
 
 
@@ -127,6 +133,16 @@ async def move(pilot: Paces, change: Callable[[], None]) -> None:
     """Change the host, and wait for the report about it."""
     await in_worker(pilot, change)
     await look(pilot)
+
+
+async def asked(pilot: Paces) -> None:
+    """Wait until a question is on the screen."""
+
+    def there() -> bool:
+        found = pilot.app.screen.query("#question-answers").results(Lines)
+        return any(len(lines.lines) > 1 for lines in found)
+
+    await until(pilot, there, "a question")
 
 
 # -- reading the screen

@@ -6,7 +6,18 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tests.specs import COMPONENT_KIB, ArraySpec, Syncing, container, inactive, raid0, raid1, raid5, raid6, raid10
+from tests.specs import (
+    COMPONENT_KIB,
+    ArraySpec,
+    Syncing,
+    container,
+    inactive,
+    raid0,
+    raid1,
+    raid5,
+    raid6,
+    raid10,
+)
 from tests.trees import Tree, host_tree
 
 ARRAY_KIB = 2 * COMPONENT_KIB
@@ -19,10 +30,10 @@ VM = raid5(label="vm", chunk_kib=64, bitmap=(1, 2))
 REST = (ROOT, VM)
 
 
-def resyncing(done_kib: int, speed_kib_s: int = 500_000, **more: object) -> ArraySpec:
+def resyncing(done_kib: int, speed_kib_s: int = 482_000) -> ArraySpec:
     """The RAID-10 of the drawings, somewhere in its resync."""
     sync = Syncing(action="resync", done_kib=done_kib, speed_kib_s=speed_kib_s)
-    return raid10(sync=sync, resync_start=str(done_kib * 2), limits=(200_000, 500_000), **more)
+    return raid10(sync=sync, resync_start=str(done_kib * 2), limits=(195_313, 488_281))
 
 
 def resync_life(seconds: int = 150) -> list[Tree]:
@@ -31,7 +42,7 @@ def resync_life(seconds: int = 150) -> list[Tree]:
         400_000 + round(70_000 * math.sin(second / 9)) - (150_000 if 55 < second < 75 else 0)
         for second in range(seconds - 20)
     ]
-    speeds += [494_000] * 20
+    speeds += [482_000] * 20
     done_kib = ARRAY_KIB * 542 // 1000 + 1 - sum(speeds)
     requests, trees = 0, []
     for speed in speeds:
@@ -142,7 +153,7 @@ STATES: Mapping[str, Tree] = {
                 f"md{number}",
                 f"vol{number:03}",
                 members=(f"sd{chr(97 + number % 26)}{number}", f"sd{chr(97 + (number + 1) % 26)}{number}"),
-                **({"failed": (f"sd{chr(97 + number % 26)}{number}",)} if number == 300 else {}),  # noqa: PLR2004
+                **({"failed": (f"sd{chr(97 + number % 26)}{number}",)} if number == 300 else {}),
             )
             for number in range(512)
         )

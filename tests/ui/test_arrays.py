@@ -72,5 +72,3 @@ def test_root(shows: Shows) -> None:
 
 def test_capture(shows: Shows) -> None:
     shows(staged(host_tree(*REST).root(source="bug.tar.gz")))
-
-

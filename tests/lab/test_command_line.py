@@ -1,0 +1,188 @@
+"""The command line on real arrays in the guest; a capture from there is opened here."""
+
+import json
+import re
+import shlex
+import signal
+import subprocess
+import tarfile
+from pathlib import Path
+from typing import Any
+
+from tests.lab.arrays import Made, disk_names, make_array, slow
+from tests.lab.boot import REPOSITORY, serial_of
+from tests.lab.console import NOBODY, RAIDTUI, let_anyone_in
+from tests.lab.deadline import wait_until
+from tests.lab.guest import Guest, Result
+
+SAMPLE = re.compile(r'(\w+)\{(\w+="[^"]*"(?:,\w+="[^"]*")*)\} (-?\d+)')
+
+
+def status(guest: Guest, *options: str, before: tuple[str, ...] = ()) -> Result:
+    """`raidtui status` in the guest."""
+    return guest.run(shlex.join((*before, *RAIDTUI, "status", *options)))
+
+
+def make_three(guest: Guest) -> tuple[Made, Made, Made]:
+    """A RAID-10 under resync, a degraded RAID-1, a RAID-0."""
+    slow(guest, 500)
+    disks = disk_names(guest)
+    data = make_array(guest, "data", 10, disks[:4], layout="n2", chunk=64)
+    mirror = make_array(guest, "mirror", 1, disks[4:6], extra=["--assume-clean"])
+    plain = make_array(guest, "plain", 0, disks[6:8])
+    assert guest.run(f"mdadm {mirror.path} --fail /dev/{disks[5]}").status == 0
+    return data, mirror, plain
+
+
+def test_each_form_of_the_report(guest: Guest) -> None:
+    data, mirror, plain = make_three(guest)
+
+    told = status(guest)
+    assert (told.status, told.stderr) == (1, "")
+    assert "lab: 3 arrays.\n" in told.stdout
+    assert (
+        f"data (/dev/{data.kernel}) is optimal: raid10, near=2, chunk 64K, 254 MiB, 4 of 4 members in sync.\n"
+        in told.stdout
+    )
+    assert re.search(r"^  Resync at \d+\.\d %", told.stdout, re.MULTILINE)
+    assert (
+        f"mirror (/dev/{mirror.kernel}) is degraded: raid1, 127 MiB, 1 of 2 members in sync.\n" in told.stdout
+    )
+    assert "1 of 2 members missing (slot 1), ubdf failed" in told.stdout
+    assert f"To do: add a disk: mdadm /dev/{mirror.kernel} --add DEVICE." in told.stdout
+    assert f"plain (/dev/{plain.kernel}) is optimal: raid0, chunk 512K, 252 MiB.\n" in told.stdout
+
+    told = status(guest, "--json")
+    report = json.loads(told.stdout)
+    arrays = {array["label"]: array for array in report["arrays"]}
+    assert (told.status, report["exit_status"], told.stderr) == (1, 1, "")
+    assert {name: array["health"] for name, array in arrays.items()} == {
+        "data": "optimal",
+        "mirror": "degraded",
+        "plain": "optimal",
+    }
+    assert arrays["data"]["sync"]["action"] == "resync"
+    assert arrays["data"]["speed_limit"]["max_kib_s"] == report["host"]["speed_limit_max_kib_s"] == 500
+    assert [member["serial"] for member in arrays["plain"]["members"]] == [
+        serial_of("ubdg"),
+        serial_of("ubdh"),
+    ]
+    assert [(each["code"], each["array"]) for each in report["findings"]] == [("degraded", mirror.kernel)]
+
+    told = status(guest, "--prometheus")
+    assert told.status == 1
+    samples = dict(read_sample(line) for line in told.stdout.splitlines() if not line.startswith("#"))
+    assert samples["node_md_state", data.kernel, "resync"] == 1
+    assert samples["node_md_state", data.kernel, "active"] == 0
+    assert samples["node_md_degraded", mirror.kernel] == 1
+    assert samples["node_md_disks", mirror.kernel, "failed"] == 1
+    assert (
+        samples["node_md_disks", data.kernel, "active"] == samples["node_md_disks_required", data.kernel] == 4
+    )
+    assert samples["raidtui_md_health", mirror.kernel] == 3
+    assert 0 < samples["node_md_blocks_synced", data.kernel] < samples["node_md_blocks", data.kernel]
+    assert samples["raidtui_md_sync_speed_limit_kib", data.kernel, "max", "system"] == 500
+
+
+def read_sample(line: str) -> tuple[tuple[str, ...], int]:
+    """A metric's name and its labels' values, and its value."""
+    found = SAMPLE.fullmatch(line)
+    assert found is not None, line
+    return (found[1], *re.findall(r'="([^"]*)"', found[2])), int(found[3])
+
+
+def test_the_exit_status_says_how_it_is(guest: Guest) -> None:
+    disks = disk_names(guest)
+    assert status(guest).status == 0
+    made = make_array(guest, "data", 5, disks[:3], extra=["--assume-clean"])
+    assert status(guest).status == 0
+    guest.run(f"mdadm {made.path} --fail /dev/{disks[0]}")
+    assert status(guest).status == 1
+    guest.run(f"mdadm {made.path} --fail /dev/{disks[1]}")
+    told = status(guest)
+    assert told.status == 2
+    assert "has failed" in told.stdout
+    assert status(guest, "--colour").status == 64
+    # What cannot be read is not "all well".
+    let_anyone_in(guest)
+    told = guest.run(
+        "touch /run/closed; chmod 600 /run/closed; mount --bind /run/closed /proc/mdstat\n"
+        f"{shlex.join((*NOBODY, *RAIDTUI, 'status'))}; status=$?; umount /proc/mdstat; exit $status"
+    )
+    assert told.status == 3
+    assert "cannot tell" in told.stdout
+
+
+def test_everyone_may_look(guest: Guest) -> None:
+    let_anyone_in(guest)
+    make_three(guest)
+    mine = status(guest, "--json")
+    theirs = status(guest, "--json", before=NOBODY)
+    assert theirs.status == mine.status == 1
+    assert [at_rest(each) for each in json.loads(theirs.stdout)["arrays"]] == [
+        at_rest(each) for each in json.loads(mine.stdout)["arrays"]
+    ]
+    assert "changes: need root" in status(guest, before=NOBODY).stdout
+
+
+def at_rest(array: dict[str, Any]) -> dict[str, Any]:
+    """An array of a report without what moves."""
+    return {key: value for key, value in array.items() if key != "sync"}
+
+
+def test_watching_tells_of_a_failure(guest: Guest) -> None:
+    made = make_array(guest, "data", 1, ["ubda", "ubdb"], extra=["--assume-clean"])
+    watching = guest.spawn(f"exec {shlex.join(RAIDTUI)} status --watch >/run/watched 2>&1")
+
+    def watched() -> str:
+        return guest.run("cat /run/watched").stdout
+
+    wait_until(lambda: "data: optimal\n" in watched(), timeout=30, what="the first line")
+    assert guest.run(f"mdadm {made.path} --fail /dev/ubdb").status == 0
+    # At rest the next look that nothing asks for is five seconds away: an event brings it.
+    wait_until(lambda: "data: member ubdb failed\n" in watched(), timeout=3, what="the failure's line")
+    assert re.search(
+        r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d data: .*degraded: .*ubdb failed", watched(), re.MULTILINE
+    )
+    watching.kill(signal.SIGINT)
+    assert watching.wait(10).status == 1
+
+
+def test_a_capture_says_the_same_elsewhere(guest: Guest, tmp_path: Path) -> None:
+    make_three(guest)
+    serials = {serial_of(disk) for disk in disk_names(guest)}
+    live = json.loads(status(guest, "--json").stdout)
+    for options, known in (((), set()), (("--with-serials",), serials)):
+        name = f"capture{len(options)}.tar.gz"
+        made = guest.run(shlex.join((*RAIDTUI, "capture", f"/run/lab/{name}", *options)))
+        assert made.status == 0, made.output
+        file = tmp_path / name
+        file.write_bytes(guest.get(name))
+        here = subprocess.run(
+            (*RAIDTUI, "--root", str(file), "status", "--json"),
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=REPOSITORY,
+        )
+        assert (here.returncode, here.stderr) == (1, "")
+        report = json.loads(here.stdout)
+        assert [without_serials(each) for each in report["arrays"]] == [
+            without_serials(each) for each in live["arrays"]
+        ]
+        assert report["findings"] == live["findings"]
+        assert report["host"]["name"] == "lab"
+        found = {member["serial"] for array in report["arrays"] for member in array["members"]}
+        assert len(found) == len(serials)  # hashed or not, they tell the disks apart
+        assert found & serials == known
+        with tarfile.open(file) as archive:
+            files = [archive.extractfile(entry) for entry in archive if entry.isfile()]
+            parts = [part.read().decode(errors="replace") for part in files if part is not None]
+        unpacked = "\n".join(parts)
+        assert {serial for serial in serials if serial in unpacked} == known
+
+
+def without_serials(array: dict[str, Any]) -> dict[str, Any]:
+    """An array of a report without what moves or is hashed."""
+    members = [{**member, "serial": None} for member in array["members"]]
+    return {**at_rest(array), "members": members}

@@ -1,0 +1,339 @@
+"""What keys do that change nothing on the host: choosing, panes, filter, hold, help, the demo."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from raidtui.config import Config, read_config
+from raidtui.ui.panes.log import LogPane
+from raidtui.ui.widgets.lines import ScrollLines
+from tests.kernel import Kernel
+from tests.specs import raid1, raid5, raid10
+from tests.trees import host_tree
+from tests.ui.staging import (
+    Paces,
+    app_of,
+    has_focus,
+    header_of,
+    lines_of,
+    main_of,
+    message_of,
+    move,
+    rows_of,
+    running,
+    slider_text,
+    until,
+)
+from tests.ui.states import ARRAYS, REST, STATES
+
+LETTERS = [chr(code) for code in range(ord("a"), ord("z") + 1)]
+
+
+def chosen(pilot: Paces) -> str:
+    """The title of the chosen array."""
+    array = main_of(pilot).arrays.array
+    return array.title if array else ""
+
+
+async def press(pilot: Paces, *keys: str) -> None:
+    """Press keys, and let what they ask for be done."""
+    await pilot.press(*keys)
+    await pilot.pause()
+
+
+async def test_arrows_and_letters_choose() -> None:
+    async with running(STATES["levels"]) as pilot:
+        seen = [chosen(pilot)]
+        for key in ("down", "j", "down", "up", "k", "up", "up", "end", "down", "home", "pagedown", "pageup"):
+            await press(pilot, key)
+            seen.append(chosen(pilot))
+        assert seen == [
+            "data", "far", "offset", "backup", "offset", "far", "data", "data", "root", "root",
+            "data", "archive", "data",
+        ]  # fmt: skip
+
+
+async def test_page_keys_go_by_what_is_in_view() -> None:
+    async with running(STATES["many"]) as pilot:
+        height = main_of(pilot).query_one("#array-list").size.height
+        await press(pilot, "pagedown")
+        assert rows_of(pilot)[height].split()[1] == chosen(pilot)
+        await press(pilot, "end")
+        assert chosen(pilot) == "vol511"
+        assert lines_of(pilot, "#array-head").count("/dev/md511")
+        await press(pilot, "home")
+        assert chosen(pilot) == "vol300"  # the one that is degraded stands first
+
+
+async def test_a_click_chooses() -> None:
+    async with running(STATES["levels"]) as pilot:
+        await pilot.click("#array-list", offset=(10, 3))
+        await pilot.pause()
+        assert chosen(pilot) == "backup"
+        await pilot.click("#array-list", offset=(10, 0))
+        await pilot.pause()
+        assert chosen(pilot) == "data"
+
+
+async def test_the_choice_follows_the_array() -> None:
+    data, root, media = raid10(), raid1(), raid5()
+    kernel = Kernel(data, root, media)
+    async with running(kernel) as pilot:
+        await press(pilot, "down")
+        assert chosen(pilot) == "root"
+        await move(pilot, lambda: kernel.change(media, data, root))
+        assert chosen(pilot) == "root"
+        moved = replace(root, name="md9", uuid=root.array_uuid.replace(":", ""), label="system")
+        await move(pilot, lambda: kernel.change(moved, media, data))
+        assert chosen(pilot) == "system"
+        assert "/dev/md9" in lines_of(pilot, "#array-head")
+        await move(pilot, lambda: kernel.change(moved, replace(media, failed=("sdh",)), data))
+        assert chosen(pilot) == "system"
+        await move(pilot, lambda: kernel.change(media, data))
+        assert chosen(pilot) == "data"  # it is gone, and the row stays
+        await move(pilot, kernel.change)
+        assert chosen(pilot) == ""
+        await move(pilot, lambda: kernel.change(data))
+        assert chosen(pilot) == "data"
+
+
+async def test_panes() -> None:
+    async with running(Kernel(*ARRAYS["optimal"])) as pilot:
+        await press(pilot, "6")
+        assert has_focus(pilot, "#log-pane")
+        assert not main_of(pilot).arrays.display
+        assert "optimal" in lines_of(pilot, "#log-pane")
+        await press(pilot, "c", "p", "g", "x")  # keys of the other pane
+        assert message_of(pilot) == ""
+        await press(pilot, "1")
+        assert has_focus(pilot, "#array-list")
+        assert main_of(pilot).arrays.display
+
+
+async def test_the_log_follows_its_end_only_from_there() -> None:
+    kernel = Kernel(raid10())
+    async with running(kernel) as pilot:
+        for number in range(30):
+            await move(pilot, partial(kernel.change, raid10(), limits=(1000, 200_000 + number * 5000)))
+        await press(pilot, "6")
+        log = main_of(pilot).query_one("#log-pane", ScrollLines)
+        await until(pilot, lambda: log.max_scroll_y > 0 and log.scroll_offset.y == log.max_scroll_y)
+        await press(pilot, "up", "k", "up")
+        top = log.scroll_offset.y
+        assert top < log.max_scroll_y
+        await move(pilot, lambda: kernel.change(raid10(), limits=(1000, 999_999)))
+        assert log.scroll_offset.y == top
+        await press(pilot, "end")
+        await until(pilot, lambda: log.scroll_offset.y == log.max_scroll_y)
+        await move(pilot, lambda: kernel.change(raid10(), limits=(2000, 999_999)))
+        assert log.scroll_offset.y == log.max_scroll_y
+        assert log.text.split("\n")[-1].endswith("min speed limit 1.0 MB/s → 2.0 MB/s (all arrays)")
+
+
+async def test_help_lists_keys_and_reasons() -> None:
+    async with running(STATES["check"]) as pilot:
+        await press(pilot, "question_mark")
+        assert pilot.app.screen.query("#help-text")
+        text = re.sub(r"\s+", " ", lines_of(pilot, "#help-text"))
+        for key, label in zip(
+            "cxpsgu", ("Check", "Cancel", "Pause", "Scope", "Give back", "Undo"), strict=True
+        ):
+            assert f" {key} {label} " in text
+        assert text.count("not now: needs root; run it as: sudo raidtui") == 6
+        await press(pilot, "escape")
+        assert pilot.app.screen is main_of(pilot)
+        await press(pilot, "6", "f1")
+        assert "Check" not in lines_of(pilot, "#help-text").split("Speed limits")[0]
+        await press(pilot, "q")
+        assert pilot.app.screen is main_of(pilot)
+
+
+async def test_help_says_why_not_now() -> None:
+    async with running(Kernel(*ARRAYS["frozen-with-work"])) as pilot:
+        await press(pilot, "question_mark")
+        text = re.sub(r"\s+", " ", lines_of(pilot, "#help-text"))
+        assert "p Resume" in text
+        assert "not now: data follows the system's limits already" in text
+        assert "needs root" not in text
+
+
+async def test_hold() -> None:
+    kernel = Kernel(raid10(), *REST)
+    async with running(kernel) as pilot:
+        before = rows_of(pilot)
+        await press(pilot, "space")
+        assert "held" in header_of(pilot)
+        await move(pilot, lambda: kernel.change(raid10(failed=("sdb",)), *REST))
+        assert rows_of(pilot) == before
+        assert "✖ 1 degraded" in header_of(pilot)
+        await press(pilot, "6")
+        assert "member sdb failed" in lines_of(pilot, "#log-pane")
+        await press(pilot, "1", "space")
+        assert "held" not in header_of(pilot)
+        assert "degraded" in rows_of(pilot)[0]
+
+
+async def test_filter() -> None:
+    async with running(STATES["levels"]) as pilot:
+        await press(pilot, "slash", *"RAID10")
+        assert [row.split()[1] for row in rows_of(pilot)] == ["data", "far", "offset"]
+        await press(pilot, "backspace", "backspace", *"6")
+        assert [row.split()[1] for row in rows_of(pilot)] == ["backup"]
+        assert chosen(pilot) == "backup"
+        await press(pilot, "enter")
+        assert has_focus(pilot, "#array-list")
+        assert len(rows_of(pilot)) == 1
+        await press(pilot, "slash", *"zz")
+        assert rows_of(pilot) == [" No array holds 'RAID6zz'. Esc shows all."]
+        await press(pilot, "escape")
+        assert len(rows_of(pilot)) == 9
+        assert not main_of(pilot).query("#filter")
+        assert has_focus(pilot, "#array-list")
+
+
+async def test_filter_takes_every_letter_as_text() -> None:
+    kernel = Kernel(*ARRAYS["check"])
+    async with running(kernel) as pilot:
+        await press(pilot, "slash", *LETTERS, *"16")
+        assert kernel.writes == []
+        assert pilot.app.screen is main_of(pilot)
+        assert "xyz16" in lines_of(pilot, "#filter")
+
+
+async def test_filter_of_the_log() -> None:
+    async with running(Kernel(*ARRAYS["degraded"])) as pilot:
+        await press(pilot, "6", "slash", *"DEGR")
+        log = main_of(pilot).query_one("#log-pane", LogPane)
+        assert [line.split()[1] for line in log.text.split("\n")] == ["media"]
+        await press(pilot, *"zz")
+        assert log.text.strip() == "Nothing that holds this text."
+        await press(pilot, "escape")
+        assert len(log.text.split("\n")) == 3
+
+
+async def test_filter_finds_members_and_states() -> None:
+    async with running(STATES["levels"]) as pilot:
+        await press(pilot, "slash", *"sdj")
+        assert [row.split()[1] for row in rows_of(pilot)] == ["backup"]
+
+
+async def test_d_opens_the_demo_only_without_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running(STATES["optimal"]) as pilot:
+        await press(pilot, "d")
+        assert message_of(pilot) == "the demo opens only where there is no array: raidtui --demo"
+    async with running(STATES["no-md"]) as pilot:
+        await press(pilot, "d")
+        await until(pilot, lambda: len(rows_of(pilot)) == 4)
+        assert header_of(pilot).split()[-2] == "demo"
+        assert message_of(pilot) == "a simulated host: nothing here is real"
+
+
+async def test_l_without_limits_says_why() -> None:
+    async with running(Kernel(*ARRAYS["raid0"])) as pilot:
+        await press(pilot, "l")
+        assert message_of(pilot) == "raid0 has no redundancy, so nothing is ever synced"
+    async with running(Kernel()) as pilot:
+        await press(pilot, "l")
+        assert message_of(pilot) == "no array is chosen"
+
+
+async def test_nobody_may_write() -> None:
+    """Without root, whatever key is pressed, and wherever the focus is."""
+    kernel = Kernel(*ARRAYS["check"], writable=False)
+    keys = [
+        *LETTERS,
+        *map(str, range(10)),
+        "left",
+        "right",
+        "shift+left",
+        "shift+right",
+        "enter",
+        "backspace",
+    ]
+    keys = [key for key in keys if key not in {"q", "d"}]
+    async with running(kernel) as pilot:
+        for before in ("1", "l"):
+            for key in keys:
+                await pilot.press(before, key)
+                await until(pilot, lambda: main_of(pilot).arrays._settle is None or not _asking(pilot))
+                while len(pilot.app.screen_stack) > 1:
+                    await pilot.press("escape")
+                for filter_line in main_of(pilot).query("#filter"):
+                    filter_line.focus()
+                    await pilot.press("escape")
+        assert kernel.writes == []
+        await press(pilot, "1", "l", "left")
+        await until(pilot, lambda: "needs root" in message_of(pilot))
+        assert "asked" not in slider_text(pilot, "max")
+        await press(pilot, "q")
+        await until(pilot, lambda: pilot.app.return_code == 0)
+    assert kernel.writes == []
+
+
+def _asking(pilot: Paces) -> bool:
+    return any(slider.asked_kib_s is not None for slider in main_of(pilot).arrays.query("Slider"))  # type: ignore[attr-defined]
+
+
+async def test_the_users_own_keys(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('[keys]\n"arrays.check" = "f5"\n"app.log" = "o"\n')
+    kernel = Kernel(*ARRAYS["optimal"])
+    async with running(kernel, config=read_config(tmp_path)) as pilot:
+        assert "F5 Check" in lines_of(pilot, "#bottom")
+        await press(pilot, "c")
+        assert kernel.writes == []
+        await press(pilot, "f5")
+        await until(pilot, lambda: kernel.writes)
+        await press(pilot, "o")
+        assert has_focus(pilot, "#log-pane")
+
+
+async def test_troubles_with_the_settings_are_said() -> None:
+    config = Config(theme="nosuch", troubles=("/etc/x: unknown setting 'y'",))
+    async with running(STATES["optimal"], theme=None, config=config) as pilot:
+        await until(pilot, lambda: message_of(pilot))
+        assert message_of(pilot).startswith("no usable theme 'nosuch'; using dark (there are: ansi, dark")
+        assert pilot.app.theme == "dark"
+        await press(pilot, "6")
+        assert "unknown setting" in lines_of(pilot, "#log-pane")
+
+
+async def test_the_palette_offers_everything() -> None:
+    kernel = Kernel(*ARRAYS["optimal"])
+    async with running(kernel) as pilot:
+        titles = [command.title for command in app_of(pilot).get_system_commands(pilot.app.screen)]
+        assert titles[:3] == ["Check (c)", "Cancel (x) – not now", "Pause (p) – not now"]
+        assert "Quit (q)" in titles
+        await press(pilot, "ctrl+p")
+        await pilot.press(*"check")
+        await until(pilot, lambda: pilot.app.screen.query_one("CommandList").children or True)
+        await pilot.press("enter")
+        await until(pilot, lambda: kernel.writes or len(pilot.app.screen_stack) == 1)
+        await until(pilot, lambda: kernel.writes == [("/sys/class/block/md127/md/sync_action", "check")])
+
+
+async def test_themes_change_while_it_runs() -> None:
+    async with running(STATES["degraded"]) as pilot:
+        before = pilot.app.theme_variables["r-background"]
+        app_of(pilot)._load_all_themes()
+        app_of(pilot)._set_theme("light")
+        await pilot.pause()
+        assert pilot.app.theme_variables["r-background"] != before
+        assert "degraded" in rows_of(pilot)[0]
+
+
+async def test_nothing_to_undo() -> None:
+    async with running(Kernel(*ARRAYS["optimal"])) as pilot:
+        await press(pilot, "u")
+        assert message_of(pilot) == "nothing to undo"
+
+
+async def test_a_capture_is_only_looked_at() -> None:
+    async with running(host_tree(raid10()).root(source="bug.tar.gz")) as pilot:
+        await press(pilot, "c")
+        assert message_of(pilot) == "bug.tar.gz is a capture: it is only looked at"
+        assert header_of(pilot).split()[-2] == "capture"
