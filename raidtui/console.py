@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from raidtui.actions.limits import SYSTEM
 from raidtui.actions.target import base_of
@@ -30,6 +30,7 @@ from raidtui.monitor.sampler import Sampler
 from raidtui.monitor.watch import Uevent
 
 _KEEP_EVENTS = 2000
+_PASSING_S = 1.5
 _RESTORABLE = ("sync_speed_min", "sync_speed_max", "speed_limit_min", "speed_limit_max", "sync_action")
 
 
@@ -74,7 +75,9 @@ class Console:
         self.history = History()
         self.events: deque[Event] = deque(maxlen=_KEEP_EVENTS)
         self.journal = journal or Journal(journal_path() if root.live else None)
-        self._report: Report | None = None
+        self._before: tuple[Snapshot, tuple[Finding, ...]] | None = None
+        self._passing = False
+        self._passing_since: dict[str, float] = {}
         self._pending: list[Event] = []
         self._originals: dict[str, Step] = {}
         self._undo: list[Plan] = []
@@ -92,13 +95,38 @@ class Console:
         findings = judge(snapshot)
         events = self._pending
         self._pending = []
-        if self._report is not None:
-            events += diff(self._report.snapshot, snapshot, self._report.findings, findings)
+        lasting = self._lasting(snapshot)
+        of_lasting = findings if lasting is snapshot else judge(lasting)
+        if self._before is not None:
+            events += diff(self._before[0], lasting, self._before[1], of_lasting)
         else:
             events += first_words(snapshot, findings)
+        self._before = (lasting, of_lasting)
         self.events.extend(events)
-        self._report = self._conclude(snapshot, findings, tuple(events))
-        return self._report
+        return self._conclude(snapshot, findings, tuple(events))
+
+    def _lasting(self, snapshot: Snapshot) -> Snapshot:
+        """Return the snapshot as the timeline takes it: without what is about to pass.
+
+        mdadm assembles an array through an inactive one, and freezes it for a moment while it adds a disk.
+        Such an array stays as it was until the state has lasted; the screen shows it at once all the same.
+        """
+        if self._before is None:
+            return snapshot
+        former = {array.key: array for array in self._before[0].arrays}
+        lasting: list[Array] = []
+        for array in snapshot.arrays:
+            if not _in_passing(array):
+                self._passing_since.pop(array.key, None)
+            elif snapshot.clock_s - self._passing_since.setdefault(array.key, snapshot.clock_s) < _PASSING_S:
+                if array.key in former:
+                    lasting.append(former[array.key])
+                continue
+            lasting.append(array)
+        self._passing = len(lasting) != len(snapshot.arrays) or any(
+            one is not other for one, other in zip(lasting, snapshot.arrays, strict=False)
+        )
+        return replace(snapshot, arrays=tuple(lasting)) if self._passing else snapshot
 
     def _hear(self, happening: Happening) -> None:
         if happening.source == "uevent":
@@ -118,7 +146,7 @@ class Console:
             if held is not None:
                 brakes[array.key] = held
         until = self.root.next_event_s()
-        pace_s = interval_s(snapshot)
+        pace_s = min(interval_s(snapshot), _PASSING_S / 3) if self._passing else interval_s(snapshot)
         return Report(
             snapshot=snapshot,
             findings=findings,
@@ -245,6 +273,10 @@ class Console:
 def _number(text: str | None) -> int:
     digits = (text or "").partition(" ")[0]
     return int(digits) if digits.isascii() and digits.isdigit() else 0
+
+
+def _in_passing(array: Array) -> bool:
+    return (not array.active and not array.is_container) or array.sync_action == "frozen"
 
 
 def limit_path(array: Array | None, word: str) -> str:

@@ -75,7 +75,9 @@ def plan_pause(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
         return Plan(
             title=f"{sync.action} paused",
             subject=array.title,
-            steps=(array_step(array, "sync_action", "idle", "the place is kept in sync_min"),),
+            steps=(
+                array_step(array, "sync_action", "idle", "sync_min keeps the last sixteenth that was done"),
+            ),
             undo=(array_step(array, "sync_action", sync.action, "go on from there"),),
         )
     lost = " The array stays degraded as long." if array.degraded else ""

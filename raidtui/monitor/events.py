@@ -133,11 +133,21 @@ def _diff_sync(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
 def _sync_ended(new: Snapshot, action: str, old: Array, array: Array) -> Event:
     sync = old.sync
     text = f"{action} ended"
-    if sync is not None and sync.percent and (sync.kernel_permille or 0) < 900:
-        text += f" (was at {sync.percent})"
+    if sync is not None and sync.percent and _work_is_left(action, array):
+        text = f"{action} interrupted at {sync.percent}"
     if action in {"check", "repair"} and array.mismatch_count is not None:
         text += f", {counted(array.mismatch_count, 'mismatched sector')}"
     return _event(new, array, text, Tone.GOOD if not array.degraded else Tone.WARN)
+
+
+def _work_is_left(action: str, array: Array) -> bool:
+    """Whether a sync that is gone has not come to its end."""
+    if action == "recover":
+        return bool(array.degraded)
+    if action in {"check", "repair"}:
+        return bool(array.sync_min_sectors)
+    where = array.resync_start if action == "resync" else array.reshape_position
+    return where not in (None, "none")
 
 
 def _health_change(

@@ -45,7 +45,7 @@ class RaidApp(App[int]):
 
     CSS_PATH = "raidtui.tcss"
     TITLE = "raidtui"
-    BINDINGS: ClassVar[list[BindingType]] = [command.binding for command in EVERYWHERE]
+    BINDINGS: ClassVar[list[BindingType]] = [each for command in EVERYWHERE for each in command.bindings]
     COMMAND_PALETTE_BINDING = "ctrl+p"
     ENABLE_COMMAND_PALETTE = True
 
@@ -66,7 +66,7 @@ class RaidApp(App[int]):
         self.animation_level = "none"
         self._root = root
         self.pulse: Pulse | None = Pulse(root, self._take, self._say)
-        self.report: Report | None = self.pulse.console.refresh()
+        self.report: Report | None = self.pulse.first()
         self._use_theme(choose_theme(theme or self._settings.theme))
         if self._settings.keys:
             self.set_keymap(dict(self._settings.keys))
@@ -118,8 +118,13 @@ class RaidApp(App[int]):
         """Own the new state; the screen draws it."""
         if not (self.screen_stack and self.main.arrays.children):
             return  # it came while the screen is taken down
-        self.report = message.report
-        self.main.show_report(message.report)
+        report = message.report
+        if self.report is None or report.snapshot.clock_s >= self.report.snapshot.clock_s:
+            self._own(report)  # else it is from before our own last write
+
+    def _own(self, report: Report) -> None:
+        self.report = report
+        self.main.show_report(report)
 
     # -- plans
 
@@ -140,17 +145,21 @@ class RaidApp(App[int]):
             await self._execute(plan)
         else:
             self.main.say("nothing was changed", "plain")
+            self.main.arrays.settled()
 
     async def _execute(self, plan: Plan, *, is_undo: bool = False) -> None:
         if self.pulse is None:
             return
-        outcome = await self.pulse.execute(plan, is_undo=is_undo)
+        outcome, report = await self.pulse.execute(plan, is_undo=is_undo)
+        self.main.note_events(report.new_events)
+        self._own(report)
         role = "ok" if outcome.failed is None else "bad"
         note = f" · {self.pulse.console.journal.trouble}" if self.pulse.console.journal.trouble else ""
         undo = " · u undoes it" if outcome.failed is None and plan.undo and not is_undo else ""
         self.main.say(f"{plan.subject}: {outcome.sentence}{undo}{note}", role)
         if outcome.failed is not None:
             self.main.arrays.forget_asked()
+        self.main.arrays.settled()
 
     async def on_arrays_pane_undo_wanted(self, message: ArraysPane.UndoWanted) -> None:
         """Undo the last change."""
@@ -158,6 +167,7 @@ class RaidApp(App[int]):
         plan = self.pulse.console.take_undo() if self.pulse else None
         if plan is None:
             self.main.say("nothing to undo")
+            self.main.arrays.settled()
         else:
             self.main.arrays.forget_asked()
             self.run_worker(self._execute(plan, is_undo=True))
@@ -177,14 +187,20 @@ class RaidApp(App[int]):
         """Hold the picture, or let it go on."""
         self.main.release()
 
-    def action_filter(self) -> None:
-        """Open the filter line."""
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The filter's key is text where text is typed."""
+        del parameters
+        return action != "filter" or (
+            isinstance(self.screen, MainScreen) and getattr(self.focused, "id", None) != "filter"
+        )
+
+    async def action_filter(self) -> None:
+        """Open the filter line, and be there before the next key is."""
         if not self.main.query("#filter"):
             from raidtui.ui.widgets.filter import FilterLine  # noqa: PLC0415
 
-            self.main.mount(FilterLine(id="filter"), before="#bottom")
-        else:
-            self.main.query_one("#filter").focus()
+            await self.main.mount(FilterLine(id="filter"), before="#bottom")
+        self.main.set_focus(self.main.query_one("#filter"))
 
     def on_filter_line_changed(self, message: FilterLine.Changed) -> None:
         """Narrow the pane in view."""
@@ -222,6 +238,7 @@ class RaidApp(App[int]):
             await self.pulse.stop()
         self._root = demo_root()
         self.pulse = Pulse(self._root, self._take, self._say)
+        self.report = None
         self.pulse.start()
         self.main.say("a simulated host: nothing here is real", "accent")
 
@@ -241,7 +258,7 @@ class RaidApp(App[int]):
             if answer == "stay":
                 return
             if answer == "r" and self.pulse is not None:
-                outcome = await self.pulse.execute(plan, is_undo=True)
+                outcome, _ = await self.pulse.execute(plan, is_undo=True)
                 if outcome.failed is not None:
                     self.main.say(outcome.sentence, "bad")
                     return

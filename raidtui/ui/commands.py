@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from textual.binding import Binding
 
@@ -27,11 +27,14 @@ class Command:
     label: str
     help: str
     foot: bool = True
+    first: bool = False
+    """Whether it is done before the keys behind it go anywhere: it moves the focus, and they are text."""
 
     @property
-    def binding(self) -> Binding:
-        """The binding of the keys."""
-        return Binding(self.keys, self.action, self.label, id=self.id, tooltip=self.help, show=self.foot)
+    def bindings(self) -> list[Binding]:
+        """The key bindings. What comes ``first`` has a second one, for before anything has the focus."""
+        plain = Binding(self.keys, self.action, self.label, id=self.id, tooltip=self.help, show=self.foot)
+        return [replace(plain, priority=True), plain] if self.first else [plain]
 
     def shown_key(self, keymap: Mapping[str, str]) -> str:
         """Return the first key as the footer writes it, the user's own where there is one."""
@@ -69,7 +72,7 @@ PAUSE = Command(
     help="Freeze a resync, recover or reshape, pause a check, or let it go on.",
 )  # fmt: skip
 LIMITS = Command(
-    id="arrays.limits", keys="l", action="limits", label="Limits",
+    id="arrays.limits", keys="l", action="limits", label="Limits", first=True,
     help="Go to the sliders: arrows, shift with arrows, digits (MB/s, k for KiB/s), mouse.",
 )  # fmt: skip
 SCOPE = Command(
@@ -92,7 +95,7 @@ DOWN = Command(
 ARRAYS = (CHECK, CANCEL, PAUSE, LIMITS, SCOPE, GIVE_BACK, UNDO)
 
 FILTER = Command(
-    id="app.filter", keys="slash", action="filter", label="Filter", foot=False,
+    id="app.filter", keys="slash", action="filter", label="Filter", foot=False, first=True,
     help="Show only what holds a text; Esc ends it.",
 )  # fmt: skip
 HOLD = Command(

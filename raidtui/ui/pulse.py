@@ -124,11 +124,17 @@ class Pulse:
     async def _in_worker(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._worker, work)
 
-    async def execute(self, plan: Plan, *, is_undo: bool = False) -> Outcome:
-        """Carry a plan out in the worker, then look what the kernel says."""
-        outcome = await self._in_worker(lambda: self.console.execute(plan, is_undo=is_undo))
+    def first(self) -> Report:
+        """Return the first report, before the event loop is there."""
+        return self.console.refresh()
+
+    async def execute(self, plan: Plan, *, is_undo: bool = False) -> tuple[Outcome, Report]:
+        """Carry a plan out, and read the host again before anything else can: the report knows the change."""
+        outcome, report = await self._in_worker(
+            lambda: (self.console.execute(plan, is_undo=is_undo), self.console.refresh())
+        )
         self.look()
-        return outcome
+        return outcome, report
 
     async def left_changed(self) -> Plan | None:
         """Return what this session has changed and not put back."""

@@ -60,7 +60,7 @@ def test_cancel_and_pause_of_a_check(action: str) -> None:
     assert plan(plan_pause, array) == Plan(
         title=f"{action} paused",
         subject="data",
-        steps=(step("sync_action", "idle", "the place is kept in sync_min"),),
+        steps=(step("sync_action", "idle", "sync_min keeps the last sixteenth that was done"),),
         undo=(step("sync_action", action, "go on from there"),),
     )
 

@@ -34,7 +34,7 @@ _CHECKS = frozenset({"check", "repair"})
 class ArrayList(ScrollLines, can_focus=True):
     """The rows. Arrow keys move the choice; so does a click."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [UP.binding, DOWN.binding]
+    BINDINGS: ClassVar[list[BindingType]] = [*UP.bindings, *DOWN.bindings]
 
     class Moved(Message):
         """Another row is chosen: by ``delta`` rows, or at ``row``."""
@@ -68,7 +68,7 @@ class Body(ScrollLines, can_focus=True):
 class ArraysPane(Vertical):
     """See the module. Plans are asked for with ``Wanted``; refusals are said with ``Said``."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [command.binding for command in ARRAYS]
+    BINDINGS: ClassVar[list[BindingType]] = [each for command in ARRAYS for each in command.bindings]
 
     class Wanted(Message):
         """A plan to carry out, after confirmation where its harm asks for it."""
@@ -98,6 +98,9 @@ class ArraysPane(Vertical):
         self._listed: list[Array] = []
         self._rows: dict[str, tuple[tuple[object, ...], Line]] = {}
         self._settle: Timer | None = None
+        self.acting = False
+        """Whether something is being done: nothing is planned until its report is there."""
+        self._queued = ""
         self._slider_key: tuple[str | None, bool] | None = None
         if report is not None:
             self._listed = ordered(report)
@@ -273,13 +276,31 @@ class ArraysPane(Vertical):
             items.append((command, label, not isinstance(self.plan_of(command.id), Refusal)))
         return items
 
+    def _want(self, plan: Plan) -> None:
+        self.acting = True
+        self.post_message(self.Wanted(plan))
+
+    def settled(self) -> None:
+        """What was being done is done, and shown: go on with what was asked for meanwhile."""
+        self.acting = False
+        queued, self._queued = self._queued, ""
+        if queued:
+            self._do(queued)
+
     def _do(self, command_id: str) -> None:
         self._gone = None
+        if self.acting:
+            self._queued = command_id
+            return
+        if command_id == "arrays.undo":
+            self.acting = True
+            self.post_message(self.UndoWanted())
+            return
         plan = self.plan_of(command_id)
         if isinstance(plan, Refusal):
             self.post_message(self.Said(plan.sentence))
         elif plan is not None:
-            self.post_message(self.Wanted(plan))
+            self._want(plan)
 
     def action_check(self) -> None:
         """Start a check; on an array that is being checked the key says how to end it."""
@@ -299,13 +320,13 @@ class ArraysPane(Vertical):
 
     def action_undo(self) -> None:
         """Undo the last change."""
-        self.post_message(self.UndoWanted())
+        self._do("arrays.undo")
 
     def action_limits(self) -> None:
         """Go to the max slider."""
         slider = self.query_one("#max", Slider)
         if slider.display:
-            slider.focus()
+            self.screen.set_focus(slider)  # at once: digits may be waiting behind this key
         else:
             self._do("arrays.limits")
 
@@ -351,6 +372,9 @@ class ArraysPane(Vertical):
         self._settle = self.set_timer(_SETTLE_S, self._ask)
 
     def _ask(self) -> None:
+        if self.acting:
+            self._settle = self.set_timer(_SETTLE_S, self._ask)
+            return
         low, high = self.query_one("#min", Slider), self.query_one("#max", Slider)
         if self.report is None or low.value_kib_s is None or high.value_kib_s is None:
             return
@@ -364,7 +388,7 @@ class ArraysPane(Vertical):
             if plan.why != "the limits are so already":
                 self.post_message(self.Said(plan.sentence))
         else:
-            self.post_message(self.Wanted(plan))
+            self._want(plan)
 
     def forget_asked(self) -> None:
         """What was asked was not done: show the kernel's values."""

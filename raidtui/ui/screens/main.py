@@ -39,7 +39,11 @@ class MainScreen(Screen[None]):
     # Textual's own repaints the whole screen when the focus moves; the widgets that show it do so themselves.
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
-    def __init__(self, report: Report | None = None, keymap: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        report: Report | None = None,
+        keymap: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(id="main")
         self.keymap: Mapping[str, str] = keymap or {}
         self.report = report

@@ -27,9 +27,8 @@ class FilterLine(Lines, can_focus=True):
         self.typed = ""
 
     def on_mount(self) -> None:
-        """Show the line and take the keys."""
+        """Show the line."""
         self._draw()
-        self.focus()
 
     def _draw(self) -> None:
         self.show(
