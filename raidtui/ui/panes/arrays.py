@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual import events
@@ -36,21 +37,19 @@ class ArrayList(ScrollLines, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = [*UP.bindings, *DOWN.bindings]
 
-    class Moved(Message):
-        """Another row is chosen: by ``delta`` rows, or at ``row``."""
-
-        def __init__(self, *, delta: int = 0, row: int | None = None) -> None:
-            super().__init__()
-            self.delta = delta
-            self.row = row
+    def __init__(self, move: Callable[[int], None]) -> None:
+        super().__init__(id="array-list")
+        self._move = move  # called at once: as a message it could be overtaken by the key behind it
 
     def action_move(self, delta: int) -> None:
-        """Ask for another row."""
-        self.post_message(self.Moved(delta=delta))
+        """Choose the row ``delta`` further down."""
+        self._move(delta)
 
     def on_click(self, event: events.Click) -> None:
         """Choose the row under the mouse."""
-        self.post_message(self.Moved(row=event.y + self.scroll_offset.y))
+        row = event.y + self.scroll_offset.y
+        if self._selected is not None and row < len(self.lines):
+            self._move(row - self._selected)
 
     def on_key(self, event: events.Key) -> None:
         """Page and ends."""
@@ -58,7 +57,7 @@ class ArrayList(ScrollLines, can_focus=True):
         if event.key in far:
             event.stop()
             event.prevent_default()
-            self.post_message(self.Moved(delta=far[event.key]))
+            self._move(far[event.key])
 
 
 class Body(ScrollLines, can_focus=True):
@@ -108,7 +107,7 @@ class ArraysPane(Vertical):
 
     def compose(self) -> ComposeResult:
         """Rows, head, sliders, body."""
-        yield ArrayList(id="array-list")
+        yield ArrayList(self.move)
         yield Lines(id="array-head")
         yield Slider("min", id="min")
         yield Slider("max", id="max")
@@ -222,16 +221,13 @@ class ArraysPane(Vertical):
 
     # -- choosing
 
-    def on_array_list_moved(self, message: ArrayList.Moved) -> None:
-        """Choose another array."""
-        message.stop()
+    def move(self, delta: int) -> None:
+        """Choose the array ``delta`` rows further down."""
         if not self._listed:
             return
         at = next((i for i, each in enumerate(self._listed) if each.key == self.chosen), 0)
-        row = at + message.delta if message.row is None else message.row
-        if message.row is not None and row >= len(self._listed):
-            return
-        self.chosen, self._gone = self._listed[max(0, min(len(self._listed) - 1, row))].key, None
+        row = max(0, min(len(self._listed) - 1, at + delta))
+        self.chosen, self._gone = self._listed[row].key, None
         self.redraw()
         self.post_message(self.Said("", "plain"))
 
