@@ -31,12 +31,15 @@ class Terminal:
 
     def restore(self) -> None:
         """Put the terminal back. Safe to call more than once."""
-        if self.shown:
-            os.write(1, b"\x1b[?1049l\x1b[?25h\x1b[0m")
-            self.shown = False
-        if self.cooked is not None:
-            termios.tcsetattr(0, termios.TCSANOW, self.cooked)  # type: ignore[arg-type]
-            self.cooked = None
+        shown, self.shown = self.shown, False
+        cooked, self.cooked = self.cooked, None
+        try:
+            if shown:
+                os.write(1, b"\x1b[?1049l\x1b[?25h\x1b[0m")
+            if cooked is not None:
+                termios.tcsetattr(0, termios.TCSANOW, cooked)  # type: ignore[arg-type]
+        except (OSError, termios.error):
+            return  # the line was cut: there is no terminal any more to put back
 
     def end(self, number: int, frame: object) -> None:
         """End on a signal before the screen is there."""

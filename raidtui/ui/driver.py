@@ -39,6 +39,7 @@ class QuietDriver(LinuxDriver):
 
     def start_application_mode(self) -> None:
         """Start; how the terminal was is known from before the first frame."""
+        self._drain_wake()  # not in the thread: the wake could come before the event that it is for
         super().start_application_mode()  # type: ignore[no-untyped-call]
         if TERMINAL.cooked is not None:
             self.attrs_before = list(TERMINAL.cooked)
@@ -47,6 +48,11 @@ class QuietDriver(LinuxDriver):
         """Put the terminal back as it was before the first frame."""
         super().stop_application_mode()
         TERMINAL.shown = False
+
+    def _sigcont_application(self, *_: object) -> None:
+        """Resume, if we were stopped: the kernel sends SIGCONT with the SIGHUP of a line that is cut, too."""
+        if self._must_signal_resume:
+            super()._sigcont_application()
 
     def disable_input(self) -> None:
         """Stop reading keys, without waiting for a timeout to pass."""
@@ -57,14 +63,16 @@ class QuietDriver(LinuxDriver):
         """Read keys until told to stop, waking for nothing else."""
         parser = XTermParser(self._debug)
         decode = getincrementaldecoder("utf-8")("replace").decode
-        self._drain_wake()  # only here: drained below, the wake could come before the event that it is for
         waiting = select.poll()
         waiting.register(self.fileno, select.POLLIN)
         waiting.register(self._wake_read, select.POLLIN)
         while not self.exit_event.is_set():
             ready = dict(waiting.poll(_timeout_ms(parser)))
             if self.fileno in ready:
-                data = os.read(self.fileno, 4096)
+                try:
+                    data = os.read(self.fileno, 4096)
+                except OSError:
+                    data = b""
                 if not data:  # the line was hung up
                     waiting.unregister(self.fileno)
                     self._loop.call_soon_threadsafe(self._app.exit)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from typing import NoReturn
 
 from raidtui.config import read_config
 from raidtui.first_frame import TERMINAL
@@ -12,8 +14,8 @@ from raidtui.ui.app import RaidApp
 from raidtui.ui.driver import QuietDriver
 
 
-def launch(root: Root, *, theme: str | None, mouse: bool) -> int:
-    """Run the console; return the exit status.
+def launch(root: Root, *, theme: str | None, mouse: bool) -> NoReturn:
+    """Run the console, and end the program with its exit status.
 
     Args:
         root: the host.
@@ -25,10 +27,7 @@ def launch(root: Root, *, theme: str | None, mouse: bool) -> int:
     status = app.run(mouse=mouse and config.mouse)
     code = app.return_code or status or 0
     TERMINAL.restore()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    if code == 0 or code > 128:
-        os._exit(
-            code
-        )  # the terminal is restored and every write synced: tearing modules down takes 17 ms more
-    return code
+    with contextlib.suppress(OSError, ValueError):  # the line may have been cut
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)  # all is restored and synced; tearing modules down takes 17 ms more

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pty
 import re
 import signal
 import sys
+import termios
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -158,3 +162,25 @@ def _child(terminal: Terminal) -> int:
     """The process below the shell."""
     shell = terminal._program.process.pid  # type: ignore[attr-defined]
     return int(Path(f"/proc/{shell}/task/{shell}/children").read_text().split()[0])
+
+
+def test_a_cut_line_ends_it(tmp_path: Path) -> None:
+    """Ssh drops: the kernel sends SIGHUP and SIGCONT. Nothing may stay behind, least of all a busy loop."""
+    tree = tmp_path / "tree"
+    host_tree(*ARRAYS["degraded"]).write_to(tree)
+    pid, line = pty.fork()
+    if pid == 0:
+        os.execv(sys.executable, (sys.executable, "-m", "raidtui", "--root", str(tree)))
+    seen = b""
+    with contextlib.suppress(OSError):
+        termios.tcsetwinsize(line, (24, 80))
+        while b"More" not in seen:
+            seen += os.read(line, 65536)
+    os.close(line)
+    until = time.monotonic() + 10
+    while (ended := os.waitpid(pid, os.WNOHANG)) == (0, 0) and time.monotonic() < until:
+        os.sched_yield()
+    if ended == (0, 0):
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    assert ended[0] == pid, "it is still there ten seconds after the line was cut"
