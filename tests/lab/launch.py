@@ -67,4 +67,4 @@ def refuse_xstate() -> None:
 
 if __name__ == "__main__":
     refuse_xstate()
-    os.execv(sys.argv[1], sys.argv[1:])  # noqa: S606 - no shell is meant
+    os.execv(sys.argv[1], sys.argv[1:])
