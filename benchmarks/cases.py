@@ -61,11 +61,11 @@ def cases(watch_s: float) -> tuple[Case, ...]:
         Case(id="start", tree="resync", programs=(truth, HELLO_APP, *PEERS), script=Script()),
         Case(id="full", tree="resync", programs=(full, HELLO_APP), script=Script()),
         Case(id="answer", tree="resync", programs=(listed, HELLO_APP), script=Script(answer_key="6")),
-        Case(id="keys", tree="idle", programs=(RAIDTUI, HELLO_APP, *PEERS), script=SMALL, press=True),
+        Case(id="keys", tree="idle", programs=(full, HELLO_APP, *PEERS), script=SMALL, press=True),
         Case(
             id="idle",
             tree="idle",
-            programs=(RAIDTUI, HELLO_APP, waker(IDLE_PACE_S), *PEERS),
+            programs=(full, HELLO_APP, waker(IDLE_PACE_S), *PEERS),
             seldom=True,
             script=replace(SMALL, watch_s=watch_s, within_minute=True),
         ),
