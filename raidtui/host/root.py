@@ -178,15 +178,14 @@ class DirRoot(Root):
                 if error.errno != errno.ENODEV:
                     raise
         descriptor = os.open(self._prefix + path, os.O_RDONLY | os.O_CLOEXEC)
+        kept = False
         try:
             data = _pread_all(descriptor, path)
-        except BaseException:
-            os.close(descriptor)
-            raise
-        if keep and len(self._kept) < self._may_keep:
-            self._kept[path] = descriptor
-        else:
-            os.close(descriptor)
+            if kept := keep and len(self._kept) < self._may_keep:
+                self._kept[path] = descriptor
+        finally:
+            if not kept:
+                os.close(descriptor)
         return data
 
     def read_many(self, paths: tuple[str, ...]) -> tuple[bytes | None, ...]:

@@ -24,7 +24,7 @@ from raidtui.model.plan import Plan, Refusal
 from raidtui.model.text import visible
 from raidtui.ui.commands import ARRAYS, DOWN, UP, Command
 from raidtui.ui.present.detail import body_lines, head_lines, unit_line
-from raidtui.ui.present.rows import brief_of, ordered
+from raidtui.ui.present.rows import brief_of, matches, ordered
 from raidtui.ui.widgets.lines import Lines, ScrollLines
 from raidtui.ui.widgets.slider import Slider
 
@@ -390,12 +390,3 @@ class ArraysPane(Vertical):
         """What was asked was not done: show the kernel's values."""
         for slider in self.query(Slider):
             slider.forget_asked()
-
-
-def matches(array: Array, text: str) -> bool:
-    """Whether a text is in an array's names, level, state or members (case does not matter)."""
-    words = [array.name, array.title, array.level or "", array.array_state or "", array.uuid or ""]
-    words += [member.name for member in array.members]
-    if array.sync is not None:
-        words.append(array.sync.action)
-    return any(text.lower() in word.lower() for word in words)

@@ -83,3 +83,12 @@ def counts_of(report: Report) -> dict[tuple[str, str], int]:
         state = state_of(report, array)
         counts[state] = counts.get(state, 0) + 1
     return counts
+
+
+def matches(array: Array, text: str) -> bool:
+    """Whether a text is in an array's names, level, state or members (case does not matter)."""
+    words = [array.name, array.title, array.level or "", array.array_state or "", array.uuid or ""]
+    words += [member.name for member in array.members]
+    if array.sync is not None:
+        words.append(array.sync.action)
+    return any(text.lower() in word.lower() for word in words)
