@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui.actions.limits import SYSTEM
 from raidtui.actions.target import base_of
@@ -34,8 +36,7 @@ _PASSING_S = 1.5
 _RESTORABLE = ("sync_speed_min", "sync_speed_max", "speed_limit_min", "speed_limit_max", "sync_action")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(Struct, frozen=True, kw_only=True):
     """A snapshot with everything that is concluded from it. Mappings go by ``Array.key``.
 
     Args:
@@ -50,8 +51,8 @@ class Report:
     healths: Mapping[str, Health]
     estimates: Mapping[str, Estimate]
     brakes: Mapping[str, HeldBack]
-    speeds: Mapping[str, tuple[tuple[float, float], ...]] = field(compare=False)
-    latency_ms: Mapping[str, float] = field(compare=False)
+    speeds: Mapping[str, tuple[tuple[float, float], ...]]
+    latency_ms: Mapping[str, float]
     new_events: tuple[Event, ...]
     next_s: float
     exit_status: int

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from raidtui.model.levels import PARITY_LEVELS, Raid10Layout
 
@@ -19,8 +21,7 @@ _PERSONALITIES = "[raid0] [raid1] [raid4] [raid5] [raid6] [raid10] "
 _HEX_LENGTH = 32
 
 
-@dataclass(frozen=True, kw_only=True)
-class Syncing:
+class Syncing(Struct, frozen=True, kw_only=True):
     """A sync in mdstat and sysfs.
 
     Args:
@@ -36,8 +37,7 @@ class Syncing:
     waiting: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ArraySpec:
+class ArraySpec(Struct, frozen=True, kw_only=True):
     """One array. Members are named by slot; None is an empty slot.
 
     Args:
@@ -193,7 +193,7 @@ def raid10(
     array = ArraySpec(
         name=name, label=label, level="raid10", members=tuple(members), layout=layout, chunk_kib=chunk_kib
     )
-    return replace(array, **more)  # type: ignore[arg-type]
+    return replace(array, **more)
 
 
 def raid1(
@@ -204,7 +204,7 @@ def raid1(
     **more: object,
 ) -> ArraySpec:
     """Return a mirror."""
-    return replace(ArraySpec(name=name, label=label, level="raid1", members=tuple(members)), **more)  # type: ignore[arg-type]
+    return replace(ArraySpec(name=name, label=label, level="raid1", members=tuple(members)), **more)
 
 
 def raid5(
@@ -216,7 +216,7 @@ def raid5(
 ) -> ArraySpec:
     """Return a RAID-5, left-symmetric."""
     array = ArraySpec(name=name, label=label, level="raid5", members=tuple(members), layout="ls")
-    return replace(array, **more)  # type: ignore[arg-type]
+    return replace(array, **more)
 
 
 def raid6(
@@ -228,14 +228,14 @@ def raid6(
 ) -> ArraySpec:
     """Return a RAID-6, left-symmetric."""
     array = ArraySpec(name=name, label=label, level="raid6", members=tuple(members), layout="ls")
-    return replace(array, **more)  # type: ignore[arg-type]
+    return replace(array, **more)
 
 
 def raid0(
     name: str = "md123", label: str = "scratch", *, members: Sequence[str] = ("sdn", "sdo"), **more: object
 ) -> ArraySpec:
     """Return a RAID-0."""
-    return replace(ArraySpec(name=name, label=label, level="raid0", members=tuple(members)), **more)  # type: ignore[arg-type]
+    return replace(ArraySpec(name=name, label=label, level="raid0", members=tuple(members)), **more)
 
 
 def inactive(array: ArraySpec) -> ArraySpec:

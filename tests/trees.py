@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from raidtui.host.root import MemoryRoot, output_path
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
@@ -330,3 +332,8 @@ def _usage(
 def snapshot_of(tree: Tree) -> Snapshot:
     """Return one sample of a tree."""
     return tree.root().sampler().sample()
+
+
+def timeless(snapshot: Snapshot) -> Snapshot:
+    """Return a snapshot without what differs from one sample to the next when nothing has changed."""
+    return replace(snapshot, taken_s=0.0, clock_s=0.0, io={})

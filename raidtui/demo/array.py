@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from raidtui.model.geometry import losses_left
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
@@ -16,8 +17,7 @@ _COUNTERS_IN_PAGE = 2048
 _PAGE_DIRTIED_S = 120.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
+class Load(Struct, frozen=True, kw_only=True):
     """What applications do: requests per second, and bursts that make md yield down to the min limit."""
 
     read_iops: float = 0.0
@@ -32,8 +32,7 @@ class Load:
         return self.burst_every_s > 0 and now_s % self.burst_every_s >= self.burst_every_s - self.burst_s
 
 
-@dataclass(slots=True, kw_only=True)
-class SimMember:
+class SimMember(Struct, kw_only=True):
     """One device of an array. ``number`` is the superblock's, ``slot`` the place in the array."""
 
     device: str
@@ -74,8 +73,7 @@ class SimMember:
         return self.slot is None and not self.faulty
 
 
-@dataclass(slots=True, kw_only=True)
-class SimSync:
+class SimSync(Struct, kw_only=True):
     """A sync under way (or DELAYED). Sectors of the array for RAID-10's resync and check, else a member's."""
 
     action: str
@@ -109,8 +107,7 @@ class SimSync:
         return max(0, int(self.done_sectors) - int(then)), max(1, int(now_s - at_s))
 
 
-@dataclass(slots=True, kw_only=True)
-class SimArray:
+class SimArray(Struct, kw_only=True):
     """One array.
 
     Args:

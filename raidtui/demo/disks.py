@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 SECTOR_BYTES = 512
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimPartition:
+class SimPartition(Struct, frozen=True, kw_only=True):
     """A partition: its number, where it begins and how long it is, in sectors."""
 
     number: int
@@ -16,8 +15,7 @@ class SimPartition:
     sectors: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimDisk:
+class SimDisk(Struct, frozen=True, kw_only=True):
     """A whole disk.
 
     Args:
@@ -58,8 +56,7 @@ class SimDisk:
         return f"{self.name}{'p' if self.name[-1].isdigit() else ''}{number}"
 
 
-@dataclass(slots=True, kw_only=True)
-class Counters:
+class Counters(Struct, kw_only=True):
     """One line of /proc/diskstats, kept in fractions. Sectors and milliseconds."""
 
     reads: float = 0.0

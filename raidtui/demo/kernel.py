@@ -98,7 +98,7 @@ class SimKernel:
     def speed_kib_s(self, array: SimArray) -> float:
         """Return how fast an array's sync moves now; 0 where none does."""
         sync = array.sync
-        if sync is None or sync.delayed or self._left(array) <= 0:
+        if sync is None or sync.delayed or self._left(array) < 1:  # md counts whole sectors
             return 0.0
         natural = natural_kib_s(array, self.arrays, self.disks)
         return speed_kib_s(array, natural, self.limits(array), now_s=self.now_s, seed=self._seed)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from raidtui.demo import membership
 from raidtui.demo.array import Load, SimArray, SimMember, SimSync
@@ -177,8 +178,7 @@ def _hasten(sync: SimSync, speed_kib_s: int) -> None:
 Act = Callable[[SimKernel], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct, frozen=True, kw_only=True):
     """Something that happens ``at_s`` seconds after the start of its part."""
 
     at_s: float

@@ -7,7 +7,8 @@ Documentation/admin-guide/md.rst and drivers/md/md.c; ``component_size`` is KiB,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui.host.mdstat import MdstatArray, MdstatSync
 from raidtui.host.names import ArrayName, canonical_uuid, read_array_name
@@ -30,8 +31,7 @@ _LEVEL_NUMBERS = {
 }  # fmt: skip
 
 
-@dataclass(slots=True)
-class _Known:
+class _Known(Struct):
     """What was read last of one array."""
 
     head: str

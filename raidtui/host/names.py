@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from raidtui.host.mdadm import MdadmError, read_detail, read_examine
 from raidtui.host.root import Root
@@ -11,8 +12,7 @@ from raidtui.host.udev import read_udev_entry
 from raidtui.model.array import Array
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArrayName:
+class ArrayName(Struct, frozen=True, kw_only=True):
     """What the superblock calls an array, and the link under /dev/md."""
 
     label: str | None = None

@@ -13,8 +13,9 @@ import subprocess
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _TOOL_FOLDERS = ("/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/local/bin")
 _CHUNK = 65536
@@ -26,8 +27,7 @@ class RootError(Exception):
     """A root cannot be opened; the message says what to do."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolOutput:
+class ToolOutput(Struct, frozen=True, kw_only=True):
     """What a tool said. ``status`` is None where it could not be run; ``why_not`` then says why."""
 
     argv: tuple[str, ...]
@@ -37,8 +37,7 @@ class ToolOutput:
     why_not: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Happening:
+class Happening(Struct, frozen=True, kw_only=True):
     """What a kernel tells by itself.
 
     Args:

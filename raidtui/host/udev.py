@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from raidtui.host.root import Root
 
 DATA = "/run/udev/data"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UdevEntry:
+class UdevEntry(Struct, frozen=True, kw_only=True):
     """Properties (``E:KEY=value``) and links under /dev (``S:md/data``)."""
 
     properties: dict[str, str] = field(default_factory=dict)

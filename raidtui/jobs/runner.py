@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from raidtui.host.names import canonical_uuid
 from raidtui.host.root import Root
@@ -22,8 +23,7 @@ _MEANINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Struct, frozen=True, kw_only=True):
     """How a plan ended. ``failed`` is the step that could not be done; those after it were not tried."""
 
     plan: Plan

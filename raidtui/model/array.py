@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from raidtui.model.geometry import copy_groups, losses_left
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
@@ -21,8 +22,7 @@ class Phase(StrEnum):
     FROZEN = "frozen"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stale:
+class Stale(Struct, frozen=True, kw_only=True):
     """A part that could not be read again: its last value stands.
 
     Args:
@@ -34,8 +34,7 @@ class Stale:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sync:
+class Sync(Struct, frozen=True, kw_only=True):
     """A resync, recover, check, repair or reshape.
 
     Args:
@@ -69,8 +68,7 @@ class Sync:
         return f"{self.kernel_permille // 10}.{self.kernel_permille % 10} %"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpeedLimit:
+class SpeedLimit(Struct, frozen=True, kw_only=True):
     """The limits in force for an array, KiB/s, and whose they are: ``local`` or ``system``."""
 
     min_kib_s: int | None
@@ -85,8 +83,7 @@ class SpeedLimit:
         return max(known) if self.max_kib_s is not None else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bitmap:
+class Bitmap(Struct, frozen=True, kw_only=True):
     """The write-intent bitmap: where it is, its chunk, and how many of its pages are in use."""
 
     location: str
@@ -95,8 +92,7 @@ class Bitmap:
     pages: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class Member(Struct, frozen=True, kw_only=True):
     """One device of an array.
 
     Args:
@@ -137,8 +133,7 @@ class Member:
         return ",".join(self.states) or "?"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Array:
+class Array(Struct, frozen=True, kw_only=True):
     """One md array. ``None`` is always "the kernel did not say"; the identity is ``uuid``, never ``name``.
 
     Args:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
+class Use(Struct, frozen=True, kw_only=True):
     """One use of a device: kind is mount, swap, holder, signature or partition."""
 
     kind: str
@@ -28,8 +27,7 @@ class Use:
         return f"{self.what} signature{named}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Disk:
+class Disk(Struct, frozen=True, kw_only=True):
     """A block device that is, or holds, a member.
 
     Args:
@@ -49,8 +47,7 @@ class Disk:
     uses: tuple[Use, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiskIo:
+class DiskIo(Struct, frozen=True, kw_only=True):
     """Counters of one device from /proc/diskstats (Documentation/admin-guide/iostats.rst).
 
     ``*_ms`` are milliseconds summed over requests, ``busy_ms`` is wall time with any request in flight.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
+
+from msgspec import Struct
 
 
 class Harm(IntEnum):
@@ -14,8 +15,7 @@ class Harm(IntEnum):
     DESTROYS = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct, frozen=True, kw_only=True):
     """One write to a file of the kernel.
 
     Args:
@@ -36,8 +36,7 @@ class Step:
         return f"echo {self.text} > {self.path}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Struct, frozen=True, kw_only=True):
     """What will be done.
 
     Args:
@@ -55,8 +54,7 @@ class Plan:
     warning: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class Refusal(Struct, frozen=True, kw_only=True):
     """Why nothing is done, and what would lift that."""
 
     why: str

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from raidtui.model.array import Array, Stale
 from raidtui.model.disk import Disk, DiskIo
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lack:
+class Lack(Struct, frozen=True, kw_only=True):
     """A part that could not be read: what, why, and what would help."""
 
     part: str
@@ -23,8 +23,7 @@ class Lack:
         return f"{self.part}: {self.reason}" + (f"; {self.remedy}" if self.remedy else "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Host:
+class Host(Struct, frozen=True, kw_only=True):
     """The machine: name, kernel release, and whether this process may write."""
 
     name: str | None
@@ -34,17 +33,15 @@ class Host:
     """Empty for the live host, else what is looked at instead: "demo", "capture host.tar.gz"."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SystemLimits:
+class SystemLimits(Struct, frozen=True, kw_only=True):
     """/proc/sys/dev/raid/speed_limit_min and _max, KiB/s."""
 
     min_kib_s: int | None = None
     max_kib_s: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
-    """What is, at ``taken_s`` (epoch seconds; ``clock_s`` is monotonic). Times and counters do not compare.
+class Snapshot(Struct, frozen=True, kw_only=True):
+    """What is, at ``taken_s`` (epoch seconds; ``clock_s`` is monotonic).
 
     Args:
         md_loaded: whether /proc/mdstat is there.
@@ -52,8 +49,8 @@ class Snapshot:
         lacks: parts that could not be read.
     """
 
-    taken_s: float = field(compare=False)
-    clock_s: float = field(compare=False)
+    taken_s: float
+    clock_s: float
     host: Host
     md_loaded: bool
     readable: bool
@@ -62,7 +59,7 @@ class Snapshot:
     limits: SystemLimits = SystemLimits()
     lacks: tuple[Lack, ...] = ()
     stale: Stale | None = None
-    io: Mapping[str, DiskIo] = field(default_factory=dict, compare=False)
+    io: Mapping[str, DiskIo] = field(default_factory=dict)
 
     def array(self, key: str | None) -> Array | None:
         """Return the array with this key (UUID, or name where it has none)."""

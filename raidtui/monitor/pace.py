@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from raidtui.model.array import Array, Phase
 from raidtui.model.snapshot import Snapshot
@@ -30,8 +31,7 @@ class Brake(StrEnum):
     SLOW_MEMBER = "slow_member"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeldBack:
+class HeldBack(Struct, frozen=True, kw_only=True):
     """The brake, and a short phrase for people."""
 
     brake: Brake

@@ -8,8 +8,9 @@ mean, because below some 10 MB/s md works in bursts: a second of 16 MB, then sec
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 WINDOW_S = 30.0
 _JUMP = 1.25
@@ -18,8 +19,7 @@ _CALM = 3
 _BLOCKS = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(Struct, frozen=True, kw_only=True):
     """What is expected of a running sync.
 
     Args:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from raidtui.host.block import DiskReader, read_io
 from raidtui.host.limits import read_limits

@@ -11,8 +11,9 @@ import contextlib
 import os
 import select
 import socket
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from raidtui.host.root import Root
 from raidtui.model.snapshot import Snapshot
@@ -24,8 +25,7 @@ _PRIORITY = select.EPOLLPRI | select.EPOLLERR
 _ARRAY_FILES = ("sync_action", "degraded")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Uevent:
+class Uevent(Struct, frozen=True, kw_only=True):
     """A device came, changed or went."""
 
     action: str

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from raidtui.actions.limits import HIGHEST_KIB_S, plan_give_back, plan_limits
 from raidtui.model.plan import Harm, Plan, Refusal, Step

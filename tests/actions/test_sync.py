@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.actions.sync import is_paused, plan_cancel, plan_check, plan_pause, plan_resume
 from raidtui.model.array import Stale

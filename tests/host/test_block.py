@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from raidtui.host.block import DiskReader, read_io
 from raidtui.host.limits import read_limits

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from raidtui.host.mdadm import MdadmError, parse_export, read_detail, read_examine
 from raidtui.host.names import ArrayName, canonical_uuid, read_array_name

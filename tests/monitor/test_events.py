@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import errno
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.model.array import Stale
 from raidtui.model.event import Event, Kind, Tone

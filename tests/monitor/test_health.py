@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from raidtui.model.array import Stale
 from raidtui.model.finding import Finding, Health, Severity
@@ -506,7 +505,7 @@ def test_stale() -> None:
 
 
 def _status(*specs: ArraySpec, **values: object) -> int:
-    snapshot: Snapshot = replace(snapshot_of(host_tree(*specs)), **values)  # type: ignore[arg-type]
+    snapshot: Snapshot = replace(snapshot_of(host_tree(*specs)), **values)
     return exit_status(snapshot, judge(snapshot))
 
 

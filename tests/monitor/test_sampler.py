@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.host.mdstat import Mdstat, parse_mdstat
 from raidtui.host.root import DirRoot, MemoryRoot
@@ -31,6 +31,7 @@ from tests.trees import (
     raid5,
     raid10,
     snapshot_of,
+    timeless,
 )
 
 NO_MD = Lack(
@@ -133,7 +134,7 @@ def test_as_a_real_folder(tmp_path: Path) -> None:
     tree.write_to(tmp_path)
     held = snapshot_of(tree)
     real = Sampler(DirRoot(str(tmp_path))).sample()
-    assert replace(real, host=held.host) == held
+    assert timeless(replace(real, host=held.host)) == timeless(held)
     assert real.host == Host(name="nas", kernel="7.2.13", is_root=False, source=str(tmp_path))
 
 
@@ -181,7 +182,7 @@ def test_array_that_slipped_out_of_mdstat_has_not_stopped() -> None:
     assert after.arrays == before.arrays
     assert diff(before, after, judge(before), judge(after)) == ()
     stage.paths.clear()
-    assert sampler.sample() == before
+    assert timeless(sampler.sample()) == timeless(before)
     assert stage.paths.count("/proc/mdstat") == 1
 
 
@@ -249,13 +250,15 @@ def test_mdstat_unreadable_for_a_while() -> None:
     for _ in range(2):
         stage.passed_s += 5
         stale = sampler.sample()
-        assert stale == replace(
-            good, readable=False, stale=Stale(since_s=EPOCH_S, reason="/proc/mdstat: Input/output error")
+        assert timeless(stale) == replace(
+            timeless(good),
+            readable=False,
+            stale=Stale(since_s=EPOCH_S, reason="/proc/mdstat: Input/output error"),
         )
         assert (stale.taken_s, exit_status(stale, judge(stale))) == (EPOCH_S + stage.passed_s, 3)
     stage.error = None
     again = sampler.sample()
-    assert (again, again.stale, again.readable) == (good, None, True)
+    assert (timeless(again), again.stale, again.readable) == (timeless(good), None, True)
 
 
 def test_md_unloaded_and_loaded_again() -> None:
@@ -265,7 +268,7 @@ def test_md_unloaded_and_loaded_again() -> None:
     stage.show(host_tree(limits=None))
     assert (sampler.sample().md_loaded, sampler.sample().arrays) == (False, ())
     stage.show(host_tree(raid10()))
-    assert sampler.sample() == good
+    assert timeless(sampler.sample()) == timeless(good)
 
 
 def _with_odd_lines(tree: Tree, name: str) -> Tree:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import errno
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from tests.kernel import Kernel, ends
 from tests.specs import raid1, raid5, raid10
