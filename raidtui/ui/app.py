@@ -59,6 +59,7 @@ class RaidApp(App[int]):
     ) -> None:
         self._settings = config or Config()
         self._found: dict[str, Theme] = {}
+        self._styled_for = ""
         self._troubles: list[str] = list(self._settings.troubles)
         self._said = ""
         # Textual picks the filter of NO_COLOR now; without this it makes the ansi theme black on black.
@@ -68,6 +69,9 @@ class RaidApp(App[int]):
         self.pulse: Pulse | None = Pulse(root, self._take, self._say)
         self.report: Report | None = self.pulse.first()
         self._use_theme(choose_theme(theme or self._settings.theme))
+        self.stylesheet.set_variables(self.get_css_variables())
+        self._styled_for = self.theme
+        self._disable_tooltips = self._disable_notifications = True  # two widgets a screen, never used
         if self._settings.keys:
             self.set_keymap(dict(self._settings.keys))
 
@@ -267,6 +271,12 @@ class RaidApp(App[int]):
         self.exit(0)
 
     # -- themes and palette
+
+    def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001, FBT002
+        """Style everything anew, but for the first theme: nothing has been styled before it was chosen."""
+        first, self._styled_for = self._styled_for == self.theme, ""
+        if not first:
+            super().refresh_css(animate=animate)
 
     def _use_theme(self, name: str) -> None:
         quick = shipped_theme(name)

@@ -95,23 +95,23 @@ class ArraysPane(Vertical):
         self.system_scope = False
         self.wanted_text = ""
         self._listed: list[Array] = []
-        self._rows: dict[str, tuple[tuple[object, ...], Line]] = {}
+        self._known_rows: dict[str, tuple[tuple[object, ...], Line]] = {}
         self._settle: Timer | None = None
         self.acting = False
         """Whether something is being done: nothing is planned until its report is there."""
         self._queued = ""
         self._slider_key: tuple[str | None, bool] | None = None
+        self.rows = ArrayList(self.move)
+        self.head = Lines(id="array-head")
+        self.low, self.high = Slider("min", id="min"), Slider("max", id="max")
+        self.body = Body(id="array-body")
         if report is not None:
             self._listed = ordered(report)
             self._keep_choice(self._listed)
 
     def compose(self) -> ComposeResult:
         """Rows, head, sliders, body."""
-        yield ArrayList(self.move)
-        yield Lines(id="array-head")
-        yield Slider("min", id="min")
-        yield Slider("max", id="max")
-        yield Body(id="array-body")
+        yield from (self.rows, self.head, self.low, self.high, self.body)
 
     # -- showing
 
@@ -156,32 +156,30 @@ class ArraysPane(Vertical):
         width, height = self.app.size
         if report is None or width < SMALLEST[0]:
             return
-        rows = self.query_one(ArrayList)
         selected = next((i for i, each in enumerate(self._listed) if each.key == self.chosen), None)
         lines = [self._row(report, array, width) for array in self._listed]
-        rows.show(lines or self._nothing(report), selected=selected)
+        self.rows.show(lines or self._nothing(report), selected=selected)
         if selected is not None:
-            rows.keep_in_view(selected)
+            self.rows.keep_in_view(selected)
         array = self.array
-        head = self.query_one("#array-head", Lines)
-        head.display = self.query_one(Body).display = array is not None
+        self.head.display = self.body.display = array is not None
         if array is None:
-            self.query_one("#min").display = self.query_one("#max").display = False
+            self.low.display = self.high.display = False
             return
         tall = height >= 36
-        head.show(head_lines(report, array, width, 6 if tall else 1))
+        self.head.show(head_lines(report, array, width, 6 if tall else 1))
         self._show_sliders(report, array)
         units = unit_line(array, width)
-        self.query_one(Body).show([*([units] if units else []), *body_lines(report, array, width)])
+        self.body.show([*([units] if units else []), *body_lines(report, array, width)])
 
     def _row(self, report: Report, array: Array, width: int) -> Line:
         """Return an array's row; one of which nothing changed is not made again."""
         stale = report.snapshot.stale is not None
         facts = (array, report.healths[array.key], report.estimates.get(array.key), width, stale)
-        known = self._rows.get(array.key)
+        known = self._known_rows.get(array.key)
         if known is None or known[0] != facts:
             known = (facts, brief_line(brief_of(report, array), width))
-            self._rows[array.key] = known
+            self._known_rows[array.key] = known
         return known[1]
 
     def _nothing(self, report: Report) -> list[Line]:
@@ -201,7 +199,7 @@ class ArraysPane(Vertical):
         return lines
 
     def _show_sliders(self, report: Report, array: Array) -> None:
-        low, high = self.query_one("#min", Slider), self.query_one("#max", Slider)
+        low, high = self.low, self.high
         limit = array.speed_limit
         scope = (array.key, self.system_scope)
         if scope != self._slider_key:
@@ -320,7 +318,7 @@ class ArraysPane(Vertical):
 
     def action_limits(self) -> None:
         """Go to the max slider."""
-        slider = self.query_one("#max", Slider)
+        slider = self.high
         if slider.display:
             self.screen.set_focus(slider)  # at once: digits may be waiting behind this key
         else:
@@ -336,7 +334,7 @@ class ArraysPane(Vertical):
     def on_slider_left(self, message: Slider.Left) -> None:
         """Back to the list."""
         message.stop()
-        self.query_one(ArrayList).focus()
+        self.rows.focus()
 
     def on_slider_refused(self, message: Slider.Refused) -> None:
         """Say why a typed figure is not asked for."""
@@ -347,7 +345,7 @@ class ArraysPane(Vertical):
         """Wait until the slider rests, then plan; min and max never cross."""
         message.stop()
         self._gone = None
-        low, high = self.query_one("#min", Slider), self.query_one("#max", Slider)
+        low, high = self.low, self.high
         if (
             low.value_kib_s is not None
             and high.value_kib_s is not None
@@ -371,7 +369,7 @@ class ArraysPane(Vertical):
         if self.acting:
             self._settle = self.set_timer(_SETTLE_S, self._ask)
             return
-        low, high = self.query_one("#min", Slider), self.query_one("#max", Slider)
+        low, high = self.low, self.high
         if self.report is None or low.value_kib_s is None or high.value_kib_s is None:
             return
         if low.asked_kib_s is None and high.asked_kib_s is None:
@@ -388,5 +386,5 @@ class ArraysPane(Vertical):
 
     def forget_asked(self) -> None:
         """What was asked was not done: show the kernel's values."""
-        for slider in self.query(Slider):
+        for slider in (self.low, self.high):
             slider.forget_asked()

@@ -45,6 +45,13 @@ class Question(ModalScreen[str]):
         harmless: the answer of Esc and Enter.
     """
 
+    CSS = """
+    Question { align: center middle; background: transparent; }
+    #question {
+        width: 78; max-width: 100%; height: auto; max-height: 100%; border: round $r-accent; padding: 0 1;
+        background: $r-background;
+    }
+    """
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,enter,q", "harmless", "Back", show=False),

@@ -36,6 +36,14 @@ class Body(ScrollLines, can_focus=True):
 class HelpScreen(ModalScreen[None]):
     """Shows (key, label, sentence, refusal) rows."""
 
+    CSS = """
+    HelpScreen { align: center middle; background: transparent; }
+    #help {
+        width: 78; max-width: 100%; height: 90%; max-height: 100%; border: round $r-accent; padding: 0 1;
+        background: $r-background;
+    }
+    #help-text { height: 1fr; }
+    """
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,f1,enter", "close", "Back", show=False),

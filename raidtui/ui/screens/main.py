@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.reactive import Reactive
@@ -20,9 +21,12 @@ from raidtui.model.brief import Line, counts_line, header_line, tab_line
 from raidtui.model.event import Event
 from raidtui.model.text import fit, visible
 from raidtui.ui.commands import HELP, PALETTE
-from raidtui.ui.panes.arrays import ArrayList, ArraysPane
+from raidtui.ui.panes.arrays import ArraysPane
 from raidtui.ui.present.rows import counts_of
 from raidtui.ui.widgets.lines import Lines
+
+if TYPE_CHECKING:
+    from raidtui.ui.panes.log import LogPane
 
 _KEEP_EVENTS = 2000
 
@@ -51,14 +55,17 @@ class MainScreen(Screen[None]):
         self.held = False
         self.events: list[Event] = list(report.new_events) if report else []
         self.arrays = ArraysPane(report)
+        self._top = Lines(id="top", lines=[[], []])
+        self._bottom = Lines(id="bottom", lines=[[], []])
+        self._log: LogPane | None = None
         self._message: Line = []
         self._drawn: tuple[int, int] = (0, 0)
 
     def compose(self) -> ComposeResult:
         """Header, pane, footer."""
-        yield Lines(id="top", lines=[[], []])
+        yield self._top
         yield self.arrays
-        yield Lines(id="bottom", lines=[[], []])
+        yield self._bottom
 
     def on_mount(self) -> None:
         """Draw before the first layout."""
@@ -88,24 +95,20 @@ class MainScreen(Screen[None]):
         """Bring a pane into view."""
         self.pane = name
         self.arrays.display = name == "arrays"
-        if name == "log" and not self.query("#log-pane"):
+        if name == "log" and self._log is None:
             from raidtui.ui.panes.log import LogPane  # noqa: PLC0415
 
-            self.mount(LogPane(), after=self.arrays)
-        for log in self.query("#log-pane"):
-            log.display = name == "log"
-            if name == "log":
-                log.focus()
-                self._show_log()
-        if name == "arrays":
-            self.query_one(ArrayList).focus()
+            self._log = LogPane()
+            self.mount(self._log, after=self.arrays)
+        if self._log is not None:
+            self._log.display = name == "log"
+            self._show_log()
+        self.focus_pane()
         self._redraw()
 
     def _show_log(self) -> None:
-        from raidtui.ui.panes.log import LogPane  # noqa: PLC0415
-
-        for log in self.query(LogPane):
-            log.show_events(self.events)
+        if self._log is not None:
+            self._log.show_events(self.events)
 
     def release(self) -> None:
         """Let a held picture go on."""
@@ -118,14 +121,14 @@ class MainScreen(Screen[None]):
         """Filter the pane in view."""
         if self.pane == "arrays":
             self.arrays.narrow(text)
-            return
-        from raidtui.ui.panes.log import LogPane  # noqa: PLC0415
-
-        self.query_one(LogPane).narrow(text)
+        elif self._log is not None:
+            self._log.narrow(text)
 
     def focus_pane(self) -> None:
         """Give the focus to the pane in view."""
-        self.query_one("#array-list" if self.pane == "arrays" else "#log-pane").focus()
+        pane = self.arrays.rows if self.pane == "arrays" else self._log
+        if pane is not None:
+            pane.focus()
 
     def say(self, text: str, role: str = "warn") -> None:
         """Show a sentence above the footer; an empty one clears it."""
@@ -145,15 +148,14 @@ class MainScreen(Screen[None]):
         width, height = self.app.size
         small = width < SMALLEST[0] or height < SMALLEST[1]
         self.set_class(small, "-too-small")
-        top, bottom = self.query_one("#top", Lines), self.query_one("#bottom", Lines)
         if small:
             words = f"make the window at least {SMALLEST[0]} x {SMALLEST[1]} (it is {width} x {height})"
-            top.show([[(fit(words, width), "warn")], []])
+            self._top.show([[(fit(words, width), "warn")], []])
             return
         header = [(" raidtui", "strong")] if self.report is None else self._header(self.report, width)
-        top.show([header, tab_line(TABS, "Arrays" if self.pane == "arrays" else "Log", width)])
+        self._top.show([header, tab_line(TABS, "Arrays" if self.pane == "arrays" else "Log", width)])
         message = [(fit(text, width), role) for text, role in self._message or self._standing_message()]
-        bottom.show([message, self._footer(width)])
+        self._bottom.show([message, self._footer(width)])
 
     def _standing_message(self) -> Line:
         """What is true until it changes, for when there is nothing else to say."""

@@ -7,7 +7,7 @@ is given as spans (text, role) and never goes through markup.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 from rich.style import Style
@@ -18,8 +18,7 @@ from textual.widget import Widget
 
 from raidtui.model.brief import Line
 from raidtui.model.text import cell_width
-
-ROLES = ("plain", "dim", "strong", "ok", "warn", "bad", "accent", "tab", "key", "unknown", "selected")
+from raidtui.ui.widgets.roles import PLAIN, role_styles
 
 if TYPE_CHECKING:
     _Base = Widget
@@ -91,7 +90,7 @@ class LineBox(_Base):
         """Return the style of a role upon this widget's background."""
         style = self._styles_by_role.get(role)
         if style is None:
-            style = self.rich_style + self.get_component_rich_style(f"lines--{role}", partial=True)
+            style = self.rich_style + role_styles(self.app.current_theme).get(role, PLAIN)
             self._styles_by_role[role] = style
         return style
 
@@ -109,7 +108,7 @@ class LineBox(_Base):
         line = self._lines[number]
         if number == self._selected:
             base = self.role_style("selected")
-            over = self.get_component_rich_style("lines--selected", partial=True)
+            over = role_styles(self.app.current_theme)["selected"]
             segments = [Segment(text, self.role_style(role) + over) for text, role in line if text]
         else:
             base = self.role_style("plain")
@@ -120,7 +119,6 @@ class LineBox(_Base):
 class Lines(LineBox, Widget):
     """Lines that are all in view."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"lines--{role}" for role in ROLES}
     DEFAULT_CSS = "Lines { width: 1fr; height: auto; }"
 
     def __init__(self, *, id: str | None = None, lines: Sequence[Line] = ()) -> None:  # noqa: A002
@@ -132,7 +130,6 @@ class Lines(LineBox, Widget):
 class ScrollLines(LineBox, ScrollView):
     """Lines that scroll where they do not fit."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"lines--{role}" for role in ROLES}
     DEFAULT_CSS = """
     ScrollLines {
         width: 1fr; overflow-x: hidden; overflow-y: auto;

@@ -15,6 +15,7 @@ from textual.widget import Widget
 
 from raidtui.model.text import fit
 from raidtui.model.units import rate_mb_s
+from raidtui.ui.widgets.roles import role_styles
 
 LOWEST_KIB_S, HIGHEST_KIB_S = 98, 9_765_625  # 0.1 MB/s, 10 GB/s
 _FINE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
@@ -25,9 +26,6 @@ _LABEL, _VALUE = 10, 33
 class Slider(Widget, can_focus=True):
     """One limit. It asks, by ``Slider.Asked``; what the kernel has is told to it by ``show``."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "slider--label", "slider--track", "slider--knob", "slider--asked", "slider--note",
-    }  # fmt: skip
     DEFAULT_CSS = "Slider { height: 1; width: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "step(-1)", "Less", id="slider.less", tooltip="One step less"),
@@ -194,24 +192,22 @@ class Slider(Widget, can_focus=True):
         base = self.rich_style
         if y != 0:
             return Strip.blank(self.size.width, base)
-        style = {
-            name: base + self.get_component_rich_style(f"slider--{name}", partial=True)
-            for name in ("label", "track", "knob", "asked", "note")
-        }
+        roles = role_styles(self.app.current_theme)
+        style = {role: base + roles[role] for role in ("dim", "key", "asked")}
         marker = "▸" if self.has_focus else " "
         track = self._track_width()
         knob = position(self.value_kib_s, track)
         bar = ["─"] * track
-        segments = [Segment(fit(f"{marker}{self.word}", _LABEL), style["label"])]
+        segments = [Segment(fit(f"{marker}{self.word}", _LABEL), style["dim"])]
         if knob is None:
-            segments.append(Segment(f"├{'─' * track}┤", style["track"]))
+            segments.append(Segment(f"├{'─' * track}┤", style["dim"]))
         else:
             kernel = position(self.kernel_kib_s, track)
             if kernel is not None and kernel != knob:
                 bar[kernel] = "○"
-            segments.append(Segment("├" + "".join(bar[:knob]), style["track"]))
-            segments.append(Segment("●", style["knob"]))
-            segments.append(Segment("".join(bar[knob + 1 :]) + "┤", style["track"]))
+            segments.append(Segment("├" + "".join(bar[:knob]), style["dim"]))
+            segments.append(Segment("●", style["key"]))
+            segments.append(Segment("".join(bar[knob + 1 :]) + "┤", style["dim"]))
         segments.append(self._value_segment(base, style))
         return Strip(segments).adjust_cell_length(self.size.width, base)
 
@@ -220,7 +216,7 @@ class Slider(Widget, can_focus=True):
             unit = "KiB/s" if self.typed[-1:] in "kK" else "MB/s"
             return Segment(f" {self.typed.rstrip('kK')}▏{unit}, Enter sets it", style["asked"])
         if self.kernel_kib_s is None:
-            return Segment(" the kernel shows none", style["note"])
+            return Segment(" the kernel shows none", style["dim"])
         if self.asked_kib_s is not None:
             text = f" {rate_mb_s(self.asked_kib_s):>9} asked, is {rate_mb_s(self.kernel_kib_s)}"
             return Segment(text, style["asked"])
