@@ -1,5 +1,6 @@
 """Situations, and measuring them: interleaved, in random order, so that load hits all programs alike."""
 
+import compileall
 import contextlib
 import random
 import statistics
@@ -132,6 +133,8 @@ def run_cases(wanted: Iterable[Case], effort: Effort, *, seed: int, say: Callabl
             rounds = effort.seldom_rounds if case.seldom else effort.rounds
             jobs += [((turn + order.random()) / rounds, case, program) for turn in range(rounds)]
     jobs.sort(key=lambda job: job[0])
+    for folder in ("raidtui", "benchmarks"):  # as an installation does; compiling would be most of a start
+        compileall.compile_dir(trees.CHECKOUT / folder, quiet=2)
     with tempfile.TemporaryDirectory(prefix="raidtui-bench-") as name:
         scratch = Path(name)
         trees.idle(scratch / "idle")

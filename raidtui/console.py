@@ -61,6 +61,15 @@ class Report(Struct, frozen=True, kw_only=True):
         """Return the findings about an array, the worst first."""
         return tuple(finding for finding in self.findings if finding.subject == array.key)
 
+    def looks_like(self, other: Report) -> bool:
+        """Whether both are drawn alike: nothing happened, nothing moves, and the minute is the same."""
+        now, then = (
+            replace(each, taken_s=each.taken_s // 60, clock_s=0.0, io={})
+            for each in (self.snapshot, other.snapshot)
+        )
+        moves = self.new_events or now.syncing or self.estimates or other.estimates
+        return not moves and (now, self.findings, self.brakes) == (then, other.findings, other.brakes)
+
 
 class Console:
     """One host, watched and acted upon.
@@ -77,6 +86,7 @@ class Console:
         self.events: deque[Event] = deque(maxlen=_KEEP_EVENTS)
         self.journal = journal or Journal(journal_path() if root.live else None)
         self._before: tuple[Snapshot, tuple[Finding, ...]] | None = None
+        self._judged: dict[str, tuple[Array, tuple[Finding, ...]]] = {}
         self._passing = False
         self._passing_since: dict[str, float] = {}
         self._pending: list[Event] = []
@@ -93,7 +103,7 @@ class Console:
             self.take_uevents(told)
             snapshot = self.sampler.sample()
         self.history.add(snapshot)
-        findings = judge(snapshot)
+        findings = judge(snapshot, self._judged)
         events = self._pending
         self._pending = []
         lasting = self._lasting(snapshot)

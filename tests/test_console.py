@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.actions.limits import plan_give_back, plan_limits
 from raidtui.actions.sync import plan_check, plan_pause
@@ -254,3 +255,23 @@ def test_limit_paths() -> None:
     array = console_of(Kernel(ARRAY)).refresh().snapshot.arrays[0]
     assert limit_path(array, "min") == "/sys/class/block/md127/md/sync_speed_min"
     assert limit_path(None, "max") == SYSTEM_MAX
+
+
+def test_reports_that_look_alike() -> None:
+    kernel = Kernel(raid10())
+    console = console_of(kernel)
+    console.refresh()
+    first, again = console.refresh(), console.refresh()
+    assert again.looks_like(first)
+    later = replace(again, snapshot=replace(again.snapshot, taken_s=again.snapshot.taken_s + 60))
+    assert not later.looks_like(again)
+    check = plan_check(first.snapshot, first.snapshot.arrays[0].key)
+    assert isinstance(check, Plan)
+    console.execute(check)
+    assert not console.refresh().looks_like(again)
+
+
+def test_what_moves_never_looks_like_before() -> None:
+    console = console_of(Kernel(ARRAY))
+    first = console.refresh()
+    assert not console.refresh().looks_like(first)

@@ -105,12 +105,20 @@ class Mdstat:
         self.problems: list[str] = []
 
 
-def parse_mdstat(text: str) -> Mdstat:
-    """Parse /proc/mdstat. Never raises: what cannot be read becomes a problem, all other arrays are there."""
+def parse_mdstat(text: str, before: Mdstat | None = None) -> Mdstat:
+    """Parse /proc/mdstat. Never raises: what cannot be read becomes a problem, all other arrays are there.
+
+    Args:
+        text: the file.
+        before: the last reading; arrays whose lines are the same are taken from it.
+    """
     result = Mdstat()
+    known = {array.name: array for array in before.arrays} if before is not None else {}
     for name, block in _blocks(text, result):
+        former = known.get(name)
         try:
-            result.arrays.append(parse_array(name, block))
+            same = former is not None and former.text == "\n".join(block)
+            result.arrays.append(former if same and former is not None else parse_array(name, block))
         except MdstatError as error:
             result.problems.append(f"{name}: {error}")
     return result

@@ -18,6 +18,11 @@ _ESCAPED_RANGES = (
     (0x1F1E6, 0x1F1FF), (0x1F3FB, 0x1F3FF),  # halves of flags, skin tones
 )  # fmt: skip
 
+# The same few texts are asked about at every drawing. (functools would cost the first frame a millisecond.)
+_VISIBLE: dict[str, str] = {}
+_WIDTHS: dict[str, int] = {}
+_MOST_KNOWN = 4096
+
 
 def visible(text: str) -> str:
     r"""Return ``text`` with everything that could move the cursor or the columns written out as an escape.
@@ -28,7 +33,11 @@ def visible(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_visible_char(char) for char in text)
+    found = _VISIBLE.get(text)
+    if found is None:
+        _make_room(_VISIBLE)
+        found = _VISIBLE[text] = "".join(_visible_char(char) for char in text)
+    return found
 
 
 def _visible_char(char: str) -> str:
@@ -44,11 +53,21 @@ def _visible_char(char: str) -> str:
     return " " if char.isspace() else char
 
 
+def _make_room(known: dict[str, str] | dict[str, int]) -> None:
+    if len(known) >= _MOST_KNOWN:
+        known.clear()
+
+
 def cell_width(text: str) -> int:
     """Return how many terminal cells ``text`` (made ``visible`` before) takes."""
     if text.isascii():
         return len(text)
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+    found = _WIDTHS.get(text)
+    if found is None:
+        wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
+        _make_room(_WIDTHS)
+        found = _WIDTHS[text] = len(text) + wide
+    return found
 
 
 def fit(text: str, width: int) -> str:

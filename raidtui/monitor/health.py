@@ -29,9 +29,26 @@ _PENDING_WORDS = {
 }
 
 
-def judge(snapshot: Snapshot) -> tuple[Finding, ...]:
-    """Return the findings of all arrays, the worst first."""
-    found = [finding for array in snapshot.arrays for finding in judge_array(array)]
+def judge(
+    snapshot: Snapshot, known: dict[str, tuple[Array, tuple[Finding, ...]]] | None = None
+) -> tuple[Finding, ...]:
+    """Return the findings of all arrays, the worst first.
+
+    Args:
+        snapshot: what is.
+        known: verdicts of before by ``Array.key``, kept by the caller; an array that is still the same object
+            is not judged again.
+    """
+    known = {} if known is None else known
+    found: list[Finding] = []
+    for array in snapshot.arrays:
+        before = known.get(array.key)
+        if before is None or before[0] is not array:
+            before = known[array.key] = (array, tuple(judge_array(array)))
+        found += before[1]
+    if len(known) > len(snapshot.arrays):
+        for key in known.keys() - {array.key for array in snapshot.arrays}:
+            del known[key]
     return tuple(sorted(found, key=lambda finding: -finding.severity))
 
 

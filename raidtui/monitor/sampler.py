@@ -66,7 +66,7 @@ class Sampler:
         """
         if text == self._text and self._mdstat is not None:
             return self._mdstat
-        mdstat = parse_mdstat(text)
+        mdstat = parse_mdstat(text, self._mdstat)
         named = {entry.name for entry in mdstat.arrays}
         gone = [] if self._mdstat is None else [e.name for e in self._mdstat.arrays if e.name not in named]
         if any(self._root.text(f"{_BLOCK}/{name}/md/array_state") not in {None, "clear"} for name in gone):

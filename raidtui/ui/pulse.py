@@ -1,27 +1,26 @@
 """The heartbeat: samples when the kernel says so, or when the cadence's time has come, never in between.
 
-All reading and writing of the host happens in one worker thread; the event loop only waits.
+All reading and writing of the host happens in one thread, the waiting for the cadence too: a sample that
+shows nothing new wakes nobody.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
 
 from raidtui.console import Console, Report
 from raidtui.host.root import Root
 from raidtui.jobs.runner import Outcome
 from raidtui.model.plan import Plan
 from raidtui.monitor.watch import Uevent, Watch
-
-T = TypeVar("T")
+from raidtui.ui.host_thread import HostThread, tell
 
 _COALESCE_S = 0.008
-_AGAIN_S = 0.03
 _FIRST_S = 0.5
 _UDEV_S = 0.25
+_AFTER_TROUBLE_S = 5.0
 
 
 class Pulse:
@@ -29,7 +28,7 @@ class Pulse:
 
     Args:
         root: the host.
-        on_report: called in the event loop with each report.
+        on_report: called in the event loop with each report that shows something new.
         on_trouble: called with a sentence when the watch could not be set up, or a sample failed.
     """
 
@@ -39,12 +38,11 @@ class Pulse:
         self.console = Console(root)
         self._on_report = on_report
         self._on_trouble = on_trouble
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="raidtui-host")
+        self._thread = HostThread()
         self._watch = Watch(root)
-        self._timer: asyncio.TimerHandle | None = None
-        self._sampling: asyncio.Task[None] | None = None
-        self._dirty = False
-        self._uevents: list[Uevent] = []
+        self._uevents: deque[Uevent] = deque()
+        self._shown: Report | None = None
+        self._undelivered = False
         self._stopped = False
 
     def start(self, known: Report | None = None) -> None:
@@ -53,19 +51,20 @@ class Pulse:
         Args:
             known: the report that the console has made before, so that the next one is not due yet.
         """
-        loop = asyncio.get_running_loop()
-        loop.add_reader(self._watch.fileno(), self._on_change)
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self._watch.fileno(), self._on_change)
+        self._shown = known
         if known is None:
-            self._sample()
+            self._thread.after(0.0, self._beat)
         else:
             self._watch.follow(known.snapshot)
-            self._arm(min(known.next_s, _FIRST_S))
-        loop.call_later(_UDEV_S, self._start_udev)
+            self._thread.after(min(known.next_s, _FIRST_S), self._beat)
+        self._loop.call_later(_UDEV_S, self._start_udev)
 
     def _start_udev(self) -> None:
         if self._stopped:
             return
-        task = asyncio.ensure_future(self._in_worker(self._watch.start_udev))
+        task = asyncio.ensure_future(self._thread.run(self._watch.start_udev))
         task.add_done_callback(self._udev_started)
 
     def _udev_started(self, task: asyncio.Future[str | None]) -> None:
@@ -79,50 +78,48 @@ class Pulse:
 
     def look(self) -> None:
         """Sample soon: something changed."""
-        if self._sampling is not None:
-            self._dirty = True
-        else:
-            self._arm(_COALESCE_S)
+        if not self._stopped:
+            self._thread.after(_COALESCE_S, self._beat)
 
-    def _arm(self, delay_s: float) -> None:
+    # -- in the thread
+
+    def _beat(self) -> None:
+        """Sample, and tell if there is something new."""
         if self._stopped:
             return
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(delay_s, self._sample)
-
-    def _sample(self) -> None:
-        if self._stopped or self._sampling is not None:
+        if self._undelivered:  # the terminal does not take what is written to it
+            self._thread.again(_FIRST_S, self._beat)
             return
-        self._timer = None
-        self._sampling = asyncio.ensure_future(self._sample_once())
-
-    async def _sample_once(self) -> None:
-        uevents, self._uevents = tuple(self._uevents), []
         try:
-            report = await self._in_worker(lambda: self._refresh(uevents))
-        except asyncio.CancelledError:
-            raise
+            report = self._refresh()
         except Exception as error:  # noqa: BLE001  (a defect of ours: say it, keep the last picture, go on)
-            self._sampling = None
-            self._on_trouble(f"sampling failed: {error!r}; please report it")
-            self._arm(5.0)
+            self._thread.again(_AFTER_TROUBLE_S, self._beat)
+            tell(self._loop, self._on_trouble, f"sampling failed: {error!r}; please report it")
             return
-        self._sampling = None
-        if self._stopped:
-            return
-        self._watch.follow(report.snapshot)
-        self._on_report(report)
-        self._arm(_AGAIN_S if self._dirty else report.next_s)
-        self._dirty = False
+        self._thread.again(report.next_s, self._beat)
+        if self._shown is None or not report.looks_like(self._shown):
+            self._shown = report
+            self._undelivered = True
+            tell(self._loop, self._deliver, report)
 
-    def _refresh(self, uevents: tuple[Uevent, ...]) -> Report:
+    def _refresh(self) -> Report:
+        uevents = [self._uevents.popleft() for _ in range(len(self._uevents))]
         if uevents:
-            self.console.take_uevents(uevents)
+            self.console.take_uevents(tuple(uevents))
         return self.console.refresh()
 
-    async def _in_worker(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._worker, work)
+    def _do(self, plan: Plan, is_undo: bool) -> tuple[Outcome, Report]:  # noqa: FBT001
+        outcome = self.console.execute(plan, is_undo=is_undo)
+        self._shown = self.console.refresh()
+        return outcome, self._shown
+
+    # -- in the event loop
+
+    def _deliver(self, report: Report) -> None:
+        self._undelivered = False
+        if not self._stopped:
+            self._watch.follow(report.snapshot)
+            self._on_report(report)
 
     def first(self) -> Report:
         """Return the first report, before the event loop is there."""
@@ -130,24 +127,18 @@ class Pulse:
 
     async def execute(self, plan: Plan, *, is_undo: bool = False) -> tuple[Outcome, Report]:
         """Carry a plan out, and read the host again before anything else can: the report knows the change."""
-        outcome, report = await self._in_worker(
-            lambda: (self.console.execute(plan, is_undo=is_undo), self.console.refresh())
-        )
+        outcome, report = await self._thread.run(lambda: self._do(plan, is_undo))
         self.look()
         return outcome, report
 
     async def left_changed(self) -> Plan | None:
         """Return what this session has changed and not put back."""
-        return await self._in_worker(self.console.left_changed)
+        return await self._thread.run(self.console.left_changed)
 
     async def stop(self) -> None:
         """End, after what is being written has been written."""
         self._stopped = True
-        if self._timer is not None:
-            self._timer.cancel()
         asyncio.get_running_loop().remove_reader(self._watch.fileno())
-        if self._sampling is not None:
-            await self._sampling
-        await self._in_worker(self.console.close)
-        self._worker.shutdown(wait=True)
+        await self._thread.run(self.console.close)
+        self._thread.close()
         self._watch.close()

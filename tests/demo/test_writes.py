@@ -192,6 +192,19 @@ def test_what_was_paused_is_resumed_as_what_it_was(scene: Scene, action: str) ->
     assert scene.done_kib("md125") == int(scene.root.text(f"{VM}/sync_min") or "") // 2
 
 
+def test_a_sync_stops_at_whole_sectors_however_often_time_is_asked(scene: Scene) -> None:
+    scene.root.write(f"{VM}/sync_max", "128000")
+    scene.root.write(f"{VM}/sync_action", "check")
+    kernel = scene.root.simulated
+    array = next(each for each in kernel.arrays if each.name == "md125")
+    scene.go(5)
+    assert array.sync is not None
+    array.sync.done_sectors = 128_000 - 0.5  # what rounding leaves; half of it, and half of that, never end
+    assert kernel.speed_kib_s(array) == 0.0
+    scene.go(400)
+    assert scene.done_kib("md125") == 64_000 - 1
+
+
 def test_sync_max_holds_a_check_until_it_is_raised(scene: Scene) -> None:
     end = 128 * 1000
     scene.root.write(f"{VM}/sync_max", str(end))

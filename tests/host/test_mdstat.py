@@ -45,6 +45,16 @@ def test_array_printed_twice_counts_once() -> None:
     assert parsed.problems == []
 
 
+def test_arrays_whose_lines_are_the_same_are_not_parsed_again() -> None:
+    one = "md1 : active raid1 sdb[1] sda[0]\n      17 blocks super 1.2 [2/2] [UU]\n      \n"
+    two = "md2 : active raid0 sdd[1] sdc[0]\n      34 blocks super 1.2 64k chunks\n      \n"
+    before = parse_mdstat(one + two)
+    after = parse_mdstat(one.replace("[2/2] [UU]", "[2/1] [U_]") + two, before)
+    assert [array.up for array in after.arrays] == ["U_", None]
+    assert after.arrays[1] is before.arrays[1]
+    assert [record(array) for array in parse_mdstat(one, after).arrays] == [record(before.arrays[0])]
+
+
 BAD_LINES = {
     "state": (["degraded raid1 sdb[1]"], "unknown state 'degraded'"),
     "nothing": ([""], "unknown state ''"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.array import Stale
+from raidtui.model.array import Array, Stale
 from raidtui.model.finding import Finding, Health, Severity
 from raidtui.model.snapshot import Lack, Snapshot
 from raidtui.monitor.health import exit_status, health_of, judge, judge_array
@@ -528,3 +528,15 @@ def test_words_are_in_order_of_urgency() -> None:
         "optimal", "unknown", "attention", "degraded", "failed"
     ]  # fmt: skip
     assert [severity.word for severity in sorted(Severity)] == ["info", "attention", "degraded", "failed"]
+
+
+def test_only_arrays_that_changed_are_judged_again() -> None:
+    known: dict[str, tuple[Array, tuple[Finding, ...]]] = {}
+    whole = snapshot_of(host_tree(raid1(), raid10(failed=("sdb",))))
+    first = judge(whole, known)
+    assert first == judge(whole) != ()
+    assert judge(replace(whole, taken_s=9.0), known)[0] is first[0]
+    mended = snapshot_of(host_tree(raid1(), raid10()))
+    assert judge(replace(whole, arrays=(whole.arrays[0], mended.arrays[1])), known) == ()
+    judge(replace(whole, arrays=whole.arrays[:1]), known)
+    assert list(known) == [whole.arrays[0].key]

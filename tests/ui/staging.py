@@ -86,7 +86,7 @@ async def in_worker(pilot: Paces, work: Callable[[], Any]) -> Any:
     """Run something in the thread that alone reads and writes the host."""
     pulse = app_of(pilot).pulse
     assert pulse is not None
-    return await pulse._in_worker(work)
+    return await pulse._thread.run(work)
 
 
 async def play(pilot: Paces, stage: Stage, trees: Iterable[Tree], *, after_s: float = 1.0) -> None:
@@ -107,14 +107,12 @@ async def play(pilot: Paces, stage: Stage, trees: Iterable[Tree], *, after_s: fl
 
 
 async def look(pilot: Paces) -> None:
-    """Sample, and wait until the screen has the report."""
+    """Sample, and wait until the screen has the report, if it shows anything new."""
     app = app_of(pilot)
-    before = app.report
-    assert app.pulse is not None
-    app.pulse.look()
-    await until(
-        pilot, lambda: app.report is not before and main_of(pilot).report is app.report, "a new report"
-    )
+    pulse = app.pulse
+    assert pulse is not None
+    await in_worker(pilot, pulse._beat)
+    await until(pilot, lambda: not pulse._undelivered, "the report is delivered")
     await pilot.pause()
 
 

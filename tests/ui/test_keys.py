@@ -131,7 +131,7 @@ async def test_the_log_follows_its_end_only_from_there() -> None:
         await press(pilot, "end")
         await until(pilot, lambda: log.scroll_offset.y == log.max_scroll_y)
         await move(pilot, lambda: kernel.change(raid10(), limits=(2000, 999_999)))
-        assert log.scroll_offset.y == log.max_scroll_y
+        await until(pilot, lambda: log.scroll_offset.y == log.max_scroll_y)
         assert log.text.split("\n")[-1].endswith("min speed limit 1.0 MB/s → 2.0 MB/s (all arrays)")
 
 

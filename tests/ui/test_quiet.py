@@ -12,11 +12,12 @@ from textual.widget import Widget
 
 from raidtui.model.event import Event, Kind
 from raidtui.ui.messages import PlanDone, Sampled
+from raidtui.ui.painting import PaintingScreen
 from raidtui.ui.widgets.lines import Lines
 from tests.kernel import Kernel
 from tests.specs import Syncing, raid1, raid10
 from tests.trees import host_tree
-from tests.ui.staging import WIDE, Paces, app_of, look, main_of, move, running, slider_of
+from tests.ui.staging import WIDE, Paces, app_of, look, main_of, move, running, slider_of, until
 from tests.ui.states import ARRAY_KIB, ARRAYS, STATES
 
 Refreshed = list[tuple[str | None, tuple[Region, ...], dict[str, Any]]]
@@ -24,15 +25,21 @@ Refreshed = list[tuple[str | None, tuple[Region, ...], dict[str, Any]]]
 
 @pytest.fixture
 def refreshed(monkeypatch: pytest.MonkeyPatch) -> Refreshed:
-    """Every call of refresh: of which widget, which regions."""
+    """Every call of refresh, and what a screen gathers instead: of which widget, which regions."""
     calls: Refreshed = []
-    real = Widget.refresh
+    real, real_gather = Widget.refresh, PaintingScreen.gather
+
+    def gather(self: PaintingScreen, widget: Widget, regions: list[Region]) -> bool:
+        if taken := real_gather(self, widget, regions):
+            calls.append((widget.id, tuple(regions), {}))
+        return taken
 
     def refresh(self: Widget, *regions: Region, **more: Any) -> Widget:
         calls.append((self.id, regions, more))
         return real(self, *regions, **more)
 
     monkeypatch.setattr(Widget, "refresh", refresh)
+    monkeypatch.setattr(PaintingScreen, "gather", gather)
     return calls
 
 
@@ -49,7 +56,10 @@ async def test_the_same_again(refreshed: Refreshed, state: str) -> None:
 async def test_the_log_at_rest(refreshed: Refreshed) -> None:
     async with running(STATES["degraded"]) as pilot:
         await pilot.press("6")
+        log = main_of(pilot).query_one("#log-pane")
+        await until(pilot, lambda: log.size.height > 0 and not log._layout_required, "the log is laid out")
         await look(pilot)
+        await pilot.pause(0.1)
         refreshed.clear()
         await look(pilot)
         assert refreshed == []
@@ -66,6 +76,7 @@ async def test_progress_redraws_a_few_cells(refreshed: Refreshed) -> None:
             await move(pilot, partial(kernel.change, *at(ARRAY_KIB // 2 + 300_000 * second)))
         refreshed.clear()
         await move(pilot, lambda: kernel.change(*at(ARRAY_KIB // 2 + 300_000 * 4)))
+        assert refreshed
         area = sum(region.width * region.height for _, regions, _ in refreshed for region in regions)
         assert all(regions for _, regions, _ in refreshed), "a widget was drawn as a whole"
         assert {name for name, _, _ in refreshed} <= {"array-list", "array-head", "top"}

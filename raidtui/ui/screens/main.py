@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.reactive import Reactive
-from textual.screen import Screen
 from textual.widget import Widget
 
 from raidtui.console import Report
@@ -21,6 +20,7 @@ from raidtui.model.brief import Line, counts_line, header_line, tab_line
 from raidtui.model.event import Event
 from raidtui.model.text import fit, visible
 from raidtui.ui.commands import HELP, PALETTE
+from raidtui.ui.painting import PaintingScreen
 from raidtui.ui.panes.arrays import ArraysPane
 from raidtui.ui.present.rows import counts_of
 from raidtui.ui.widgets.lines import Lines
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _KEEP_EVENTS = 2000
 
 
-class MainScreen(Screen[None]):
+class MainScreen(PaintingScreen):
     """See the module.
 
     Args:
@@ -87,9 +87,10 @@ class MainScreen(Screen[None]):
     def show_report(self, report: Report) -> None:
         """Take a report and draw it, unless the picture is held."""
         self.report = report
-        if not self.held:
-            self.arrays.show_report(report)
-        self.redraw_frame()
+        with self.painting():
+            if not self.held:
+                self.arrays.show_report(report)
+            self.redraw_frame()
 
     def show_pane(self, name: str) -> None:
         """Bring a pane into view."""
@@ -133,7 +134,8 @@ class MainScreen(Screen[None]):
     def say(self, text: str, role: str = "warn") -> None:
         """Show a sentence above the footer; an empty one clears it."""
         self._message = [(" " + visible(text), role)] if text else []
-        self.redraw_frame()
+        with self.painting():
+            self.redraw_frame()
 
     # -- drawing
 

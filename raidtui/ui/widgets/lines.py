@@ -18,6 +18,7 @@ from textual.widget import Widget
 
 from raidtui.model.brief import Line
 from raidtui.model.text import cell_width
+from raidtui.ui.painting import PaintingScreen
 from raidtui.ui.widgets.roles import PLAIN, role_styles
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class LineBox(_Base):
         """
         before, self._lines = self._lines, list(lines)
         was_selected, self._selected = self._selected, selected
+        if before == self._lines and was_selected == selected:
+            return
         if len(before) != len(self._lines):
             self.count_changed()
             if self.styles.is_auto_height:
@@ -76,7 +79,9 @@ class LineBox(_Base):
             elif (span := _changed_cells(old_lines[number], new_lines[number])) is not None:
                 regions.append(Region(span[0], number - top, span[1] - span[0], 1))
         if regions:
-            self.refresh(*regions)
+            screen = self.screen
+            if not (isinstance(screen, PaintingScreen) and screen.gather(self, regions)):
+                self.refresh(*regions)
 
     def count_changed(self) -> None:
         """The number of lines is another."""

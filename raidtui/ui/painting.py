@@ -1,0 +1,117 @@
+"""Draws the few cells that changed at once, without visiting every widget of the screen.
+
+Textual's own partial update renders each widget between the first changed line and the last, and cuts them
+to pieces; before that, each changed widget tells the screen by two messages, and a timer runs. Once a second,
+that is the larger part of what a resync costs. This uses what is not public in Textual (``_compositor``,
+``_set_dirty``, ``_compositor_refresh``); tests/ui/test_painting.py holds it against Textual's own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.control import Control
+from textual._compositor import ChopsUpdate, Compositor, CompositorUpdate
+from textual.geometry import Region
+from textual.screen import Screen
+from textual.strip import Strip
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+Span = tuple[int, int, int]
+"""A line, its first changed cell, and the one after its last."""
+
+
+class SpansUpdate(CompositorUpdate):
+    """Pieces of lines, each at its place (x, y)."""
+
+    def __init__(self, pieces: list[tuple[int, int, Strip]]) -> None:
+        self._pieces = pieces
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the pieces as rich wants them."""
+        del console, options
+        for x, y, strip in self._pieces:
+            yield Control.move_to(x, y).segment
+            yield from strip
+
+    def render_segments(self, console: Console) -> str:
+        """Return what is written to the terminal."""
+        return "".join(
+            Control.move_to(x, y).segment.text + strip.render(console) for x, y, strip in self._pieces
+        )
+
+
+class LineCompositor(Compositor):
+    """Textual's compositor; a partial update renders only the widgets that changed."""
+
+    def render_partial_update(self) -> ChopsUpdate | SpansUpdate | None:  # type: ignore[override]
+        """Return the changed cells; Textual's own update where widgets overlap in them."""
+        inside = self.size.region.intersection
+        regions = [region for each in self._dirty_regions if (region := inside(each))]
+        spans = list(self._regions_to_spans(regions))
+        owned = self._owners(spans)
+        if owned is None:
+            return super().render_partial_update()
+        self._dirty_regions.clear()
+        pieces = [piece for widget, own in owned.items() for piece in self._pieces_of(widget, own)]
+        return SpansUpdate(pieces) if pieces else None
+
+    def _owners(self, spans: Iterable[Span]) -> dict[Widget, list[Span]] | None:
+        """Return the spans of each widget, or None where one lies in more than one."""
+        owned: dict[Widget, list[Span]] = {}
+        for span in spans:
+            y, x1, x2 = span
+            region = Region(x1, y, x2 - x1, 1)
+            for widget, (place, clip) in self.visible_widgets.items():  # the one in front comes first
+                seen = place.intersection(clip)
+                if seen.contains_region(region):
+                    owned.setdefault(widget, []).append(span)
+                    break
+                if seen.overlaps(region):
+                    return None
+        return owned
+
+    def _pieces_of(self, widget: Widget, spans: list[Span]) -> Iterable[tuple[int, int, Strip]]:
+        place, _ = self.visible_widgets[widget]
+        top, end = spans[0][0], spans[-1][0] + 1
+        lines = widget.render_lines(Region(0, top - place.y, place.width, end - top))
+        for y, x1, x2 in spans:
+            yield x1, y, lines[y - top].crop(x1 - place.x, x2 - place.x)
+
+
+class PaintingScreen(Screen[None]):
+    """A screen on which what changes within ``painting`` is sent in one write at its end."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._compositor = LineCompositor()
+        self._gathered: set[Widget] | None = None
+
+    @contextlib.contextmanager
+    def painting(self) -> Iterator[None]:
+        """Gather the widgets that change, then draw them."""
+        nested = self._gathered is not None
+        if nested or not (self.is_active and self.is_running and not self.app._batch_count):  # noqa: SLF001
+            yield
+            return
+        self._gathered = set()
+        try:
+            yield
+        finally:
+            gathered, self._gathered = self._gathered, None
+            if gathered:
+                self._compositor.update_widgets(gathered | self._dirty_widgets)  # the next line clears both
+                self._compositor_refresh()
+
+    def gather(self, widget: Widget, regions: list[Region]) -> bool:
+        """Note the changed regions of a widget; False: nobody gathers, tell Textual."""
+        if self._gathered is None or not widget.is_mounted:
+            return False
+        widget._set_dirty(*regions)  # noqa: SLF001
+        self._gathered.add(widget)
+        return True

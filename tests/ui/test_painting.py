@@ -1,0 +1,158 @@
+"""What is sent of a change makes the terminal's cells what Textual's own full update makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+import pytest
+from rich.style import Style
+from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual.geometry import Region
+from textual.screen import Screen
+from textual.strip import Strip
+
+from raidtui.model.text import cell_width
+from raidtui.ui.painting import LineCompositor, SpansUpdate
+from tests.kernel import Kernel
+from tests.specs import Syncing, raid1, raid5, raid10
+from tests.ui.staging import Paces, app_of, in_worker, main_of, move, running, slider_of
+from tests.ui.states import ARRAY_KIB, STATES
+
+Cell = tuple[str, Style | None]
+
+
+def cells(strip: Iterable[Any]) -> list[Cell]:
+    """Return a strip's cells; the second one of a wide character is empty."""
+    found: list[Cell] = []
+    for segment in strip:
+        for char in segment.text:
+            found += [(char, segment.style), *[("", segment.style)] * (cell_width(char) - 1)]
+    return found
+
+
+def whole(pilot: Paces) -> list[list[Cell]]:
+    """Return the screen as Textual draws all of it."""
+    return [cells(strip) for strip in main_of(pilot)._compositor.render_strips()]
+
+
+class Terminal:
+    """Takes what the screen displays, and keeps count of the ways in which it did."""
+
+    def __init__(self, pilot: Paces, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.grid = whole(pilot)
+        self.updates: list[type] = []
+        monkeypatch.setattr(type(app_of(pilot)), "_display", self.display)
+
+    def display(self, screen: Screen[Any], update: Any) -> None:
+        del screen
+        if update is None:
+            return
+        self.updates.append(type(update))
+        if isinstance(update, LayoutUpdate):
+            self.grid = [cells(part for strip in line for part in strip) for line in update.strips]
+            return
+        pieces: list[tuple[int, int, Any]]
+        if isinstance(update, SpansUpdate):
+            pieces = update._pieces
+        else:
+            assert isinstance(update, ChopsUpdate)
+            pieces = [
+                (x, y, strip) for y, line in enumerate(update.chops) for x, strip in line.items() if strip
+            ]
+        for x, y, strip in pieces:
+            row = cells(strip)
+            self.grid[y][x : x + len(row)] = row
+
+
+def resyncing(done_kib: int, model: str) -> tuple[Any, ...]:
+    sync = Syncing(action="resync", done_kib=done_kib, speed_kib_s=300_000)
+    return (raid10(sync=sync, resync_start="0"), raid1(), raid5(label=model))
+
+
+async def test_progress_is_sent_in_spans(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = Kernel(*resyncing(ARRAY_KIB // 2, "media"))
+    async with running(kernel) as pilot:
+        await move(pilot, partial(kernel.change, *resyncing(ARRAY_KIB // 2 + 300_000, "media")))
+        terminal = Terminal(pilot, monkeypatch)
+        for second in range(2, 9):
+            change = resyncing(ARRAY_KIB // 2 + 300_000 * second, "media" if second < 5 else "映画" * second)
+            await move(pilot, partial(kernel.change, *change))
+            assert terminal.grid == whole(pilot)
+        assert terminal.updates.count(SpansUpdate) >= 5
+
+
+async def test_keys_panes_and_dialogs(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = Kernel(*resyncing(ARRAY_KIB // 2, "media"))
+    async with running(kernel) as pilot:
+        await pilot.pause()
+        terminal = Terminal(pilot, monkeypatch)
+        for key in ("down", "down", "up", "s", "x", "l", "left", "escape", "6", "1", "question_mark"):
+            await pilot.press(key)
+            await pilot.pause()
+        for second in range(1, 4):  # under the help
+            await move(pilot, partial(kernel.change, *resyncing(ARRAY_KIB // 2 + 300_000 * second, "media")))
+        await pilot.press("escape")
+        await pilot.pause(0.1)
+        assert terminal.grid == whole(pilot)
+        await move(pilot, partial(kernel.change, *resyncing(ARRAY_KIB // 2 + 3_000_000, "media")))
+        assert terminal.grid == whole(pilot)
+
+
+async def test_what_waits_for_textual_is_drawn_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running(Kernel(*resyncing(ARRAY_KIB // 2, "media"))) as pilot:
+        await pilot.pause()
+        terminal = Terminal(pilot, monkeypatch)
+        screen, slider = main_of(pilot), slider_of(pilot, "max")
+        slider.scope = "all arrays"
+        slider._set_dirty()
+        screen._dirty_widgets.add(slider)  # as it is between the widget's message and Textual's timer
+        screen.say("something else is drawn first")
+        assert "all arrays" in "".join(char for char, _ in terminal.grid[slider.region.y])
+
+
+async def test_what_changes_while_textual_batches_is_left_to_it() -> None:
+    async with running(STATES["optimal"]) as pilot:
+        screen = main_of(pilot)
+        with app_of(pilot).batch_update(), screen.painting():
+            assert not screen.gather(screen.arrays.rows, [Region(0, 0, 1, 1)])
+        with screen.painting(), screen.painting():
+            assert screen.gather(screen.arrays.rows, [Region(0, 0, 1, 1)])
+        assert not screen.gather(screen.arrays.rows, [Region(0, 0, 1, 1)])
+
+
+async def test_where_widgets_overlap_textual_draws() -> None:
+    async with running(STATES["optimal"]) as pilot:
+        compositor = main_of(pilot)._compositor
+        assert isinstance(compositor, LineCompositor)
+        rows = main_of(pilot).arrays.rows
+        compositor._dirty_regions = {Region(0, rows.region.y, 5, rows.region.height + 1)}
+        assert isinstance(compositor.render_partial_update(), SpansUpdate)  # line by line none overlaps
+        place, clip = compositor.visible_widgets[rows]
+        compositor.visible_widgets[rows] = (place, Region(clip.x + 3, clip.y, clip.width - 3, clip.height))
+        compositor._dirty_regions = {Region(0, rows.region.y, 5, 1)}
+        assert isinstance(compositor.render_partial_update(), ChopsUpdate)
+        assert compositor.render_partial_update() is None
+
+
+def test_pieces_are_written_where_they_belong() -> None:
+    from rich.console import Console  # noqa: PLC0415
+    from rich.segment import Segment  # noqa: PLC0415
+
+    update = SpansUpdate([(3, 0, Strip([Segment("ab")])), (0, 5, Strip([Segment("c")]))])
+    assert update.render_segments(Console(color_system=None)) == "\x1b[1;4Hab\x1b[6;1Hc"
+
+
+async def test_the_thread_does_work_in_order_and_by_the_clock() -> None:
+    async with running(STATES["optimal"]) as pilot:
+        pulse = app_of(pilot).pulse
+        assert pulse is not None
+        done: list[str] = []
+        pulse._thread.after(0.0, lambda: done.append("alarm"))
+        pulse._thread.after(60.0, lambda: done.append("late"))
+        await in_worker(pilot, lambda: done.append("job"))
+        with pytest.raises(ZeroDivisionError):
+            await in_worker(pilot, lambda: 1 // 0)
+        await pilot.pause(0.05)
+        assert sorted(done) == ["alarm", "job"]
