@@ -57,7 +57,7 @@ def cases(watch_s: float) -> tuple[Case, ...]:
     full = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*\^p More)")
     listed = replace(RAIDTUI, expect="raid5 ls")  # in the first frame and the list, never in the log
     moving = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*{PERCENT})")
-    many = replace(RAIDTUI, expect=r"md511\b")
+    many = replace(RAIDTUI, expect=r"md39\b.*degraded(?s:.*\^p More)")  # the worst come first
     return (
         Case(id="start", tree="resync", programs=(truth, HELLO_APP, *PEERS), script=Script()),
         Case(id="full", tree="resync", programs=(full, HELLO_APP), script=Script()),

@@ -176,6 +176,7 @@ def _measure_start(probe: Probe) -> dict[str, object]:
         calm = probe.wait_quiet(limit_s=script.start_limit_s)
         cpu_s = cpu_time(probe.pid).total_s
         probe.replay.rest(probe.chunks, seen.look)
+        calm = calm and probe.now_s() < script.start_limit_s
         if seen.complete or not calm:
             settled_s = probe.chunks[-1][0] if calm else None
             break
