@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+
+TYPE_CHECKING = False  # what type checkers know by its name; importing it takes longer than the first frame
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def main() -> None:

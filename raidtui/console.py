@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,8 +16,6 @@ from msgspec.structs import replace
 from raidtui.actions.limits import SYSTEM
 from raidtui.actions.target import base_of
 from raidtui.host.root import Happening, Root
-from raidtui.jobs.journal import Journal, journal_path
-from raidtui.jobs.runner import Outcome, run_plan, undo_of
 from raidtui.model.array import Array
 from raidtui.model.event import Event, Kind, Tone
 from raidtui.model.finding import Finding, Health
@@ -30,6 +29,10 @@ from raidtui.monitor.pace import HeldBack, held_back_by
 from raidtui.monitor.progress import Estimate
 from raidtui.monitor.sampler import Sampler
 from raidtui.monitor.watch import Uevent
+
+if TYPE_CHECKING:  # loaded when something is written: a watching console starts without
+    from raidtui.jobs.journal import Journal
+    from raidtui.jobs.runner import Outcome
 
 _KEEP_EVENTS = 2000
 _PASSING_S = 1.5
@@ -84,7 +87,7 @@ class Console:
         self.sampler = Sampler(root)
         self.history = History()
         self.events: deque[Event] = deque(maxlen=_KEEP_EVENTS)
-        self.journal = journal or Journal(journal_path() if root.live else None)
+        self._journal = journal
         self._before: tuple[Snapshot, tuple[Finding, ...]] | None = None
         self._judged: dict[str, tuple[Array, tuple[Finding, ...]]] = {}
         self._passing = False
@@ -94,6 +97,15 @@ class Console:
         self._undo: list[Plan] = []
         self._told: list[Uevent] = []
         self._unsubscribe = root.subscribe(self._hear)
+
+    @property
+    def journal(self) -> Journal:
+        """Where writes are noted."""
+        if self._journal is None:
+            from raidtui.jobs.journal import Journal, journal_path  # noqa: PLC0415
+
+            self._journal = Journal(journal_path() if self.root.live else None)
+        return self._journal
 
     def refresh(self) -> Report:
         """Sample the host and conclude."""
@@ -184,6 +196,8 @@ class Console:
 
     def execute(self, plan: Plan, *, is_undo: bool = False) -> Outcome:
         """Carry a plan out, note it, and remember how it is undone."""
+        from raidtui.jobs.runner import run_plan, undo_of  # noqa: PLC0415
+
         originals = self._originals_before(plan)
         outcome = run_plan(self.root, plan, self.journal)
         done = {step.path for step in outcome.done}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
+
+TYPE_CHECKING = False  # as in raidtui/__main__.py: the first frame imports this
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 
 def losses_left(

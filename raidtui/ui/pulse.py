@@ -9,13 +9,16 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from raidtui.console import Console, Report
 from raidtui.host.root import Root
-from raidtui.jobs.runner import Outcome
 from raidtui.model.plan import Plan
 from raidtui.monitor.watch import Uevent, Watch
 from raidtui.ui.host_thread import HostThread, tell
+
+if TYPE_CHECKING:
+    from raidtui.jobs.runner import Outcome
 
 _COALESCE_S = 0.008
 _FIRST_S = 0.5
