@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import raidtui
-from raidtui.host.root import Root, output_path
+from raidtui.host.root import Root
+from raidtui.host.tools import output_path
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
 

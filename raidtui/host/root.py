@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import resource
-import subprocess
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -17,7 +16,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-_TOOL_FOLDERS = ("/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/local/bin")
+from raidtui.host.tools import ToolOutput, output_path, run_tool
+
 _CHUNK = 65536
 _SPARE_DESCRIPTORS = 128
 _END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
@@ -25,16 +25,6 @@ _END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
 
 class RootError(Exception):
     """A root cannot be opened; the message says what to do."""
-
-
-class ToolOutput(Struct, frozen=True, kw_only=True):
-    """What a tool said. ``status`` is None where it could not be run; ``why_not`` then says why."""
-
-    argv: tuple[str, ...]
-    status: int | None
-    stdout: str
-    stderr: str
-    why_not: str = ""
 
 
 class Happening(Struct, frozen=True, kw_only=True):
@@ -93,8 +83,8 @@ class Root(ABC):
         """
 
     @abstractmethod
-    def run(self, *argv: str, timeout_s: float = 20.0) -> ToolOutput:
-        """Run a tool of the host that only reads (mdadm --detail), or return what a capture holds of it."""
+    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        """Run a tool of the host, or return what a capture holds of it. Only ``jobs`` runs what changes."""
 
     def text(self, path: str, *, keep: bool = False) -> str | None:
         """Return a file's text without the last newline, or None where it cannot be read."""
@@ -225,10 +215,10 @@ class DirRoot(Root):
         finally:
             os.close(descriptor)
 
-    def run(self, *argv: str, timeout_s: float = 20.0) -> ToolOutput:
+    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         """See ``Root.run``."""
         if self.live:
-            return run_tool(argv, timeout_s)
+            return run_tool(argv, timeout_s, stdin)
         return captured_output(self, argv)
 
     def now_s(self) -> float:
@@ -332,57 +322,14 @@ class MemoryRoot(Root):
         del text
         raise OSError(errno.EROFS, "a captured tree is never written to", path)
 
-    def run(self, *argv: str, timeout_s: float = 20.0) -> ToolOutput:
+    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         """See ``Root.run``."""
-        del timeout_s
+        del timeout_s, stdin
         return captured_output(self, argv)
 
     def now_s(self) -> float:
         """See ``Root.now_s``."""
         return self._taken_s or captured_time(self) or time.time()
-
-
-def run_tool(argv: tuple[str, ...], timeout_s: float) -> ToolOutput:
-    """Run a tool by absolute path: no shell, no standard input, C locale, own session, limited time."""
-    path = tool_path(argv[0])
-    if path is None:
-        return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=f"{argv[0]} is not installed")
-    environment = {"LC_ALL": "C", "LANG": "C", "PATH": ":".join(_TOOL_FOLDERS)}
-    try:
-        done = subprocess.run(
-            (path, *argv[1:]),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=timeout_s,
-            env=environment,
-            start_new_session=True,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        why = f"{argv[0]} did not answer within {timeout_s:.0f} s"
-        return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why)
-    except OSError as error:
-        return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=f"{path}: {error.strerror}")
-    return ToolOutput(
-        argv=argv,
-        status=done.returncode,
-        stdout=done.stdout.decode("utf-8", "replace"),
-        stderr=done.stderr.decode("utf-8", "replace"),
-    )
-
-
-def tool_path(name: str) -> str | None:
-    """Return a tool's absolute path, looked for in the system's folders alone, never in $PATH."""
-    for folder in _TOOL_FOLDERS:
-        path = f"{folder}/{name}"
-        if os.access(path, os.X_OK):
-            return path
-    return None
-
-
-def output_path(argv: tuple[str, ...]) -> str:
-    """Return where a capture keeps a tool's output."""
-    return "/.raidtui/run/" + "_".join(argv).replace("/", "-") + ".txt"
 
 
 def captured_output(root: Root, argv: tuple[str, ...]) -> ToolOutput:

@@ -1,26 +1,15 @@
-"""Runs the steps of a plan that are plain writes, one after the other, and says what became of each."""
+"""Runs plans of plain writes at once, one step after the other, and says what became of each."""
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Iterable
 
 from msgspec import Struct
 
-from raidtui.host.names import canonical_uuid
 from raidtui.host.root import Root
 from raidtui.jobs.journal import Journal
+from raidtui.jobs.steps import do_step
 from raidtui.model.plan import Plan, Step
-
-_MEANINGS = {
-    errno.EBUSY: "the kernel is busy with another sync action",
-    errno.EINVAL: "the kernel does not take this value",
-    errno.EACCES: "permission denied: needs root",
-    errno.EPERM: "permission denied: needs root",
-    errno.ENOENT: "the file is not there: the array was stopped, or its level has none",
-    errno.ENODEV: "the array was stopped meanwhile",
-    errno.EROFS: "a captured tree is never written to",
-}
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
@@ -43,7 +32,7 @@ def run_plan(root: Root, plan: Plan, journal: Journal) -> Outcome:
     """Carry a plan out. Each step's identity is read again right before its write."""
     done: list[Step] = []
     for step in plan.steps:
-        reason = _run_step(root, step)
+        reason = do_step(root, step, lambda _: None)
         journal.note(
             subject=plan.subject, plan=plan.title, wrote=step.text, path=step.path, error=reason or None
         )
@@ -59,17 +48,3 @@ def undo_of(plan: Plan, steps: Iterable[Step] | None = None) -> Plan | None:
     if not undo:
         return None
     return Plan(title=f"undone: {plan.title}", subject=plan.subject, steps=undo, undo=plan.steps)
-
-
-def _run_step(root: Root, step: Step) -> str:
-    if step.identity is not None:
-        path, wanted = step.identity
-        found = root.text(path)
-        if canonical_uuid(found) != canonical_uuid(wanted):
-            return "another array has this name now" if found else "the array is gone"
-    try:
-        root.write(step.path, step.text)
-    except OSError as error:
-        meaning = _MEANINGS.get(error.errno or 0)
-        return meaning or error.strerror or str(error)
-    return ""

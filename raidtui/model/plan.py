@@ -1,8 +1,9 @@
-"""A plan: every write before it happens, what it harms, how it is undone."""
+"""A plan: every step before it happens, what it harms, what must hold before and after, how it is undone."""
 
 from __future__ import annotations
 
-from enum import IntEnum
+import shlex
+from enum import IntEnum, StrEnum
 
 from msgspec import Struct
 
@@ -15,28 +16,77 @@ class Harm(IntEnum):
     DESTROYS = 2
 
 
-class Step(Struct, frozen=True, kw_only=True):
-    """One write to a file of the kernel.
+class Kind(StrEnum):
+    """What a fact says of its subject; ``value`` is given in brackets."""
+
+    SERIAL = "serial"  # a device's whole disk has this serial number, or WWN where it has none
+    SIZE = "size"  # a device has this many bytes
+    FREE = "free"  # nothing uses a device: no mount, swap, holder, array, open file
+    UNTOUCHED = "untouched"  # a device reads as when the plan was made: the digest of its ends
+    SUPERBLOCK = "superblock"  # a device's superblock is of the array with this UUID ("": it has none)
+    ARRAY = "array"  # a kernel name (md127) is the array with this UUID
+    GONE = "gone"  # no array has this kernel name, or this UUID
+    RUNNING = "running"  # the array with this UUID is there and active
+    UNUSED = "unused"  # nothing is mounted from, or holds, the array with this kernel name
+    NAME = "name"  # the array with this UUID has this name in its superblock
+    LEVEL = "level"  # the array (kernel name) is of this level
+    MEMBER = "member"  # "md127/sda2" has one of these state words (a|b), "present" or "absent"
+    TEXT = "text"  # a file reads so, white space at the ends aside
+    DIGEST = "digest"  # a file has this SHA-256 ("": it is not there)
+    LINE = "line"  # a file has this line
+
+
+class Fact(Struct, frozen=True, kw_only=True):
+    """Something that can be read from the host, and must hold."""
+
+    kind: Kind
+    subject: str
+    value: str = ""
+
+
+class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that is done: a write to a kernel's file, a file put in place, or a tool that is run.
 
     Args:
-        path: absolute path.
-        text: what is written, in one write.
         why: a phrase.
+        path: absolute path that is written to.
+        text: what is written to it in one write, if it is a kernel's file.
         identity: (path, text) that must read so right before the write: the array is still the same one.
+        content: the whole new content, if it is a configuration file; the old one is kept beside it.
+        argv: the tool and its arguments; the tool is looked for in the system's folders.
+        stdin: what the tool reads.
+        timeout_s: how long the tool may take.
+        needs: what is read again right before.
+        proves: what must hold afterwards; where it holds already, a job that goes on skips the step.
+        undo: what puts it back, first to last.
+        destroys: whether data that is there is gone after it.
     """
 
-    path: str
-    text: str
     why: str
+    path: str = ""
+    text: str = ""
     identity: tuple[str, str] | None = None
+    content: str | None = None
+    argv: tuple[str, ...] = ()
+    stdin: str = ""
+    timeout_s: float = 120.0
+    needs: tuple[Fact, ...] = ()
+    proves: tuple[Fact, ...] = ()
+    undo: tuple[Step, ...] = ()
+    destroys: bool = False
 
     @property
     def command(self) -> str:
         """The step as a shell user would type it."""
+        if self.argv:
+            words = shlex.join(self.argv)
+            return f"{words} <<< {shlex.quote(self.stdin)}" if self.stdin else words
+        if self.content is not None:
+            return f"write {self.path}"
         return f"echo {self.text} > {self.path}"
 
 
-class Plan(Struct, frozen=True, kw_only=True):
+class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What will be done.
 
     Args:
@@ -44,6 +94,12 @@ class Plan(Struct, frozen=True, kw_only=True):
         subject: the array's label, or "system".
         undo: steps that put things back, first to last.
         warning: what the confirmation says besides the steps.
+        loses: what is gone afterwards, a sentence each: file systems, old arrays.
+        notes: what else there is to know, a sentence each.
+        confirm: what must be typed before anything is destroyed: the array's name.
+        rolls_back: whether a failure in the middle undoes what was done, by itself.
+        devices: kernel names of all devices touched; their superblocks are saved before.
+        arrays: kernel names of all arrays touched.
     """
 
     title: str
@@ -52,6 +108,12 @@ class Plan(Struct, frozen=True, kw_only=True):
     undo: tuple[Step, ...] = ()
     harm: Harm = Harm.HARMLESS
     warning: str = ""
+    loses: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    confirm: str = ""
+    rolls_back: bool = False
+    devices: tuple[str, ...] = ()
+    arrays: tuple[str, ...] = ()
 
 
 class Refusal(Struct, frozen=True, kw_only=True):

@@ -12,7 +12,8 @@ from raidtui.host.block import DiskReader, read_io
 from raidtui.host.limits import read_limits
 from raidtui.host.md import ArrayReader
 from raidtui.host.mdstat import Mdstat, parse_mdstat
-from raidtui.host.root import Root, tool_path
+from raidtui.host.root import Root
+from raidtui.host.tools import tool_path
 from raidtui.host.udev import DATA as UDEV_DATA
 from raidtui.model.array import Array, Phase, Stale
 from raidtui.model.disk import DiskIo

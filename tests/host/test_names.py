@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from raidtui.host.mdadm import MdadmError, parse_export, read_detail, read_examine
 from raidtui.host.names import ArrayName, canonical_uuid, read_array_name
-from raidtui.host.root import MemoryRoot, ToolOutput, output_path
+from raidtui.host.root import MemoryRoot
+from raidtui.host.tools import ToolOutput, output_path
 from raidtui.host.udev import UdevEntry, parse_udev_entry, read_udev_entry
 from raidtui.model.array import Array, Member
 
@@ -119,8 +120,8 @@ def test_name(files: dict[str, str], array: Array, name: ArrayName) -> None:
 
 def test_mdadm_is_not_asked_where_it_may_not_be_or_udev_told() -> None:
     class NoTools(MemoryRoot):
-        def run(self, *argv: str, timeout_s: float = 20.0) -> ToolOutput:
-            del timeout_s
+        def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+            del timeout_s, stdin
             raise AssertionError(argv)
 
     assert read_array_name(NoTools({}), ACTIVE, use_mdadm=False) == ArrayName()

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.host import root as root_module
-from raidtui.host.root import DirRoot, MemoryRoot, ToolOutput, output_path, run_tool, tool_path
+from raidtui.host import tools as tools_module
+from raidtui.host.root import DirRoot, MemoryRoot
+from raidtui.host.tools import ToolOutput, output_path, run_tool, tool_path
 
 
 @pytest.fixture
@@ -226,7 +227,7 @@ def test_tools_that_cannot_be_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     broken = tmp_path / "broken"
     broken.write_text("no program")
     broken.chmod(0o755)
-    monkeypatch.setattr(root_module, "_TOOL_FOLDERS", (str(tmp_path),))
+    monkeypatch.setattr(tools_module, "_TOOL_FOLDERS", (str(tmp_path),))
     assert tool_path("broken") == str(broken)
     assert run_tool(("broken",), 20) == ToolOutput(
         argv=("broken",), status=None, stdout="", stderr="", why_not=f"{broken}: Exec format error"

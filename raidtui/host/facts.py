@@ -1,0 +1,182 @@
+"""Whether a fact of a plan holds now, read from the host itself."""
+
+from __future__ import annotations
+
+import hashlib
+
+from raidtui.host.block import DiskReader
+from raidtui.host.mdadm import MdadmError, read_detail
+from raidtui.host.names import canonical_uuid
+from raidtui.host.root import Root
+from raidtui.host.survey import digest_of, read_superblock, why_busy
+from raidtui.host.usage import BLOCK
+from raidtui.model.disk import Disk
+from raidtui.model.plan import Fact, Kind
+
+_IN_USE = frozenset({"mount", "swap", "holder"})
+
+
+def why_not(root: Root, fact: Fact) -> str:
+    """Return a sentence that says why a fact does not hold, or "" where it does."""
+    return _READERS[fact.kind](root, fact.subject, fact.value)
+
+
+def users_of(disk: Disk) -> str:
+    """Return what is mounted from, swapped to, or holds a device, in words; "" for nothing."""
+    return ", ".join(use.words for use in disk.uses if use.kind in _IN_USE)
+
+
+def identity_of(disk: Disk) -> str:
+    """Return what tells a device's disk from all others: its serial number, or its WWN."""
+    return disk.serial or disk.wwn or ""
+
+
+def _disk(root: Root, name: str) -> Disk | None:
+    return DiskReader(root).read({name}).get(name)
+
+
+def _serial(root: Root, name: str, value: str) -> str:
+    disk = _disk(root, name)
+    if disk is None:
+        return f"{name} is gone"
+    found = identity_of(disk)
+    return "" if found == value else f"{name} is another disk now: {found or 'without serial number'}"
+
+
+def _size(root: Root, name: str, value: str) -> str:
+    disk = _disk(root, name)
+    if disk is None:
+        return f"{name} is gone"
+    return "" if str(disk.size_bytes) == value else f"{name} has another size now: {disk.size_bytes} bytes"
+
+
+def _free(root: Root, name: str, value: str) -> str:
+    del value
+    disk = _disk(root, name)
+    if disk is None:
+        return f"{name} is gone"
+    if users := users_of(disk):
+        return f"{name} is in use: {users}"
+    busy = why_busy(root, name)
+    return f"{name}: {busy}" if busy else ""
+
+
+def _untouched(root: Root, name: str, value: str) -> str:
+    return "" if digest_of(root, name) == value else f"{name} was written to since the plan was made"
+
+
+def _superblock(root: Root, name: str, value: str) -> str:
+    found = read_superblock(root, name)
+    uuid = (found.uuid or "?") if found else ""
+    if uuid == value:
+        return ""
+    if not uuid:
+        return f"{name} has no md superblock"
+    return f"{name} has the superblock of {found.label if found else uuid} ({uuid})"
+
+
+def _array(root: Root, name: str, value: str) -> str:
+    found = canonical_uuid(root.text(f"{BLOCK}/{name}/md/uuid"))
+    if found == canonical_uuid(value):
+        return ""
+    return f"{name} is another array now" if found else f"{name} is not there"
+
+
+def kernel_name(root: Root, uuid: str) -> str | None:
+    """Return the kernel's name of the array with this UUID, or None where it is not there."""
+    for name in root.names(BLOCK):
+        if name.startswith("md") and canonical_uuid(root.text(f"{BLOCK}/{name}/md/uuid")) == uuid:
+            return name
+    return None
+
+
+def _gone(root: Root, subject: str, value: str) -> str:
+    del value
+    name = kernel_name(root, subject) if ":" in subject else subject
+    state = root.text(f"{BLOCK}/{name}/md/array_state") if name else None
+    return "" if state is None or state.strip() == "clear" else f"{name} is there"
+
+
+def _running(root: Root, uuid: str, value: str) -> str:
+    del value
+    name = kernel_name(root, uuid)
+    state = (root.text(f"{BLOCK}/{name}/md/array_state") or "").strip() if name else ""
+    return "" if state not in {"", "clear", "inactive"} else f"the array {uuid} is {state or 'not there'}"
+
+
+def _unused(root: Root, name: str, value: str) -> str:
+    del value
+    disk = _disk(root, name)
+    if disk is None:
+        return f"{name} is not there"
+    parts = [use.what for use in disk.uses if use.kind == "partition"]
+    for each in (name, *parts):
+        found = _disk(root, each)
+        if found is not None and (users := users_of(found)):
+            return f"{each} is in use: {users}"
+    return ""
+
+
+def _name(root: Root, uuid: str, value: str) -> str:
+    name = kernel_name(root, uuid)
+    if name is None:
+        return f"the array {uuid} is not there"
+    try:
+        found = read_detail(root, f"/dev/{name}").get("MD_NAME", "")
+    except MdadmError as error:
+        return str(error)
+    label = found.rpartition(":")[2]
+    return "" if label == value else f"{name} is called {label or 'nothing'}"
+
+
+def _level(root: Root, name: str, value: str) -> str:
+    found = (root.text(f"{BLOCK}/{name}/md/level") or "").strip()
+    return "" if found == value else f"{name} is {found or 'not there'}"
+
+
+def _member(root: Root, subject: str, value: str) -> str:
+    array, _, device = subject.partition("/")
+    states = root.text(f"{BLOCK}/{array}/md/dev-{device.replace('/', '!')}/state")
+    words = set((states or "").split(",")) | ({"absent"} if states is None else {"present"})
+    return (
+        ""
+        if words & set(value.split("|"))
+        else f"{device} is {'no member of ' + array if states is None else states}"
+    )
+
+
+def _text(root: Root, path: str, value: str) -> str:
+    found = root.text(path)
+    return "" if found is not None and found.strip() == value.strip() else f"{path} reads {found!r}"
+
+
+def _digest(root: Root, path: str, value: str) -> str:
+    try:
+        found = hashlib.sha256(root.read(path)).hexdigest()
+    except OSError:
+        found = ""
+    return "" if found == value else f"{path} was changed since the plan was made"
+
+
+def _line(root: Root, path: str, value: str) -> str:
+    lines = (root.text(path) or "").split("\n")
+    return "" if value in lines else f"{path} has no line {value!r}"
+
+
+_READERS = {
+    Kind.SERIAL: _serial,
+    Kind.SIZE: _size,
+    Kind.FREE: _free,
+    Kind.UNTOUCHED: _untouched,
+    Kind.SUPERBLOCK: _superblock,
+    Kind.ARRAY: _array,
+    Kind.GONE: _gone,
+    Kind.RUNNING: _running,
+    Kind.UNUSED: _unused,
+    Kind.NAME: _name,
+    Kind.LEVEL: _level,
+    Kind.MEMBER: _member,
+    Kind.TEXT: _text,
+    Kind.DIGEST: _digest,
+    Kind.LINE: _line,
+}

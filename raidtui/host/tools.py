@@ -1,0 +1,63 @@
+"""Running tools: by absolute path, never through a shell; and where a capture keeps what they said."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+from msgspec import Struct
+
+_TOOL_FOLDERS = ("/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/local/bin")
+
+
+class ToolOutput(Struct, frozen=True, kw_only=True):
+    """What a tool said. ``status`` is None where it could not be run; ``why_not`` then says why."""
+
+    argv: tuple[str, ...]
+    status: int | None
+    stdout: str
+    stderr: str
+    why_not: str = ""
+
+
+def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOutput:
+    """Run a tool by absolute path: no shell, no terminal, C locale, own session, limited time."""
+    path = tool_path(argv[0])
+    if path is None:
+        return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=f"{argv[0]} is not installed")
+    environment = {"LC_ALL": "C", "LANG": "C", "PATH": ":".join(_TOOL_FOLDERS)}
+    try:
+        done = subprocess.run(
+            (path, *argv[1:]),
+            input=stdin.encode(),
+            capture_output=True,
+            timeout=timeout_s,
+            env=environment,
+            start_new_session=True,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        why = f"{argv[0]} did not answer within {timeout_s:.0f} s"
+        return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why)
+    except OSError as error:
+        return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=f"{path}: {error.strerror}")
+    return ToolOutput(
+        argv=argv,
+        status=done.returncode,
+        stdout=done.stdout.decode("utf-8", "replace"),
+        stderr=done.stderr.decode("utf-8", "replace"),
+    )
+
+
+def tool_path(name: str) -> str | None:
+    """Return a tool's absolute path, looked for in the system's folders alone, never in $PATH."""
+    for folder in _TOOL_FOLDERS:
+        path = f"{folder}/{name}"
+        if os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def output_path(argv: tuple[str, ...]) -> str:
+    """Return where a capture keeps a tool's output."""
+    return "/.raidtui/run/" + "_".join(argv).replace("/", "-") + ".txt"

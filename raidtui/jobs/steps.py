@@ -1,0 +1,127 @@
+"""Does one step of a plan: what it needs is read again right before, what it proves is waited for after."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from raidtui.host.facts import why_not
+from raidtui.host.names import canonical_uuid
+from raidtui.host.root import Root
+from raidtui.model.plan import Fact, Step
+
+_MEANINGS = {
+    errno.EBUSY: "the kernel is busy with another sync action",
+    errno.EINVAL: "the kernel does not take this value",
+    errno.EACCES: "permission denied: needs root",
+    errno.EPERM: "permission denied: needs root",
+    errno.ENOENT: "the file is not there: the array was stopped, or its level has none",
+    errno.ENODEV: "the array was stopped meanwhile",
+    errno.EROFS: "a captured tree is never written to",
+}
+_PROOF_S = 15.0
+_PROOF_PACE_S = 0.05
+
+Say = Callable[[str], None]
+"""Takes what a tool printed."""
+
+
+def holds(root: Root, facts: tuple[Fact, ...]) -> bool:
+    """Whether all facts hold now."""
+    return not any(why_not(root, fact) for fact in facts)
+
+
+def first_trouble(root: Root, facts: tuple[Fact, ...]) -> str:
+    """Return why the first fact that does not hold does not, or ""."""
+    return next((reason for fact in facts if (reason := why_not(root, fact))), "")
+
+
+def do_step(root: Root, step: Step, say: Say, *, backup: str = "") -> str:
+    """Do a step; return why it could not be done, or "".
+
+    Args:
+        root: the host.
+        step: what is done.
+        say: takes the output of tools.
+        backup: what is put behind the name of a configuration file's old version.
+    """
+    if reason := first_trouble(root, step.needs):
+        return reason
+    if step.argv:
+        reason = _run(root, step, say)
+    elif step.content is not None:
+        reason = _replace(step.path, step.content, backup)
+    else:
+        reason = _write(root, step)
+    return reason or _wait_for(root, step.proves)
+
+
+def _write(root: Root, step: Step) -> str:
+    if step.identity is not None:
+        path, wanted = step.identity
+        found = root.text(path)
+        if canonical_uuid(found) != canonical_uuid(wanted):
+            return "another array has this name now" if found else "the array is gone"
+    try:
+        root.write(step.path, step.text)
+    except OSError as error:
+        return _MEANINGS.get(error.errno or 0) or error.strerror or str(error)
+    return ""
+
+
+def _run(root: Root, step: Step, say: Say) -> str:
+    output = root.run(*step.argv, timeout_s=step.timeout_s, stdin=step.stdin)
+    for text in (output.stdout, output.stderr):
+        if text:
+            say(text)
+    if output.why_not:
+        return output.why_not
+    if output.status != 0:
+        said = (output.stderr.strip() or output.stdout.strip()).split("\n")[-1]
+        return f"{step.argv[0]} failed ({output.status})" + (f": {said}" if said else "")
+    return ""
+
+
+def _replace(path: str, content: str, backup: str) -> str:
+    """Put a file in place: whole or not at all, with the old one's owner and mode, the old one kept."""
+    target = Path(path)
+    temporary = ""
+    try:
+        old = target.stat() if target.exists() else None
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content.encode("utf-8", "surrogateescape"))
+            file.flush()
+            os.fsync(file.fileno())
+            os.fchmod(file.fileno(), 0o644 if old is None else old.st_mode & 0o7777)
+            if old is not None:
+                os.fchown(file.fileno(), old.st_uid, old.st_gid)
+        if old is not None and backup:
+            with contextlib.suppress(FileExistsError):
+                os.link(path, f"{path}.{backup}")
+        Path(temporary).replace(target)
+        folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        return f"{path} cannot be written: {error.strerror}"
+    return ""
+
+
+def _wait_for(root: Root, facts: tuple[Fact, ...]) -> str:
+    """The kernel and udev may need a moment; done is when the host says so."""
+    end_s = time.monotonic() + _PROOF_S
+    while reason := first_trouble(root, facts):
+        if time.monotonic() >= end_s:
+            return f"it was done, but {reason}"
+        time.sleep(_PROOF_PACE_S)
+    return ""

@@ -1,0 +1,250 @@
+"""Jobs on disk: a folder each, with the plan, the journal, what the tools printed, and the black box.
+
+The journal is JSON lines, each synced before the next thing happens: whatever is killed, whenever, it says
+which step was under way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from raidtui.jobs.journal import journal_path, who
+from raidtui.model.plan import Plan
+
+SCHEMA = 1
+_FINAL = ("done", "failed", "cancelled", "rolled back", "stuck")
+
+
+class JobError(Exception):
+    """A plan or a job cannot be used; the message says what to do."""
+
+
+class PlanFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A plan as it is saved. ``raidtui_plan`` is the version of the form."""
+
+    raidtui_plan: int
+    host: str
+    made_s: float
+    plan: Plan
+
+
+def save_plan(plan: Plan, *, host: str, made_s: float) -> bytes:
+    """Return a plan as JSON."""
+    file = PlanFile(raidtui_plan=SCHEMA, host=host, made_s=made_s, plan=plan)
+    return msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n"
+
+
+def load_plan(data: bytes) -> PlanFile:
+    """Return a saved plan.
+
+    Raises:
+        JobError: it is none, or of another version.
+    """
+    try:
+        head = msgspec.json.decode(data)
+        version = head.get("raidtui_plan") if isinstance(head, dict) else None
+        if version != SCHEMA:
+            raise JobError(f"this is no plan of version {SCHEMA}: make it with raidtui plan ... --json")
+        return msgspec.json.decode(data, type=PlanFile)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise JobError(f"this is no plan: {error}") from error
+
+
+def jobs_folder() -> Path:
+    """Return the folder of all jobs."""
+    return journal_path().parent / "jobs"
+
+
+class Job:
+    """One job.
+
+    Args:
+        folder: its folder; the name is the job's id.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def create(cls, plan: Plan, *, host: str, folder: Path | None = None) -> Job:
+        """Put a plan on disk as a new job.
+
+        Raises:
+            JobError: it cannot be written; nothing was begun.
+        """
+        parent = folder or jobs_folder()
+        stamp = time.strftime("%Y%m%d-%H%M%S")
+        words = "".join(char if char.isalnum() else "-" for char in plan.title.partition(":")[0].lower())[:24]
+        try:
+            parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for number in range(1, 100):
+                place = parent / f"{stamp}-{words.strip('-')}{'' if number == 1 else f'-{number}'}"
+                with contextlib.suppress(FileExistsError):
+                    place.mkdir(mode=0o700)
+                    break
+            job = cls(place)
+            _write_synced(place / "plan.json", save_plan(plan, host=host, made_s=time.time()))
+            job.note(event="made", title=plan.title, subject=plan.subject)
+        except OSError as error:
+            raise JobError(
+                f"a job cannot be kept in {parent}: {error.strerror}; nothing was begun"
+            ) from error
+        return job
+
+    @property
+    def id(self) -> str:
+        """The folder's name."""
+        return self.folder.name
+
+    @property
+    def plan(self) -> Plan:
+        """The plan.
+
+        Raises:
+            JobError: it cannot be read.
+        """
+        try:
+            return load_plan((self.folder / "plan.json").read_bytes()).plan
+        except OSError as error:
+            raise JobError(f"job {self.id} has no plan: {error.strerror}") from error
+
+    def note(self, **entry: object) -> None:
+        """Append to the journal, and wait until it is on disk.
+
+        Raises:
+            OSError: it could not be written: the job must not go on.
+        """
+        line = json.dumps({"at_s": round(time.time(), 3), "who": who(), **entry}, ensure_ascii=False)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        descriptor = os.open(self.folder / "journal.jsonl", flags, 0o600)
+        try:
+            os.write(descriptor, line.encode("utf-8", "replace") + b"\n")
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def entries(self) -> list[Mapping[str, Any]]:
+        """Return the journal; a last line that was cut short by a crash is left out."""
+        found: list[Mapping[str, Any]] = []
+        with contextlib.suppress(FileNotFoundError):
+            for line in (self.folder / "journal.jsonl").read_text(encoding="utf-8").split("\n"):
+                with contextlib.suppress(ValueError):
+                    entry = json.loads(line)
+                    if isinstance(entry, dict):
+                        found.append(entry)
+        return found
+
+    @property
+    def state(self) -> str:
+        """made, running, interrupted, or how it ended: done, failed, cancelled, rolled back, stuck."""
+        entries = self.entries()
+        last = next((each["event"] for each in reversed(entries) if each.get("event") in _FINAL), None)
+        began = max((i for i, each in enumerate(entries) if each.get("event") in {"work", "made"}), default=0)
+        ended = max((i for i, each in enumerate(entries) if each.get("event") in _FINAL), default=-1)
+        if last is not None and ended > began:
+            return str(last)
+        if worker_of(self.folder.parent) == self.id:
+            return "running"
+        return "interrupted" if any(each.get("event") == "work" for each in entries) else "made"
+
+    def done_steps(self) -> tuple[set[int], set[int]]:
+        """Return (steps done, steps begun and not known to be done), less what was undone since."""
+        done: set[int] = set()
+        begun: set[int] = set()
+        for entry in self.entries():
+            step = entry.get("step")
+            if not isinstance(step, int):
+                continue
+            if entry.get("event") == "begin":
+                begun.add(step)
+            elif entry.get("event") == "step done":
+                done.add(step)
+                begun.discard(step)
+            elif entry.get("event") == "undone":
+                done.discard(step)
+                begun.discard(step)
+        return done, begun
+
+
+def find_job(name: str, folder: Path | None = None) -> Job:
+    """Return the job with this id, or whose id alone begins or ends so.
+
+    Raises:
+        JobError: there is none, or more than one.
+    """
+    jobs = all_jobs(folder)
+    exact = [job for job in jobs if job.id == name]
+    close = [job for job in jobs if job.id.startswith(name) or job.id.endswith(name)]
+    found = exact or close
+    if len(found) != 1:
+        what = "no job" if not found else "more than one job"
+        raise JobError(f"{what} is called {name!r}: raidtui jobs lists them")
+    return found[0]
+
+
+def all_jobs(folder: Path | None = None) -> list[Job]:
+    """Return all jobs, oldest first."""
+    parent = folder or jobs_folder()
+    with contextlib.suppress(OSError):
+        return [Job(place) for place in sorted(parent.iterdir()) if (place / "plan.json").is_file()]
+    return []
+
+
+@contextlib.contextmanager
+def only_worker(folder: Path, job_id: str) -> Iterator[None]:
+    """Hold the lock of all jobs: two that change storage at a time would not know of each other.
+
+    Raises:
+        JobError: another one holds it; the message says which.
+    """
+    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.pread(descriptor, 4096, 0).decode("utf-8", "replace").strip()
+            raise JobError(f"another job is running: {holder}; wait for it, or cancel it") from None
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{job_id} (pid {os.getpid()}, by {who()})".encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def worker_of(folder: Path) -> str | None:
+    """Return the id of the job that is being worked on, or None."""
+    return (_lock_text(folder) or "").partition(" ")[0] or None
+
+
+def worker_pid(folder: Path) -> int | None:
+    """Return the process that works, or None."""
+    word = (_lock_text(folder) or "").partition("(pid ")[2].partition(",")[0]
+    return int(word) if word.isdigit() else None
+
+
+def _lock_text(folder: Path) -> str | None:
+    with contextlib.suppress(FileNotFoundError, PermissionError):
+        descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return os.pread(descriptor, 4096, 0).decode("utf-8", "replace")
+        finally:
+            os.close(descriptor)
+    return None
+
+
+def _write_synced(path: Path, data: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())

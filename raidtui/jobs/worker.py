@@ -1,0 +1,136 @@
+"""The worker: carries a job's plan out, in a process of its own that no terminal takes along when it goes.
+
+Before each step and after it the journal is on disk. Killed anywhere, nothing is lost: what was under way is
+known, and ``resume`` looks whether it had come to its end before doing it (again).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from types import FrameType
+
+from raidtui.host.root import Root
+from raidtui.jobs.blackbox import save_black_box
+from raidtui.jobs.steps import do_step, holds
+from raidtui.jobs.store import Job, JobError, only_worker
+from raidtui.model.plan import Harm, Plan, Step
+
+
+class Worker:
+    """Works on one job.
+
+    Args:
+        root: the host.
+        job: what is to be done.
+    """
+
+    def __init__(self, root: Root, job: Job) -> None:
+        self._root = root
+        self._job = job
+        self._cancelled = False
+
+    def work(self) -> str:
+        """Do what is left of the plan; return the state it ends in.
+
+        Raises:
+            JobError: another job is running.
+        """
+        with only_worker(self._job.folder.parent, self._job.id):
+            self._listen()
+            plan = self._job.plan
+            self._job.note(event="work", pid=os.getpid())
+            reason = self._forward(plan)
+            if not reason:
+                return self._end("done")
+            if self._cancelled:
+                return self._end("cancelled", reason=reason)
+            if plan.rolls_back:
+                self._job.note(event="going back", reason=reason)
+                return self._back(plan, reason)
+            return self._end("failed", reason=reason)
+
+    def roll_back(self) -> str:
+        """Undo what was done, last first; return the state it ends in.
+
+        Raises:
+            JobError: another job is running, or there is nothing that can be undone.
+        """
+        with only_worker(self._job.folder.parent, self._job.id):
+            self._listen()
+            self._job.note(event="work", pid=os.getpid(), back=True)
+            return self._back(self._job.plan, "asked for")
+
+    def _forward(self, plan: Plan) -> str:
+        done, begun = self._job.done_steps()
+        saved = (self._job.folder / "blackbox").is_dir() and bool(done)
+        for number, step in enumerate(plan.steps):
+            if number in done:
+                continue
+            if self._cancelled:
+                return f"cancelled before step {number + 1}"
+            if number in begun and step.proves and holds(self._root, step.proves):
+                self._job.note(event="step done", step=number, found=True)
+                continue
+            if plan.harm is Harm.DESTROYS and not saved:
+                if reason := save_black_box(self._root, plan, self._job.folder / "blackbox"):
+                    return reason
+                saved = True
+            self._job.note(event="begin", step=number, command=step.command)
+            if reason := self._do(step):
+                self._job.note(event="step failed", step=number, reason=reason)
+                return f"step {number + 1}: {reason}"
+            self._job.note(event="step done", step=number)
+        return ""
+
+    def _back(self, plan: Plan, why: str) -> str:
+        done, begun = self._job.done_steps()
+        stuck = ""
+        for number in sorted(done | begun, reverse=True):
+            for step in plan.steps[number].undo:
+                if step.proves and holds(self._root, step.proves):
+                    continue
+                self._job.note(event="undo", of=number, command=step.command)
+                if reason := self._do(step):
+                    self._job.note(event="undo failed", of=number, reason=reason)
+                    stuck = stuck or f"step {number + 1} cannot be undone: {reason}"
+            if not stuck:
+                self._job.note(event="undone", step=number)
+        if stuck:
+            return self._end("stuck", reason=f"{why}; {stuck}")
+        return self._end("rolled back", reason=why)
+
+    def _do(self, step: Step) -> str:
+        return do_step(self._root, step, self._say, backup=f"{self._job.id}.bak")
+
+    def _say(self, text: str) -> None:
+        with (self._job.folder / "output.log").open("a", encoding="utf-8", errors="replace") as file:
+            file.write(text if text.endswith("\n") else text + "\n")
+        self._job.note(event="output", text=text[-4000:])
+
+    def _end(self, state: str, *, reason: str = "") -> str:
+        self._job.note(event=state, **({"reason": reason} if reason else {}))
+        return state
+
+    def _listen(self) -> None:
+        """A line that drops is nothing to us; whoever asks us to end gets the end of the present step."""
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, self._cancel)
+
+    def _cancel(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self._cancelled = True
+
+
+def work_on(root: Root, folder: Path, *, back: bool = False) -> int:
+    """Run a worker in this process; return the exit status: 0 done, 1 not, 75 another job is running."""
+    job = Job(folder)
+    worker = Worker(root, job)
+    try:
+        state = worker.roll_back() if back else worker.work()
+    except JobError as error:
+        job.note(event="not begun", reason=str(error))
+        return 75
+    return 0 if state == ("rolled back" if back else "done") else 1

@@ -1,0 +1,90 @@
+"""What planning has to know beyond a snapshot: devices with what is on them, and the host's own files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct, field
+
+from raidtui.model.disk import Disk
+from raidtui.model.snapshot import Snapshot
+
+
+class Superblock(Struct, frozen=True, kw_only=True):
+    """What ``mdadm --examine --export`` says of a member or former member.
+
+    Args:
+        uuid: the array's, in mdadm's form 8:8:8:8; None for external metadata.
+        name: as it is stored, "host:name" or "name".
+        events: the event count; the higher one of two is the newer.
+        updated_s: epoch seconds of the last change.
+    """
+
+    uuid: str | None
+    name: str | None = None
+    level: str | None = None
+    raid_disks: int | None = None
+    metadata: str | None = None
+    device_uuid: str | None = None
+    events: int | None = None
+    updated_s: float | None = None
+
+    @property
+    def label(self) -> str:
+        """The name without the host, else the UUID's beginning."""
+        return (self.name or "").rpartition(":")[2] or (self.uuid or "unknown")[:8]
+
+
+class Device(Struct, frozen=True, kw_only=True):
+    """A block device as something that could become a member.
+
+    Args:
+        superblock: md's, if there is one.
+        digest: SHA-256 of its first and last MiB; None where it cannot be read.
+        busy: why it cannot be opened for oneself alone, if so.
+        sector_bytes: the logical sector size.
+        start_bytes: where a partition begins on its disk; 0 for a whole disk.
+        optimal_bytes: the disk's optimal I/O size; 0 where it says none.
+        discards: whether the device takes discards (TRIM).
+    """
+
+    disk: Disk
+    superblock: Superblock | None = None
+    digest: str | None = None
+    busy: str = ""
+    read_only: bool = False
+    sector_bytes: int = 512
+    start_bytes: int = 0
+    optimal_bytes: int = 0
+    discards: bool = False
+
+    @property
+    def path(self) -> str:
+        """The kernel's node."""
+        return f"/dev/{self.disk.name}"
+
+    @property
+    def aligned(self) -> bool:
+        """Whether it begins at a whole MiB, or at a multiple of the disk's optimal I/O size."""
+        return self.start_bytes % max(1 << 20, self.optimal_bytes) == 0
+
+
+class Survey(Struct, frozen=True, kw_only=True):
+    """All that a plan is made from.
+
+    Args:
+        devices: by kernel name; those that were asked for.
+        texts: the files that a plan may change, or that may name an array, by path; without missing ones.
+        conf_path: the mdadm.conf that this distribution's mdadm reads.
+        initramfs: the command that makes the initramfs anew, if the host has one.
+        mdadm: its version, (4, 2); None where it is not installed.
+        homehost: what mdadm writes before the names of new arrays.
+    """
+
+    snapshot: Snapshot
+    devices: Mapping[str, Device] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    conf_path: str = "/etc/mdadm/mdadm.conf"
+    initramfs: tuple[str, ...] = ()
+    mdadm: tuple[int, ...] | None = None
+    homehost: str = ""
