@@ -10,6 +10,7 @@ from typing import NoReturn
 import raidtui
 from raidtui.host.opening import open_root
 from raidtui.host.root import Root, RootError
+from raidtui.orders.parsers import add_job_parsers, add_plan_parser
 
 _EPILOG = """\
 exit status of status: 0 all well, 1 degraded or attention, 2 failed, 3 cannot tell.
@@ -59,6 +60,8 @@ def build_parser() -> argparse.ArgumentParser:
     capture.add_argument(
         "--with-serials", action="store_true", help="keep serial numbers and WWNs; they are hashed otherwise"
     )
+    add_plan_parser(commands)
+    add_job_parsers(commands)
     return parser
 
 
@@ -77,6 +80,8 @@ def run(argv: list[str]) -> int:
         return _status(root, arguments)
     if arguments.command == "capture":
         return _capture(root, arguments)
+    if arguments.command in {"plan", "apply", "jobs"}:
+        return _order(root, arguments)
     return _screen(root, arguments)
 
 
@@ -113,6 +118,18 @@ def _capture(root: Root, arguments: argparse.Namespace) -> int:
     kept = "with serial numbers" if arguments.with_serials else "serial numbers hashed"
     print(f"{arguments.file}: {number} files, {kept}. Look at it with: raidtui --root {arguments.file}")
     return 0
+
+
+def _order(root: Root, arguments: argparse.Namespace) -> int:
+    if arguments.command == "plan":
+        from raidtui.orders.plan import run_plan_order  # noqa: PLC0415
+
+        return run_plan_order(root, arguments)
+    from raidtui.orders.apply import run_apply_order, run_jobs_order  # noqa: PLC0415
+
+    return (
+        run_apply_order(root, arguments) if arguments.command == "apply" else run_jobs_order(root, arguments)
+    )
 
 
 def _screen(root: Root, arguments: argparse.Namespace) -> int:

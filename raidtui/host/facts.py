@@ -13,22 +13,10 @@ from raidtui.host.usage import BLOCK
 from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, Kind
 
-_IN_USE = frozenset({"mount", "swap", "holder"})
-
 
 def why_not(root: Root, fact: Fact) -> str:
     """Return a sentence that says why a fact does not hold, or "" where it does."""
     return _READERS[fact.kind](root, fact.subject, fact.value)
-
-
-def users_of(disk: Disk) -> str:
-    """Return what is mounted from, swapped to, or holds a device, in words; "" for nothing."""
-    return ", ".join(use.words for use in disk.uses if use.kind in _IN_USE)
-
-
-def identity_of(disk: Disk) -> str:
-    """Return what tells a device's disk from all others: its serial number, or its WWN."""
-    return disk.serial or disk.wwn or ""
 
 
 def _disk(root: Root, name: str) -> Disk | None:
@@ -39,7 +27,7 @@ def _serial(root: Root, name: str, value: str) -> str:
     disk = _disk(root, name)
     if disk is None:
         return f"{name} is gone"
-    found = identity_of(disk)
+    found = disk.identity
     return "" if found == value else f"{name} is another disk now: {found or 'without serial number'}"
 
 
@@ -55,19 +43,24 @@ def _free(root: Root, name: str, value: str) -> str:
     disk = _disk(root, name)
     if disk is None:
         return f"{name} is gone"
-    if users := users_of(disk):
+    if users := disk.users:
         return f"{name} is in use: {users}"
     busy = why_busy(root, name)
     return f"{name}: {busy}" if busy else ""
 
 
 def _untouched(root: Root, name: str, value: str) -> str:
-    return "" if digest_of(root, name) == value else f"{name} was written to since the plan was made"
+    found = digest_of(root, name)
+    if found is None:
+        return f"{name} cannot be read"
+    return "" if found == value else f"{name} was written to since the plan was made"
 
 
 def _superblock(root: Root, name: str, value: str) -> str:
     found = read_superblock(root, name)
     uuid = (found.uuid or "?") if found else ""
+    if found is None and (unknown := root.run("mdadm", "--examine", "--export", f"/dev/{name}").why_not):
+        return f"{name} cannot be examined: {unknown}"
     if uuid == value:
         return ""
     if not uuid:
@@ -75,9 +68,17 @@ def _superblock(root: Root, name: str, value: str) -> str:
     return f"{name} has the superblock of {found.label if found else uuid} ({uuid})"
 
 
+def _clean(root: Root, name: str, value: str) -> str:
+    del value
+    output = root.run("wipefs", "--no-act", "--noheadings", f"/dev/{name}")
+    if output.status != 0:
+        return f"{name} cannot be looked at: {output.why_not or output.stderr.strip()}"
+    return f"{name} still has signatures" if output.stdout.strip() else ""
+
+
 def _array(root: Root, name: str, value: str) -> str:
     found = canonical_uuid(root.text(f"{BLOCK}/{name}/md/uuid"))
-    if found == canonical_uuid(value):
+    if found and found == canonical_uuid(value):
         return ""
     return f"{name} is another array now" if found else f"{name} is not there"
 
@@ -112,7 +113,7 @@ def _unused(root: Root, name: str, value: str) -> str:
     parts = [use.what for use in disk.uses if use.kind == "partition"]
     for each in (name, *parts):
         found = _disk(root, each)
-        if found is not None and (users := users_of(found)):
+        if found is not None and (users := found.users):
             return f"{each} is in use: {users}"
     return ""
 
@@ -159,7 +160,10 @@ def _digest(root: Root, path: str, value: str) -> str:
 
 
 def _line(root: Root, path: str, value: str) -> str:
-    lines = (root.text(path) or "").split("\n")
+    try:
+        lines = root.read(path).decode("latin-1").split("\n")  # as in Survey.texts
+    except OSError:
+        lines = []
     return "" if value in lines else f"{path} has no line {value!r}"
 
 
@@ -169,6 +173,7 @@ _READERS = {
     Kind.FREE: _free,
     Kind.UNTOUCHED: _untouched,
     Kind.SUPERBLOCK: _superblock,
+    Kind.CLEAN: _clean,
     Kind.ARRAY: _array,
     Kind.GONE: _gone,
     Kind.RUNNING: _running,

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 
@@ -119,7 +120,7 @@ def digest_of(root: Root, name: str) -> str | None:
 
 def _whole_text(root: Root, path: str) -> str | None:
     try:
-        return root.read(path).decode("utf-8", "surrogateescape")
+        return root.read(path).decode("latin-1")
     except OSError:
         return None
 
@@ -134,11 +135,8 @@ def _conf_path(root: Root, texts: dict[str, str]) -> str:
 
 def _mdadm_version(root: Root) -> tuple[int, ...] | None:
     output = root.run("mdadm", "--version", timeout_s=5.0)
-    for word in (output.stdout + output.stderr).replace("v", " ").split():
-        parts = word.split(".")
-        if len(parts) > 1 and all(part.isdigit() for part in parts[:2]):
-            return int(parts[0]), int(parts[1])
-    return None
+    found = re.search(r"\bv([0-9]{1,3})\.([0-9]{1,3})", output.stdout + output.stderr)  # also v4.3-rc1
+    return (int(found[1]), int(found[2])) if found else None
 
 
 def _time(text: str) -> float | None:

@@ -59,7 +59,9 @@ def read_uses(
         for child in root.names(f"{BLOCK}/{name}")
         if child.startswith(name) and root.text(f"{BLOCK}/{name}/{child}/partition") is not None
     ]
-    for key in ("ID_FS_TYPE", "ID_PART_TABLE_TYPE"):
+    # udev tells of a partition's disk's table with the partition, too.
+    is_partition = root.text(f"{BLOCK}/{name}/partition") is not None
+    for key in ("ID_FS_TYPE",) if is_partition else ("ID_FS_TYPE", "ID_PART_TABLE_TYPE"):
         if signature := entry.properties.get(key):
             label = entry.properties.get("ID_FS_LABEL", "") if key == "ID_FS_TYPE" else ""
             uses.append(Use(kind="signature", what=signature, detail=label))

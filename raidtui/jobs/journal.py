@@ -21,6 +21,10 @@ def who() -> str:
     for key in ("SUDO_USER", "LOGNAME", "USER"):
         if name := os.environ.get(key):
             return name
+    import pwd  # noqa: PLC0415  (asked when something is written)
+
+    with contextlib.suppress(KeyError):
+        return pwd.getpwuid(os.getuid()).pw_name
     return str(os.getuid())
 
 

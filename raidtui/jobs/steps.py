@@ -89,13 +89,14 @@ def _run(root: Root, step: Step, say: Say) -> str:
 
 def _replace(path: str, content: str, backup: str) -> str:
     """Put a file in place: whole or not at all, with the old one's owner and mode, the old one kept."""
-    target = Path(path)
+    target = Path(os.path.realpath(path))  # a link stays one
     temporary = ""
     try:
+        data = content.encode("latin-1")  # bytes as they are: see Survey.texts
         old = target.stat() if target.exists() else None
         descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content.encode("utf-8", "surrogateescape"))
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
             os.fchmod(file.fileno(), 0o644 if old is None else old.st_mode & 0o7777)
@@ -103,13 +104,15 @@ def _replace(path: str, content: str, backup: str) -> str:
                 os.fchown(file.fileno(), old.st_uid, old.st_gid)
         if old is not None and backup:
             with contextlib.suppress(FileExistsError):
-                os.link(path, f"{path}.{backup}")
+                os.link(target, f"{target}.{backup}")
         Path(temporary).replace(target)
         folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(folder)
         finally:
             os.close(folder)
+    except UnicodeEncodeError as error:
+        return f"{path} cannot be written: it holds {content[error.start]!r}, which is no byte"
     except OSError as error:
         if temporary:
             Path(temporary).unlink(missing_ok=True)

@@ -7,6 +7,7 @@ which step was under way.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -38,9 +39,16 @@ class PlanFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def save_plan(plan: Plan, *, host: str, made_s: float) -> bytes:
-    """Return a plan as JSON."""
+    """Return a plan as JSON.
+
+    Raises:
+        JobError: it holds text that is none (a name of bytes that are not UTF-8).
+    """
     file = PlanFile(raidtui_plan=SCHEMA, host=host, made_s=made_s, plan=plan)
-    return msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n"
+    try:
+        return msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n"
+    except UnicodeEncodeError as error:
+        raise JobError(f"this plan cannot be saved: {error.object!r} is not UTF-8") from error
 
 
 def load_plan(data: bytes) -> PlanFile:
@@ -55,7 +63,7 @@ def load_plan(data: bytes) -> PlanFile:
         if version != SCHEMA:
             raise JobError(f"this is no plan of version {SCHEMA}: make it with raidtui plan ... --json")
         return msgspec.json.decode(data, type=PlanFile)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise JobError(f"this is no plan: {error}") from error
 
 
@@ -91,6 +99,10 @@ class Job:
                 with contextlib.suppress(FileExistsError):
                     place.mkdir(mode=0o700)
                     break
+            else:
+                raise JobError(
+                    f"a job cannot be kept in {parent}: too many of this second; nothing was begun"
+                )
             job = cls(place)
             _write_synced(place / "plan.json", save_plan(plan, host=host, made_s=time.time()))
             job.note(event="made", title=plan.title, subject=plan.subject)
@@ -124,10 +136,15 @@ class Job:
             OSError: it could not be written: the job must not go on.
         """
         line = json.dumps({"at_s": round(time.time(), 3), "who": who(), **entry}, ensure_ascii=False)
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         descriptor = os.open(self.folder / "journal.jsonl", flags, 0o600)
         try:
-            os.write(descriptor, line.encode("utf-8", "replace") + b"\n")
+            data = line.encode("utf-8", "replace") + b"\n"
+            end = os.fstat(descriptor).st_size
+            if end and os.pread(descriptor, 1, end - 1) != b"\n":  # a crash cut the last line short
+                data = b"\n" + data
+            if os.write(descriptor, data) < len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -136,7 +153,8 @@ class Job:
         """Return the journal; a last line that was cut short by a crash is left out."""
         found: list[Mapping[str, Any]] = []
         with contextlib.suppress(FileNotFoundError):
-            for line in (self.folder / "journal.jsonl").read_text(encoding="utf-8").split("\n"):
+            text = (self.folder / "journal.jsonl").read_text(encoding="utf-8", errors="replace")
+            for line in text.split("\n"):
                 with contextlib.suppress(ValueError):
                     entry = json.loads(line)
                     if isinstance(entry, dict):
@@ -161,7 +179,7 @@ class Job:
         done: set[int] = set()
         begun: set[int] = set()
         for entry in self.entries():
-            step = entry.get("step")
+            step = entry.get("of" if entry.get("event") == "undo" else "step")
             if not isinstance(step, int):
                 continue
             if entry.get("event") == "begin":
@@ -169,6 +187,9 @@ class Job:
             elif entry.get("event") == "step done":
                 done.add(step)
                 begun.discard(step)
+            elif entry.get("event") == "undo":  # until it is undone, nobody knows how much of it is left
+                done.discard(step)
+                begun.add(step)
             elif entry.get("event") == "undone":
                 done.discard(step)
                 begun.discard(step)
@@ -208,16 +229,24 @@ def only_worker(folder: Path, job_id: str) -> Iterator[None]:
     """
     descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not _take(descriptor):
             holder = os.pread(descriptor, 4096, 0).decode("utf-8", "replace").strip()
-            raise JobError(f"another job is running: {holder}; wait for it, or cancel it") from None
+            raise JobError(f"another job is running: {holder}; wait for it, or cancel it")
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{job_id} (pid {os.getpid()}, by {who()})".encode(), 0)
         yield
     finally:
         os.close(descriptor)
+
+
+def _take(descriptor: int) -> bool:
+    """Take the lock; one who only looks (``_lock_text``) has it for an instant: try again."""
+    for pause_s in (0.0, 0.01, 0.1):
+        time.sleep(pause_s)
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+    return False
 
 
 def worker_of(folder: Path) -> str | None:
@@ -235,7 +264,7 @@ def _lock_text(folder: Path) -> str | None:
     with contextlib.suppress(FileNotFoundError, PermissionError):
         descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # two that look do not see each other
         except OSError:
             return os.pread(descriptor, 4096, 0).decode("utf-8", "replace")
         finally:

@@ -13,7 +13,7 @@ from types import FrameType
 
 from raidtui.host.root import Root
 from raidtui.jobs.blackbox import save_black_box
-from raidtui.jobs.steps import do_step, holds
+from raidtui.jobs.steps import do_step, first_trouble, holds
 from raidtui.jobs.store import Job, JobError, only_worker
 from raidtui.model.plan import Harm, Plan, Step
 
@@ -41,15 +41,11 @@ class Worker:
             self._listen()
             plan = self._job.plan
             self._job.note(event="work", pid=os.getpid())
-            reason = self._forward(plan)
-            if not reason:
-                return self._end("done")
-            if self._cancelled:
-                return self._end("cancelled", reason=reason)
-            if plan.rolls_back:
+            state, reason = self._forward(plan)
+            if state == "failed" and plan.rolls_back:
                 self._job.note(event="going back", reason=reason)
                 return self._back(plan, reason)
-            return self._end("failed", reason=reason)
+            return self._end(state, reason=reason)
 
     def roll_back(self) -> str:
         """Undo what was done, last first; return the state it ends in.
@@ -62,32 +58,39 @@ class Worker:
             self._job.note(event="work", pid=os.getpid(), back=True)
             return self._back(self._job.plan, "asked for")
 
-    def _forward(self, plan: Plan) -> str:
+    def _forward(self, plan: Plan) -> tuple[str, str]:
+        """Return how it ended, and why: done, cancelled, failed."""
         done, begun = self._job.done_steps()
-        saved = (self._job.folder / "blackbox").is_dir() and bool(done)
+        # Once a step was begun, the black box of what was there before is never written over.
+        saved = any(entry.get("event") == "begin" for entry in self._job.entries())
         for number, step in enumerate(plan.steps):
             if number in done:
                 continue
             if self._cancelled:
-                return f"cancelled before step {number + 1}"
+                return "cancelled", f"cancelled before step {number + 1}"
             if number in begun and step.proves and holds(self._root, step.proves):
                 self._job.note(event="step done", step=number, found=True)
                 continue
             if plan.harm is Harm.DESTROYS and not saved:
                 if reason := save_black_box(self._root, plan, self._job.folder / "blackbox"):
-                    return reason
+                    return "failed", reason
                 saved = True
-            self._job.note(event="begin", step=number, command=step.command)
-            if reason := self._do(step):
+            # What cannot be begun is not begun: going back must not undo what it never did.
+            reason = first_trouble(self._root, step.needs)
+            if not reason:
+                self._job.note(event="begin", step=number, command=step.command)
+                reason = self._do(step)
+            if reason:
                 self._job.note(event="step failed", step=number, reason=reason)
-                return f"step {number + 1}: {reason}"
+                return "failed", f"step {number + 1}: {reason}"
             self._job.note(event="step done", step=number)
-        return ""
+        return "done", ""
 
     def _back(self, plan: Plan, why: str) -> str:
         done, begun = self._job.done_steps()
         stuck = ""
         for number in sorted(done | begun, reverse=True):
+            undone = True
             for step in plan.steps[number].undo:
                 if step.proves and holds(self._root, step.proves):
                     continue
@@ -95,7 +98,8 @@ class Worker:
                 if reason := self._do(step):
                     self._job.note(event="undo failed", of=number, reason=reason)
                     stuck = stuck or f"step {number + 1} cannot be undone: {reason}"
-            if not stuck:
+                    undone = False
+            if undone:
                 self._job.note(event="undone", step=number)
         if stuck:
             return self._end("stuck", reason=f"{why}; {stuck}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+_IN_USE = frozenset({"mount", "swap", "holder"})
+
 
 class Use(Struct, frozen=True, kw_only=True):
     """One use of a device: kind is mount, swap, holder, signature or partition."""
@@ -45,6 +47,16 @@ class Disk(Struct, frozen=True, kw_only=True):
     wwn: str | None = None
     rotational: bool | None = None
     uses: tuple[Use, ...] = ()
+
+    @property
+    def users(self) -> str:
+        """What is mounted from, swapped to, or holds it, in words; "" for nothing."""
+        return ", ".join(use.words for use in self.uses if use.kind in _IN_USE)
+
+    @property
+    def identity(self) -> str:
+        """What tells its disk from all others: the serial number, or the WWN."""
+        return self.serial or self.wwn or ""
 
 
 class DiskIo(Struct, frozen=True, kw_only=True):

@@ -24,6 +24,7 @@ class Kind(StrEnum):
     FREE = "free"  # nothing uses a device: no mount, swap, holder, array, open file
     UNTOUCHED = "untouched"  # a device reads as when the plan was made: the digest of its ends
     SUPERBLOCK = "superblock"  # a device's superblock is of the array with this UUID ("": it has none)
+    CLEAN = "clean"  # wipefs finds nothing on a device
     ARRAY = "array"  # a kernel name (md127) is the array with this UUID
     GONE = "gone"  # no array has this kernel name, or this UUID
     RUNNING = "running"  # the array with this UUID is there and active
@@ -36,7 +37,7 @@ class Kind(StrEnum):
     LINE = "line"  # a file has this line
 
 
-class Fact(Struct, frozen=True, kw_only=True):
+class Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Something that can be read from the host, and must hold."""
 
     kind: Kind
@@ -44,7 +45,7 @@ class Fact(Struct, frozen=True, kw_only=True):
     value: str = ""
 
 
-class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """One thing that is done: a write to a kernel's file, a file put in place, or a tool that is run.
 
     Args:
@@ -86,7 +87,7 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"echo {self.text} > {self.path}"
 
 
-class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What will be done.
 
     Args:

@@ -75,6 +75,7 @@ class Survey(Struct, frozen=True, kw_only=True):
     Args:
         devices: by kernel name; those that were asked for.
         texts: the files that a plan may change, or that may name an array, by path; without missing ones.
+            Bytes as characters (latin-1), so that what a plan does not touch stays as it is.
         conf_path: the mdadm.conf that this distribution's mdadm reads.
         initramfs: the command that makes the initramfs anew, if the host has one.
         mdadm: its version, (4, 2); None where it is not installed.

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from raidtui.ui.widgets.filter import FilterLine
 
 
+_LATER_S = 0.4  # what is not needed for the first picture waits until it is there
+
+
 class RaidApp(App[int]):
     """The console on one host.
 
@@ -95,6 +98,8 @@ class RaidApp(App[int]):
         self.call_after_refresh(_settle_memory)
         for trouble in self._troubles:
             self.call_after_refresh(self._say, trouble)
+        if self._root.writable:
+            self.set_timer(_LATER_S, self._tell_of_jobs)
 
     def on_ready(self) -> None:
         """From now on a signal ends the program in good order, the terminal restored."""
@@ -102,6 +107,16 @@ class RaidApp(App[int]):
         for number in (signal.SIGTERM, signal.SIGHUP):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # not in a thread
                 loop.add_signal_handler(number, self.exit, 128 + number)
+
+    async def _tell_of_jobs(self) -> None:
+        """Say which job was interrupted: it can be gone on with, or undone."""
+        from raidtui import desk  # noqa: PLC0415
+
+        found = await self.pulse.work(desk.unfinished) if self.pulse is not None else ()
+        if found:
+            _, state, title = found[-1]
+            words = {"running": "is running", "stuck": "is stuck"}.get(state, "was interrupted")
+            self._say(f"{title} {words}; J shows it")
 
     def _say(self, text: str) -> None:
         """Say a trouble, and keep it in the log: the next one takes its place on the screen."""
@@ -175,6 +190,20 @@ class RaidApp(App[int]):
         else:
             self.main.arrays.forget_asked()
             self.run_worker(self._execute(plan, is_undo=True))
+
+    def on_arrays_pane_repair_wanted(self, message: ArraysPane.RepairWanted) -> None:
+        """Go the way from a verb to a job."""
+        message.stop()
+        from raidtui.ui.repairs import Repairs  # noqa: PLC0415
+
+        if self.report is not None:
+            self.run_worker(Repairs(self).run(message.verb, message.array, self.report.snapshot))
+
+    def action_jobs(self) -> None:
+        """Show the jobs that run or were interrupted."""
+        from raidtui.ui.repairs import Repairs  # noqa: PLC0415
+
+        self.run_worker(Repairs(self).jobs())
 
     def on_arrays_pane_said(self, message: ArraysPane.Said) -> None:
         """Show a pane's sentence."""

@@ -76,15 +76,39 @@ LIMITS = Command(
     help="Go to the sliders: arrows, shift with arrows, digits (MB/s, k for KiB/s), mouse.",
 )  # fmt: skip
 SCOPE = Command(
-    id="arrays.scope", keys="s", action="scope", label="Scope",
+    id="arrays.scope", keys="s", action="scope", label="Scope", foot=False,
     help="Let the sliders move this array's limits, or the system's.",
 )  # fmt: skip
 GIVE_BACK = Command(
-    id="arrays.give_back", keys="g", action="give_back", label="Give back",
+    id="arrays.give_back", keys="g", action="give_back", label="Give back", foot=False,
     help="Give this array's limits back to the system: they follow the system's from then on.",
 )  # fmt: skip
 UNDO = Command(
-    id="arrays.undo", keys="u", action="undo", label="Undo", help="Put back what was done last."
+    id="arrays.undo", keys="u", action="undo", label="Undo", foot=False, help="Put back what was done last."
+)  # fmt: skip
+REPLACE = Command(
+    id="arrays.replace", keys="R", action="repair('replace')", label="Replace",
+    help="Copy a member to another device while it still serves: redundancy is never given up.",
+)  # fmt: skip
+ADD = Command(
+    id="arrays.add", keys="A", action="repair('add')", label="Add",
+    help="Add a device: a former member (only what changed is copied), a member, or a spare.",
+)  # fmt: skip
+FAIL = Command(
+    id="arrays.fail", keys="F", action="repair('fail')", label="Fail",
+    help="Mark a member as failed. Replace is the better verb where it still works.",
+)  # fmt: skip
+REMOVE = Command(
+    id="arrays.remove", keys="M", action="repair('remove')", label="Remove", foot=False,
+    help="Take a failed member, or a spare, out of the array.",
+)  # fmt: skip
+RENAME = Command(
+    id="arrays.rename", keys="N", action="repair('rename')", label="Rename",
+    help="Give the array another name, in its superblock, mdadm.conf, initramfs and fstab.",
+)  # fmt: skip
+STOP = Command(
+    id="arrays.stop", keys="T", action="repair('stop')", label="Stop", foot=False,
+    help="Stop the array; nothing on it is changed.",
 )  # fmt: skip
 UP = Command(
     id="arrays.up", keys="up,k", action="move(-1)", label="Up", help="The array above.", foot=False
@@ -92,7 +116,9 @@ UP = Command(
 DOWN = Command(
     id="arrays.down", keys="down,j", action="move(1)", label="Down", help="The array below.", foot=False
 )  # fmt: skip
-ARRAYS = (CHECK, CANCEL, PAUSE, LIMITS, SCOPE, GIVE_BACK, UNDO)
+ARRAYS = (
+    CHECK, CANCEL, PAUSE, LIMITS, SCOPE, GIVE_BACK, UNDO, REPLACE, ADD, FAIL, REMOVE, RENAME, STOP
+)  # fmt: skip
 
 FILTER = Command(
     id="app.filter", keys="slash", action="filter", label="Filter", foot=False, first=True,
@@ -116,10 +142,14 @@ DEMO = Command(
     id="app.demo", keys="d", action="demo", label="Demo", foot=False,
     help="Open the demo host, where no md array is here.",
 )  # fmt: skip
+JOBS = Command(
+    id="app.jobs", keys="J", action="jobs", label="Jobs", foot=False,
+    help="Jobs that run or were interrupted: follow, resume, roll back.",
+)  # fmt: skip
 TO_ARRAYS = Command(
     id="app.arrays", keys="1", action="pane('arrays')", label="Arrays", help="The arrays.", foot=False
 )  # fmt: skip
 TO_LOG = Command(
     id="app.log", keys="6", action="pane('log')", label="Log", help="What happened.", foot=False
 )  # fmt: skip
-EVERYWHERE = (HELP, PALETTE, TO_ARRAYS, TO_LOG, FILTER, HOLD, DEMO, QUIT)
+EVERYWHERE = (HELP, PALETTE, TO_ARRAYS, TO_LOG, FILTER, HOLD, JOBS, DEMO, QUIT)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from raidtui.console import Console, Report
 from raidtui.host.root import Root
@@ -19,6 +19,8 @@ from raidtui.ui.host_thread import HostThread, tell
 
 if TYPE_CHECKING:
     from raidtui.jobs.runner import Outcome
+
+T = TypeVar("T")
 
 _COALESCE_S = 0.008
 _FIRST_S = 0.5
@@ -133,6 +135,10 @@ class Pulse:
         outcome, report = await self._thread.run(lambda: self._do(plan, is_undo))
         self.look()
         return outcome, report
+
+    async def work(self, work: Callable[[], T]) -> T:
+        """Do something with the host in its thread, where nothing else is done with it meanwhile."""
+        return await self._thread.run(work)
 
     async def left_changed(self) -> Plan | None:
         """Return what this session has changed and not put back."""

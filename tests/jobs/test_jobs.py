@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import pwd
 import stat
 from pathlib import Path
 
@@ -204,7 +205,7 @@ def test_where(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_who(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SUDO_USER", "LOGNAME", "USER"):
         monkeypatch.delenv(name, raising=False)
-    assert who() == str(os.getuid())
+    assert who() == pwd.getpwuid(os.getuid()).pw_name
     for name, value in (("USER", "user"), ("LOGNAME", "login"), ("SUDO_USER", "ada")):
         monkeypatch.setenv(name, value)
         assert who() == value

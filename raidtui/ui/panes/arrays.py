@@ -29,6 +29,7 @@ from raidtui.ui.widgets.lines import Lines, ScrollLines
 from raidtui.ui.widgets.slider import Slider
 
 _SETTLE_S = 0.12
+_REPAIRS = frozenset(f"arrays.{verb}" for verb in ("replace", "add", "fail", "remove", "rename", "stop"))
 _CHECKS = frozenset({"check", "repair"})
 
 
@@ -78,6 +79,14 @@ class ArraysPane(Vertical):
 
     class UndoWanted(Message):
         """The last thing done shall be undone."""
+
+    class RepairWanted(Message):
+        """A verb that changes members or the array itself."""
+
+        def __init__(self, verb: str, array: Array) -> None:
+            super().__init__()
+            self.verb = verb
+            self.array = array
 
     class Said(Message):
         """A sentence for the message line."""
@@ -257,6 +266,10 @@ class ArraysPane(Vertical):
             return plan_limits(snapshot, key, 1, 1)
         if command_id in {"arrays.limits", "arrays.undo"}:
             return needs_root(snapshot)
+        if command_id in _REPAIRS:
+            if snapshot.host.source == "demo":
+                return Refusal(why="the demo host is simulated: members are not changed there")
+            return needs_root(snapshot) or (None if array else Refusal(why="no array is chosen"))
         return None
 
     def foot(self) -> list[tuple[Command, str, bool]]:
@@ -315,6 +328,15 @@ class ArraysPane(Vertical):
     def action_undo(self) -> None:
         """Undo the last change."""
         self._do("arrays.undo")
+
+    def action_repair(self, verb: str) -> None:
+        """Ask for what a repair verb needs to know, then for its plan."""
+        refusal = self.plan_of(f"arrays.{verb}")
+        array = self.array
+        if isinstance(refusal, Refusal):
+            self.post_message(self.Said(refusal.sentence))
+        elif array is not None:
+            self.post_message(self.RepairWanted(verb, array))
 
     def action_limits(self) -> None:
         """Go to the max slider."""

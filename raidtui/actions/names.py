@@ -1,0 +1,63 @@
+"""Names of arrays: which are good everywhere, which are taken, and which array a word means.
+
+mdadm 4.3 and 4.4 refuse what 4.2 and 4.5 take; a name that all of them take is the only safe one. The
+superblock keeps 31 bytes, the host's name and a colon included.
+"""
+
+from __future__ import annotations
+
+from raidtui.model.array import Array
+from raidtui.model.plan import Refusal
+from raidtui.model.snapshot import Snapshot
+
+_LONGEST = 31
+_SIGNS = frozenset("._-")
+
+
+def refuse_name(name: str) -> Refusal | None:
+    """Return why an array cannot have this name, or None."""
+    good = name.isascii() and all(char.isalnum() or char == "_" or char in _SIGNS for char in name)
+    if name and good and name[0] not in _SIGNS and len(name) <= _LONGEST:
+        return None
+    return Refusal(
+        why=f"{name!r} is no name for an array" if name else "the array needs a name",
+        remedy="1 to 31 letters, digits, _ . or -, not . or - first; a number of three digits is best",
+    )
+
+
+def refuse_taken(snapshot: Snapshot, name: str, own_key: str | None = None) -> Refusal | None:
+    """Return why a name cannot be used beside the arrays that are there, or None."""
+    for array in snapshot.arrays:
+        if array.key == own_key:
+            continue
+        if array.label == name:
+            return Refusal(why=f"{array.path} is called {name} already", remedy="choose another name")
+        if name.isdigit() and array.name == f"md{int(name)}":
+            return Refusal(why=f"{array.name} is there already", remedy="choose another number")
+    return None
+
+
+def long_name_note(homehost: str, name: str) -> tuple[str, ...]:
+    """Return a note where host and name together are too long for the superblock."""
+    if homehost and len(homehost) + 1 + len(name) > _LONGEST:
+        return (f"{homehost}:{name} is longer than the superblock's 31 bytes: it is stored without the host",)
+    return ()
+
+
+def find_array(snapshot: Snapshot, word: str) -> Array | Refusal:
+    """Return the array that a word means: its name, kernel name, path, link under /dev/md, or UUID."""
+    arrays = snapshot.arrays
+    ways = (
+        [array for array in arrays if array.label == word],
+        [a for a in arrays if word in {a.name, a.path, a.link, f"/dev/md/{a.label}"}],
+        [array for array in arrays if array.name == f"md{word}"],
+        [array for array in arrays if len(word) >= 8 and (array.uuid or "").startswith(word.lower())],
+    )
+    for found in ways:
+        if len(found) == 1:
+            return found[0]
+        if found:
+            names = ", ".join(f"{array.path} ({array.uuid})" for array in found)
+            return Refusal(why=f"{word} may be {names}", remedy="give the UUID")
+    known = ", ".join(array.title for array in snapshot.arrays) or "none"
+    return Refusal(why=f"there is no array {word!r}", remedy=f"there are: {known}")

@@ -1,0 +1,71 @@
+"""A plan for the eye, and as a commented shell script."""
+
+from __future__ import annotations
+
+import shlex
+
+from raidtui.model.plan import Harm, Plan, Step
+from raidtui.model.text import visible
+
+_HARM = {
+    Harm.HARMLESS: "harmless",
+    Harm.REDUCES: "reduces redundancy, or takes the array away for a time",
+    Harm.DESTROYS: "destroys what is on the devices",
+}
+
+
+def plan_sentences(plan: Plan) -> list[str]:
+    """Return a plan as lines: what it is, what is lost, every step, how it is undone."""
+    lines = [f"{plan.title} ({_HARM[plan.harm]})"]
+    lines += [f"  gone afterwards: {text}" for text in plan.loses]
+    lines += [f"  {text}" for text in (plan.warning, *plan.notes) if text]
+    for number, step in enumerate(plan.steps, start=1):
+        lines.append(f"{number:>3}  {step.command}")
+        lines.append(f"       {step.why}")
+        lines += [f"       {text}" for text in _content(step)]
+    undone = sum(bool(step.undo) for step in plan.steps)
+    if plan.harm is Harm.DESTROYS:
+        lines.append("What is on the devices cannot be brought back.")
+    elif undone:
+        last = "; a failure in the middle undoes what was done" if plan.rolls_back else ""
+        lines.append(f"{undone} of {len(plan.steps)} steps can be undone{last}.")
+    return [visible(line) for line in lines]
+
+
+def _content(step: Step) -> list[str]:
+    if step.content is None:
+        return []
+    return [f"| {line}" for line in step.content.rstrip("\n").split("\n")[-6:]]
+
+
+def shell_script(plan: Plan) -> str:
+    """Return a plan as a shell script: for reading, and for a rescue without raidtui.
+
+    What raidtui reads again before each step is a comment here: a person has to look.
+    """
+    lines = [
+        "#!/bin/sh",
+        *(f"# {visible(text)}" for text in (plan.title, *plan.loses, plan.warning, *plan.notes) if text),
+    ]
+    lines += ["# raidtui would read again, right before each step, what the comments say.", "set -eu"]
+    for number, step in enumerate(plan.steps, start=1):
+        lines += ["", f"# {number}: {visible(step.why)}"]
+        lines += [
+            f"#    must hold: {fact.kind} {visible(fact.subject)} {visible(fact.value)}".rstrip()
+            for fact in step.needs
+        ]
+        lines.append(_shell(step))
+        lines += [
+            f"#    then holds: {fact.kind} {visible(fact.subject)} {visible(fact.value)}".rstrip()
+            for fact in step.proves
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _shell(step: Step) -> str:
+    if step.argv:
+        words = shlex.join(step.argv)
+        return f"printf %s {shlex.quote(step.stdin)} | {words}" if step.stdin else words
+    if step.content is not None:
+        return f"printf %s {shlex.quote(step.content)} > {shlex.quote(step.path)}"
+    return f"printf '%s\\n' {shlex.quote(step.text)} > {shlex.quote(step.path)}"

@@ -1,0 +1,124 @@
+"""The desk of whoever changes storage from the screen: surveys, jobs begun, followed, and found again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from raidtui.actions.script import shell_script
+from raidtui.host.devices import candidate_names
+from raidtui.host.root import Root
+from raidtui.host.survey import read_survey
+from raidtui.jobs.spawn import cancel, start_worker
+from raidtui.jobs.store import Job, JobError, all_jobs, find_job, worker_of
+from raidtui.jobs.words import FINAL
+from raidtui.model.plan import Plan
+from raidtui.model.snapshot import Snapshot
+from raidtui.model.survey import Survey
+
+
+class JobNews(Struct, frozen=True, kw_only=True):
+    """What a job's journal says beyond what was seen.
+
+    Args:
+        entries: the new entries.
+        state: as ``Job.state``; "" while it runs.
+    """
+
+    entries: tuple[Mapping[str, Any], ...]
+    state: str = ""
+
+
+def survey(root: Root, snapshot: Snapshot, names: Collection[str] | None = None) -> Survey:
+    """Return a survey with the named devices, or with all that could hold a member."""
+    return read_survey(root, snapshot, candidate_names(root) if names is None else names)
+
+
+def begin(root: Root, plan: Plan) -> str:
+    """Make a job of a plan and start its worker; return the job's id.
+
+    Raises:
+        JobError: another job is running, or this one cannot be kept.
+    """
+    if not root.live:
+        raise JobError("the simulated host has no jobs: there is nothing to change here")
+    other = next((job for job in all_jobs() if worker_of(job.folder.parent) == job.id), None)
+    if other is not None:
+        raise JobError(f"another job is running: {other.id}")
+    job = Job.create(plan, host=root.hostname or "")
+    start_worker(job)
+    return job.id
+
+
+def again(job_id: str, *, back: bool) -> int:
+    """Let a job go on, or undo what it has done; return how many entries its journal had before.
+
+    Raises:
+        JobError: another job is running.
+    """
+    job = find_job(job_id)
+    before = len(job.entries())
+    start_worker(job, back=back)
+    return before
+
+
+def news(job_id: str, since: int, begun_after: int = 0) -> JobNews:
+    """Return what a job has noted since, and how it ended, if it has.
+
+    Args:
+        job_id: the job.
+        since: how many entries to pass over.
+        begun_after: how many entries there were before the worker was started whose end is waited for.
+    """
+    job = find_job(job_id)
+    running = worker_of(job.folder.parent) == job.id
+    entries = job.entries()
+    begun = any(each.get("event") in {"work", "not begun"} for each in entries[begun_after:])
+    last = next((str(each.get("event")) for each in reversed(entries) if each.get("event") != "output"), "")
+    if not begun:
+        state = ""
+    elif last in FINAL:
+        state = last
+    elif running:
+        state = ""
+    else:
+        state = job.state if job.state != "running" else ""
+    return JobNews(entries=tuple(entries[since:]), state=state)
+
+
+def stop_job(job_id: str) -> None:
+    """Ask a job to end after its present step.
+
+    Raises:
+        JobError: it is not running.
+    """
+    cancel(find_job(job_id))
+
+
+def unfinished() -> tuple[tuple[str, str, str], ...]:
+    """Return (id, state, title) of the jobs that run, or were interrupted."""
+    found = []
+    for job in all_jobs()[-20:]:
+        state = job.state
+        if state in {"running", "interrupted", "stuck"}:
+            title = next((str(e.get("title", "")) for e in job.entries() if e.get("event") == "made"), "")
+            found.append((job.id, state, title))
+    return tuple(found)
+
+
+def save_script(plan: Plan) -> str:
+    """Write a plan as a shell script into the current folder; return its path.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    words = "".join(char if char.isalnum() else "-" for char in plan.title.lower()).strip("-")[:40]
+    path = Path.cwd() / f"raidtui-{words}.sh"
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o700)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(shell_script(plan))
+    return str(path)

@@ -1,0 +1,91 @@
+"""Starts workers away from the terminal, follows them, and asks them to end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import raidtui
+from raidtui.host.tools import run_tool, tool_path
+from raidtui.jobs.journal import who
+from raidtui.jobs.store import Job, JobError, worker_of, worker_pid
+from raidtui.jobs.words import FINAL
+
+_PACE_S = 0.05
+_BEGIN_S = 20.0
+
+
+def start_worker(job: Job, *, back: bool = False) -> None:
+    """Start a worker in a session of its own: under systemd where that is PID 1, else as an orphan.
+
+    Raises:
+        JobError: another job is running, or the worker cannot be started.
+    """
+    other = worker_of(job.folder.parent)
+    if other is not None:
+        raise JobError(f"another job is running: {other}; wait for it, or cancel it")
+    argv = (sys.executable, "-m", "raidtui", "jobs", "work", str(job.folder), *(("--back",) if back else ()))
+    own = {"PYTHONPATH": str(Path(raidtui.__file__).parents[1]), "SUDO_USER": who(), "LC_ALL": "C.UTF-8"}
+    if os.path.isdir("/run/systemd/system") and tool_path("systemd-run"):  # noqa: PTH112
+        settings = [f"--setenv={key}={value}" for key, value in own.items()]
+        unit = f"--unit=raidtui-{job.id}-{time.monotonic_ns() % 10**6}"
+        done = run_tool(("systemd-run", "--quiet", "--collect", unit, *settings, "--", *argv), 20.0)
+        if done.status == 0:
+            return
+        job.note(event="output", text=f"systemd-run: {done.stderr or done.why_not}")
+    try:
+        with (job.folder / "output.log").open("ab") as log:
+            subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env={**os.environ, **own},
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise JobError(f"the worker cannot be started: {error}; nothing was begun") from error
+
+
+def follow(job: Job, *, since: int = 0) -> Iterator[Mapping[str, Any]]:
+    """Yield the journal's entries as they come, until the job has ended or its worker is gone.
+
+    Args:
+        job: the job.
+        since: how many entries to pass over.
+    """
+    seen, begun_s = since, time.monotonic()
+    while True:
+        running = worker_of(job.folder.parent) == job.id
+        entries = job.entries()
+        for entry in entries[seen:]:
+            yield entry
+            if entry.get("event") in FINAL:
+                return
+        worked = any(entry.get("event") == "work" for entry in entries[since:])
+        seen = len(entries)
+        if not running and (worked or time.monotonic() - begun_s > _BEGIN_S):
+            if len(job.entries()) == seen:
+                return
+            continue
+        time.sleep(_PACE_S)
+
+
+def cancel(job: Job) -> None:
+    """Ask the worker to end after the present step.
+
+    Raises:
+        JobError: it is not running.
+    """
+    folder = job.folder.parent
+    pid = worker_pid(folder)
+    if worker_of(folder) != job.id or pid is None:
+        raise JobError(f"job {job.id} is not running; it is {job.state}")
+    os.kill(pid, signal.SIGTERM)

@@ -1,0 +1,96 @@
+"""What ``plan``, ``apply`` and ``jobs`` take. Nothing is imported here that only carrying them out needs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any, Protocol
+
+
+class Commands(Protocol):
+    """What ``ArgumentParser.add_subparsers`` returns."""
+
+    def add_parser(self, name: str, **more: Any) -> Any:  # noqa: ANN401  (as argparse says)
+        """Add a command."""
+
+
+def add_plan_parser(commands: Commands) -> None:
+    """Add ``plan`` to the command line."""
+    parser = commands.add_parser("plan", help="show what would be done, and do nothing")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    form = argparse.ArgumentParser(add_help=False)
+    forms = form.add_mutually_exclusive_group()
+    forms.add_argument("--json", action="store_true", help="for raidtui apply")
+    forms.add_argument("--sh", action="store_true", help="as a commented shell script")
+
+    def verb(name: str, words: str) -> argparse.ArgumentParser:
+        made: argparse.ArgumentParser = verbs.add_parser(name, help=words, description=words, parents=[form])
+        return made
+
+    for name, words in (("stop", "stop an array"), ("check", "read all members and compare")):
+        verb(name, words).add_argument("array", metavar="ARRAY")
+    for name, words in (
+        ("fail", "mark a member as failed"),
+        ("remove", "take a failed member or a spare out"),
+        ("add", "add a device, as a member or a spare"),
+        ("re-add", "take a former member back, copying only what changed"),
+    ):
+        each = verb(name, words)
+        each.add_argument("array", metavar="ARRAY")
+        each.add_argument("device", metavar="DEVICE")
+    replace = verb("replace", "copy a member to another device while it still serves")
+    replace.add_argument("array", metavar="ARRAY")
+    replace.add_argument("device", metavar="OLD")
+    replace.add_argument("--with", dest="other", metavar="NEW", required=True)
+    rename = verb("rename", "give an array another name")
+    rename.add_argument("array", metavar="ARRAY")
+    rename.add_argument("--to", metavar="NAME", required=True)
+    rename.add_argument("--references", action="store_true", help="change fstab and crypttab along")
+    assemble = verb("assemble", "start an array from its members")
+    assemble.add_argument("devices", metavar="DEVICE", nargs="+")
+    assemble.add_argument("--run", action="store_true", help="also where members are missing")
+    assemble.add_argument("--read-only", action="store_true", help="let nothing be written")
+    zero = verb("zero-superblock", "wipe md's superblock from a device that no array uses")
+    zero.add_argument("device", metavar="DEVICE")
+    _add_create(verb("create", "make a new array"))
+
+
+def _add_create(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--name", required=True, help="three digits, or a word")
+    parser.add_argument("--level", required=True, help="raid0, raid1, raid4, raid5, raid6, raid10")
+    parser.add_argument("--layout", default="", help="n2, f2, o2 (raid10); ls, la, rs, ra (raid5, raid6)")
+    parser.add_argument("--chunk", type=int, default=0, metavar="KIB")
+    parser.add_argument("--bitmap", default="", choices=("none", "internal"))
+    parser.add_argument("--consistency-policy", default="", choices=("resync", "bitmap", "ppl"))
+    parser.add_argument("--metadata", default="1.2", choices=("1.0", "1.1", "1.2"))
+    parser.add_argument("--spare", action="append", default=[], metavar="DEVICE")
+    parser.add_argument("--write-mostly", action="append", default=[], metavar="DEVICE")
+    parser.add_argument("--failfast", action="store_true")
+    parser.add_argument("--assume-clean", action="store_true", help="raid1 and raid10: no first sync")
+    parser.add_argument(
+        "--size", type=int, default=0, metavar="KIB", help="of each member; all of it otherwise"
+    )
+    parser.add_argument("devices", metavar="DEVICE", nargs="+", help="or the word missing")
+
+
+def add_job_parsers(commands: Commands) -> None:
+    """Add ``apply`` and ``jobs`` to the command line."""
+    parser = commands.add_parser("apply", help="carry a saved plan out")
+    parser.add_argument(
+        "file", metavar="PLAN", help="a plan made with --json; - reads it from standard input"
+    )
+    parser.add_argument("--confirm", default="", metavar="NAME", help="the name that the plan asks for")
+    parser.add_argument("--detach", action="store_true", help="do not wait for the end")
+    jobs = commands.add_parser("jobs", help="list jobs; attach, cancel, resume, roll back")
+    jobs.add_argument("--json", action="store_true")
+    orders = jobs.add_subparsers(dest="order", metavar="ORDER")
+    for name, words in (
+        ("attach", "follow a job"),
+        ("cancel", "end a job after its present step"),
+        ("resume", "go on with a job that was interrupted"),
+        ("rollback", "undo what a job has done"),
+    ):
+        orders.add_parser(name, help=words).add_argument("id", metavar="ID")
+    work = orders.add_parser("work", help="used by raidtui itself: do a job's work in this process")
+    work.add_argument("folder", type=Path)
+    work.add_argument("--back", action="store_true")

@@ -1,0 +1,103 @@
+"""Choosing one of several things, and typing a word."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from msgspec import Struct
+from textual import events
+from textual.binding import Binding, BindingType
+
+from raidtui.model.brief import Line
+from raidtui.model.text import fit, visible
+from raidtui.ui.screens.frame import FrameScreen, wrapped
+
+
+class Option(Struct, frozen=True, kw_only=True):
+    """One row.
+
+    Args:
+        key: what choosing it gives.
+        words: what is shown.
+        refusal: why it cannot be chosen, if so.
+    """
+
+    key: str
+    words: str
+    refusal: str = ""
+
+
+class Choice(FrameScreen[str]):
+    """Rows; arrows move, Enter takes. A row that cannot be taken says why."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", show=False),
+        Binding("down,j", "move(1)", show=False),
+        Binding("enter", "take", show=False),
+    ]
+
+    def __init__(self, title: str, options: tuple[Option, ...]) -> None:
+        super().__init__(title)
+        self._options = options
+        self._at = next((i for i, each in enumerate(options) if not each.refusal), 0)
+
+    def on_mount(self) -> None:
+        """Draw."""
+        self._draw()
+        self._body.focus()
+
+    def _draw(self) -> None:
+        width = self.inner_width
+        lines: list[Line] = [
+            [(fit(" " + visible(each.words), width), "dim" if each.refusal else "plain")]
+            for each in self._options
+        ]
+        self._body.show(lines or [[(" there is nothing to choose from", "warn")]], selected=self._at)
+        self._body.keep_in_view(self._at)
+        refusal = self._options[self._at].refusal if self._options else ""
+        note = f"not this one: {visible(refusal)}" if refusal else ""
+        self.show_foot(("↑↓", "choose"), ("Enter", "take"), ("Esc", "back"), note=note)
+
+    def action_move(self, delta: int) -> None:
+        """Move the choice."""
+        self._at = max(0, min(len(self._options) - 1, self._at + delta))
+        self._draw()
+
+    def action_take(self) -> None:
+        """Take the row, if it can be taken."""
+        if self._options and not self._options[self._at].refusal:
+            self.dismiss(self._options[self._at].key)
+
+
+class Ask(FrameScreen[str]):
+    """One line to type a word into."""
+
+    def __init__(self, title: str, hint: str) -> None:
+        super().__init__(title)
+        self._hint = hint
+        self._typed = ""
+
+    def on_mount(self) -> None:
+        """Draw."""
+        self._draw()
+        self._body.focus()
+
+    def _draw(self) -> None:
+        entry: Line = [("   ", "plain"), (visible(self._typed) + "▏", "strong")]
+        self._body.show([entry, [], *wrapped(self._hint, self.inner_width, "dim")])
+        self.show_foot(("Enter", "go on"), ("Esc", "back"))
+
+    def on_key(self, event: events.Key) -> None:
+        """Collect characters."""
+        if event.key == "enter":
+            if self._typed:
+                self.dismiss(self._typed)
+        elif event.key == "backspace":
+            self._typed = self._typed[:-1]
+        elif event.is_printable and event.character:
+            self._typed = (self._typed + event.character)[:40]
+        else:
+            return
+        event.stop()
+        event.prevent_default()
+        self._draw()

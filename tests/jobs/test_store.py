@@ -1,0 +1,519 @@
+"""Jobs on disk: plans as files, the journal and what it says, the lock."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raidtui.jobs.store import (
+    Job,
+    JobError,
+    PlanFile,
+    all_jobs,
+    find_job,
+    jobs_folder,
+    load_plan,
+    only_worker,
+    save_plan,
+    worker_of,
+    worker_pid,
+)
+from raidtui.model.plan import Fact, Harm, Kind, Plan, Step
+
+UUID = "8d0b1f2a:11111111:22222222:33333333"
+MD = "/sys/class/block/md127/md"
+STEPS = (
+    Step(path=f"{MD}/sync_action", text="idle", why="nothing must run", identity=(f"{MD}/uuid", UUID)),
+    Step(
+        argv=("sfdisk", "--wipe", "always", "/dev/sda"),
+        stdin="label: gpt\n2048,,raid\n",
+        why="a partition",
+        timeout_s=30.0,
+        needs=(Fact(kind=Kind.SERIAL, subject="sda", value="PHWL5184"), Fact(kind=Kind.FREE, subject="sda")),
+        proves=(Fact(kind=Kind.SIZE, subject="sda1", value="1048576"),),
+        undo=(Step(argv=("wipefs", "--all", "/dev/sda"), why="as it was", destroys=True),),
+        destroys=True,
+    ),
+    Step(
+        path="/etc/mdadm/mdadm.conf",
+        content="# é →\nARRAY /dev/md/data\n",
+        why="its name at boot",
+        proves=tuple(Fact(kind=kind, subject="x", value=str(kind)) for kind in Kind),
+    ),
+)
+PLAN = Plan(
+    title="create data: 4 disks → RAID-10",
+    subject="data",
+    steps=STEPS,
+    undo=STEPS[:1],
+    harm=Harm.DESTROYS,
+    warning="all of it",
+    loses=("ext4 on sda",),
+    notes=("it takes a while",),
+    confirm="data",
+    rolls_back=True,
+    devices=("sda", "cciss/c0d0"),
+    arrays=("md127",),
+)
+SMALL = Plan(title="max limit 200 → 500 MB/s", subject="system", steps=STEPS[:1])
+FORM = json.loads(save_plan(PLAN, host="nas", made_s=1.5))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+HOLDER = """
+import sys
+from pathlib import Path
+from raidtui.jobs.store import only_worker
+with only_worker(Path(sys.argv[1]), sys.argv[2]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+Hold = Callable[[Path, str], int]
+
+
+@pytest.fixture(autouse=True)
+def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ada's jobs, made at one moment."""
+    monkeypatch.setenv("SUDO_USER", "ada")
+    monkeypatch.setattr("raidtui.jobs.store.time.time", lambda: 1_795_209_900.1239)
+    monkeypatch.setattr("raidtui.jobs.store.time.strftime", lambda _: "20261121-100000")
+
+
+@pytest.fixture
+def hold() -> Iterator[Hold]:
+    """Return what lets another process hold the lock, until the test ends; it gives its number."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def start(folder: Path, job_id: str) -> int:
+        argv = (sys.executable, "-c", HOLDER, str(folder), job_id)
+        processes.append(subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+        assert processes[-1].stdout is not None
+        assert processes[-1].stdout.readline() == "held\n"
+        return processes[-1].pid
+
+    yield start
+    for process in processes:
+        process.communicate("")
+
+
+def made(folder: Path, *events: dict[str, Any]) -> Job:
+    """Return a new job in whose journal these entries are."""
+    job = Job.create(SMALL, host="nas", folder=folder)
+    for event in events:
+        job.note(**event)
+    return job
+
+
+def named(folder: Path, *names: str) -> None:
+    """Make folders that look like jobs."""
+    for name in names:
+        (folder / name).mkdir(parents=True)
+        (folder / name / "plan.json").touch()
+
+
+def test_a_plan_saved_and_loaded() -> None:
+    data = save_plan(PLAN, host="nas", made_s=1.5)
+    assert load_plan(data) == PlanFile(raidtui_plan=1, host="nas", made_s=1.5, plan=PLAN)
+    assert data.startswith(b'{\n "raidtui_plan": 1,\n "host": "nas",\n')
+    assert data.endswith(b"}\n")
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "this is no plan: Input data was truncated"),
+        (b"\n", "this is no plan: Input data was truncated"),
+        (b"mdadm --stop\n", "this is no plan: JSON is malformed: invalid character (byte 0)"),
+        (b"\xff\xfe", "this is no plan: JSON is malformed: invalid character (byte 0)"),
+        (b"[" * 100_000, "this is no plan: maximum recursion depth exceeded while deserializing an object"),
+        (b"[]", "this is no plan of version 1: make it with raidtui plan ... --json"),
+        (b"1", "this is no plan of version 1: make it with raidtui plan ... --json"),
+        (b"{}", "this is no plan of version 1: make it with raidtui plan ... --json"),
+        (b'{"raidtui_plan": 2}', "this is no plan of version 1: make it with raidtui plan ... --json"),
+        (b'{"raidtui_plan": "1"}', "this is no plan of version 1: make it with raidtui plan ... --json"),
+        (b'{"raidtui_plan": true}', "this is no plan: Expected `int`, got `bool` - at `$.raidtui_plan`"),
+        (b'{"raidtui_plan": 1}', "this is no plan: Object missing required field `host`"),
+    ],
+)
+def test_a_file_that_is_no_plan(data: bytes, sentence: str) -> None:
+    with pytest.raises(JobError) as caught:
+        load_plan(data)
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("changes", "trouble"),
+    [
+        ({"extra": 1}, "Object contains unknown field `extra`"),
+        ({"host": None}, "Expected `str`, got `null` - at `$.host`"),
+        ({"made_s": "now"}, "Expected `float`, got `str` - at `$.made_s`"),
+        ({"plan": []}, "Expected `object`, got `array` - at `$.plan`"),
+        ({"plan": {"title": "x"}}, "Object missing required field `subject` - at `$.plan`"),
+        ({"plan": {**FORM["plan"], "harm": 9}}, "Invalid enum value 9 - at `$.plan.harm`"),
+        ({"plan": {**FORM["plan"], "steps": "rm"}}, "Expected `array`, got `str` - at `$.plan.steps`"),
+        (
+            {"plan": {**FORM["plan"], "steps": [{"why": "x", "argv": ["rm", 1]}]}},
+            "Expected `str`, got `int` - at `$.plan.steps[0].argv[1]`",
+        ),
+        (
+            {
+                "plan": {
+                    **FORM["plan"],
+                    "steps": [{"why": "x", "needs": [{"kind": "luck", "subject": "x"}]}],
+                }
+            },
+            "Invalid enum value 'luck' - at `$.plan.steps[0].needs[0].kind`",
+        ),
+    ],
+)
+def test_a_form_that_is_filled_in_wrongly(changes: dict[str, Any], trouble: str) -> None:
+    with pytest.raises(JobError) as caught:
+        load_plan(json.dumps({**FORM, **changes}).encode())
+    assert str(caught.value) == f"this is no plan: {trouble}"
+
+
+@given(st.binary() | JSON.map(lambda value: json.dumps(value).encode()))
+def test_nothing_but_a_plan_is_taken(data: bytes) -> None:
+    with pytest.raises(JobError, match=r"^this is no plan"):
+        load_plan(data)
+
+
+@given(st.data())
+def test_a_plan_that_was_tampered_with(data: st.DataObject) -> None:
+    form = json.loads(json.dumps(FORM))
+    place = form
+    while True:
+        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+        key = data.draw(st.sampled_from(keys))
+        if not isinstance(place[key], dict | list) or not place[key] or data.draw(st.booleans()):
+            break
+        place = place[key]
+    place[key] = data.draw(JSON)
+    text = json.dumps(form).encode()
+    try:
+        found = load_plan(text)
+    except JobError as error:
+        assert str(error).startswith("this is no plan")  # noqa: PT017  (most changes are refused, not all)
+    else:
+        assert load_plan(save_plan(found.plan, host=found.host, made_s=found.made_s)) == found
+
+
+def test_text_that_is_none_is_refused(tmp_path: Path) -> None:
+    plan = Plan(title="x", subject="y", steps=(Step(why="z", path="/\udce9"),))
+    with pytest.raises(JobError) as caught:
+        Job.create(plan, host="nas", folder=tmp_path)
+    assert str(caught.value) == "this plan cannot be saved: '/\\udce9' is not UTF-8"
+
+
+def test_a_new_job(tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "jobs"
+    job = Job.create(PLAN, host="nas", folder=folder)
+    assert (job.id, job.folder, job.plan) == (
+        "20261121-100000-create-data",
+        folder / "20261121-100000-create-data",
+        PLAN,
+    )
+    assert load_plan((job.folder / "plan.json").read_bytes()).host == "nas"
+    assert job.entries() == [
+        {"at_s": 1_795_209_900.124, "who": "ada", "event": "made", "title": PLAN.title, "subject": "data"}
+    ]
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder, job.folder, job.folder / "journal.jsonl")]
+    assert modes == [0o700, 0o700, 0o600]
+
+
+@pytest.mark.parametrize(
+    ("title", "words"),
+    [
+        ("Stop data", "stop-data"),
+        ("max limit 200 → 500 MB/s", "max-limit-200---500-mb-s"),
+        ("a title that goes on and on and on", "a-title-that-goes-on-and"),
+        ("../../etc", "etc"),
+        ("", ""),
+    ],
+)
+def test_a_job_is_called_after_its_plan(tmp_path: Path, title: str, words: str) -> None:
+    job = Job.create(msgspec.structs.replace(SMALL, title=title), host="nas", folder=tmp_path)
+    assert job.folder == tmp_path / f"20261121-100000-{words}"
+
+
+def test_jobs_of_the_same_second(tmp_path: Path) -> None:
+    ids = [Job.create(PLAN, host="nas", folder=tmp_path).id for _ in range(3)]
+    stem = "20261121-100000-create-data"
+    assert ids == [stem, f"{stem}-2", f"{stem}-3"]
+    assert [job.id for job in all_jobs(tmp_path)] == ids
+
+
+def test_no_job_takes_anothers_place(tmp_path: Path) -> None:
+    stem = "20261121-100000-create-data"
+    named(tmp_path, stem, *(f"{stem}-{number}" for number in range(2, 100)))
+    with pytest.raises(JobError) as caught:
+        Job.create(PLAN, host="nas", folder=tmp_path)
+    assert str(caught.value) == (
+        f"a job cannot be kept in {tmp_path}: too many of this second; nothing was begun"
+    )
+    assert {(job.folder / "plan.json").read_bytes() for job in all_jobs(tmp_path)} == {b""}
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    folder = tmp_path / "file" / "jobs"
+    with pytest.raises(JobError) as caught:
+        Job.create(PLAN, host="nas", folder=folder)
+    assert str(caught.value) == f"a job cannot be kept in {folder}: Not a directory; nothing was begun"
+    assert all_jobs(folder) == []
+
+
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(JobError) as caught:
+        Job.create(PLAN, host="nas", folder=tmp_path)
+    assert str(caught.value) == (
+        f"a job cannot be kept in {tmp_path}: No space left on device; nothing was begun"
+    )
+
+
+def test_a_job_without_a_plan(tmp_path: Path) -> None:
+    with pytest.raises(JobError) as caught:
+        _ = Job(tmp_path / "x").plan
+    assert str(caught.value) == "job x has no plan: No such file or directory"
+
+
+def test_where_jobs_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert jobs_folder() == tmp_path / "state" / "raidtui" / "jobs"
+    job = Job.create(PLAN, host="nas")
+    assert (job.folder.parent, find_job("create-data").folder) == (jobs_folder(), job.folder)
+
+
+def test_a_plan_is_synced_before_its_job_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: sizes.append(os.fstat(descriptor).st_size))
+    job = made(tmp_path)
+    assert sizes == [(job.folder / name).stat().st_size for name in ("plan.json", "journal.jsonl")]
+
+
+def test_each_entry_is_synced_before_the_next_thing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = made(tmp_path)
+    sizes: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: sizes.append(os.fstat(descriptor).st_size))
+    job.note(event="work")
+    job.note(event="output", text="é\n\udce9")
+    assert sizes[-1] == (job.folder / "journal.jsonl").stat().st_size
+    assert sizes == sorted(set(sizes))
+    assert len(sizes) == 2
+    assert [entry.get("text") for entry in job.entries()] == [None, None, "é\n?"]
+
+
+def test_a_journal_cut_short_anywhere(tmp_path: Path) -> None:
+    job = made(tmp_path, {"event": "begin", "step": 0, "command": "echo é → x"})
+    journal = job.folder / "journal.jsonl"
+    whole = journal.read_bytes()
+    first, last = job.entries()
+    assert "→".encode() in whole.splitlines()[1]
+    for size in range(whole.index(b"\n") + 1, len(whole) - 1):
+        journal.write_bytes(whole[:size])
+        assert job.entries() == [first]
+        job.note(event="work")
+        assert [entry["event"] for entry in job.entries()] == ["made", "work"]
+    journal.write_bytes(whole[:-1])
+    assert job.entries() == [first, last]
+
+
+def test_lines_that_are_no_entries_are_passed_over(tmp_path: Path) -> None:
+    job = made(tmp_path)
+    with (job.folder / "journal.jsonl").open("a") as file:
+        file.write('\n[]\n1\n{"event": \n')
+    job.note(event="work")
+    assert [entry["event"] for entry in job.entries()] == ["made", "work"]
+    assert Job(tmp_path / "none").entries() == []
+
+
+def test_a_short_write_stops_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = made(tmp_path)
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: real(descriptor, data[:20]))
+    with pytest.raises(OSError, match="No space left on device"):
+        job.note(event="work")
+    monkeypatch.undo()
+    assert [entry["event"] for entry in job.entries()] == ["made"]
+
+
+WORK, MADE = {"event": "work"}, {"event": "made"}
+
+
+@pytest.mark.parametrize(
+    ("events", "state"),
+    [
+        ((), "made"),
+        (({"event": "not begun", "reason": "another job is running"},), "made"),
+        ((WORK,), "interrupted"),
+        ((WORK, {"event": "begin", "step": 0}), "interrupted"),
+        ((WORK, {"event": "begin", "step": 0}, {"event": "step failed", "step": 0}), "interrupted"),
+        ((WORK, {"event": "going back"}, {"event": "undo", "of": 0}), "interrupted"),
+        *(
+            ((WORK, {"event": state}), state)
+            for state in ("done", "failed", "cancelled", "rolled back", "stuck")
+        ),
+        ((WORK, {"event": "failed"}, {"event": "not begun"}), "failed"),
+        ((WORK, {"event": "failed"}, WORK), "interrupted"),
+        ((WORK, {"event": "failed"}, WORK, {"event": "done"}), "done"),
+        ((WORK, {"event": "cancelled"}, {"event": "work", "back": True}, {"event": "stuck"}), "stuck"),
+    ],
+)
+def test_state(tmp_path: Path, events: tuple[dict[str, Any], ...], state: str) -> None:
+    assert made(tmp_path, *events).state == state
+
+
+def test_state_without_a_journal(tmp_path: Path) -> None:
+    named(tmp_path, "x")
+    assert find_job("x", tmp_path).state == "made"
+
+
+@pytest.mark.parametrize(
+    ("events", "state"),
+    [((WORK,), "running"), ((WORK, {"event": "failed"}, WORK), "running"), ((), "running")],
+)
+def test_state_while_it_is_worked_on(
+    tmp_path: Path, hold: Hold, events: tuple[dict[str, Any], ...], state: str
+) -> None:
+    job, other = made(tmp_path, *events), made(tmp_path, WORK)
+    assert (worker_of(tmp_path), worker_pid(tmp_path)) == (None, None)
+    pid = hold(tmp_path, job.id)
+    assert (job.state, other.state) == (state, "interrupted")
+    assert (worker_of(tmp_path), worker_pid(tmp_path)) == (job.id, pid)
+
+
+def test_a_job_that_has_ended_does_not_run(tmp_path: Path, hold: Hold) -> None:
+    job = made(tmp_path, WORK, {"event": "done"})
+    hold(tmp_path, job.id)
+    assert job.state == "done"
+
+
+def begin(step: int) -> dict[str, Any]:
+    return {"event": "begin", "step": step}
+
+
+def done(step: int) -> dict[str, Any]:
+    return {"event": "step done", "step": step}
+
+
+UNDO_1, UNDONE_1 = {"event": "undo", "of": 1, "command": "x"}, {"event": "undone", "step": 1}
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ((), (set(), set())),
+        ((begin(0),), (set(), {0})),
+        ((begin(0), done(0), begin(1)), ({0}, {1})),
+        ((begin(0), {"event": "step failed", "step": 0}), (set(), {0})),
+        ((begin(0), {"event": "step failed", "step": 0}, begin(0), done(0)), ({0}, set())),
+        ((begin(0), done(0), begin(1), done(1), UNDO_1), ({0}, {1})),
+        ((begin(0), done(0), begin(1), done(1), UNDO_1, {"event": "undo failed", "of": 1}), ({0}, {1})),
+        ((begin(0), done(0), begin(1), done(1), UNDO_1, UNDONE_1), ({0}, set())),
+        ((begin(0), done(0), begin(1), UNDONE_1), ({0}, set())),
+        ((begin(1), done(1), UNDO_1, UNDONE_1, begin(1)), (set(), {1})),
+        (({"event": "begin", "step": "0"}, {"event": "begin"}), (set(), set())),
+    ],
+)
+def test_done_steps(
+    tmp_path: Path, events: tuple[dict[str, Any], ...], expected: tuple[set[int], set[int]]
+) -> None:
+    assert made(tmp_path, *events).done_steps() == expected
+
+
+IDS = ("20261121-100000-stop-data", "20261121-100000-stop-data-2", "20261122-090000-create-root")
+
+
+@pytest.mark.parametrize(
+    ("name", "job_id"),
+    [
+        (IDS[0], IDS[0]),
+        (IDS[1], IDS[1]),
+        ("20261122", IDS[2]),
+        ("stop-data", IDS[0]),
+        ("data-2", IDS[1]),
+        ("root", IDS[2]),
+    ],
+)
+def test_find_job(tmp_path: Path, name: str, job_id: str) -> None:
+    named(tmp_path, *IDS)
+    (tmp_path / "no-job-but-root").mkdir()
+    assert find_job(name, tmp_path).id == job_id
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("20261121", "more than one job is called '20261121': raidtui jobs lists them"),
+        ("", "more than one job is called '': raidtui jobs lists them"),
+        ("data-3", "no job is called 'data-3': raidtui jobs lists them"),
+        ("create", "no job is called 'create': raidtui jobs lists them"),
+        ("../jobs", "no job is called '../jobs': raidtui jobs lists them"),
+    ],
+)
+def test_a_name_that_is_no_jobs(tmp_path: Path, name: str, sentence: str) -> None:
+    named(tmp_path, *IDS)
+    with pytest.raises(JobError) as caught:
+        find_job(name, tmp_path)
+    assert str(caught.value) == sentence
+
+
+def test_no_jobs_at_all(tmp_path: Path) -> None:
+    assert all_jobs(tmp_path / "none") == []
+
+
+def test_one_worker_at_a_time(tmp_path: Path, hold: Hold) -> None:
+    pid = hold(tmp_path, "first")
+    with pytest.raises(JobError) as caught, only_worker(tmp_path, "second"):
+        pytest.fail("both work")
+    assert str(caught.value) == (
+        f"another job is running: first (pid {pid}, by ada); wait for it, or cancel it"
+    )
+    assert worker_of(tmp_path) == "first"
+
+
+def test_the_lock_is_free_afterwards(tmp_path: Path) -> None:
+    with only_worker(tmp_path, "a-job-with-a-long-name"):
+        assert (worker_of(tmp_path), worker_pid(tmp_path)) == ("a-job-with-a-long-name", os.getpid())
+    assert (worker_of(tmp_path), worker_pid(tmp_path)) == (None, None)
+    with only_worker(tmp_path, "b"):
+        assert (tmp_path / "lock").read_text() == f"b (pid {os.getpid()}, by ada)"
+    assert stat.S_IMODE((tmp_path / "lock").stat().st_mode) == 0o600
+
+
+def test_whoever_only_looks_is_no_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lock's file still names the last job: one that looks must not take another one for it."""
+    with only_worker(tmp_path, "last"):
+        pass
+    looking = os.open(tmp_path / "lock", os.O_RDWR | os.O_CLOEXEC)
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    assert (worker_of(tmp_path), worker_pid(tmp_path)) == (None, None)
+
+    def pause(seconds: float) -> None:
+        if seconds:
+            fcntl.flock(looking, fcntl.LOCK_UN)
+
+    monkeypatch.setattr("raidtui.jobs.store.time.sleep", pause)
+    with only_worker(tmp_path, "next"):
+        assert worker_of(tmp_path) == "next"
+    os.close(looking)

@@ -1,0 +1,567 @@
+"""The worker: order, what is on disk when, failures, going back, being cancelled, being killed anywhere."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from raidtui.host.root import MemoryRoot
+from raidtui.host.tools import ToolOutput
+from raidtui.jobs import blackbox, steps
+from raidtui.jobs.store import Job, JobError, only_worker
+from raidtui.jobs.worker import Worker, work_on
+from raidtui.model.plan import Fact, Harm, Kind, Plan, Step
+
+PATHS = ("/sys/a", "/sys/b", "/sys/c")
+A, B, C = PATHS
+
+
+def reads(path: str, text: str) -> Fact:
+    """Return the fact that a file reads so."""
+    return Fact(kind=Kind.TEXT, subject=path, value=text)
+
+
+def back(path: str) -> Step:
+    """Return the undo of a step."""
+    return Step(path=path, text="0", why="as it was", proves=(reads(path, "0"),))
+
+
+def up(path: str, **more: Any) -> Step:
+    """Return a step that writes 1 into a file that reads 0."""
+    return Step(path=path, text="1", why="more", proves=(reads(path, "1"),), undo=(back(path),), **more)
+
+
+PLAN = Plan(title="all up", subject="data", steps=tuple(map(up, PATHS)))
+BACK = replace(PLAN, rolls_back=True)
+TOOL = Step(argv=("mdadm", "--stop", "/dev/md127"), why="x")
+
+
+class Host(MemoryRoot):
+    """Takes writes, runs tools as it was told to, and remembers in which order.
+
+    Attributes:
+        did: "path text" of writes that reached it, and the words of tools.
+        before: called with each of them before it happens.
+        fails: what of them -> the error.
+        answers: argv -> exit status, output, error output.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(dict.fromkeys(PATHS, "0\n"))
+        self.did: list[str] = []
+        self.before: Callable[[str], None] = lambda _: None
+        self.fails: dict[str, int] = {}
+        self.answers: dict[tuple[str, ...], tuple[int, str, str]] = {}
+
+    def write(self, path: str, text: str) -> None:
+        self._happen(f"{path} {text}")
+        self.put(path, f"{text}\n")
+
+    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        del timeout_s, stdin
+        self._happen(" ".join(argv))
+        status, out, err = self.answers.get(argv, (0, "", ""))
+        return ToolOutput(argv=argv, status=status, stdout=out, stderr=err)
+
+    def _happen(self, what: str) -> None:
+        self.before(what)
+        self.did.append(what)
+        if what in self.fails:
+            raise OSError(self.fails[what], os.strerror(self.fails[what]))
+
+    @property
+    def state(self) -> str:
+        """What the files read."""
+        return "".join(self.text(path) or "-" for path in PATHS)
+
+
+@pytest.fixture(autouse=True)
+def handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The signals are put back; and nobody waits for proofs."""
+    monkeypatch.setattr(steps, "_PROOF_S", 0.0)
+    numbers = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+    before = [signal.getsignal(number) for number in numbers]
+    yield
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
+
+
+@pytest.fixture
+def host() -> Host:
+    return Host()
+
+
+def job_of(folder: Path, plan: Plan, *events: dict[str, Any]) -> Job:
+    """Return a new job in whose journal these entries are."""
+    job = Job.create(plan, host="nas", folder=folder)
+    for event in events:
+        job.note(**event)
+    return job
+
+
+def journal(job: Job, *, since: int = 0) -> list[str]:
+    """Return the journal in short: "begin 0"."""
+    words = ((entry["event"], entry.get("step", entry.get("of", ""))) for entry in job.entries()[since:])
+    return [f"{event} {number}".strip() for event, number in words]
+
+
+def reason(job: Job) -> object:
+    """Return the reason in the journal's last entry."""
+    return job.entries()[-1].get("reason")
+
+
+def test_all_steps(tmp_path: Path, host: Host) -> None:
+    job = job_of(tmp_path, PLAN)
+    assert Worker(host, job).work() == "done"
+    assert host.did == [f"{A} 1", f"{B} 1", f"{C} 1"]
+    assert (host.state, job.state, job.done_steps()) == ("111", "done", ({0, 1, 2}, set()))
+    keys = [
+        {key: value for key, value in entry.items() if key not in {"at_s", "who"}} for entry in job.entries()
+    ]
+    assert keys == [
+        {"event": "made", "title": "all up", "subject": "data"},
+        {"event": "work", "pid": os.getpid()},
+        {"event": "begin", "step": 0, "command": f"echo 1 > {A}"},
+        {"event": "step done", "step": 0},
+        {"event": "begin", "step": 1, "command": f"echo 1 > {B}"},
+        {"event": "step done", "step": 1},
+        {"event": "begin", "step": 2, "command": f"echo 1 > {C}"},
+        {"event": "step done", "step": 2},
+        {"event": "done"},
+    ]
+
+
+def test_what_is_on_disk_when_a_step_happens(tmp_path: Path, host: Host) -> None:
+    job = job_of(tmp_path, PLAN)
+    seen: list[tuple[str, str, str]] = []
+    host.before = lambda what: seen.append((what, journal(job)[-1], job.state))
+    Worker(host, job).work()
+    assert seen == [
+        (f"{A} 1", "begin 0", "running"),
+        (f"{B} 1", "begin 1", "running"),
+        (f"{C} 1", "begin 2", "running"),
+    ]
+
+
+def test_what_tools_print_is_kept(tmp_path: Path, host: Host) -> None:
+    job = job_of(tmp_path, replace(PLAN, steps=(TOOL,)))
+    host.answers[TOOL.argv] = (0, "stöpped", "mdadm: stopped /dev/md127\n")
+    assert Worker(host, job).work() == "done"
+    assert (job.folder / "output.log").read_text() == "stöpped\nmdadm: stopped /dev/md127\n"
+    assert [entry["text"] for entry in job.entries() if entry["event"] == "output"] == [
+        "stöpped",
+        "mdadm: stopped /dev/md127\n",
+    ]
+    assert journal(job) == ["made", "work", "begin 0", "output", "output", "step done 0", "done"]
+
+
+def test_an_old_file_is_kept_under_the_jobs_name(tmp_path: Path, host: Host) -> None:
+    conf = tmp_path / "mdadm.conf"
+    conf.write_text("old\n")
+    job = job_of(tmp_path / "jobs", replace(PLAN, steps=(Step(path=str(conf), content="new\n", why="x"),)))
+    assert Worker(host, job).work() == "done"
+    assert {path.name: path.read_text() for path in tmp_path.glob("mdadm*")} == {
+        "mdadm.conf": "new\n",
+        f"mdadm.conf.{job.id}.bak": "old\n",
+    }
+
+
+@pytest.mark.parametrize(("plan", "state"), [(PLAN, "failed"), (BACK, "rolled back")])
+def test_a_need_that_does_not_hold(tmp_path: Path, host: Host, plan: Plan, state: str) -> None:
+    first, *others = plan.steps
+    needy = replace(first, needs=(reads(B, "1"),))
+    job = job_of(tmp_path, replace(plan, steps=(needy, *others)))
+    assert Worker(host, job).work() == state
+    assert (host.did, job.state, job.done_steps()) == ([], state, (set(), set()))
+    assert reason(job) == f"step 1: {B} reads '0'"
+
+
+def test_what_was_never_begun_is_not_undone(tmp_path: Path, host: Host) -> None:
+    """Somebody else changed what the second step would have changed: his change stays."""
+    host.put(B, "5\n")
+    plan = replace(BACK, steps=(up(A), up(B, needs=(reads(B, "0"),))))
+    job = job_of(tmp_path, plan)
+    assert Worker(host, job).work() == "rolled back"
+    assert (host.did, host.state) == ([f"{A} 1", f"{A} 0"], "050")
+    assert journal(job) == [
+        "made",
+        "work",
+        "begin 0",
+        "step done 0",
+        "step failed 1",
+        "going back",
+        "undo 0",
+        "undone 0",
+        "rolled back",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("second", "answer", "why"),
+    [
+        (
+            TOOL,
+            (1, "", "mdadm: Cannot get exclusive access\n"),
+            "mdadm failed (1): mdadm: Cannot get exclusive access",
+        ),
+        (up(B), None, "the kernel is busy with another sync action"),
+        (replace(up(B), text="2"), (0, "", ""), f"it was done, but {B} reads '2'"),
+    ],
+)
+def test_a_step_that_fails(
+    tmp_path: Path, host: Host, second: Step, answer: tuple[int, str, str] | None, why: str
+) -> None:
+    if answer is None:
+        host.fails[f"{B} 1"] = errno.EBUSY
+    else:
+        host.answers[TOOL.argv] = answer
+    job = job_of(tmp_path, replace(PLAN, steps=(up(A), second, up(C))))
+    assert Worker(host, job).work() == "failed"
+    assert (reason(job), job.state, job.done_steps()) == (f"step 2: {why}", "failed", ({0}, {1}))
+    assert (len(host.did), host.text(C)) == (2, "0")
+    assert [line for line in journal(job) if line != "output"] == [
+        "made",
+        "work",
+        "begin 0",
+        "step done 0",
+        "begin 1",
+        "step failed 1",
+        "failed",
+    ]
+
+
+def test_going_on_after_a_failure(tmp_path: Path, host: Host) -> None:
+    host.fails[f"{B} 1"] = errno.EBUSY
+    job = job_of(tmp_path, PLAN)
+    assert Worker(host, job).work() == "failed"
+    host.fails.clear()
+    assert Worker(host, Job(job.folder)).work() == "done"
+    assert host.did == [f"{A} 1", f"{B} 1", f"{B} 1", f"{C} 1"]
+    assert (host.state, job.state) == ("111", "done")
+
+
+def test_going_back_by_itself(tmp_path: Path, host: Host) -> None:
+    """The third one failed, but who knows what it did before it failed."""
+
+    def refuse(what: str) -> None:
+        if what == f"{C} 1":
+            host.put(C, "half\n")
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    host.before = refuse
+    job = job_of(tmp_path, BACK)
+    assert Worker(host, job).work() == "rolled back"
+    assert host.did == [f"{A} 1", f"{B} 1", f"{C} 0", f"{B} 0", f"{A} 0"]
+    assert (host.state, reason(job)) == ("000", "step 3: Input/output error")
+    assert (job.state, job.done_steps()) == ("rolled back", (set(), set()))
+    assert journal(job, since=6) == [
+        "begin 2",
+        "step failed 2",
+        "going back",
+        "undo 2",
+        "undone 2",
+        "undo 1",
+        "undone 1",
+        "undo 0",
+        "undone 0",
+        "rolled back",
+    ]
+
+
+def test_what_is_as_it_was_is_not_undone(tmp_path: Path, host: Host) -> None:
+    host.fails[f"{C} 1"] = errno.EINVAL
+    job = job_of(tmp_path, BACK)
+    assert Worker(host, job).work() == "rolled back"
+    assert host.did == [f"{A} 1", f"{B} 1", f"{C} 1", f"{B} 0", f"{A} 0"]
+
+
+def test_undo_from_first_to_last(tmp_path: Path, host: Host) -> None:
+    plan = replace(PLAN, steps=(replace(up(A), undo=(back(A), TOOL)), up(B)))
+    job = job_of(tmp_path, plan)
+    worker = Worker(host, job)
+    assert (worker.work(), worker.roll_back()) == ("done", "rolled back")
+    assert host.did == [f"{A} 1", f"{B} 1", f"{B} 0", f"{A} 0", "mdadm --stop /dev/md127"]
+
+
+def test_an_undo_that_fails(tmp_path: Path, host: Host) -> None:
+    """What can be put back is; what could not be is tried again when asked, the rest is not."""
+    host.fails = {f"{C} 1": errno.EBUSY, f"{B} 0": errno.EBUSY}
+    job = job_of(tmp_path, BACK)
+    assert Worker(host, job).work() == "stuck"
+    busy = "the kernel is busy with another sync action"
+    assert (reason(job), job.state) == (f"step 3: {busy}; step 2 cannot be undone: {busy}", "stuck")
+    assert (host.state, job.done_steps()) == ("010", (set(), {1}))
+    assert journal(job, since=9) == ["undone 2", "undo 1", "undo failed 1", "undo 0", "undone 0", "stuck"]
+
+    host.fails.clear()
+    host.did.clear()
+    assert Worker(host, job).roll_back() == "rolled back"
+    assert (host.did, host.state, reason(job)) == ([f"{B} 0"], "000", "asked for")
+
+
+def test_a_stuck_job_that_goes_on_does_again_what_was_undone(tmp_path: Path, host: Host) -> None:
+    host.fails = {f"{C} 1": errno.EBUSY, f"{B} 0": errno.EBUSY}
+    job = job_of(tmp_path, BACK)
+    Worker(host, job).work()
+    host.fails.clear()
+    host.did.clear()
+    assert Worker(host, job).work() == "done"
+    assert (host.did, host.state) == ([f"{A} 1", f"{C} 1"], "111")
+
+
+@pytest.mark.parametrize("plan", [PLAN, BACK])
+def test_cancelled(tmp_path: Path, host: Host, plan: Plan) -> None:
+    job = job_of(tmp_path, plan)
+    worker = Worker(host, job)
+    host.before = lambda what: worker._cancel(signal.SIGTERM, None) if what == f"{B} 1" else None
+    assert worker.work() == "cancelled"
+    assert (host.did, reason(job), job.state) == (
+        [f"{A} 1", f"{B} 1"],
+        "cancelled before step 3",
+        "cancelled",
+    )
+    assert journal(job, since=4) == ["begin 1", "step done 1", "cancelled"]
+    host.before = lambda _: None
+    assert Worker(host, job).work() == "done"
+    assert host.did == [f"{A} 1", f"{B} 1", f"{C} 1"]
+
+
+def test_cancelled_too_late(tmp_path: Path, host: Host) -> None:
+    job = job_of(tmp_path, PLAN)
+    worker = Worker(host, job)
+    host.before = lambda what: worker._cancel(signal.SIGTERM, None) if what == f"{C} 1" else None
+    assert worker.work() == "done"
+
+
+@pytest.mark.parametrize(("plan", "state", "files"), [(PLAN, "failed", "100"), (BACK, "rolled back", "000")])
+def test_a_failure_while_it_is_cancelled_is_a_failure(
+    tmp_path: Path, host: Host, plan: Plan, state: str, files: str
+) -> None:
+    job = job_of(tmp_path, plan)
+    worker = Worker(host, job)
+    host.fails[f"{B} 1"] = errno.EIO
+    host.before = lambda what: worker._cancel(signal.SIGTERM, None) if what == f"{B} 1" else None
+    assert worker.work() == state
+    assert (host.state, reason(job)) == (files, "step 2: Input/output error")
+
+
+def test_signals(tmp_path: Path, host: Host) -> None:
+    """A terminal that goes is nothing; one that asks the worker to end waits for the step's end."""
+    job = job_of(tmp_path, PLAN)
+
+    def ask(what: str) -> None:
+        for number in (signal.SIGHUP, signal.SIGINT) if what == f"{A} 1" else (signal.SIGTERM,):
+            signal.raise_signal(number)
+
+    host.before = ask
+    assert Worker(host, job).work() == "cancelled"
+    assert (host.did, reason(job)) == ([f"{A} 1", f"{B} 1"], "cancelled before step 3")
+
+
+def kill_at(host: Host, where: str, *, done: bool) -> None:
+    """Let the worker die in the middle of a step, before or after it came to its end."""
+
+    def die(what: str) -> None:
+        if what == where:
+            host.before = lambda _: None
+            if done:
+                path, text = what.split()
+                host.put(path, f"{text}\n")
+            raise SystemExit
+
+    host.before = die
+
+
+@pytest.mark.parametrize(
+    ("done", "again", "how"),
+    [(True, [], ["step done 1"]), (False, [f"{B} 1"], ["begin 1", "step done 1"])],
+)
+def test_killed_and_resumed(
+    tmp_path: Path, host: Host, *, done: bool, again: list[str], how: list[str]
+) -> None:
+    job = job_of(tmp_path, PLAN)
+    kill_at(host, f"{B} 1", done=done)
+    with pytest.raises(SystemExit):
+        Worker(host, job).work()
+    assert (job.state, job.done_steps(), host.did) == ("interrupted", ({0}, {1}), [f"{A} 1"])
+    since = len(job.entries())
+    assert Worker(host, Job(job.folder)).work() == "done"
+    assert (host.did, host.state) == ([f"{A} 1", *again, f"{C} 1"], "111")
+    assert journal(job, since=since) == ["work", *how, "begin 2", "step done 2", "done"]
+
+
+def test_a_step_that_proves_nothing_is_done_again(tmp_path: Path, host: Host) -> None:
+    job = job_of(tmp_path, replace(PLAN, steps=(TOOL,)), {"event": "work"}, {"event": "begin", "step": 0})
+    assert Worker(host, job).work() == "done"
+    assert host.did == ["mdadm --stop /dev/md127"]
+
+
+def test_a_step_that_was_not_begun_is_done_though_it_proves_true(tmp_path: Path, host: Host) -> None:
+    host.put(A, "1\n")
+    job = job_of(tmp_path, PLAN)
+    assert Worker(host, job).work() == "done"
+    assert host.did == [f"{A} 1", f"{B} 1", f"{C} 1"]
+
+
+@pytest.mark.parametrize("done", [True, False])
+def test_an_interrupted_job_is_rolled_back(tmp_path: Path, host: Host, *, done: bool) -> None:
+    job = job_of(tmp_path, PLAN)
+    kill_at(host, f"{B} 1", done=done)
+    with pytest.raises(SystemExit):
+        Worker(host, job).work()
+    assert Worker(host, job).roll_back() == "rolled back"
+    assert host.did == [f"{A} 1", *([f"{B} 0"] if done else []), f"{A} 0"]
+    assert (host.state, job.state, job.done_steps()) == ("000", "rolled back", (set(), set()))
+
+
+def test_killed_while_going_back(tmp_path: Path, host: Host) -> None:
+    """A step whose undo had begun is not taken for done by whoever goes on."""
+    job = job_of(tmp_path, PLAN)
+    Worker(host, job).work()
+    kill_at(host, f"{B} 0", done=True)
+    with pytest.raises(SystemExit):
+        Worker(host, job).roll_back()
+    assert (job.state, job.done_steps(), host.state) == ("interrupted", ({0}, {1}), "100")
+    host.did.clear()
+    assert Worker(host, job).work() == "done"
+    assert (host.did, host.state) == ([f"{B} 1", f"{C} 1"], "111")
+
+
+DESTROYS = replace(PLAN, harm=Harm.DESTROYS, arrays=("md127",))
+
+
+def test_the_black_box_comes_first(tmp_path: Path, host: Host) -> None:
+    disk = tmp_path / "disk"
+    size = (2 << 20) + 512
+    disk.write_bytes(b"first" + bytes(size - 9) + b"last")
+    name = f"..{disk}"  # stands for a device's name
+    examine = ("mdadm", "--examine", f"/dev/{name}")
+    host.answers = {examine: (1, "", "mdadm: No md superblock\n")}
+    host.put("/proc/mdstat", "Personalities : [raid1]\n")
+    job = job_of(tmp_path / "jobs", replace(DESTROYS, devices=(name,)))
+    assert Worker(host, job).work() == "done"
+    assert host.did == [
+        "lsblk --json --bytes --output-all",
+        "mdadm --detail /dev/md127",
+        f"mdadm --examine /dev/{name}",
+        f"{A} 1",
+        f"{B} 1",
+        f"{C} 1",
+    ]
+    flat = name.replace("/", "!")
+    found = {path.name: path.read_bytes() for path in (job.folder / "blackbox").iterdir()}
+    edges = found.pop(f"edges-{flat}.bin")
+    assert (len(edges), edges[:5], edges[-4:]) == (2 << 20, b"first", b"last")
+    assert found == {
+        "mdstat.txt": b"Personalities : [raid1]",
+        "lsblk.json": b"",
+        "detail-md127.txt": b"",
+        f"examine-{flat}.txt": b"mdadm: No md superblock\n",
+    }
+
+
+def test_partition_tables_are_saved(tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blackbox, "_save_edges", lambda name, target: target.write_text(name))
+    for device in ("sda", "sda1"):
+        host.put(f"/sys/class/block/{device}/size", "8\n")
+    host.put("/sys/class/block/sda1/partition", "1\n")
+    host.put("/sys/class/block/sda/sda1/partition", "1\n")
+    dump = ("sfdisk", "--dump", "/dev/sda")
+    host.answers[dump] = (0, "label: gpt\n", "")
+    assert blackbox.save_black_box(host, replace(DESTROYS, devices=("sda1",)), tmp_path / "box") == ""
+    found = {path.name: path.read_text() for path in (tmp_path / "box").iterdir()}
+    assert found == {
+        "mdstat.txt": "",
+        "lsblk.json": "",
+        "detail-md127.txt": "",
+        "examine-sda1.txt": "",
+        "table-sda.txt": "label: gpt\n",
+        "edges-sda1.bin": "sda1",
+    }
+    assert host.did.count(" ".join(dump)) == 1
+
+
+@pytest.mark.parametrize("harm", [Harm.HARMLESS, Harm.REDUCES])
+def test_without_destruction_there_is_no_black_box(tmp_path: Path, host: Host, harm: Harm) -> None:
+    job = job_of(tmp_path, replace(PLAN, harm=harm))
+    assert Worker(host, job).work() == "done"
+    assert not (job.folder / "blackbox").exists()
+
+
+def test_without_a_black_box_nothing_is_done(tmp_path: Path, host: Host) -> None:
+    job = job_of(tmp_path, replace(DESTROYS, devices=("no-such-device",)))
+    for _ in range(2):
+        assert Worker(host, job).work() == "failed"
+        assert (host.state, job.done_steps()) == ("000", (set(), set()))
+        assert reason(job) == (
+            f"the black box cannot be saved in {job.folder}/blackbox: No such file or directory"
+        )
+    assert journal(job) == ["made", "work", "failed", "work", "failed"]
+
+
+@pytest.mark.parametrize("back_first", [False, True])
+def test_the_first_black_box_is_kept(
+    tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch, *, back_first: bool
+) -> None:
+    """A job that goes on has destroyed something already: what it finds now is not what was there."""
+    saved: list[str] = []
+
+    def save(*_: object) -> str:
+        saved.append(host.state)
+        return ""
+
+    monkeypatch.setattr("raidtui.jobs.worker.save_black_box", save)
+    job = job_of(tmp_path, DESTROYS)
+    kill_at(host, f"{A} 1", done=False)
+    with pytest.raises(SystemExit):
+        Worker(host, job).work()
+    host.put(A, "half\n")
+    if back_first:
+        Worker(host, job).roll_back()
+    assert Worker(host, job).work() == "done"
+    assert (saved, host.state) == (["000"], "111")
+
+
+def test_another_worker(tmp_path: Path, host: Host) -> None:
+    job = job_of(tmp_path, PLAN)
+    with only_worker(tmp_path, "other"):
+        for do in (Worker(host, job).work, Worker(host, job).roll_back):
+            with pytest.raises(JobError, match=r"^another job is running: other "):
+                do()
+        assert [work_on(host, job.folder), work_on(host, job.folder, back=True)] == [75, 75]
+    assert (host.did, job.state) == ([], "made")
+    assert journal(job) == ["made", "not begun", "not begun"]
+    assert str(reason(job)).startswith("another job is running: other (pid ")
+
+
+def test_exit_status(tmp_path: Path, host: Host) -> None:
+    job = job_of(tmp_path, PLAN)
+    host.fails[f"{C} 1"] = errno.EIO
+    assert work_on(host, job.folder) == 1
+    host.fails = {f"{B} 0": errno.EIO}
+    assert work_on(host, job.folder, back=True) == 1
+    host.fails.clear()
+    assert work_on(host, job.folder, back=True) == 0
+    assert work_on(host, job.folder) == 0
+    assert (job.state, host.state) == ("done", "111")
+
+
+def test_a_journal_that_cannot_be_written_stops_the_job(
+    tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = job_of(tmp_path, PLAN)
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        Worker(host, job).work()
+    assert host.did == []

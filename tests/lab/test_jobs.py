@@ -1,0 +1,397 @@
+"""Plans carried out on real arrays, and killed on the way: what was there before is there after."""
+
+import json
+import re
+
+import pytest
+
+from tests.lab.arrays import Made, disk_names, make_array, mdstat
+from tests.lab.console import RAIDTUI, kernel_text, open_console, shows_row
+from tests.lab.deadline import wait_until
+from tests.lab.guest import Guest
+from tests.lab.jobs import (
+    JOBS,
+    apply,
+    bystander,
+    checksum,
+    do,
+    killed_worker,
+    plan,
+    raidtui,
+    refusal,
+    states,
+)
+
+CONF = "/etc/mdadm/mdadm.conf"
+
+
+@pytest.fixture
+def data(guest: Guest) -> Made:
+    """A RAID-10 of four disks, in sync, with a file system and a file."""
+    made = make_array(
+        guest, "127", 10, disk_names(guest)[:4], layout="n2", chunk=32, extra=["--assume-clean"]
+    )
+    filled = guest.run(
+        f"rm -rf {JOBS} && mkfs.ext4 -q {made.path} && mount {made.path} /mnt"
+        " && dd if=/dev/urandom of=/mnt/file bs=1M count=20 status=none"
+        " && sha256sum /mnt/file >/tmp/sum && umount /mnt"
+    )
+    assert filled.status == 0, filled.output
+    return made
+
+
+def intact(guest: Guest, device: str) -> bool:
+    """Whether the file is there as it was written, and the file system in order."""
+    done = guest.run(
+        f"fsck.ext4 -fn {device} && mount -o ro {device} /mnt"
+        " && sha256sum -c /tmp/sum; s=$?; umount /mnt; exit $s"
+    )
+    return done.status == 0
+
+
+def detail(guest: Guest, path: str) -> dict[str, str]:
+    """`mdadm --detail --export`."""
+    lines = guest.run(f"mdadm --detail --export {path}").stdout.split("\n")
+    return dict(line.split("=", 1) for line in lines if "=" in line)
+
+
+def in_sync(guest: Guest, name: str, *devices: str) -> None:
+    """Wait until these devices are in sync."""
+
+    def all_there() -> bool:
+        states = guest.run(
+            f"cat {' '.join(f'/sys/block/{name}/md/dev-{each}/state' for each in devices)}"
+        ).stdout
+        return states.split() == ["in_sync"] * len(devices)
+
+    wait_until(all_there, 60, f"{', '.join(devices)} in sync")
+
+
+def test_rename(guest: Guest, data: Made) -> None:
+    before = bystander(guest, disk_names(guest)[7])
+    guest.run(
+        f"mount {data.path} /mnt && cp /etc/fstab /tmp/fstab"
+        f" && echo '{data.path} /srv ext4 defaults 0 2' >>/etc/fstab"
+    )
+    assert refusal(guest, "rename", "127", "--to=126") == (
+        "127 is in use: ext4 mounted at /mnt; unmount or release it first"
+    )
+    guest.run("umount /mnt")
+    uuid = detail(guest, str(data.path))["MD_UUID"]
+    made = plan(guest, "rename", "127", "--to=126", "--references")
+    assert [step.get("argv", [step.get("path")])[:2] for step in made["steps"]] == [
+        ["mdadm", "--stop"],
+        ["mdadm", "--assemble"],
+        [CONF],
+        ["/etc/fstab"],
+    ]
+    assert apply(guest).endswith("done\n")
+    assert detail(guest, "/dev/md/126")["MD_NAME"].endswith(":126")
+    conf = guest.run(f"grep ARRAY {CONF}").stdout
+    assert conf == f"ARRAY /dev/md/126 metadata=1.2 UUID={uuid}\n"
+    assert (
+        "/dev/md/126 /srv ext4 defaults 0 2\n" in guest.run("cat /etc/fstab; cp /tmp/fstab /etc/fstab").stdout
+    )
+    assert intact(guest, "/dev/md/126")
+    assert refusal(guest, "rename", "126", "--to=126") == "it is called 126 already"
+    assert do(guest, "rename", "126", "--to=data").endswith("done\n")
+    assert guest.run(f"grep -c ARRAY {CONF}; ls {CONF}.*.bak | wc -l").stdout.split() == ["1", "2"]
+    assert intact(guest, "/dev/md/data")
+    assert checksum(guest, [disk_names(guest)[7]]) == before
+
+
+def test_rename_where_the_configuration_cannot_be_written(guest: Guest, data: Made) -> None:
+    """The array comes back under its old name."""
+    full = guest.run(
+        f"cp {CONF} /tmp/conf && mount -t tmpfs -o size=16k tmpfs /etc/mdadm && cp /tmp/conf {CONF}"
+        " && dd if=/dev/zero of=/etc/mdadm/filler bs=1k status=none; test -s /etc/mdadm/filler"
+    )
+    assert full.status == 0, full.output
+    plan(guest, "rename", "127", "--to=126")
+    said = apply(guest, status=1)
+    assert f"step 3: {CONF} cannot be written: No space left on device" in said
+    assert states(guest) == ["rolled back"]
+    assert detail(guest, str(data.path))["MD_NAME"].endswith(":127")
+    left = guest.run(f"cmp {CONF} /tmp/conf && ls -A /etc/mdadm; umount /etc/mdadm").stdout.split()
+    assert left == ["filler", "mdadm.conf"]
+    assert intact(guest, str(data.path))
+
+
+@pytest.mark.parametrize("order", ["resume", "rollback"])
+def test_rename_killed_anywhere(guest: Guest, data: Made, order: str) -> None:
+    before = bystander(guest, disk_names(guest)[7])
+    name, number, status = "127", 0, -9
+    while status == -9:
+        number += 1
+        other = "126" if name == "127" else "127"
+        plan(guest, "rename", name, f"--to={other}")
+        job, status = killed_worker(guest, number)
+        if status == -9:
+            assert states(guest)[-1] in {"interrupted", "made"}
+            again = raidtui(guest, "jobs", order, job)
+            nothing_done = order == "rollback" and again.status == 2
+            assert again.status == 0 or nothing_done, f"killed at {number}: {again.output}"
+            if nothing_done:
+                assert "has done nothing that could be undone" in again.stderr
+        if order == "resume" or status == 0:
+            name = other
+        assert detail(guest, f"/dev/md/{name}").get("MD_NAME", "").endswith(f":{name}"), mdstat(guest)
+        assert intact(guest, f"/dev/md/{name}"), f"killed at {number}"
+    assert number >= 9, "it was to be killed between any two of its doings"
+    assert checksum(guest, [disk_names(guest)[7]]) == before
+
+
+def test_members(guest: Guest, data: Made) -> None:
+    """Replace, remove, fail, add; the file is there all the time."""
+    disks = disk_names(guest)
+    before = bystander(guest, disks[7])
+    assert (
+        refusal(guest, "remove", "127", disks[0]) == f"{disks[0]} is in service; replace it, or fail it first"
+    )
+    assert "1 of 2 steps can be undone" in do(guest, "replace", "127", disks[0], "--with", disks[4])
+    in_sync(guest, data.kernel, disks[4])
+    do(guest, "remove", "127", disks[0])
+    do(guest, "fail", "127", disks[1])
+    assert refusal(guest, "fail", "127", disks[4]) == (
+        f"{disks[4]} holds the last copy of a part of 127; add a disk, or replace it"
+    )
+    assert refusal(guest, "re-add", "127", disks[5]) == f"{disks[5]} was no member of 127; add it"
+    do(guest, "remove", "127", disks[1])
+    assert refusal(guest, "re-add", "127", disks[1]) == (
+        "127 has no bitmap, so what changed is not known; add it: all is copied (127M)"
+    )
+    plan(guest, "add", "127", disks[1])
+    assert (
+        apply(guest, status=2)
+        == "raidtui: not done: it destroys data: give --confirm=127 if that is what you want\n"
+    )
+    apply(guest, "--confirm=127")
+    in_sync(guest, data.kernel, disks[4], disks[1], disks[2], disks[3])
+    assert guest.run(f"wipefs --noheadings /dev/{disks[0]}").stdout.strip() != ""
+    do(guest, "zero-superblock", disks[0], confirm="127")
+    assert guest.run(f"wipefs --noheadings /dev/{disks[0]}").stdout.strip() == ""
+    assert intact(guest, str(data.path))
+    assert checksum(guest, [disks[7]]) == before
+    box = guest.run(f"ls {JOBS}/*zero-superblock/blackbox").stdout.split()
+    assert f"edges-{disks[0]}.bin" in box
+    assert {"lsblk.json", "mdstat.txt", f"examine-{disks[0]}.txt"} <= set(box)
+
+
+def test_re_add_copies_what_changed(guest: Guest) -> None:
+    disks = disk_names(guest)
+    made = make_array(guest, "128", 1, disks[:2], bitmap="internal", extra=["--assume-clean"])
+    guest.run(f"rm -rf {JOBS}")
+    do(guest, "fail", "128", disks[1])
+    do(guest, "remove", "128", disks[1])
+    assert (
+        refusal(guest, "add", "128", disks[1])
+        == f"{disks[1]} was a member, and the bitmap knows what changed; re-add it"
+    )
+    do(guest, "re-add", "128", disks[1])
+    in_sync(guest, made.kernel, *disks[:2])
+
+
+def test_stop_and_assemble(guest: Guest, data: Made) -> None:
+    disks = disk_names(guest)[:4]
+    do(guest, "stop", "127")
+    assert (
+        refusal(guest, "assemble", *disks[:3])
+        == "127 has 4 members, 3 are given; name all, or start it degraded with --run"
+    )
+    do(guest, "assemble", *disks, "--read-only")
+    assert intact(guest, str(data.path))
+    do(guest, "stop", "127")
+    do(guest, "assemble", *disks[:3], "--run")
+    assert detail(guest, str(data.path))["MD_DEVICES"] == "4"
+    assert intact(guest, str(data.path))
+
+
+def test_what_changed_between_plan_and_run_stops_it(guest: Guest, data: Made) -> None:
+    disks = disk_names(guest)
+    before = checksum(guest, disks[:4])
+    plan(guest, "replace", "127", disks[0], "--with", disks[5])
+    guest.run(f"mkfs.ext4 -q /dev/{disks[5]} && sync")
+    said = apply(guest, status=1)
+    assert f"step 1: {disks[5]} was written to since the plan was made" in said
+    assert states(guest) == ["rolled back"]
+    plan(guest, "replace", "127", disks[0], "--with", disks[6])
+    entry = guest.run(f"echo /run/udev/data/b$(cat /sys/block/{disks[6]}/dev)").stdout.strip()
+    assert guest.run(f"cp {entry} /tmp/entry && echo E:ID_SERIAL_SHORT=ANOTHER-DISK >>{entry}").status == 0
+    said = apply(guest, status=1)
+    assert f"step 1: {disks[6]} is another disk now: ANOTHER-DISK" in said
+    guest.run(f"cp /tmp/entry {entry}")
+    plan(guest, "stop", "127")
+    guest.run(f"mount {data.path} /mnt")
+    assert "step 1: md127 is in use: ext4 mounted at /mnt" in apply(guest, status=1)
+    guest.run("umount /mnt")
+    assert checksum(guest, disks[:4]) != ""
+    assert intact(guest, str(data.path))
+    assert before.count("\n") == 4
+
+
+def test_one_job_at_a_time(guest: Guest, data: Made) -> None:
+    plan(guest, "stop", "127")
+    holder = guest.spawn(
+        "from pathlib import Path\nimport time\nfrom raidtui.jobs.store import only_worker\n"
+        f"Path({JOBS!r}).mkdir(parents=True, exist_ok=True)\n"
+        f"with only_worker(Path({JOBS!r}), 'other'):\n    Path('/tmp/held').touch()\n    time.sleep(60)",
+        interpreter="python",
+    )
+    wait_until(lambda: guest.run("test -e /tmp/held").status == 0, 30, "the lock is held")
+    assert "raidtui: another job is running: other" in apply(guest, status=75)
+    holder.kill()
+    holder.wait(10)
+    wait_until(lambda: json.loads(raidtui(guest, "jobs", "--json").stdout) is not None, 30, "jobs are listed")
+    assert apply(guest).endswith("done\n")
+
+
+def test_the_worker_outlives_its_terminal(guest: Guest, data: Made) -> None:
+    plan(guest, "rename", "127", "--to=126")
+    said = raidtui(guest, "apply", "/tmp/plan.json", "--detach")
+    assert said.status == 0
+    assert "raidtui jobs attach" in said.stdout
+    wait_until(lambda: states(guest) == ["done"], 60, "the job is done")
+    assert raidtui(guest, "jobs", "attach", "rename").stdout.endswith("done\n")
+    assert intact(guest, "/dev/md/126")
+
+
+def test_who_may_not(guest: Guest, data: Made) -> None:
+    plan(guest, "stop", "127")
+    guest.run('chmod 644 /tmp/plan.json && sed -i \'s/"host": "lab"/"host": "else"/\' /tmp/plan.json')
+    assert apply(guest, status=2) == "raidtui: not done: the plan was made on else, this is lab\n"
+    assert mdstat(guest).count("active") == 1
+
+
+def test_replaced_and_renamed_from_the_screen(guest: Guest, data: Made) -> None:
+    """By keys alone; what cannot be chosen says why, and Enter alone never does anything."""
+    disks = disk_names(guest)
+    guest.run(f"mkfs.ext4 -q /dev/{disks[4]}")
+    with open_console(guest, cols=100, rows=30) as terminal:
+        terminal.press("R")
+        terminal.wait_for(f"{disks[0]}       slot 0   in_sync")
+        terminal.press("enter")
+        terminal.wait_for(f"Replace {disks[0]} by which device?")
+        terminal.press("up", "up", "up", "up", "enter")  # the first one has a file system: it may be wiped
+        terminal.wait_for(f"gone afterwards: {disks[4]}: ext4 signature")
+        terminal.press("enter")
+        terminal.wait_for("To go on, type 127 and Enter:")
+        terminal.press("1", "2", "enter", "escape")
+        terminal.wait_for("nothing was changed")
+        assert guest.run(f"blkid -o value -s TYPE /dev/{disks[4]}").stdout == "ext4\n"
+
+        terminal.press("R")
+        terminal.wait_for("Replace which member of 127?")
+        terminal.press("enter")
+        terminal.wait_for(f"Replace {disks[0]} by which device?")
+        terminal.press("down", "enter")
+        terminal.wait_for(f"mdadm --manage /dev/md127 --replace /dev/{disks[0]} --with /dev/{disks[5]}")
+        terminal.press("enter")
+        terminal.press("y")
+        terminal.wait_for(re.compile(r"2  done(?s:.*)\bdone\b(?s:.*)Esc back"))
+        terminal.press("escape")
+        in_sync(guest, data.kernel, disks[5])
+        terminal.wait_for(re.compile(rf"0  A +{disks[5]} .*in_sync"))
+
+        terminal.press("N")
+        terminal.wait_for("A new name for 127")
+        terminal.press(*"126", "enter")
+        terminal.wait_for("mdadm --assemble /dev/md/126 --name=126 --update=name")
+        terminal.press("y")
+        terminal.wait_for(re.compile(r"3  done(?s:.*)\bdone\b(?s:.*)Esc back"))
+        terminal.press("escape")
+        terminal.wait_for(shows_row("126", "optimal"))
+    assert intact(guest, "/dev/md/126")
+
+
+def test_an_interrupted_job_is_offered_on_the_screen(guest: Guest, data: Made) -> None:
+    plan(guest, "rename", "127", "--to=126")
+    assert killed_worker(guest, 5)[1] == -9
+    with open_console(guest, argv=RAIDTUI, cols=100, rows=30) as terminal:
+        terminal.wait_for("rename: 127 → 126 was interrupted; J shows it")
+        terminal.press("J")
+        terminal.wait_for("interrupted  rename: 127 → 126")
+        terminal.press("enter")
+        terminal.wait_for("nothing is lost")
+        terminal.press("r")
+        terminal.wait_for(re.compile(r"3  done(?s:.*)\bdone\b(?s:.*)Esc back"))
+        terminal.press("escape")
+        terminal.wait_for(shows_row("126", "optimal"))
+    assert intact(guest, "/dev/md/126")
+
+
+LEVELS = {
+    "raid10": ("--layout=n2", "--chunk=32", "--bitmap=none"),
+    "raid1": ("--bitmap=none",),
+    "raid5": ("--chunk=64", "--bitmap=internal"),
+    "raid6": ("--chunk=64", "--bitmap=internal"),
+    "raid0": ("--chunk=64",),
+    "raid10 far": ("--layout=f2", "--chunk=64", "--bitmap=none"),
+    "raid10 offset": ("--layout=o2", "--chunk=64", "--bitmap=none"),
+}
+
+
+@pytest.mark.parametrize("case", LEVELS)
+def test_create(guest: Guest, case: str) -> None:
+    disks = disk_names(guest)
+    before = bystander(guest, disks[7])
+    guest.run(f"rm -rf {JOBS}")
+    level = case.split(maxsplit=1)[0]
+    made = plan(guest, "create", "--name=127", f"--level={level}", *LEVELS[case], *disks[:4])
+    assert (made["harm"], made["confirm"], made["devices"]) == (2, "127", list(disks[:4]))
+    assert "give --confirm=127" in apply(guest, "--confirm=126", status=2)
+    assert mdstat(guest).count("active") == 0
+    assert apply(guest, "--confirm=127").endswith("done\n")
+    found = detail(guest, "/dev/md/127")
+    assert (found["MD_LEVEL"], found["MD_DEVICES"]) == (level, "4")
+    assert found["MD_NAME"] == "lab:127"
+    assert f"ARRAY /dev/md/127 metadata=1.2 UUID={found['MD_UUID']}" in guest.run(f"cat {CONF}").stdout
+    assert guest.run("mkfs.ext4 -q /dev/md/127").status == 0
+    if "--bitmap=internal" in LEVELS[case]:
+        assert kernel_text(guest, "/sys/block/md127/md/bitmap/location") == "+8"
+    assert checksum(guest, [disks[7]]) == before
+
+
+def test_create_over_what_was_there(guest: Guest) -> None:
+    """A stopped array's members and a file system: named, wiped, and only when the name was typed."""
+    disks = disk_names(guest)
+    make_array(guest, "old", 1, disks[:2], extra=["--assume-clean"])
+    guest.run(
+        f"rm -rf {JOBS}; mdadm --stop /dev/md/old; mkfs.ext4 -q -L games /dev/{disks[2]}; udevadm settle"
+    )
+    made = plan(guest, "create", "--name=127", "--level=raid5", *disks[:3])
+    assert any('array "old"' in text or "array old" in text for text in made["loses"]), made["loses"]
+    assert any("games" in text for text in made["loses"]), made["loses"]
+    assert any("raidtui plan assemble" in text for text in made["notes"]), made["notes"]
+    assert apply(guest, "--confirm=127").endswith("done\n")
+    in_sync(guest, "md127", *disks[:3])
+    box = set(guest.run(f"ls {JOBS}/*/blackbox").stdout.split())
+    assert {f"edges-{name}.bin" for name in disks[:3]} <= box
+    assert refusal(guest, "create", "--name=128", "--level=raid1", *disks[:2]) == (
+        f"{disks[0]} is a member of 127; choose a free device"
+    )
+
+
+@pytest.mark.parametrize("order", ["resume", "rollback"])
+def test_create_killed_anywhere(guest: Guest, order: str) -> None:
+    disks = disk_names(guest)
+    before = bystander(guest, disks[7])
+    guest.run(f"rm -rf {JOBS}")
+    number, status = 0, -9
+    while status == -9:
+        number += 1
+        guest.run(f"mdadm --stop --scan; wipefs -qa /dev/{disks[0]} /dev/{disks[1]}; cp /dev/null {CONF}")
+        guest.run("udevadm settle")
+        plan(guest, "create", "--name=127", "--level=raid1", "--bitmap=none", *disks[:2])
+        job, status = killed_worker(guest, number)
+        if status != -9:
+            break
+        again = raidtui(guest, "jobs", order, job)
+        if order == "resume":
+            assert again.status == 0, f"killed at {number}: {again.output}"
+            assert detail(guest, "/dev/md/127")["MD_NAME"] == "lab:127"
+        else:
+            assert again.status == 0 or "nothing that could be undone" in again.stderr, again.output
+            assert mdstat(guest).count("active") == 0
+            assert guest.run(f"mdadm --examine /dev/{disks[0]}").status != 0
+    assert number >= 6
+    assert checksum(guest, [disks[7]]) == before
