@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ from msgspec import Struct
 
 from raidtui.actions.script import shell_script
 from raidtui.host.devices import candidate_names
+from raidtui.host.names import canonical_uuid
 from raidtui.host.root import Root
 from raidtui.host.survey import read_survey
-from raidtui.jobs.spawn import cancel, start_worker
-from raidtui.jobs.store import Job, JobError, all_jobs, find_job, worker_of
+from raidtui.jobs.spawn import cancel, refuse_busy, start_worker
+from raidtui.jobs.store import Job, JobError, all_jobs, find_job, jobs_folder, worker_of
 from raidtui.jobs.words import FINAL
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
@@ -46,9 +48,7 @@ def begin(root: Root, plan: Plan) -> str:
     """
     if not root.live:
         raise JobError("the simulated host has no jobs: there is nothing to change here")
-    other = next((job for job in all_jobs() if worker_of(job.folder.parent) == job.id), None)
-    if other is not None:
-        raise JobError(f"another job is running: {other.id}")
+    refuse_busy(jobs_folder())
     job = Job.create(plan, host=root.hostname or "")
     start_worker(job)
     return job.id
@@ -90,6 +90,11 @@ def news(job_id: str, since: int, begun_after: int = 0) -> JobNews:
     return JobNews(entries=tuple(entries[since:]), state=state)
 
 
+def new_uuid() -> str:
+    """Return a UUID for a new array, in mdadm's form."""
+    return canonical_uuid(uuid.uuid4().hex) or ""
+
+
 def stop_job(job_id: str) -> None:
     """Ask a job to end after its present step.
 
@@ -118,7 +123,7 @@ def save_script(plan: Plan) -> str:
     """
     words = "".join(char if char.isalnum() else "-" for char in plan.title.lower()).strip("-")[:40]
     path = Path.cwd() / f"raidtui-{words}.sh"
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o700)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o700)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(shell_script(plan))
     return str(path)

@@ -40,7 +40,7 @@ def chosen(request: CreateRequest, survey: Survey) -> tuple[Device, ...] | Refus
             )
         found.append(device)
     for device in found:
-        if refusal := _refuse(device, survey):
+        if refusal := refuse_device(device, survey):
             return refusal
     first = found[0]
     for device in found:
@@ -151,7 +151,8 @@ def create_facts(device: Device) -> tuple[Fact, ...]:
     return facts
 
 
-def _refuse(device: Device, survey: Survey) -> Refusal | None:
+def refuse_device(device: Device, survey: Survey) -> Refusal | None:
+    """Return why a device cannot become a member of a new array, or None."""
     name, old = device.disk.name, device.superblock
     if refusal := _refuse_member(name, survey):
         return refusal

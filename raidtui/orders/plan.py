@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 import time
-import uuid as uuids
 from collections.abc import Callable
 
+from raidtui.actions.create_request import MISSING
 from raidtui.actions.names import find_array
 from raidtui.actions.power import plan_assemble, plan_stop
 from raidtui.actions.rename import plan_rename
@@ -21,13 +22,14 @@ from raidtui.actions.repair import (
 )
 from raidtui.actions.script import plan_sentences, shell_script
 from raidtui.actions.sync import plan_check
-from raidtui.host.names import canonical_uuid
+from raidtui.desk import new_uuid
 from raidtui.host.root import Root
 from raidtui.host.survey import read_survey
 from raidtui.jobs.store import save_plan
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Survey
+from raidtui.model.text import visible
 from raidtui.monitor.sampler import Sampler
 
 REFUSED = 2
@@ -41,11 +43,13 @@ _WITH_DEVICE: dict[str, Callable[[Survey, Array, str], Plan | Refusal]] = {
 
 def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     """Read the host and return the plan that the arguments ask for."""
-    words = [*getattr(arguments, "devices", ()), *getattr(arguments, "spare", ())]
+    words = [word for key in ("devices", "spare", "write_mostly") for word in getattr(arguments, key, ())]
     words += [word for key in ("device", "other") if (word := getattr(arguments, key, None))]
-    names = {word: kernel_name(root, word) for word in words if word != "missing"}
+    # An empty slot is no device, and only an array that is yet to be has one.
+    hole = MISSING if arguments.verb == "create" else ""
+    names = {word: word if word == hole else kernel_name(root, word) for word in words}
     snapshot = Sampler(root).sample()
-    survey = read_survey(root, snapshot, tuple(names.values()))
+    survey = read_survey(root, snapshot, tuple(dict.fromkeys(names.values())))
     if arguments.verb == "create":
         return _create(arguments, survey, names)
     if arguments.verb == "assemble":
@@ -71,17 +75,17 @@ def _create(arguments: argparse.Namespace, survey: Survey, names: dict[str, str]
     from raidtui.actions.create import CreateRequest, plan_create  # noqa: PLC0415
 
     request = CreateRequest(
-        uuid=canonical_uuid(uuids.uuid4().hex) or "",
+        uuid=new_uuid(),
         name=arguments.name,
         level=arguments.level,
-        devices=tuple(names.get(word, word) for word in arguments.devices),
+        devices=tuple(names[word] for word in arguments.devices),
         layout=arguments.layout,
         chunk_kib=arguments.chunk,
         bitmap=arguments.bitmap,
         consistency_policy=arguments.consistency_policy,
         metadata=arguments.metadata,
         spares=tuple(names[word] for word in arguments.spare),
-        write_mostly=tuple(kernel for word, kernel in names.items() if word in arguments.write_mostly),
+        write_mostly=tuple(names[word] for word in arguments.write_mostly),
         failfast=arguments.failfast,
         assume_clean=arguments.assume_clean,
         size_kib=arguments.size,
@@ -91,26 +95,31 @@ def _create(arguments: argparse.Namespace, survey: Survey, names: dict[str, str]
 
 def kernel_name(root: Root, word: str) -> str:
     """Return the kernel's name of a device: links under /dev are followed, as they are now."""
-    path = word if word.startswith("/") else f"/dev/{word}"
+    path = _plain(word if word.startswith("/") else f"/dev/{word}")
     for _ in range(8):
         target = root.link(path)
         if target is None:
             break
-        path = target if target.startswith("/") else f"{path.rpartition('/')[0]}/{target}"
+        path = _plain(target if target.startswith("/") else f"{path.rpartition('/')[0]}/{target}")
+    return path.removeprefix("/dev/").removeprefix("/")
+
+
+def _plain(path: str) -> str:
+    """Return an absolute path without "..", "." and empty parts."""
     parts: list[str] = []
     for part in path.split("/"):
         if part == "..":
             parts = parts[:-1]
         elif part not in {"", "."}:
             parts.append(part)
-    return "/".join(parts[1:]) if parts[:1] == ["dev"] else "/".join(parts)
+    return "/" + "/".join(parts)
 
 
 def run_plan_order(root: Root, arguments: argparse.Namespace) -> int:
     """Print the plan; return 0, or 2 where it is refused."""
     plan = make_plan(root, arguments)
     if isinstance(plan, Refusal):
-        print(f"raidtui: not possible: {plan.sentence}", file=sys.stderr)
+        print(f"raidtui: not possible: {visible(plan.sentence)}", file=sys.stderr)
         return REFUSED
     if arguments.json:
         sys.stdout.buffer.write(save_plan(plan, host=root.hostname or "", made_s=time.time()))
@@ -121,6 +130,6 @@ def run_plan_order(root: Root, arguments: argparse.Namespace) -> int:
         if plan.confirm:
             print(
                 "To do it: raidtui plan ... --json >plan.json;"
-                f" raidtui apply plan.json --confirm={plan.confirm}"
+                f" raidtui apply plan.json --confirm={shlex.quote(visible(plan.confirm))}"
             )
     return 0

@@ -16,6 +16,7 @@ from textual.driver import Driver
 from textual.screen import Screen
 from textual.theme import Theme
 
+from raidtui.actions.target import needs_root
 from raidtui.config import Config
 from raidtui.console import Report
 from raidtui.host.root import Root
@@ -198,6 +199,21 @@ class RaidApp(App[int]):
 
         if self.report is not None:
             self.run_worker(Repairs(self).run(message.verb, message.array, self.report.snapshot))
+
+    def action_build(self) -> None:
+        """Open the wizard."""
+        if self.report is None:
+            return
+        snapshot = self.report.snapshot
+        refusal = needs_root(snapshot)
+        if refusal is not None or snapshot.host.source:
+            self.main.say(
+                refusal.sentence if refusal else "the demo host is simulated: nothing is built there"
+            )
+            return
+        from raidtui.ui.repairs import Repairs  # noqa: PLC0415
+
+        self.run_worker(Repairs(self).build(snapshot))
 
     def action_jobs(self) -> None:
         """Show the jobs that run or were interrupted."""

@@ -142,6 +142,10 @@ DEMO = Command(
     id="app.demo", keys="d", action="demo", label="Demo", foot=False,
     help="Open the demo host, where no md array is here.",
 )  # fmt: skip
+BUILD = Command(
+    id="app.build", keys="b,2", action="build", label="Build", foot=False,
+    help="Build an array: choose devices, level, chunk, bitmap and name; the plan is shown before anything.",
+)  # fmt: skip
 JOBS = Command(
     id="app.jobs", keys="J", action="jobs", label="Jobs", foot=False,
     help="Jobs that run or were interrupted: follow, resume, roll back.",
@@ -152,4 +156,4 @@ TO_ARRAYS = Command(
 TO_LOG = Command(
     id="app.log", keys="6", action="pane('log')", label="Log", help="What happened.", foot=False
 )  # fmt: skip
-EVERYWHERE = (HELP, PALETTE, TO_ARRAYS, TO_LOG, FILTER, HOLD, JOBS, DEMO, QUIT)
+EVERYWHERE = (HELP, PALETTE, TO_ARRAYS, TO_LOG, FILTER, HOLD, BUILD, JOBS, DEMO, QUIT)

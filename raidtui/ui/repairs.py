@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from raidtui import desk
+from raidtui.actions.build import Draft, plan_build
 from raidtui.actions.power import plan_stop
 from raidtui.actions.rename import plan_rename
 from raidtui.actions.repair import plan_add, plan_fail, plan_re_add, plan_remove, plan_replace
@@ -20,6 +21,7 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.model.text import fit, tail
 from raidtui.model.units import short_binary
+from raidtui.ui.screens.build import BuildScreen
 from raidtui.ui.screens.choose import Ask, Choice, Option
 from raidtui.ui.screens.job_view import JobView
 from raidtui.ui.screens.plan_view import SAVE, PlanView
@@ -53,6 +55,24 @@ class Repairs:
             self._app.main.say(f"{array.title}: {made.sentence}")
         elif made is not None:
             await self.offer(made)
+
+    async def build(self, snapshot: Snapshot) -> None:
+        """Go the whole way of a new array."""
+        pulse = self._app.pulse
+        if pulse is None:
+            return
+        draft: Draft | None = None
+        while True:
+            survey = await pulse.work(partial(desk.survey, pulse.console.root, snapshot))
+            draft = await self._app.push_screen_wait(BuildScreen(survey, draft))
+            if draft is None:
+                self._app.main.say("nothing was built", "plain")
+                return
+            made = plan_build(draft, survey, desk.new_uuid())
+            if isinstance(made, Plan):
+                await self.offer(made)
+                return
+            self._app.main.say(made.sentence)
 
     async def offer(self, plan: Plan) -> None:
         """Show a plan; carry it out where it is confirmed."""

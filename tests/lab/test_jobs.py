@@ -395,3 +395,42 @@ def test_create_killed_anywhere(guest: Guest, order: str) -> None:
             assert guest.run(f"mdadm --examine /dev/{disks[0]}").status != 0
     assert number >= 6
     assert checksum(guest, [disks[7]]) == before
+
+
+def test_built_from_the_screen(guest: Guest) -> None:
+    """The wizard by keys at 80x24; Enter alone never gets past the plan."""
+    disks = disk_names(guest)
+    guest.run(f"rm -rf {JOBS}; mkfs.ext4 -q -L games /dev/{disks[1]}; udevadm settle")
+    before = bystander(guest, disks[7])
+    with open_console(guest, cols=80, rows=24) as terminal:
+        terminal.wait_for("b builds one")
+        terminal.press("b")
+        terminal.wait_for("step 1 of 5: devices")
+        terminal.press(*["space", "down"] * 4)
+        terminal.wait_for(re.compile(rf"{disks[2]} {disks[3]} +│"))
+        terminal.press("enter")
+        terminal.wait_for("step 2 of 5: level")
+        terminal.press("down")
+        terminal.wait_for("▸(●) raid10 near 2")
+        terminal.press("enter")
+        terminal.wait_for("step 3 of 5: chunk")
+        terminal.press("down")
+        terminal.wait_for("▸(●)   32 KiB")
+        terminal.press("enter")
+        terminal.wait_for("step 4 of 5: bitmap")
+        terminal.press("enter")
+        terminal.wait_for("step 5 of 5: name")
+        terminal.press(*"127", "enter")
+        terminal.wait_for(f'gone afterwards: {disks[1]}: the ext4 file system "games"')
+        terminal.press("enter", "enter", "enter")
+        terminal.wait_for("To go on, type 127 and Enter:")
+        assert mdstat(guest).count("active") == 0
+        terminal.press(*"127", "enter")
+        terminal.wait_for(re.compile(r"\bdone\b(?s:.*)\bdone\b(?s:.*)Esc back"))
+        terminal.press("escape")
+        terminal.wait_for(shows_row("127"))
+    told = guest.run("mdadm --detail /dev/md/127").stdout
+    for words in ("Raid Level : raid10", "Layout : near=2", "Chunk Size : 32K", "Name : lab:127"):
+        assert words in told
+    assert "Intent Bitmap" not in told
+    assert checksum(guest, [disks[7]]) == before

@@ -199,7 +199,7 @@ class ArraysPane(Vertical):
             return [[(f" Cannot tell: {visible(reason)}", "bad")]]
         lines: list[Line] = [
             [],
-            [(" No md array on this host.", "strong"), (" d opens the demo host.", "plain")],
+            [(" No md array on this host.", "strong"), (" b builds one, d opens the demo host.", "plain")],
             [],
         ]
         for lack in report.snapshot.lacks:

@@ -52,7 +52,7 @@ class Choice(FrameScreen[str]):
             [(fit(" " + visible(each.words), width), "dim" if each.refusal else "plain")]
             for each in self._options
         ]
-        self._body.show(lines or [[(" there is nothing to choose from", "warn")]], selected=self._at)
+        self.show_body(lines or [[(" there is nothing to choose from", "warn")]], selected=self._at)
         self._body.keep_in_view(self._at)
         refusal = self._options[self._at].refusal if self._options else ""
         note = f"not this one: {visible(refusal)}" if refusal else ""
@@ -84,7 +84,7 @@ class Ask(FrameScreen[str]):
 
     def _draw(self) -> None:
         entry: Line = [("   ", "plain"), (visible(self._typed) + "▏", "strong")]
-        self._body.show([entry, [], *wrapped(self._hint, self.inner_width, "dim")])
+        self.show_body([entry, [], *wrapped(self._hint, self.inner_width, "dim")])
         self.show_foot(("Enter", "go on"), ("Esc", "back"))
 
     def on_key(self, event: events.Key) -> None:

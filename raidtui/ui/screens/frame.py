@@ -19,8 +19,8 @@ WIDTH = 92
 T = TypeVar("T")
 
 
-class FrameBody(ScrollLines, can_focus=True):
-    """The part that scrolls."""
+class FrameBody(ScrollLines, can_focus=True, inherit_bindings=False):
+    """The part that scrolls. Keys are the screen's alone: what comes in a burst stays in its order."""
 
 
 class FrameScreen(ModalScreen[T], Generic[T]):
@@ -31,10 +31,16 @@ class FrameScreen(ModalScreen[T], Generic[T]):
         width: 94; max-width: 100%; height: auto; max-height: 100%; border: round $r-accent; padding: 0 1;
         background: $r-background;
     }
-    .frame-body { height: auto; max-height: 1fr; min-height: 3; }
+    .frame-body { height: auto; min-height: 1; }
     """
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "Back", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Back", show=False),
+        Binding("up", "scroll(-1)", show=False),
+        Binding("down", "scroll(1)", show=False),
+        Binding("pageup", "scroll(-10)", show=False),
+        Binding("pagedown", "scroll(10)", show=False),
+    ]
 
     def __init__(self, title: str) -> None:
         super().__init__()
@@ -56,14 +62,34 @@ class FrameScreen(ModalScreen[T], Generic[T]):
     @property
     def inner_width(self) -> int:
         """Cells of a line."""
-        return max(20, min(WIDTH, self.app.size.width) - 4)
+        return max(20, min(WIDTH, self.app.size.width) - 5)  # frame, padding, a scroll bar
+
+    def show_body(self, lines: list[Line], *, selected: int | None = None) -> None:
+        """Show the part that scrolls."""
+        self._body.show(lines, selected=selected)
+        self._fit()
+
+    def _fit(self) -> None:
+        """What is asked at the foot is always in view: the body gets what is left."""
+        taken = len(self._head.lines) + len(self._foot.lines) + 2
+        self._body.styles.max_height = max(1, self.app.size.height - taken)
+
+    def on_resize(self) -> None:
+        """Another size, another share."""
+        self._fit()
 
     def show_foot(self, *items: tuple[str, str], note: str = "", role: str = "warn") -> None:
         """Show keys with their words, and a sentence above them."""
         line: Line = []
         for key, words in items:
             line += [(f" {key} ", "key"), (f"{words}  ", "plain")]
-        self._foot.show([[(note[: self.inner_width], role)] if note else [], line])
+        notes = wrapped(note, self.inner_width, role) if note else [[]]
+        self._foot.show([*notes[:2], line])
+        self._fit()
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll the body."""
+        self._body.scroll_relative(y=lines, animate=False)
 
     def action_back(self) -> None:
         """Change nothing."""

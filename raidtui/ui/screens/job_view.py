@@ -61,7 +61,7 @@ class JobView(FrameScreen[str]):
                 self._lines += wrapped(visible(text), self.inner_width, role, indent=7)
 
     def _draw(self) -> None:
-        self._body.show(self._lines or [[("the worker starts …", "dim")]])
+        self.show_body(self._lines or [[("the worker starts …", "dim")]])
         self._body.scroll_end(animate=False)
         if not self.state:
             self.show_foot(("x", "cancel after this step"), ("Esc", "leave; the job goes on"))

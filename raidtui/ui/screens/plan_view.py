@@ -27,9 +27,9 @@ class PlanView(FrameScreen[str]):
         for text in plan_sentences(self._plan)[1:]:
             indent = len(text) - len(text.lstrip()) + 4
             lost = text.lstrip().startswith("gone afterwards")
-            role = "bad" if lost else "accent" if text[:5].strip().isdigit() else "dim"
+            role = "bad" if lost else "accent" if text[:3].strip().isdigit() and text[3:5] == "  " else "dim"
             lines += wrapped(text, self.inner_width, role, indent=indent)
-        self._body.show(lines)
+        self.show_body(lines)
         self._body.focus()
         self._draw()
 

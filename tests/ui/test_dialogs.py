@@ -1,0 +1,315 @@
+"""The dialogs on the way from a key to a job: pictures of each, and what each key does in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from raidtui.actions.build import Draft
+from raidtui.actions.create import plan_create
+from raidtui.actions.repair import plan_fail
+from raidtui.desk import JobNews
+from raidtui.model.disk import Use
+from raidtui.model.plan import Plan
+from raidtui.model.survey import Superblock, Survey
+from raidtui.ui.screens.build import BuildScreen
+from raidtui.ui.screens.choose import Ask, Choice, Option
+from raidtui.ui.screens.frame import FrameScreen
+from raidtui.ui.screens.job_view import JobView
+from raidtui.ui.screens.plan_view import PlanView
+from tests.actions.new_array import FOUR, GIB, device, request, survey
+from tests.kernel import Kernel
+from tests.specs import raid10
+from tests.ui.staging import SMALL, WIDE, Paces, running, staged
+
+Shows = Callable[..., None]
+SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
+OLD = Superblock(uuid="aaaaaaaa:bbbbbbbb:cccccccc:dddddddd", name="nas:old", level="raid1", raid_disks=2)
+GAMES = Use(kind="signature", what="ext4", detail="games [bold]x")
+MOUNTED = Use(kind="mount", what="/srv", detail="ext4")
+
+
+def host(**more: Any) -> Survey:
+    """Free partitions, one with a file system, one of an old array, one that is mounted."""
+    return survey(
+        device("sda2"),
+        device("sdb2", GAMES),
+        device("sdc2", superblock=OLD),
+        device("sdd2"),
+        device("sde", size_bytes=4 * GIB),
+        device("sdf", MOUNTED),
+        **more,
+    )
+
+
+def create() -> Plan:
+    """A plan that wipes, on sda2 to sdd2."""
+    made = plan_create(request(), host())
+    assert isinstance(made, Plan)
+    return made
+
+
+OPTIONS = (
+    Option(key="sda", words="sda        slot 0   in_sync"),
+    Option(key="sdb", words="sdb        slot 1   faulty", refusal="sdb has failed already; remove it"),
+    Option(key="sdc", words="sdc [/bold] \x1b[31m"),
+)
+
+
+def pressing(make: Callable[[], FrameScreen[Any]], *keys: str) -> Callable[[Paces], Any]:
+    """Open a dialog and press keys."""
+
+    async def prepare(pilot: Paces) -> None:
+        await pilot.app.push_screen(make())
+        await pilot.pause()
+        for key in keys:
+            await pilot.press(key)
+        await pilot.pause()
+
+    return prepare
+
+
+def shown(
+    shows: Shows, make: Callable[[], FrameScreen[Any]], *keys: str, size: tuple[int, int] = SMALL
+) -> None:
+    shows(staged(Kernel(raid10())), size=size, prepare=pressing(make, *keys))
+
+
+@SIZES
+def test_build_devices(shows: Shows, size: tuple[int, int]) -> None:
+    shown(shows, lambda: BuildScreen(host()), "space", "down", "space", size=size)
+
+
+def test_build_device_that_cannot_be_taken(shows: Shows) -> None:
+    shown(shows, lambda: BuildScreen(host()), *["down"] * 5)
+
+
+@SIZES
+def test_build_level(shows: Shows, size: tuple[int, int]) -> None:
+    shown(shows, lambda: BuildScreen(host(), Draft(devices=FOUR)), "enter", "down", size=size)
+
+
+def test_build_level_refused(shows: Shows) -> None:
+    shown(shows, lambda: BuildScreen(host(), Draft(devices=FOUR[:2])), "enter", *["down"] * 5)
+
+
+def test_build_chunk(shows: Shows) -> None:
+    shown(shows, lambda: BuildScreen(host(), Draft(devices=FOUR)), "enter", "down", "enter", "down")
+
+
+def test_build_bitmap(shows: Shows) -> None:
+    shown(shows, lambda: BuildScreen(host(), Draft(devices=FOUR)), "enter", *["down"] * 4, "enter", "enter")
+
+
+def test_build_name_refused(shows: Shows) -> None:
+    keys = ("enter", "down", "enter", "enter", "enter", "1", "2", "7", "enter")
+    shown(shows, lambda: BuildScreen(host(arrays=(raid10(),)), Draft(devices=FOUR)), *keys)
+
+
+@SIZES
+def test_plan_that_destroys(shows: Shows, size: tuple[int, int]) -> None:
+    shown(shows, lambda: PlanView(create()), "1", "2", size=size)
+
+
+def test_plan_that_reduces(shows: Shows) -> None:
+    found = survey(arrays=(raid10(),))
+    made = plan_fail(found, found.snapshot.arrays[0], "sda")
+    assert isinstance(made, Plan)
+    shown(shows, lambda: PlanView(made))
+
+
+def test_choice(shows: Shows) -> None:
+    shown(shows, lambda: Choice("Fail which member of data?", OPTIONS), "down")
+
+
+def test_ask(shows: Shows) -> None:
+    shown(shows, lambda: Ask("A new name for data", "Three digits, or a word."), "1", "2", "6")
+
+
+NEWS: tuple[Mapping[str, Any], ...] = (
+    {"event": "work", "pid": 1},
+    {"event": "begin", "step": 0, "command": "mdadm --stop /dev/md127"},
+    {"event": "output", "text": "mdadm: stopped /dev/md127 [bold]\n"},
+    {"event": "step done", "step": 0},
+    {"event": "begin", "step": 1, "command": "mdadm --assemble /dev/md/126 --name=126"},
+)
+
+
+def job(*more: dict[str, Any], state: str = "") -> Callable[[], JobView]:
+    """A job that has come so far."""
+
+    async def news(job_id: str, since: int) -> JobNews:
+        assert job_id == "job-1"
+        return JobNews(entries=(*NEWS, *more)[since:], state=state)
+
+    return lambda: JobView("job-1", "rename: 127 → 126", news)
+
+
+def following(make: Callable[[], JobView]) -> Callable[[Paces], Any]:
+    """Open the view, and look at the journal once."""
+
+    async def prepare(pilot: Paces) -> None:
+        view = make()
+        await pilot.app.push_screen(view)
+        await view._look()
+        await pilot.pause()
+
+    return prepare
+
+
+def test_job_that_runs(shows: Shows) -> None:
+    shows(staged(Kernel(raid10())), prepare=following(job()))
+
+
+def test_job_that_failed(shows: Shows) -> None:
+    failed = {"event": "step failed", "step": 1, "reason": "mdadm failed (1): mdadm: no"}
+    end = {"event": "failed", "reason": "step 2: mdadm failed (1): mdadm: no"}
+    shows(staged(Kernel(raid10())), prepare=following(job(failed, end, state="failed")))
+
+
+def test_job_that_is_done(shows: Shows) -> None:
+    end = ({"event": "step done", "step": 1}, {"event": "done"})
+    shows(staged(Kernel(raid10())), prepare=following(job(*end, state="done")))
+
+
+async def given(make: Callable[[], FrameScreen[Any]], *keys: str) -> list[Any]:
+    """What a dialog gives when it closes after these keys; nothing while it stays."""
+    results: list[Any] = []
+    async with running(Kernel(raid10())) as pilot:
+        pilot.app.push_screen(make(), results.append)
+        await pilot.pause()
+        for key in keys:
+            await pilot.press(key)
+        await pilot.pause()
+    return results
+
+
+@pytest.mark.parametrize(
+    ("keys", "result"),
+    [
+        (("enter",), ["sda"]),
+        (("down", "enter"), []),
+        (("down", "down", "enter"), ["sdc"]),
+        (("down", "down", "down", "k", "k", "enter"), ["sda"]),
+        (("escape",), [None]),
+    ],
+)
+async def test_choosing(keys: tuple[str, ...], result: list[Any]) -> None:
+    assert await given(lambda: Choice("which?", OPTIONS), *keys) == result
+
+
+@pytest.mark.parametrize(
+    ("keys", "result"),
+    [
+        (("enter",), []),
+        (("a", "space", "b", "backspace", "c", "enter"), ["a c"]),
+        (("a", "escape"), [None]),
+    ],
+)
+async def test_asking(keys: tuple[str, ...], result: list[Any]) -> None:
+    assert await given(lambda: Ask("a name", "a hint"), *keys) == result
+
+
+@pytest.mark.parametrize(
+    ("keys", "result"),
+    [
+        (("enter",), []),
+        (("y",), []),
+        (("1", "2", "enter"), []),
+        (("1", "2", "8", "backspace", "7", "enter"), ["do"]),
+        (("1", "2", "7", "7", "enter"), []),
+        (("s",), []),
+        (("ctrl+s",), ["save"]),
+        (("1", "2", "7", "escape"), [None]),
+    ],
+)
+async def test_what_destroys_is_typed(keys: tuple[str, ...], result: list[Any]) -> None:
+    assert await given(lambda: PlanView(create()), *keys) == result
+
+
+@pytest.mark.parametrize(
+    ("keys", "result"),
+    [(("enter",), []), (("space",), []), (("y",), ["do"]), (("s",), ["save"]), (("escape",), [None])],
+)
+async def test_what_reduces_is_confirmed(keys: tuple[str, ...], result: list[Any]) -> None:
+    found = survey(arrays=(raid10(),))
+    made = plan_fail(found, found.snapshot.arrays[0], "sda")
+    assert isinstance(made, Plan)
+    assert await given(lambda: PlanView(made), *keys) == result
+
+
+@pytest.mark.parametrize(
+    ("keys", "result"),
+    [
+        (("enter",), []),  # no device yet
+        (("escape",), [None]),
+        (
+            (*("space", "down") * 4, "enter", "down", "enter", "down", "enter", "enter", *"128", "enter"),
+            [Draft(devices=FOUR, level="raid10", layout="n2", chunk_kib=32, bitmap="none", name="128")],
+        ),
+        (
+            (*("space", "down") * 2, "enter", "enter", "down", "enter", *"data", "enter"),
+            [Draft(devices=FOUR[:2], level="raid1", bitmap="internal", name="data")],
+        ),
+        (  # back to the level: what was decided on top of it is undecided again
+            (
+                *("space", "down") * 4,
+                "enter",
+                "down",
+                "enter",
+                "enter",
+                "escape",
+                "escape",
+                "enter",
+                "enter",
+                *"1",
+                "enter",
+            ),
+            [Draft(devices=FOUR, level="raid1", bitmap="none", name="1")],
+        ),
+    ],
+)
+async def test_building(keys: tuple[str, ...], result: list[Any]) -> None:
+    plain = survey(*(device(name) for name in FOUR))
+    assert await given(lambda: BuildScreen(plain), *keys) == result
+
+
+@pytest.mark.parametrize(
+    ("state", "keys", "result"),
+    [
+        ("", ("x",), ["cancel"]),
+        ("", ("r", "b"), []),
+        ("interrupted", ("x",), []),
+        ("interrupted", ("r",), ["resume"]),
+        ("failed", ("b",), ["rollback"]),
+        ("done", ("r", "b", "x"), []),
+        ("done", ("escape",), [None]),
+    ],
+)
+async def test_orders_to_a_job(state: str, keys: tuple[str, ...], result: list[Any]) -> None:
+    results: list[Any] = []
+    async with running(Kernel(raid10())) as pilot:
+        view = job(state=state)()
+        pilot.app.push_screen(view, results.append)
+        await pilot.pause()
+        await view._look()
+        for key in keys:
+            await pilot.press(key)
+        await pilot.pause()
+    assert results == result
+
+
+async def test_the_question_is_in_view_however_long_the_plan_is() -> None:
+    long = replace(create(), notes=tuple(f"note {number}" for number in range(60)))
+    async with running(Kernel(raid10())) as pilot:
+        view = PlanView(long)
+        pilot.app.push_screen(view)
+        await pilot.pause()
+        foot = view._foot.region
+        assert foot.bottom < pilot.app.size.height
+        assert view._body.max_scroll_y > 0
+        await pilot.press("pagedown")
+        assert view._body.scroll_offset.y > 0
