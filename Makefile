@@ -75,7 +75,7 @@ clean: ## remove all that was built, .venv and caches
 system:
 	@$(FUNCTIONS); \
 	missing=; \
-	for pair in linux.uml=user-mode-linux mdadm=mdadm udevadm=udev modprobe=kmod pivot_root=util-linux; do \
+	for pair in linux.uml=user-mode-linux mdadm=mdadm udevadm=udev modprobe=kmod pivot_root=util-linux pvcreate=lvm2 sfdisk=fdisk; do \
 	    PATH="$(SBIN)" command -v "$${pair%%=*}" >/dev/null 2>&1 || missing="$$missing $${pair#*=}"; \
 	done; \
 	if [ -z "$$missing" ]; then exit 0; fi; \

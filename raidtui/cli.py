@@ -13,7 +13,8 @@ from raidtui.host.root import Root, RootError
 from raidtui.orders.parsers import add_job_parsers, add_plan_parser
 
 _EPILOG = """\
-exit status of status: 0 all well, 1 degraded or attention, 2 failed, 3 cannot tell.
+exit status of status: 0 all well, 1 degraded or attention, 2 failed, 3 cannot tell;
+of plan, apply and jobs: 0 done, 1 not done, 2 refused, 75 another job is running.
 Without a command, the console opens. Changes need root; without it all is shown and nothing changed."""
 
 
@@ -29,7 +30,7 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser of everything that ``raidtui`` takes."""
     parser = _Parser(
         prog="raidtui",
-        description="Watch and throttle Linux md arrays live, from a terminal.",
+        description="Watch, throttle, build and repair Linux md arrays, from a terminal.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

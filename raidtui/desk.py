@@ -95,6 +95,11 @@ def new_uuid() -> str:
     return canonical_uuid(uuid.uuid4().hex) or ""
 
 
+def new_file_system_uuid() -> str:
+    """Return a UUID for a new file system, in the usual form."""
+    return str(uuid.uuid4())
+
+
 def stop_job(job_id: str) -> None:
     """Ask a job to end after its present step.
 

@@ -12,12 +12,16 @@ from raidtui.actions.create import plan_create
 from raidtui.actions.create_devices import refuse_device
 from raidtui.actions.create_request import CreateRequest
 from raidtui.actions.names import refuse_name, refuse_taken
+from raidtui.actions.on_top import OnTop, refuse_on_top
+from raidtui.actions.partition import plan_on_disks
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Survey
 from raidtui.model.text import fit, tail
 from raidtui.model.units import short_binary
 
-STEPS = ("devices", "level", "chunk", "bitmap", "name")
+STEPS = ("devices", "disks", "level", "chunk", "bitmap", "on top", "mount", "name")
+WORDS = frozenset({"mount", "name"})
+"""Steps at which a word is typed."""
 _LEVELS = (
     ("raid1", "", "raid1"),
     ("raid10", "n2", "raid10 near 2"),
@@ -41,15 +45,19 @@ class Draft(Struct, frozen=True, kw_only=True):
     """What has been decided. Empty is undecided."""
 
     devices: tuple[str, ...] = ()
+    disks: str = ""
     level: str = ""
     layout: str = ""
     chunk_kib: int = 0
     bitmap: str = ""
     policy: str = ""
+    on_top: str = ""
+    mount: str = ""
     name: str = ""
 
-    def request(self, uuid: str = _NO_UUID) -> CreateRequest:
+    def request(self, uuid: str = _NO_UUID, file_system_uuid: str = "") -> CreateRequest:
         """Return it as a request; what is undecided is as create's own default."""
+        group = f"vg{self.name}" if self.on_top.startswith("lvm") else ""
         return CreateRequest(
             name=self.name or _UNNAMED,
             uuid=uuid,
@@ -59,6 +67,12 @@ class Draft(Struct, frozen=True, kw_only=True):
             chunk_kib=self.chunk_kib,
             bitmap=self.bitmap,
             consistency_policy=self.policy,
+            on_top=OnTop(
+                file_system=self.on_top.removeprefix("lvm+") if self.on_top not in {"", "nothing"} else "",
+                mount=self.mount,
+                group=group,
+                uuid=file_system_uuid,
+            ),
         )
 
 
@@ -82,27 +96,36 @@ def picks(step: str, draft: Draft, survey: Survey) -> tuple[Pick, ...]:
     """Return what can be chosen at a step; nothing where there is nothing to decide (or a word is typed)."""
     if step == "devices":
         return _devices(survey)
+    if step == "disks":
+        return _disks(draft, survey)
     if step == "level":
         return tuple(_level(draft, survey, *each) for each in _LEVELS)
     if step == "chunk" and draft.level != "raid1":
         return tuple(_chunk(kib) for kib in _CHUNKS)
     if step == "bitmap" and draft.level != "raid0":
         return _bitmaps(draft.level)
-    return ()
+    return _ON_TOP if step == "on top" else ()
+
+
+def is_asked(step: str, draft: Draft) -> bool:
+    """Whether a word is asked for at this step; a place to mount at only where there is a file system."""
+    return step == "name" or (step == "mount" and draft.on_top not in {"", "nothing"})
 
 
 def choose(step: str, key: str, draft: Draft) -> Draft:
     """Return the draft with a choice; what was decided on top of another one is undecided again."""
     if step == "level":
         level, layout, _ = next(each for each in _LEVELS if each[2] == key)
-        return Draft(devices=draft.devices, level=level, layout=layout, name=draft.name)
+        return Draft(devices=draft.devices, disks=draft.disks, level=level, layout=layout, name=draft.name)
     values = {field: getattr(draft, field) for field in Draft.__struct_fields__}
     if step == "chunk":
         values["chunk_kib"] = int(key)
     elif step == "bitmap":
         values |= {"bitmap": "none", "policy": "ppl"} if key == "ppl" else {"bitmap": key, "policy": ""}
-    elif step == "name":
-        values["name"] = key
+    elif step == "on top":
+        values |= {"on_top": key, "mount": values["mount"] if key != "nothing" else ""}
+    else:
+        values[step] = key
     return Draft(**values)
 
 
@@ -112,10 +135,14 @@ def toggle(draft: Draft, device: str) -> Draft:
     return Draft(devices=kept if device in draft.devices else (*draft.devices, device), name=draft.name)
 
 
-def refuse_word(draft: Draft, survey: Survey, name: str) -> Refusal | None:
-    """Return why an array cannot be called so, or None."""
-    del draft
-    return refuse_name(name) or refuse_taken(survey.snapshot, name)
+def refuse_word(step: str, draft: Draft, survey: Survey, word: str) -> Refusal | None:
+    """Return why an array cannot be called so, or mounted there, or None."""
+    if step == "mount":
+        return refuse_on_top(OnTop(file_system="ext4", mount=word), survey) if word else None
+    made = refuse_name(word) or refuse_taken(survey.snapshot, word)
+    if made is None and draft.on_top.startswith("lvm"):
+        made = refuse_on_top(OnTop(group=f"vg{word}"), survey)
+    return made
 
 
 def decided(draft: Draft) -> tuple[tuple[str, str], ...]:
@@ -124,16 +151,47 @@ def decided(draft: Draft) -> tuple[tuple[str, str], ...]:
     bitmap = draft.policy or draft.bitmap or ("none" if draft.level == "raid0" else "–")
     return (
         ("devices", " ".join(draft.devices) or "–"),
+        ("disks", _DISKS.get(draft.disks, "–")),
         ("level", f"{draft.level} {draft.layout}".strip() or "–"),
         ("chunk", chunk),
         ("bitmap", bitmap),
+        ("on top", draft.on_top or "–"),
+        ("mount", draft.mount or "–"),
         ("name", draft.name or "–"),
     )
 
 
-def plan_build(draft: Draft, survey: Survey, uuid: str) -> Plan | Refusal:
+def plan_build(draft: Draft, survey: Survey, uuid: str, file_system_uuid: str) -> Plan | Refusal:
     """Return the plan of a finished draft."""
-    return plan_create(draft.request(uuid), survey)
+    return _planned(draft.request(uuid, file_system_uuid), draft, survey)
+
+
+def _planned(request: CreateRequest, draft: Draft, survey: Survey) -> Plan | Refusal:
+    if draft.disks.isdigit():
+        return plan_on_disks(request, survey, reserve_percent=int(draft.disks))
+    return plan_create(request, survey)
+
+
+def _disks(draft: Draft, survey: Survey) -> tuple[Pick, ...]:
+    """What whole disks become; nothing to decide where partitions alone were chosen."""
+    devices = [survey.devices[name].disk for name in draft.devices if name in survey.devices]
+    if not any(disk.disk == disk.name for disk in devices):
+        return ()
+    table = "A GPT with one Linux RAID partition, aligned: no firmware takes the disk for an empty one."
+    return (
+        Pick(
+            key="10",
+            words="partition, 10 % left free",
+            note=f"{table} What is left free is room for the SSD's own work (published: 7 to 12 %).",
+        ),
+        Pick(key="7", words="partition, 7 % left free", note=f"{table} The least of the published advice."),
+        Pick(key="0", words="partition, nothing left free", note=table),
+        Pick(
+            key="whole",
+            words="whole disk, no table",
+            note="Other systems may take it for an empty disk and write a table over md's superblock.",
+        ),
+    )
 
 
 def _devices(survey: Survey) -> tuple[Pick, ...]:
@@ -154,7 +212,8 @@ def _devices(survey: Survey) -> tuple[Pick, ...]:
 
 
 def _level(draft: Draft, survey: Survey, level: str, layout: str, words: str) -> Pick:
-    made = plan_create(Draft(devices=draft.devices, level=level, layout=layout).request(), survey)
+    tried = Draft(devices=draft.devices, disks=draft.disks, level=level, layout=layout)
+    made = _planned(tried.request(), tried, survey)
     if isinstance(made, Refusal):
         return Pick(key=words, words=words, refusal=made.sentence)
     size = made.notes[0].partition(" on ")[0]
@@ -179,6 +238,22 @@ def _chunk(kib: int) -> Pick:
             " (RAID 10 of four SATA SSDs, one job). Measure your own."
         )
     return Pick(key=str(kib), words=f"{kib:>4} KiB", note=note)
+
+
+_DISKS = {"10": "10 % free", "7": "7 % free", "0": "partition", "whole": "whole"}
+_ON_TOP = (
+    Pick(
+        key="nothing", words="nothing", note="The array as it is: partition it, or put on it what you like."
+    ),
+    Pick(key="ext4", words="ext4", note="With stride and stripe width of the array."),
+    Pick(key="xfs", words="XFS", note="With su and sw of the array."),
+    Pick(
+        key="lvm+ext4",
+        words="LVM and ext4",
+        note="A volume group of its own, one volume of all of it: it can be cut and moved later.",
+    ),
+    Pick(key="lvm+xfs", words="LVM and XFS", note="A volume group of its own, one volume of all of it."),
+)
 
 
 def _bitmaps(level: str) -> tuple[Pick, ...]:

@@ -18,6 +18,7 @@ from raidtui.actions.create_notes import create_notes
 from raidtui.actions.create_request import MISSING, CreateRequest, canonical_level
 from raidtui.actions.create_shape import Shape, shape_of
 from raidtui.actions.names import refuse_taken
+from raidtui.actions.on_top import geometry, on_top_notes, on_top_steps, refuse_on_top
 from raidtui.actions.persist import conf_steps
 from raidtui.actions.repair import device_facts
 from raidtui.actions.target import needs_root
@@ -49,6 +50,12 @@ def plan_create(request: CreateRequest, survey: Survey) -> Plan | Refusal:
         return devices
     if refusal := refuse_sizes(request, shape, devices):
         return refusal
+    if refusal := refuse_on_top(request.on_top, survey):
+        return refusal
+    told = geometry(shape.level, shape.layout_number, shape.chunk_kib, len(request.devices))
+    top = on_top_steps(
+        request.on_top, survey, f"/dev/md/{request.name}" if request.number is None else shape.node, told
+    )
     loses = tuple(text for device in devices if (text := loss_of(device, survey)))
     wipes = tuple(step for device in devices for step in wipe_steps(device))
     conf = conf_steps(survey, uuid=shape.uuid, link=f"/dev/md/{request.name}", metadata=request.metadata)
@@ -56,11 +63,14 @@ def plan_create(request: CreateRequest, survey: Survey) -> Plan | Refusal:
     return Plan(
         title=f"create: {request.name}, {shape.level} of {counted(len(request.devices), 'device')}",
         subject=request.name,
-        steps=(*wipes, _create_step(request, shape, survey, devices), *conf),
+        steps=(*wipes, _create_step(request, shape, survey, devices), *top, *conf),
         harm=Harm.DESTROYS,
         warning=gone,
         loses=loses,
-        notes=create_notes(request, shape, survey, devices, component_sizes(request, shape, devices)),
+        notes=(
+            *create_notes(request, shape, survey, devices, component_sizes(request, shape, devices)),
+            *on_top_notes(request.on_top, told),
+        ),
         confirm=request.name,
         devices=request.named,
     )

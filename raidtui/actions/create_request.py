@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from raidtui.actions.on_top import OnTop
+
 MISSING = "missing"
 LEVELS = ("raid0", "raid1", "raid4", "raid5", "raid6", "raid10")
 
@@ -26,6 +28,7 @@ class CreateRequest(Struct, frozen=True, kw_only=True):
         assume_clean: whether the first sync is left out.
         size_kib: what is used of each member; 0 is all.
         number: the md number; None is the name's, or the kernel's choice.
+        on_top: LVM and a file system, if wanted.
     """
 
     name: str
@@ -43,6 +46,7 @@ class CreateRequest(Struct, frozen=True, kw_only=True):
     assume_clean: bool = False
     size_kib: int = 0
     number: int | None = None
+    on_top: OnTop = OnTop()
 
     @property
     def named(self) -> tuple[str, ...]:

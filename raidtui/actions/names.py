@@ -12,12 +12,13 @@ from raidtui.model.snapshot import Snapshot
 
 _LONGEST = 31
 _SIGNS = frozenset("._-")
+_NOT_FIRST = frozenset(".-")
 
 
 def refuse_name(name: str) -> Refusal | None:
     """Return why an array cannot have this name, or None."""
-    good = name.isascii() and all(char.isalnum() or char == "_" or char in _SIGNS for char in name)
-    if name and good and name[0] not in _SIGNS and len(name) <= _LONGEST:
+    good = name.isascii() and all(char.isalnum() or char in _SIGNS for char in name)
+    if name and good and name[0] not in _NOT_FIRST and len(name) <= _LONGEST:
         return None
     return Refusal(
         why=f"{name!r} is no name for an array" if name else "the array needs a name",
@@ -46,18 +47,23 @@ def long_name_note(homehost: str, name: str) -> tuple[str, ...]:
 
 def find_array(snapshot: Snapshot, word: str) -> Array | Refusal:
     """Return the array that a word means: its name, kernel name, path, link under /dev/md, or UUID."""
-    arrays = snapshot.arrays
-    ways = (
-        [array for array in arrays if array.label == word],
-        [a for a in arrays if word in {a.name, a.path, a.link, f"/dev/md/{a.label}"}],
-        [array for array in arrays if array.name == f"md{word}"],
-        [array for array in arrays if len(word) >= 8 and (array.uuid or "").startswith(word.lower())],
-    )
-    for found in ways:
-        if len(found) == 1:
-            return found[0]
-        if found:
-            names = ", ".join(f"{array.path} ({array.uuid})" for array in found)
-            return Refusal(why=f"{word} may be {names}", remedy="give the UUID")
+    found = [array for array in snapshot.arrays if _means(word, array)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = ", ".join(f"{array.path} ({array.uuid})" for array in found)
+        return Refusal(why=f"{word} may be {names}", remedy="give the path")
     known = ", ".join(array.title for array in snapshot.arrays) or "none"
     return Refusal(why=f"there is no array {word!r}", remedy=f"there are: {known}")
+
+
+def _means(word: str, array: Array) -> bool:
+    """Whether a word can be meant for an array; the way that comes to mind first may be the wrong one."""
+    names = {array.name, array.path, array.link, array.label}
+    if array.label:
+        names.add(f"/dev/md/{array.label}")
+    return (
+        word in names
+        or array.name == f"md{word}"
+        or (len(word) >= 8 and (array.uuid or "").startswith(word.lower()))
+    )

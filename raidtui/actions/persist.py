@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 
 from raidtui.model.plan import Fact, Kind, Step
 from raidtui.model.survey import Survey
 
 _INITRAMFS_S = 900.0
+_WORD = re.compile(r"""(?:"[^"]*"?|'[^']*'?|[^ \t"'])+""")
 
 
 def array_line(*, uuid: str, link: str, metadata: str) -> str:
@@ -18,27 +20,38 @@ def array_line(*, uuid: str, link: str, metadata: str) -> str:
 def conf_with(text: str, *, uuid: str, line: str) -> str:
     """Return mdadm.conf with ``line`` in place of every ARRAY line of this UUID, or at the end."""
     lines = text.split("\n")
-    own = [index for index in range(len(lines)) if _uuid_of(_entry(lines, index)) == uuid.lower()]
-    if not own:
+    gone = _own(lines, uuid)
+    if not gone:
         return (text.rstrip("\n") + "\n" if text.strip() else "") + line + "\n"
-    gone = {place for index in own for place in range(index, index + len(_entry(lines, index)))}
-    kept: list[str] = []
-    for index, each in enumerate(lines):
-        if index == own[0]:
-            kept.append(line)
-        if index not in gone:
-            kept.append(each)
-    return "\n".join(kept)
+    lines[gone[0]] = line
+    return "\n".join(each for index, each in enumerate(lines) if index not in gone[1:])
 
 
 def conf_without(text: str, *, uuid: str) -> str:
     """Return mdadm.conf without the ARRAY lines of this UUID."""
     lines = text.split("\n")
-    gone: set[int] = set()
-    for index in range(len(lines)):
-        entry = _entry(lines, index)
-        if _uuid_of(entry) == uuid.lower():
-            gone |= set(range(index, index + len(entry)))
+    gone = _own(lines, uuid)
+    return "\n".join(line for index, line in enumerate(lines) if index not in gone)
+
+
+def conf_freed(text: str, *, link: str, keep: frozenset[str]) -> str:
+    """Return mdadm.conf without ARRAY lines that give this name to an array which is not there.
+
+    Args:
+        text: the file.
+        link: the name under /dev/md that another array gets.
+        keep: UUIDs of the arrays that are there; their lines stay.
+    """
+    lines = text.split("\n")
+    kept = {_digits(uuid) for uuid in keep}
+    gone = {
+        index
+        for entry in _entries(lines)
+        if _is_array(words := [word for index in entry for word in _words(lines[index])])
+        and words[1:2] == [link]
+        and not kept & {_digits(word[5:]) for word in words if word.lower().startswith("uuid=")}
+        for index in entry
+    }
     return "\n".join(line for index, line in enumerate(lines) if index not in gone)
 
 
@@ -53,7 +66,8 @@ def conf_steps(survey: Survey, *, uuid: str, link: str, metadata: str) -> tuple[
     """
     line = array_line(uuid=uuid, link=link, metadata=metadata)
     old = survey.texts.get(survey.conf_path)
-    new = conf_with(old or "", uuid=uuid, line=line)
+    there = frozenset({uuid, *(array.uuid or "" for array in survey.snapshot.arrays)})
+    new = conf_with(conf_freed(old or "", link=link, keep=there), uuid=uuid, line=line)
     if old == new:
         return ()
     return file_steps(
@@ -71,7 +85,7 @@ def file_steps(
 ) -> tuple[Step, ...]:
     """Return the steps that put a file's new content in place and, where it goes along, the initramfs."""
     old = survey.texts.get(path)
-    again = _initramfs_steps(survey) if initramfs else ()
+    again = _initramfs_steps(survey, path) if initramfs else ()
     back = (
         Step(path=path, content=old, why=f"{path} as it was", proves=(_digest(path, old),))
         if old is not None
@@ -90,10 +104,15 @@ def file_steps(
     return (step, *again)
 
 
-def _initramfs_steps(survey: Survey) -> tuple[Step, ...]:
+def readable(text: str) -> str:
+    """Return for the eye what is bytes as characters: see ``Survey.texts``."""
+    return text.encode("latin-1").decode(errors="replace")
+
+
+def _initramfs_steps(survey: Survey, path: str) -> tuple[Step, ...]:
     if not survey.initramfs:
         return ()
-    why = "the initramfs has a copy of mdadm.conf"
+    why = f"the initramfs has a copy of {path.rpartition('/')[2]}"
     return (Step(argv=survey.initramfs, why=why, timeout_s=_INITRAMFS_S),)
 
 
@@ -102,20 +121,52 @@ def _digest(path: str, text: str | None) -> Fact:
     return Fact(kind=Kind.DIGEST, subject=path, value=value)
 
 
-def _entry(lines: list[str], index: int) -> list[str]:
-    """Return the lines of the entry that begins here: indented ones go on (mdadm.conf(5)); none: []."""
-    words = lines[index].split()
-    if not words or lines[index][:1] in " \t" or words[0].lower() != "array":
-        return []
-    end = index + 1
-    while end < len(lines) and lines[end][:1] in {" ", "\t"} and lines[end].strip():
-        end += 1
-    return lines[index:end]
+def _own(lines: list[str], uuid: str) -> list[int]:
+    """Return the places of all lines of the ARRAY entries of this UUID."""
+    wanted = _digits(uuid)
+    return [
+        index
+        for entry in _entries(lines)
+        if _is_array(words := [word for index in entry for word in _words(lines[index])])
+        and any(
+            key.lower() == "uuid" and _digits(value) == wanted
+            for key, _, value in (each.partition("=") for each in words)
+        )
+        for index in entry
+    ]
 
 
-def _uuid_of(entry: list[str]) -> str | None:
-    for word in " ".join(entry).split():
-        key, equals, value = word.partition("=")
-        if equals and key.lower() == "uuid":
-            return value.lower()
-    return None
+def _entries(lines: list[str]) -> list[list[int]]:
+    """Return the places of the lines of each entry, as mdadm's config.c reads them.
+
+    Indented lines go on with the entry before them, also over comments and empty lines, which are none of it.
+    """
+    entries: list[list[int]] = []
+    for index, line in enumerate(lines):
+        if not _words(line):
+            continue
+        if line[0] in " \t" and entries:
+            entries[-1].append(index)
+        else:
+            entries.append([index])
+    return entries
+
+
+def _words(line: str) -> list[str]:
+    """Return the words of a line without their quotes, up to a comment."""
+    words = []
+    for word in _WORD.findall(line):
+        if word.startswith("#"):
+            break
+        words.append(word.replace('"', "").replace("'", ""))
+    return words
+
+
+def _is_array(words: list[str]) -> bool:
+    """Whether an entry is an ARRAY: mdadm takes three letters for the whole keyword."""
+    return len(words[0]) >= 3 and "array".startswith(words[0].lower())
+
+
+def _digits(uuid: str) -> str:
+    """Return a UUID without the signs that mdadm takes between its digits."""
+    return uuid.translate(dict.fromkeys(map(ord, ":.- "))).lower()

@@ -15,6 +15,9 @@ def plan_stop(survey: Survey, array: Array) -> Plan | Refusal:
     refusal = needs_root(survey.snapshot) or refuse_use(survey.snapshot, array)
     if refusal:
         return refusal
+    volumes = [each.title for each in survey.snapshot.arrays if each.container == array.name]
+    if volumes:
+        return Refusal(why=f"{array.title} holds {', '.join(volumes)}", remedy="stop that first")
     paths = tuple(f"/dev/{member.name}" for member in array.members if not member.has("faulty"))
     uuid = array.uuid or ""
     back = Step(
@@ -29,7 +32,7 @@ def plan_stop(survey: Survey, array: Array) -> Plan | Refusal:
             *((Fact(kind=Kind.ARRAY, subject=array.name, value=uuid),) if uuid else ()),
             Fact(kind=Kind.UNUSED, subject=array.name),
         ),
-        proves=(Fact(kind=Kind.GONE, subject=uuid or array.name),),
+        proves=(Fact(kind=Kind.GONE, subject=array.name if array.twin or not uuid else uuid),),
         undo=(back,) if uuid and array.active else (),
     )
     return Plan(
@@ -59,6 +62,8 @@ def plan_assemble(
         return refusal
     if not names:
         return Refusal(why="no device is given", remedy="name the members")
+    if twice := [name for name in names if names.count(name) > 1]:
+        return Refusal(why=f"{twice[0]} is named twice", remedy="name each member once")
     blocks = []
     for name in names:
         device = survey.devices.get(name)
@@ -68,15 +73,19 @@ def plan_assemble(
             return Refusal(why=f"{name} has no md superblock")
         if device.disk.users:
             return Refusal(why=f"{name} is in use: {device.disk.users}")
+        if refusal := _refuse_member(survey, name):
+            return refusal
+        if device.busy:
+            return Refusal(why=f"{name}: {device.busy}")
         blocks.append(device.superblock)
     uuids = {block.uuid for block in blocks}
     if len(uuids) > 1:
         labels = ", ".join(f"{name} of {block.label}" for name, block in zip(names, blocks, strict=True))
         return Refusal(why=f"these are members of several arrays: {labels}", remedy="name those of one")
-    block = blocks[0]
+    block = max(blocks, key=lambda each: each.events or 0)
     uuid = block.uuid or ""
-    if any(array.uuid == uuid and array.active for array in survey.snapshot.arrays):
-        return Refusal(why=f"{block.label} is running already")
+    if there := next((array for array in survey.snapshot.arrays if array.uuid == uuid), None):
+        return Refusal(why=f"{block.label} is there already as {there.name}")
     newest = max((each.events or 0 for each in blocks), default=0)
     stale = [
         f"{name} is behind: event {each.events} of {newest}"
@@ -124,3 +133,12 @@ def plan_assemble(
         notes=tuple(stale),
         devices=names,
     )
+
+
+def _refuse_member(survey: Survey, name: str) -> Refusal | None:
+    for array in survey.snapshot.arrays:
+        if any(member.name == name for member in array.members):
+            if array.active:
+                return Refusal(why=f"{name} is a member of {array.title}, which is running already")
+            return Refusal(why=f"{name} is in {array.title}, which is inactive", remedy="stop that first")
+    return None

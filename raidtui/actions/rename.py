@@ -5,8 +5,10 @@ A failure in the middle brings the array back under its old name.
 
 from __future__ import annotations
 
+import re
+
 from raidtui.actions.names import long_name_note, refuse_name, refuse_taken
-from raidtui.actions.persist import conf_steps, file_steps
+from raidtui.actions.persist import conf_steps, file_steps, readable
 from raidtui.actions.target import needs_root
 from raidtui.actions.usage import refuse_use
 from raidtui.model.array import Array, Phase
@@ -37,16 +39,17 @@ def plan_rename(survey: Survey, array: Array, to: str, *, references: bool = Fal
     uuid, old = array.uuid or "", array.label or ""
     link, metadata = f"/dev/md/{to}", array.metadata or "1.2"
     steps = (*_steps(array, uuid, old, to), *conf_steps(survey, uuid=uuid, link=link, metadata=metadata))
-    named = {array.path, f"/dev/md/{old}", *((array.link,) if array.link else ())}
+    named = _paths(array)
     lines = [(path, line) for path in _REFERRING for line in _naming(survey.texts.get(path, ""), named)]
     if references:
         for path in dict.fromkeys(path for path, _ in lines):
             new = _renamed(survey.texts[path], named, link)
-            steps += file_steps(survey, path, new, why="it names the old path", initramfs=False)
+            copied = path == "/etc/crypttab"  # the initramfs has one of its own
+            steps += file_steps(survey, path, new, why="it names the old path", initramfs=copied)
         notes: tuple[str, ...] = ()
     else:
         notes = tuple(
-            f"{path} names the old path: {line.strip()} (with --references it is changed too)"
+            f"{path} names the old path: {readable(line.strip())} (with --references it is changed too)"
             for path, line in lines
         )
     return Plan(
@@ -122,20 +125,24 @@ def _assemble(device: str, name: str, uuid: str, paths: tuple[str, ...], *, why:
     )
 
 
+def _paths(array: Array) -> set[str]:
+    """Return the paths that end with the old name, or may be another array's later."""
+    paths = {array.path, *((array.link,) if array.link else ())}
+    if array.label:
+        full = f"{array.homehost}:{array.label}" if array.homehost else array.label
+        paths |= {f"/dev/md/{array.label}", f"/dev/disk/by-id/md-name-{full}"}
+    return paths
+
+
 def _naming(text: str, named: set[str]) -> list[str]:
-    return [
-        line for line in text.split("\n") if not line.lstrip().startswith("#") and named & set(line.split())
-    ]
+    return [line for line in text.split("\n") if _renamed(line, named, "") != line]
 
 
 def _renamed(text: str, named: set[str], link: str) -> str:
     """Put ``link`` where a whole word of a line is one of the old paths; all else stays as it is."""
     lines = text.split("\n")
     for index, line in enumerate(lines):
-        if line.lstrip().startswith("#"):
-            continue
-        for word in named & set(line.split()):
-            start = line.find(word)
-            line = line[:start] + link + line[start + len(word) :]  # noqa: PLW2901
-        lines[index] = line
+        if not line.lstrip().startswith("#"):
+            words = re.split(r"([ \t]+)", line)
+            lines[index] = "".join(link if word in named else word for word in words)
     return "\n".join(lines)

@@ -6,12 +6,18 @@ redundancy up first.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from raidtui.actions.target import needs_root
 from raidtui.model.array import Array, Member
 from raidtui.model.geometry import losses_left
+from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.model.units import short_binary
+
+_SUPERBLOCK_BYTES = 8 << 10
+"""The least that any metadata takes of a member besides its data."""
 
 
 def plan_fail(survey: Survey, array: Array, name: str) -> Plan | Refusal:
@@ -23,13 +29,16 @@ def plan_fail(survey: Survey, array: Array, name: str) -> Plan | Refusal:
         return Refusal(why=f"{name} has failed already", remedy="remove it")
     if refusal := _refuse_loss(array, member):
         return refusal
+    serves = member.has("in_sync") and member.slot is not None
     step = _manage(array, ("--fail", f"/dev/{name}"), "take it out of service", _is(array, name, "faulty"))
+    others = _others_in_sync(array, member) if serves else ()
+    warning = "Its copy is given up before there is another one. Replace does it the other way round."
     return Plan(
         title=f"fail: {name}",
         subject=array.title,
-        steps=(_bound(survey, step, name),),
+        steps=(_bound(survey, replace(step, needs=(*step.needs, *others)), name),),
         harm=Harm.REDUCES,
-        warning="Its copy is given up before there is another one. Replace does it the other way round.",
+        warning=warning if serves else "",
         devices=(name,),
         arrays=(array.name,),
     )
@@ -40,6 +49,8 @@ def plan_remove(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     member = _member(survey, array, name)
     if isinstance(member, Refusal):
         return member
+    if not array.redundant:
+        return _no_redundancy(array, member)
     if not (member.has("faulty") or (member.has("spare") and member.slot is None)):
         return Refusal(why=f"{name} is in service", remedy="replace it, or fail it first")
     step = _manage(array, ("--remove", f"/dev/{name}"), "let go of it", _is(array, name, "absent"))
@@ -58,7 +69,7 @@ def plan_re_add(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     device = _candidate(survey, array, name)
     if isinstance(device, Refusal):
         return device
-    if device.superblock is None or device.superblock.uuid != array.uuid:
+    if device.superblock is None or array.uuid is None or device.superblock.uuid != array.uuid:
         return Refusal(why=f"{name} was no member of {array.title}", remedy="add it")
     if array.bitmap is None:
         whole = f" ({short_binary(array.component_kib * 1024)})" if array.component_kib else ""
@@ -87,13 +98,14 @@ def plan_add(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     if former and array.bitmap is not None:
         return Refusal(why=f"{name} was a member, and the bitmap knows what changed", remedy="re-add it")
     wipes = _wipe_steps(device)
-    option = "--add" if array.degraded else "--add-spare"
+    fills = _empty_slots(array) > 0
+    option = "--add" if fills else "--add-spare"
     step = _manage(array, (option, f"/dev/{name}"), "a new member", _is(array, name, "present"))
-    copied = short_binary(array.component_kib * 1024) if array.degraded and array.component_kib else ""
+    copied = short_binary(array.component_kib * 1024) if fills and array.component_kib else ""
     return Plan(
         title=f"add: {name}",
         subject=array.title,
-        steps=(*wipes, _bound(survey, step, name, None if wipes else device)),
+        steps=(*wipes, _bound(survey, step, name, device, untouched=not wipes)),
         harm=Harm.DESTROYS if wipes else Harm.REDUCES,
         loses=tuple(losses_of(device)),
         confirm=array.title if wipes else "",
@@ -116,6 +128,11 @@ def plan_replace(survey: Survey, array: Array, old: str, new: str) -> Plan | Ref
         return Refusal(why=f"{old} is being replaced already")
     if not array.redundant:
         return Refusal(why=f"{array.level} cannot replace a member while it serves")
+    if array.degraded:
+        return Refusal(
+            why=f"{array.title} is degraded: a new device goes to the empty slot first",
+            remedy="add a disk and wait for the recovery",
+        )
     spare = next((each for each in array.members if each.name == new), None)
     wipes: tuple[Step, ...] = ()
     adding: tuple[Step, ...] = ()
@@ -130,7 +147,7 @@ def plan_replace(survey: Survey, array: Array, old: str, new: str) -> Plan | Ref
             array, ("--add-spare", f"/dev/{new}"), "a place for the copy", _is(array, new, "present")
         )
         undo = _manage(array, ("--remove", f"/dev/{new}"), "give it back", _is(array, new, "absent"))
-        adding = (_with_undo(_bound(survey, add, new, None if wipes else device), undo),)
+        adding = (replace(_bound(survey, add, new, device, untouched=not wipes), undo=(undo,)),)
     elif not spare.has("spare") or spare.slot is not None or spare.has("faulty"):
         return Refusal(why=f"{new} is {spare.role} of {array.title} already", remedy="choose a free device")
     step = _manage(
@@ -173,7 +190,7 @@ def plan_zero_superblock(survey: Survey, name: str) -> Plan | Refusal:
         subject=name,
         steps=(_zero(device),),
         harm=Harm.DESTROYS,
-        loses=tuple(losses_of(device)),
+        loses=tuple(_memberships(device)),
         warning=f"Without it, {name} is no part of {label} any more.",
         confirm=label,
         devices=(name,),
@@ -182,15 +199,19 @@ def plan_zero_superblock(survey: Survey, name: str) -> Plan | Refusal:
 
 def losses_of(device: Device) -> list[str]:
     """Return what is on a device, a sentence each."""
-    found = []
-    if (old := device.superblock) is not None:
-        found.append(f"{device.disk.name}: membership in the array {old.label} ({old.uuid or 'no UUID'})")
-    found += [
+    told = {"linux_raid_member"} if device.superblock is not None else set()
+    return _memberships(device) + [
         f"{device.disk.name}: {use.words}"
         for use in device.disk.uses
-        if (use.kind == "signature" and use.what != "linux_raid_member") or use.kind == "partition"
+        if use.kind == "partition" or (use.kind == "signature" and use.what not in told)
     ]
-    return found
+
+
+def _memberships(device: Device) -> list[str]:
+    old = device.superblock
+    if old is None:
+        return []
+    return [f"{device.disk.name}: membership in the array {old.label} ({old.uuid or 'no UUID'})"]
 
 
 def device_facts(device: Device, *, free: bool = True, untouched: bool = True) -> tuple[Fact, ...]:
@@ -244,9 +265,14 @@ def _candidate(survey: Survey, array: Array, name: str) -> Device | Refusal:
     """Return a device that can be added, or why it cannot."""
     if refusal := _refuse_array(survey, array):
         return refusal
+    if not array.redundant:
+        return Refusal(why=f"{array.level} has no redundancy: it takes neither spares nor new members")
     for other in survey.snapshot.arrays:
-        if any(member.name == name for member in other.members):
-            return Refusal(why=f"{name} is a member of {other.title} already", remedy="choose a free device")
+        for member in other.members:
+            if member.name == name:
+                first = other.key == array.key and member.has("faulty")
+                remedy = "remove it first" if first else "choose a free device"
+                return Refusal(why=f"{name} is a member of {other.title} already", remedy=remedy)
     device = survey.devices.get(name)
     if device is None:
         return Refusal(why=f"there is no device {name}")
@@ -259,10 +285,23 @@ def _candidate(survey: Survey, array: Array, name: str) -> Device | Refusal:
     parts = [use.what for use in device.disk.uses if use.kind == "partition"]
     if parts:
         return Refusal(why=f"{name} has partitions ({', '.join(parts)})", remedy="give one of them")
-    size, needed = device.disk.size_bytes, (array.component_kib or 0) * 1024
+    size, needed = device.disk.size_bytes, (array.component_kib or 0) * 1024 + _SUPERBLOCK_BYTES
     if size is not None and size < needed:
         return Refusal(why=f"{name} is too small: {size} bytes, {needed} are needed")
-    return device
+    return _refuse_sectors(survey, array, device) or device
+
+
+def _refuse_sectors(survey: Survey, array: Array, device: Device) -> Refusal | None:
+    """One member with larger sectors makes the array's larger, and what is on it may not be readable then."""
+    for member in array.members:
+        known = survey.devices.get(member.name)
+        if known is not None and known.sector_bytes != device.sector_bytes:
+            return Refusal(
+                why=f"{device.disk.name} has sectors of {device.sector_bytes} bytes,"
+                f" {member.name} of {known.sector_bytes}",
+                remedy="choose a device of the same kind",
+            )
+    return None
 
 
 def _refuse_array(survey: Survey, array: Array) -> Refusal | None:
@@ -282,7 +321,9 @@ def _refuse_array(survey: Survey, array: Array) -> Refusal | None:
 def _refuse_loss(array: Array, member: Member) -> Refusal | None:
     """The last good copy is never given up."""
     if not array.redundant:
-        return Refusal(why=f"{array.level} has no redundancy: without {member.name} all is gone")
+        return _no_redundancy(array, member)
+    if member.has("journal"):
+        return Refusal(why=f"{member.name} is the journal of {array.title}, which is read-only without it")
     if member.slot is None or not member.has("in_sync"):
         return None
     missing = array.missing_slots
@@ -294,9 +335,33 @@ def _refuse_loss(array: Array, member: Member) -> Refusal | None:
             why=f"{member.name} holds the last copy of a part of {array.title}",
             remedy="add a disk, or replace it",
         )
-    if array.parity_unfinished:
+    unsynced = array.level in PARITY_LEVELS and array.resync_start not in {None, "none"}
+    if array.parity_unfinished or unsynced:
         return Refusal(why=f"{array.title} is not yet in sync", remedy="wait for the resync")
     return None
+
+
+def _no_redundancy(array: Array, member: Member) -> Refusal:
+    return Refusal(why=f"{array.level} has no redundancy: without {member.name} all is gone")
+
+
+def _others_in_sync(array: Array, member: Member) -> tuple[Fact, ...]:
+    """Return that all serve that served when the plan was made: another loss since then changes the sum."""
+    return tuple(
+        _is(array, each.name, "in_sync")
+        for each in array.members
+        if each.name != member.name and each.slot is not None and each.has("in_sync")
+    )
+
+
+def _empty_slots(array: Array) -> int:
+    """Return how many slots nothing fills, or is about to fill."""
+    filling = [
+        each
+        for each in array.members
+        if each.has("spare") and not each.has("faulty") and not each.has("replacement")
+    ]
+    return (array.degraded or 0) - len(filling)
 
 
 def _manage(array: Array, options: tuple[str, ...], why: str, *proves: Fact) -> Step:
@@ -304,10 +369,12 @@ def _manage(array: Array, options: tuple[str, ...], why: str, *proves: Fact) -> 
     return Step(argv=("mdadm", "--manage", array.path, *options), why=why, needs=identity, proves=proves)
 
 
-def _bound(survey: Survey, step: Step, name: str, device: Device | None = None) -> Step:
+def _bound(
+    survey: Survey, step: Step, name: str, device: Device | None = None, *, untouched: bool = True
+) -> Step:
     """Bind a step to the disk that was meant, whatever its name is by then."""
     if device is not None:
-        own = device_facts(device)
+        own = device_facts(device, untouched=untouched)
     else:
         disk = survey.snapshot.disks.get(name) or (
             survey.devices[name].disk if name in survey.devices else None
@@ -317,11 +384,7 @@ def _bound(survey: Survey, step: Step, name: str, device: Device | None = None) 
             if disk is not None and disk.identity
             else ()
         )
-    return Step(argv=step.argv, why=step.why, needs=(*step.needs, *own), proves=step.proves, undo=step.undo)
-
-
-def _with_undo(step: Step, *undo: Step) -> Step:
-    return Step(argv=step.argv, why=step.why, needs=step.needs, proves=step.proves, undo=undo)
+    return replace(step, needs=(*step.needs, *own))
 
 
 def _is(array: Array, name: str, words: str) -> Fact:

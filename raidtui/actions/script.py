@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from raidtui.actions.persist import readable
 from raidtui.model.plan import Harm, Plan, Step
 from raidtui.model.text import visible
 
@@ -35,7 +36,7 @@ def plan_sentences(plan: Plan) -> list[str]:
 def _content(step: Step) -> list[str]:
     if step.content is None:
         return []
-    return [f"| {line}" for line in step.content.rstrip("\n").split("\n")[-6:]]
+    return [f"| {readable(line)}" for line in step.content.rstrip("\n").split("\n")[-6:]]
 
 
 def shell_script(plan: Plan) -> str:
@@ -67,5 +68,13 @@ def _shell(step: Step) -> str:
         words = shlex.join(step.argv)
         return f"printf %s {shlex.quote(step.stdin)} | {words}" if step.stdin else words
     if step.content is not None:
-        return f"printf %s {shlex.quote(step.content)} > {shlex.quote(step.path)}"
+        return f"{_printf(step.content)} > {shlex.quote(step.path)}"
     return f"printf '%s\\n' {shlex.quote(step.text)} > {shlex.quote(step.path)}"
+
+
+def _printf(content: str) -> str:
+    """Return what prints a file's bytes, in whatever encoding the script is saved."""
+    if content.isascii() and "\0" not in content:
+        return f"printf %s {shlex.quote(content)}"
+    octal = (f"\\0{ord(char):03o}" if not char.isascii() or char in "\\\0" else char for char in content)
+    return f"printf %b {shlex.quote(''.join(octal))}"

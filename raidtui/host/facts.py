@@ -146,6 +146,24 @@ def _member(root: Root, subject: str, value: str) -> str:
     )
 
 
+def _file_system(root: Root, path: str, value: str) -> str:
+    output = root.run("blkid", "--probe", "--output", "value", "--match-tag", "TYPE", path)
+    found = output.stdout.strip()
+    return "" if found == value else f"{path} has {found or 'no file system'}"
+
+
+def _mounted(root: Root, place: str, value: str) -> str:
+    del value
+    lines = (root.text("/proc/self/mountinfo") or "").split("\n")
+    return "" if any(line.split()[4:5] == [place] for line in lines) else f"nothing is mounted at {place}"
+
+
+def _node(root: Root, path: str, value: str) -> str:
+    del value
+    folder, _, name = path.rpartition("/")
+    return "" if name in root.names(folder) else f"{path} is not there"
+
+
 def _text(root: Root, path: str, value: str) -> str:
     found = root.text(path)
     return "" if found is not None and found.strip() == value.strip() else f"{path} reads {found!r}"
@@ -181,6 +199,9 @@ _READERS = {
     Kind.NAME: _name,
     Kind.LEVEL: _level,
     Kind.MEMBER: _member,
+    Kind.FILE_SYSTEM: _file_system,
+    Kind.MOUNTED: _mounted,
+    Kind.NODE: _node,
     Kind.TEXT: _text,
     Kind.DIGEST: _digest,
     Kind.LINE: _line,

@@ -18,7 +18,7 @@ from raidtui.host.tools import tool_path
 from raidtui.host.usage import BLOCK
 from raidtui.model.disk import Disk
 from raidtui.model.snapshot import Snapshot
-from raidtui.model.survey import Device, Superblock, Survey
+from raidtui.model.survey import PACKAGES, Device, Superblock, Survey
 
 EDGE_BYTES = 1 << 20
 CONF_PATHS = ("/etc/mdadm/mdadm.conf", "/etc/mdadm.conf")
@@ -48,6 +48,7 @@ def read_survey(root: Root, snapshot: Snapshot, names: Collection[str] = ()) -> 
         initramfs=next((argv for argv in _INITRAMFS if root.live and tool_path(argv[0])), ()),
         mdadm=_mdadm_version(root),
         homehost=root.hostname or "",
+        missing=tuple(tool for tool in PACKAGES if root.live and tool_path(tool) is None),
     )
 
 

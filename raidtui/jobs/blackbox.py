@@ -38,18 +38,21 @@ def save_black_box(root: Root, plan: Plan, folder: Path) -> str:
         for name in plan.devices:
             _save_edges(name, folder / f"edges-{name.replace('/', '!')}.bin")
     except OSError as error:
-        return f"the black box cannot be saved in {folder}: {error.strerror}"
+        device = f"{error.filename}: " if str(error.filename).startswith("/dev/") else ""
+        return f"the black box cannot be saved in {folder}: {device}{error.strerror}"
     return ""
 
 
 def _save_edges(name: str, target: Path) -> None:
     """The first MiB and the last, one after the other."""
-    descriptor = os.open(f"/dev/{name}", os.O_RDONLY | os.O_CLOEXEC)
+    path = f"/dev/{name}"
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         size = os.lseek(descriptor, 0, os.SEEK_END)
-        data = os.pread(descriptor, EDGE_BYTES, 0) + os.pread(
-            descriptor, EDGE_BYTES, max(0, size - EDGE_BYTES)
-        )
+        places = (0, max(0, size - EDGE_BYTES))
+        data = b"".join(os.pread(descriptor, EDGE_BYTES, place) for place in places)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from error
     finally:
         os.close(descriptor)
     with target.open("wb") as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -14,22 +15,32 @@ from typing import Any
 import raidtui
 from raidtui.host.tools import run_tool, tool_path
 from raidtui.jobs.journal import who
-from raidtui.jobs.store import Job, JobError, worker_of, worker_pid
+from raidtui.jobs.store import BusyError, Job, JobError, worker_of, worker_pid
 from raidtui.jobs.words import FINAL
 
 _PACE_S = 0.05
 _BEGIN_S = 20.0
 
 
+def refuse_busy(folder: Path) -> None:
+    """Refuse to begin where a job runs.
+
+    Raises:
+        BusyError: one does.
+    """
+    other = worker_of(folder)
+    if other is not None:
+        raise BusyError(f"another job is running: {other}; wait for it, or cancel it")
+
+
 def start_worker(job: Job, *, back: bool = False) -> None:
     """Start a worker in a session of its own: under systemd where that is PID 1, else as an orphan.
 
     Raises:
-        JobError: another job is running, or the worker cannot be started.
+        BusyError: another job is running.
+        JobError: the worker cannot be started.
     """
-    other = worker_of(job.folder.parent)
-    if other is not None:
-        raise JobError(f"another job is running: {other}; wait for it, or cancel it")
+    refuse_busy(job.folder.parent)
     argv = (sys.executable, "-m", "raidtui", "jobs", "work", str(job.folder), *(("--back",) if back else ()))
     own = {"PYTHONPATH": str(Path(raidtui.__file__).parents[1]), "SUDO_USER": who(), "LC_ALL": "C.UTF-8"}
     if os.path.isdir("/run/systemd/system") and tool_path("systemd-run"):  # noqa: PTH112
@@ -38,7 +49,8 @@ def start_worker(job: Job, *, back: bool = False) -> None:
         done = run_tool(("systemd-run", "--quiet", "--collect", unit, *settings, "--", *argv), 20.0)
         if done.status == 0:
             return
-        job.note(event="output", text=f"systemd-run: {done.stderr or done.why_not}")
+        with contextlib.suppress(OSError):  # what cannot be noted here, the worker cannot either: it says so
+            job.note(event="output", text=f"systemd-run: {done.stderr or done.why_not}")
     try:
         with (job.folder / "output.log").open("ab") as log:
             subprocess.Popen(
@@ -65,11 +77,11 @@ def follow(job: Job, *, since: int = 0) -> Iterator[Mapping[str, Any]]:
     while True:
         running = worker_of(job.folder.parent) == job.id
         entries = job.entries()
-        for entry in entries[seen:]:
-            yield entry
-            if entry.get("event") in FINAL:
-                return
-        worked = any(entry.get("event") == "work" for entry in entries[since:])
+        yield from entries[seen:]
+        events = [entry.get("event") for entry in entries[since:] if entry.get("event") != "output"]
+        if events and events[-1] in FINAL:  # an earlier one was followed by another worker
+            return
+        worked = "work" in events
         seen = len(entries)
         if not running and (worked or time.monotonic() - begun_s > _BEGIN_S):
             if len(job.entries()) == seen:
@@ -88,4 +100,7 @@ def cancel(job: Job) -> None:
     pid = worker_pid(folder)
     if worker_of(folder) != job.id or pid is None:
         raise JobError(f"job {job.id} is not running; it is {job.state}")
-    os.kill(pid, signal.SIGTERM)
+    try:
+        os.kill(pid, signal.SIGTERM)
+    except OSError as error:
+        raise JobError(f"job {job.id} cannot be cancelled: {error.strerror}; it is {job.state}") from error

@@ -24,6 +24,7 @@ _MEANINGS = {
     errno.ENODEV: "the array was stopped meanwhile",
     errno.EROFS: "a captured tree is never written to",
 }
+_USAGE_LINES = 8
 _PROOF_S = 15.0
 _PROOF_PACE_S = 0.05
 
@@ -82,7 +83,8 @@ def _run(root: Root, step: Step, say: Say) -> str:
     if output.why_not:
         return output.why_not
     if output.status != 0:
-        said = (output.stderr.strip() or output.stdout.strip()).split("\n")[-1]
+        lines = (output.stderr.strip() or output.stdout.strip()).split("\n")
+        said = lines[-1] if len(lines) < _USAGE_LINES else lines[0]  # so many lines are the tool's usage
         return f"{step.argv[0]} failed ({output.status})" + (f": {said}" if said else "")
     return ""
 

@@ -11,6 +11,7 @@ import errno
 import fcntl
 import json
 import os
+import shutil
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -27,6 +28,10 @@ _FINAL = ("done", "failed", "cancelled", "rolled back", "stuck")
 
 class JobError(Exception):
     """A plan or a job cannot be used; the message says what to do."""
+
+
+class BusyError(JobError):
+    """Another job is running: there is one at a time."""
 
 
 class PlanFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -90,23 +95,17 @@ class Job:
             JobError: it cannot be written; nothing was begun.
         """
         parent = folder or jobs_folder()
-        stamp = time.strftime("%Y%m%d-%H%M%S")
-        words = "".join(char if char.isalnum() else "-" for char in plan.title.partition(":")[0].lower())[:24]
+        data = save_plan(plan, host=host, made_s=time.time())
+        place: Path | None = None
         try:
             parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            for number in range(1, 100):
-                place = parent / f"{stamp}-{words.strip('-')}{'' if number == 1 else f'-{number}'}"
-                with contextlib.suppress(FileExistsError):
-                    place.mkdir(mode=0o700)
-                    break
-            else:
-                raise JobError(
-                    f"a job cannot be kept in {parent}: too many of this second; nothing was begun"
-                )
+            place = _new_place(parent, plan)
             job = cls(place)
-            _write_synced(place / "plan.json", save_plan(plan, host=host, made_s=time.time()))
+            _write_synced(place / "plan.json", data)
             job.note(event="made", title=plan.title, subject=plan.subject)
         except OSError as error:
+            if place is not None:
+                shutil.rmtree(place, ignore_errors=True)
             raise JobError(
                 f"a job cannot be kept in {parent}: {error.strerror}; nothing was begun"
             ) from error
@@ -195,6 +194,17 @@ class Job:
                 begun.discard(step)
         return done, begun
 
+    def refuse_back(self) -> None:
+        """Refuse to undo where no step that was done, or begun, can be undone.
+
+        Raises:
+            JobError: that is so, or the plan cannot be read.
+        """
+        done, begun = self.done_steps()
+        steps = self.plan.steps
+        if not any(step.undo for number, step in enumerate(steps) if number in done | begun):
+            raise JobError(f"job {self.id} has done nothing that could be undone")
+
 
 def find_job(name: str, folder: Path | None = None) -> Job:
     """Return the job with this id, or whose id alone begins or ends so.
@@ -225,15 +235,23 @@ def only_worker(folder: Path, job_id: str) -> Iterator[None]:
     """Hold the lock of all jobs: two that change storage at a time would not know of each other.
 
     Raises:
-        JobError: another one holds it; the message says which.
+        BusyError: another one holds it; the message says which.
+        JobError: it cannot be taken.
     """
-    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    path = folder / "lock"
     try:
-        if not _take(descriptor):
-            holder = os.pread(descriptor, 4096, 0).decode("utf-8", "replace").strip()
-            raise JobError(f"another job is running: {holder}; wait for it, or cancel it")
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{job_id} (pid {os.getpid()}, by {who()})".encode(), 0)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise JobError(f"the lock {path} cannot be opened: {error.strerror}; nothing was begun") from error
+    try:
+        try:
+            if not _take(descriptor):
+                holder = os.pread(descriptor, 4096, 0).decode("utf-8", "replace").strip()
+                raise BusyError(f"another job is running: {holder}; wait for it, or cancel it")
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{job_id} (pid {os.getpid()}, by {who()})".encode(), 0)
+        except OSError as error:
+            raise JobError(f"the lock {path} cannot be taken: {error.strerror}; nothing was begun") from error
         yield
     finally:
         os.close(descriptor)
@@ -261,8 +279,8 @@ def worker_pid(folder: Path) -> int | None:
 
 
 def _lock_text(folder: Path) -> str | None:
-    with contextlib.suppress(FileNotFoundError, PermissionError):
-        descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)  # also where nothing can be written
         try:
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # two that look do not see each other
         except OSError:
@@ -270,6 +288,18 @@ def _lock_text(folder: Path) -> str | None:
         finally:
             os.close(descriptor)
     return None
+
+
+def _new_place(parent: Path, plan: Plan) -> Path:
+    """Make a job's folder, called after the time and the plan."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    words = "".join(char if char.isalnum() else "-" for char in plan.title.partition(":")[0].lower())[:24]
+    for number in range(1, 100):
+        place = parent / f"{stamp}-{words.strip('-')}{'' if number == 1 else f'-{number}'}"
+        with contextlib.suppress(FileExistsError):
+            place.mkdir(mode=0o700)
+            return place
+    raise JobError(f"a job cannot be kept in {parent}: too many of this second; nothing was begun")
 
 
 def _write_synced(path: Path, data: bytes) -> None:

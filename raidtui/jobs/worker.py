@@ -6,6 +6,7 @@ known, and ``resume`` looks whether it had come to its end before doing it (agai
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from pathlib import Path
@@ -14,7 +15,7 @@ from types import FrameType
 from raidtui.host.root import Root
 from raidtui.jobs.blackbox import save_black_box
 from raidtui.jobs.steps import do_step, first_trouble, holds
-from raidtui.jobs.store import Job, JobError, only_worker
+from raidtui.jobs.store import BusyError, Job, JobError, only_worker
 from raidtui.model.plan import Harm, Plan, Step
 
 
@@ -35,7 +36,7 @@ class Worker:
         """Do what is left of the plan; return the state it ends in.
 
         Raises:
-            JobError: another job is running.
+            JobError: another job is running, or the plan cannot be read.
         """
         with only_worker(self._job.folder.parent, self._job.id):
             self._listen()
@@ -55,8 +56,10 @@ class Worker:
         """
         with only_worker(self._job.folder.parent, self._job.id):
             self._listen()
+            self._job.refuse_back()
+            plan = self._job.plan
             self._job.note(event="work", pid=os.getpid(), back=True)
-            return self._back(self._job.plan, "asked for")
+            return self._back(plan, "asked for")
 
     def _forward(self, plan: Plan) -> tuple[str, str]:
         """Return how it ended, and why: done, cancelled, failed."""
@@ -135,6 +138,8 @@ def work_on(root: Root, folder: Path, *, back: bool = False) -> int:
     try:
         state = worker.roll_back() if back else worker.work()
     except JobError as error:
-        job.note(event="not begun", reason=str(error))
-        return 75
+        busy = isinstance(error, BusyError)
+        with contextlib.suppress(OSError):  # where the folder cannot be written to, that was the reason
+            job.note(event="not begun", reason=str(error), **({"busy": True} if busy else {}))
+        return 75 if busy else 1
     return 0 if state == ("rolled back" if back else "done") else 1

@@ -32,6 +32,9 @@ class Kind(StrEnum):
     NAME = "name"  # the array with this UUID has this name in its superblock
     LEVEL = "level"  # the array (kernel name) is of this level
     MEMBER = "member"  # "md127/sda2" has one of these state words (a|b), "present" or "absent"
+    FILE_SYSTEM = "file-system"  # blkid finds this type on a device (a path)
+    MOUNTED = "mounted"  # something is mounted at a place
+    NODE = "node"  # a path is there
     TEXT = "text"  # a file reads so, white space at the ends aside
     DIGEST = "digest"  # a file has this SHA-256 ("": it is not there)
     LINE = "line"  # a file has this line

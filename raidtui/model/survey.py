@@ -7,7 +7,17 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from raidtui.model.disk import Disk
+from raidtui.model.plan import Refusal
 from raidtui.model.snapshot import Snapshot
+
+PACKAGES = {
+    "sfdisk": "fdisk",
+    "wipefs": "util-linux",
+    "mkfs.ext4": "e2fsprogs",
+    "mkfs.xfs": "xfsprogs",
+    "pvcreate": "lvm2",
+}
+"""Tools that plans use, and the Debian package of each."""
 
 
 class Superblock(Struct, frozen=True, kw_only=True):
@@ -80,6 +90,7 @@ class Survey(Struct, frozen=True, kw_only=True):
         initramfs: the command that makes the initramfs anew, if the host has one.
         mdadm: its version, (4, 2); None where it is not installed.
         homehost: what mdadm writes before the names of new arrays.
+        missing: tools that a plan may need and that are not installed.
     """
 
     snapshot: Snapshot
@@ -89,3 +100,11 @@ class Survey(Struct, frozen=True, kw_only=True):
     initramfs: tuple[str, ...] = ()
     mdadm: tuple[int, ...] | None = None
     homehost: str = ""
+    missing: tuple[str, ...] = ()
+
+    def refuse_tool(self, *tools: str) -> Refusal | None:
+        """Return which of these tools is not installed, and how to get it, or None."""
+        for tool in tools:
+            if tool in self.missing:
+                return Refusal(why=f"{tool} is not installed", remedy=f"apt install {PACKAGES[tool]}")
+        return None

@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import sys
 import time
 from pathlib import Path
 
 from raidtui.actions.script import plan_sentences
 from raidtui.host.root import Root
-from raidtui.jobs.spawn import cancel, follow, start_worker
-from raidtui.jobs.store import Job, JobError, all_jobs, find_job, jobs_folder, load_plan
+from raidtui.jobs.spawn import cancel, follow, refuse_busy, start_worker
+from raidtui.jobs.store import BusyError, Job, JobError, all_jobs, find_job, jobs_folder, load_plan
 from raidtui.jobs.words import FINAL, entry_words
 from raidtui.jobs.worker import work_on
 from raidtui.model.plan import Harm, Plan
@@ -31,14 +32,14 @@ def run_apply_order(root: Root, arguments: argparse.Namespace) -> int:
     try:
         file = load_plan(data)
         if why := _why_not(root, file.plan, file.host, arguments.confirm):
-            print(f"raidtui: not done: {why}", file=sys.stderr)
+            print(f"raidtui: not done: {visible(why)}", file=sys.stderr)
             return REFUSED
         print("\n".join(plan_sentences(file.plan)), flush=True)
+        refuse_busy(jobs_folder())
         job = Job.create(file.plan, host=file.host)
         start_worker(job)
     except JobError as error:
-        print(f"raidtui: {error}", file=sys.stderr)
-        return BUSY if "another job" in str(error) else REFUSED
+        return _refused(error)
     if arguments.detach:
         print(f"job {job.id}: raidtui jobs attach {job.id}")
         return 0
@@ -52,39 +53,46 @@ def _why_not(root: Root, plan: Plan, host: str, confirmed: str) -> str:
         return "needs root: run it with sudo"
     if host != (root.hostname or ""):
         return f"the plan was made on {host or 'another host'}, this is {root.hostname}"
-    if plan.harm is Harm.DESTROYS and confirmed != plan.confirm:
-        return f"it destroys data: give --confirm={plan.confirm} if that is what you want"
+    name = plan.confirm or plan.subject
+    if plan.harm is Harm.DESTROYS and confirmed != name:
+        return f"it destroys data: give --confirm={shlex.quote(name)} if that is what you want"
     return ""
 
 
 def run_jobs_order(root: Root, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui jobs ...``."""
-    if arguments.order == "work":
-        return work_on(root, arguments.folder, back=arguments.back)
     if arguments.order is None:
         return _list(as_json=arguments.json)
+    if arguments.order != "attach" and not root.live:
+        return _refused(JobError("not done: jobs change this host, and what is looked at is another one"))
+    if arguments.order == "work":
+        return work_on(root, arguments.folder, back=arguments.back)
     try:
         job = find_job(arguments.id)
         if arguments.order == "attach":
             return _attach(job, since=0)
         if arguments.order == "cancel":
+            since = len(job.entries())  # before: its end may be noted at once
             cancel(job)
-            return _attach(job, since=len(job.entries()))
+            return _attach(job, since=since, wanted="cancelled")
         return _again(job, back=arguments.order == "rollback")
     except JobError as error:
-        print(f"raidtui: {error}", file=sys.stderr)
-        return BUSY if "another job" in str(error) else REFUSED
+        return _refused(error)
+
+
+def _refused(error: JobError) -> int:
+    print(f"raidtui: {visible(str(error))}", file=sys.stderr)
+    return BUSY if isinstance(error, BusyError) else REFUSED
 
 
 def _again(job: Job, *, back: bool) -> int:
     state = job.state
     if state == "running":
         raise JobError(f"job {job.id} is running: raidtui jobs attach {job.id}")
-    if not back and state not in {"made", "interrupted", "cancelled", "failed"}:
+    if back:
+        job.refuse_back()
+    elif state not in {"made", "interrupted", "cancelled", "failed", "stuck"}:
         raise JobError(f"job {job.id} is {state}: there is nothing to go on with")
-    done, begun = job.done_steps()
-    if back and not done | begun:
-        raise JobError(f"job {job.id} has done nothing that could be undone")
     since = len(job.entries())
     start_worker(job, back=back)
     return _attach(job, since=since, wanted="rolled back" if back else "done")
@@ -110,19 +118,24 @@ def _list(*, as_json: bool) -> int:
 
 
 def _attach(job: Job, *, since: int = 0, wanted: str = "done") -> int:
-    state = ""
+    state, busy = "", False
     try:
         for entry in follow(job, since=since):
             for line in entry_words(entry).split("\n"):
                 if line:
                     print(visible(line), flush=True)
-            if entry.get("event") in FINAL:
-                state = str(entry["event"])
+            event = str(entry.get("event"))
+            if event == "not begun" and state:  # a worker too many changes nothing about how it ended
+                continue
+            if event in FINAL:
+                state, busy = event, bool(entry.get("busy"))
+            elif event == "work":  # an earlier end was not the last one
+                state = ""
     except KeyboardInterrupt:
         print(f"\nThe job goes on: raidtui jobs attach {job.id} (or cancel)")
         return 0
     if state == "not begun":
-        return BUSY
+        return BUSY if busy else FAILED
     if not state:
         print(
             f"The worker is gone, the job is interrupted. Nothing is lost:"

@@ -70,6 +70,15 @@ def _add_create(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--size", type=int, default=0, metavar="KIB", help="of each member; all of it otherwise"
     )
+    parser.add_argument(
+        "--partition", action="store_true", help="give whole disks a GPT with a Linux RAID partition"
+    )
+    parser.add_argument(
+        "--reserve", type=int, default=10, metavar="PERCENT", help="left free at a disk's end (10)"
+    )
+    parser.add_argument("--lvm", default="", metavar="GROUP[/VOLUME]", help="a volume group on it")
+    parser.add_argument("--filesystem", default="", choices=("ext4", "xfs"), help="with the array's geometry")
+    parser.add_argument("--mount", default="", metavar="FOLDER", help="mount it there, by fstab too")
     parser.add_argument("devices", metavar="DEVICE", nargs="+", help="or the word missing")
 
 

@@ -8,8 +8,11 @@ import sys
 import time
 from collections.abc import Callable
 
+from raidtui.actions.create import CreateRequest, plan_create
 from raidtui.actions.create_request import MISSING
 from raidtui.actions.names import find_array
+from raidtui.actions.on_top import OnTop
+from raidtui.actions.partition import plan_on_disks
 from raidtui.actions.power import plan_assemble, plan_stop
 from raidtui.actions.rename import plan_rename
 from raidtui.actions.repair import (
@@ -22,7 +25,7 @@ from raidtui.actions.repair import (
 )
 from raidtui.actions.script import plan_sentences, shell_script
 from raidtui.actions.sync import plan_check
-from raidtui.desk import new_uuid
+from raidtui.desk import new_file_system_uuid, new_uuid
 from raidtui.host.root import Root
 from raidtui.host.survey import read_survey
 from raidtui.jobs.store import save_plan
@@ -49,7 +52,11 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     hole = MISSING if arguments.verb == "create" else ""
     names = {word: word if word == hole else kernel_name(root, word) for word in words}
     snapshot = Sampler(root).sample()
-    survey = read_survey(root, snapshot, tuple(dict.fromkeys(names.values())))
+    array = find_array(snapshot, arguments.array) if hasattr(arguments, "array") else None
+    if isinstance(array, Refusal):
+        return array
+    members = [member.name for member in array.members] if array is not None else []
+    survey = read_survey(root, snapshot, tuple(dict.fromkeys((*names.values(), *members))))
     if arguments.verb == "create":
         return _create(arguments, survey, names)
     if arguments.verb == "assemble":
@@ -57,13 +64,18 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
         return plan_assemble(survey, given, run=arguments.run, read_only=arguments.read_only)
     if arguments.verb == "zero-superblock":
         return plan_zero_superblock(survey, names[arguments.device])
-    array = find_array(snapshot, arguments.array)
-    if isinstance(array, Refusal):
-        return array
+    return (
+        _of_array(arguments, array, survey, names) if array is not None else Refusal(why="no array is named")
+    )
+
+
+def _of_array(
+    arguments: argparse.Namespace, array: Array, survey: Survey, names: dict[str, str]
+) -> Plan | Refusal:
     if arguments.verb == "stop":
         return plan_stop(survey, array)
     if arguments.verb == "check":
-        return plan_check(snapshot, array.key)
+        return plan_check(survey.snapshot, array.key)
     if arguments.verb == "rename":
         return plan_rename(survey, array, arguments.to, references=arguments.references)
     if arguments.verb == "replace":
@@ -72,8 +84,6 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
 
 
 def _create(arguments: argparse.Namespace, survey: Survey, names: dict[str, str]) -> Plan | Refusal:
-    from raidtui.actions.create import CreateRequest, plan_create  # noqa: PLC0415
-
     request = CreateRequest(
         uuid=new_uuid(),
         name=arguments.name,
@@ -89,7 +99,16 @@ def _create(arguments: argparse.Namespace, survey: Survey, names: dict[str, str]
         failfast=arguments.failfast,
         assume_clean=arguments.assume_clean,
         size_kib=arguments.size,
+        on_top=OnTop(
+            file_system=arguments.filesystem,
+            mount=arguments.mount,
+            group=arguments.lvm.partition("/")[0],
+            volume=arguments.lvm.partition("/")[2] or "data",
+            uuid=new_file_system_uuid(),
+        ),
     )
+    if arguments.partition:
+        return plan_on_disks(request, survey, reserve_percent=arguments.reserve)
     return plan_create(request, survey)
 
 

@@ -68,7 +68,7 @@ class Repairs:
             if draft is None:
                 self._app.main.say("nothing was built", "plain")
                 return
-            made = plan_build(draft, survey, desk.new_uuid())
+            made = plan_build(draft, survey, desk.new_uuid(), desk.new_file_system_uuid())
             if isinstance(made, Plan):
                 await self.offer(made)
                 return

@@ -54,6 +54,8 @@ def test_levels_for_two_devices() -> None:
 @pytest.mark.parametrize(
     ("step", "draft", "wanted"),
     [
+        ("disks", Draft(devices=FOUR), []),
+        ("disks", Draft(devices=("sda2", "sde")), ["10", "7", "0", "whole"]),
         ("chunk", Draft(level="raid1"), []),
         ("chunk", Draft(level="raid10"), ["16", "32", "64", "128", "256", "512"]),
         ("bitmap", Draft(level="raid0"), []),
@@ -71,10 +73,17 @@ def test_choices_add_up_to_a_plan() -> None:
     draft = Draft()
     for name in ("sda2", "sdb2", "sde", "sdc2", "sde"):
         draft = toggle(draft, name)
-    for step, key in (("level", "raid5"), ("chunk", "64"), ("bitmap", "ppl"), ("name", "128")):
+    for step, key in (
+        ("disks", "whole"),
+        ("level", "raid5"),
+        ("chunk", "64"),
+        ("bitmap", "ppl"),
+        ("name", "128"),
+    ):
         draft = choose(step, key, draft)
     assert draft == Draft(
         devices=("sda2", "sdb2", "sdc2"),
+        disks="whole",
         level="raid5",
         chunk_kib=64,
         bitmap="none",
@@ -83,12 +92,15 @@ def test_choices_add_up_to_a_plan() -> None:
     )
     assert decided(draft) == (
         ("devices", "sda2 sdb2 sdc2"),
+        ("disks", "whole"),
         ("level", "raid5"),
         ("chunk", "64 KiB"),
         ("bitmap", "ppl"),
+        ("on top", "–"),
+        ("mount", "–"),
         ("name", "128"),
     )
-    made = plan_build(draft, survey(), UUID)
+    made = plan_build(draft, survey(), UUID, "")
     assert isinstance(made, Plan)
     argv = next(step.argv for step in made.steps if "--create" in step.argv)
     assert {"--level=raid5", "--chunk=64", "--consistency-policy=ppl", "--name=128"} <= set(argv)
@@ -100,13 +112,13 @@ def test_what_stands_on_another_choice_goes_with_it() -> None:
         devices=FOUR, level="raid10", layout="f2", name="128"
     )
     assert toggle(draft, "sda2") == Draft(devices=FOUR[1:], name="128")
-    assert [words for _, words in decided(Draft())] == ["–"] * 5
+    assert [words for _, words in decided(Draft())] == ["–"] * 8
 
 
 def test_names() -> None:
     host = survey(arrays=(raid10(),))
-    assert refuse_word(Draft(), host, "128") is None
-    found = refuse_word(Draft(), host, "127")
+    assert refuse_word("name", Draft(), host, "128") is None
+    found = refuse_word("name", Draft(), host, "127")
     assert isinstance(found, Refusal)
     assert found.sentence == "md127 is there already; choose another number"
-    assert refuse_word(Draft(), host, "-x") is not None
+    assert refuse_word("name", Draft(), host, "-x") is not None

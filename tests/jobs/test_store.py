@@ -219,6 +219,7 @@ def test_text_that_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(JobError) as caught:
         Job.create(plan, host="nas", folder=tmp_path)
     assert str(caught.value) == "this plan cannot be saved: '/\\udce9' is not UTF-8"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_new_job(tmp_path: Path) -> None:
@@ -289,6 +290,7 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(caught.value) == (
         f"a job cannot be kept in {tmp_path}: No space left on device; nothing was begun"
     )
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_job_without_a_plan(tmp_path: Path) -> None:

@@ -501,9 +501,21 @@ def test_without_a_black_box_nothing_is_done(tmp_path: Path, host: Host) -> None
         assert Worker(host, job).work() == "failed"
         assert (host.state, job.done_steps()) == ("000", (set(), set()))
         assert reason(job) == (
-            f"the black box cannot be saved in {job.folder}/blackbox: No such file or directory"
+            f"the black box cannot be saved in {job.folder}/blackbox:"
+            " /dev/no-such-device: No such file or directory"
         )
     assert journal(job) == ["made", "work", "failed", "work", "failed"]
+
+
+def test_a_device_that_cannot_be_read(tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    disk = tmp_path / "disk"
+    disk.touch()
+    monkeypatch.setattr(os, "pread", broken)
+    said = blackbox.save_black_box(host, replace(DESTROYS, devices=(f"..{disk}",)), tmp_path / "box")
+    assert said == (f"the black box cannot be saved in {tmp_path}/box: /dev/..{disk}: Input/output error")
 
 
 @pytest.mark.parametrize("back_first", [False, True])
@@ -539,6 +551,57 @@ def test_another_worker(tmp_path: Path, host: Host) -> None:
     assert (host.did, job.state) == ([], "made")
     assert journal(job) == ["made", "not begun", "not begun"]
     assert str(reason(job)).startswith("another job is running: other (pid ")
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_a_plan_that_cannot_be_read(tmp_path: Path, host: Host, *, back: bool) -> None:
+    job = job_of(tmp_path, PLAN)
+    (job.folder / "plan.json").write_text("{}")
+    assert work_on(host, job.folder, back=back) == 1
+    assert (host.did, job.state, journal(job)) == ([], "made", ["made", "not begun"])
+    assert reason(job) == "this is no plan of version 1: make it with raidtui plan ... --json"
+
+
+def test_a_lock_that_cannot_be_opened(tmp_path: Path, host: Host) -> None:
+    job = job_of(tmp_path, PLAN)
+    (tmp_path / "lock").mkdir()
+    assert work_on(host, job.folder) == 1
+    assert (host.did, job.state) == ([], "made")
+    assert reason(job) == f"the lock {tmp_path}/lock cannot be opened: Is a directory; nothing was begun"
+
+
+def test_a_lock_on_a_full_disk(tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = job_of(tmp_path, PLAN)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "pwrite", full)
+    assert work_on(host, job.folder) == 1
+    assert (host.did, journal(job)) == ([], ["made", "not begun"])
+    monkeypatch.setattr(os, "write", full)
+    assert work_on(host, job.folder) == 1
+    assert (host.did, journal(job)) == ([], ["made", "not begun"])
+
+
+@pytest.mark.parametrize(
+    ("plan", "events"),
+    [
+        (PLAN, ()),
+        (PLAN, ({"event": "begin", "step": 0}, {"event": "undone", "step": 0})),
+        (replace(PLAN, steps=(TOOL,)), ({"event": "begin", "step": 0}, {"event": "step done", "step": 0})),
+        (PLAN, ({"event": "begin", "step": 9},)),
+    ],
+)
+def test_nothing_that_could_be_undone(
+    tmp_path: Path, host: Host, plan: Plan, events: tuple[dict[str, Any], ...]
+) -> None:
+    job = job_of(tmp_path, plan, *events)
+    with pytest.raises(JobError) as caught:
+        Worker(host, job).roll_back()
+    assert str(caught.value) == f"job {job.id} has done nothing that could be undone"
+    assert work_on(host, job.folder, back=True) == 1
+    assert (host.did, journal(job)[-1]) == ([], "not begun")
 
 
 def test_exit_status(tmp_path: Path, host: Host) -> None:

@@ -2,9 +2,11 @@
 
 import json
 import re
+from collections.abc import Sequence
 
 import pytest
 
+from raidtui.actions.partition import RAID_TYPE
 from tests.lab.arrays import Made, disk_names, make_array, mdstat
 from tests.lab.console import RAIDTUI, kernel_text, open_console, shows_row
 from tests.lab.deadline import wait_until
@@ -21,6 +23,7 @@ from tests.lab.jobs import (
     refusal,
     states,
 )
+from tests.lab.terminal import Terminal
 
 CONF = "/etc/mdadm/mdadm.conf"
 
@@ -397,40 +400,77 @@ def test_create_killed_anywhere(guest: Guest, order: str) -> None:
     assert checksum(guest, [disks[7]]) == before
 
 
+def build_by_keys(terminal: Terminal, disks: Sequence[str]) -> None:
+    """Go through the wizard: RAID-10 near 2 on partitions, 32 KiB, no bitmap, LVM, ext4, /srv/data, 127."""
+    terminal.press("b")
+    terminal.wait_for("step 1 of 8: devices")
+    terminal.press(*["space", "down"] * 4)
+    terminal.wait_for(re.compile(rf"{disks[2]} {disks[3]} +│"))
+    terminal.press("enter")
+    terminal.wait_for("▸(●) partition, 10 % left free")
+    terminal.press("enter")
+    terminal.wait_for("step 3 of 8: level")
+    terminal.press("down")
+    terminal.wait_for("▸(●) raid10 near 2")
+    terminal.press("enter")
+    terminal.wait_for("step 4 of 8: chunk")
+    terminal.press("down")
+    terminal.wait_for("▸(●)   32 KiB")
+    terminal.press("enter")
+    terminal.wait_for("step 5 of 8: bitmap")
+    terminal.press("enter")
+    terminal.wait_for("step 6 of 8: on top")
+    terminal.press("down", "down", "down")
+    terminal.wait_for("▸(●) LVM and ext4")
+    terminal.press("enter")
+    terminal.wait_for("step 7 of 8: mount")
+    terminal.press(*"/srv/data", "enter")
+    terminal.wait_for("step 8 of 8: name")
+    terminal.press(*"127", "enter")
+
+
 def test_built_from_the_screen(guest: Guest) -> None:
     """The wizard by keys at 80x24; Enter alone never gets past the plan."""
     disks = disk_names(guest)
-    guest.run(f"rm -rf {JOBS}; mkfs.ext4 -q -L games /dev/{disks[1]}; udevadm settle")
+    guest.run(
+        f"rm -rf {JOBS}; mkfs.ext4 -q -L games /dev/{disks[1]}; udevadm settle; cp /etc/fstab /tmp/fstab"
+    )
     before = bystander(guest, disks[7])
     with open_console(guest, cols=80, rows=24) as terminal:
         terminal.wait_for("b builds one")
-        terminal.press("b")
-        terminal.wait_for("step 1 of 5: devices")
-        terminal.press(*["space", "down"] * 4)
-        terminal.wait_for(re.compile(rf"{disks[2]} {disks[3]} +│"))
-        terminal.press("enter")
-        terminal.wait_for("step 2 of 5: level")
-        terminal.press("down")
-        terminal.wait_for("▸(●) raid10 near 2")
-        terminal.press("enter")
-        terminal.wait_for("step 3 of 5: chunk")
-        terminal.press("down")
-        terminal.wait_for("▸(●)   32 KiB")
-        terminal.press("enter")
-        terminal.wait_for("step 4 of 5: bitmap")
-        terminal.press("enter")
-        terminal.wait_for("step 5 of 5: name")
-        terminal.press(*"127", "enter")
+        build_by_keys(terminal, disks)
         terminal.wait_for(f'gone afterwards: {disks[1]}: the ext4 file system "games"')
         terminal.press("enter", "enter", "enter")
         terminal.wait_for("To go on, type 127 and Enter:")
         assert mdstat(guest).count("active") == 0
         terminal.press(*"127", "enter")
-        terminal.wait_for(re.compile(r"\bdone\b(?s:.*)\bdone\b(?s:.*)Esc back"))
+        terminal.wait_for(
+            re.compile(r"write /etc/mdadm/mdadm.conf(?s:.*)done\s(?s:.*)\bdone\b(?s:.*)Esc back"), timeout=60
+        )
         terminal.press("escape")
         terminal.wait_for(shows_row("127"))
     told = guest.run("mdadm --detail /dev/md/127").stdout
     for words in ("Raid Level : raid10", "Layout : near=2", "Chunk Size : 32K", "Name : lab:127"):
         assert words in told
     assert "Intent Bitmap" not in told
+    table = json.loads(guest.run(f"sfdisk --json /dev/{disks[0]}").stdout)["partitiontable"]
+    assert (table["label"], [part["type"] for part in table["partitions"]]) == ("gpt", [RAID_TYPE])
+    assert table["partitions"][0]["start"] == 2048
+    assert table["partitions"][0]["size"] == (128 * 9 // 10 - 1) * 2048
+    found = guest.run("tune2fs -l /dev/vg127/data").stdout
+    assert re.search(r"^RAID stride: +8$", found, re.MULTILINE)
+    assert re.search(r"^RAID stripe width: +16$", found, re.MULTILINE)
+    uuid = guest.run("blkid -o value -s UUID /dev/vg127/data").stdout.strip()
+    assert f"UUID={uuid} /srv/data ext4 defaults,nofail 0 2\n" in guest.run("cat /etc/fstab").stdout
+    assert "ARRAY /dev/md/127 metadata=1.2 UUID=" in guest.run(f"cat {CONF}").stdout
+    filled = guest.run(
+        "dd if=/dev/urandom of=/srv/data/file bs=1M count=20 && sha256sum /srv/data/file >/tmp/sum"
+    )
+    assert filled.status == 0, filled.output
+    assert refusal(guest, "rename", "127", "--to=126").startswith("127 is in use: held by dm-")
+    guest.run("umount /srv/data && vgchange -an vg127")
+    assert do(guest, "rename", "127", "--to=126").endswith("done\n")
+    again = guest.run("vgchange -ay vg127 && mount /srv/data && sha256sum -c /tmp/sum")
+    assert again.status == 0, again.output
+    guest.run("umount /srv/data; vgremove -f -y vg127; pvremove -ff -y /dev/md126; cp /tmp/fstab /etc/fstab")
     assert checksum(guest, [disks[7]]) == before

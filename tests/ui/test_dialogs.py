@@ -26,6 +26,8 @@ from tests.specs import raid10
 from tests.ui.staging import SMALL, WIDE, Paces, running, staged
 
 Shows = Callable[..., None]
+TAKE = ("enter",)
+FIRST_FOUR = ("space", "down") * 4
 SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
 OLD = Superblock(uuid="aaaaaaaa:bbbbbbbb:cccccccc:dddddddd", name="nas:old", level="raid1", raid_disks=2)
 GAMES = Use(kind="signature", what="ext4", detail="games [bold]x")
@@ -104,8 +106,18 @@ def test_build_bitmap(shows: Shows) -> None:
     shown(shows, lambda: BuildScreen(host(), Draft(devices=FOUR)), "enter", *["down"] * 4, "enter", "enter")
 
 
+def test_build_on_top(shows: Shows) -> None:
+    keys = ("enter", "down", "enter", "enter", "enter", "down")
+    shown(shows, lambda: BuildScreen(host(), Draft(devices=FOUR)), *keys)
+
+
+def test_build_mount_refused(shows: Shows) -> None:
+    keys = ("enter", "down", "enter", "enter", "enter", "down", "enter", *"srv", "enter")
+    shown(shows, lambda: BuildScreen(host(), Draft(devices=FOUR)), *keys)
+
+
 def test_build_name_refused(shows: Shows) -> None:
-    keys = ("enter", "down", "enter", "enter", "enter", "1", "2", "7", "enter")
+    keys = ("enter", "down", "enter", "enter", "enter", "enter", "1", "2", "7", "enter")
     shown(shows, lambda: BuildScreen(host(arrays=(raid10(),)), Draft(devices=FOUR)), *keys)
 
 
@@ -247,28 +259,30 @@ async def test_what_reduces_is_confirmed(keys: tuple[str, ...], result: list[Any
         (("enter",), []),  # no device yet
         (("escape",), [None]),
         (
-            (*("space", "down") * 4, "enter", "down", "enter", "down", "enter", "enter", *"128", "enter"),
-            [Draft(devices=FOUR, level="raid10", layout="n2", chunk_kib=32, bitmap="none", name="128")],
+            (
+                *(*FIRST_FOUR, *TAKE, "down", *TAKE, "down", *TAKE, *TAKE),
+                *("down", "down", *TAKE, *"/srv", *TAKE, *"128", *TAKE),
+            ),
+            [
+                Draft(
+                    devices=FOUR,
+                    level="raid10",
+                    layout="n2",
+                    chunk_kib=32,
+                    bitmap="none",
+                    on_top="xfs",
+                    mount="/srv",
+                    name="128",
+                )
+            ],
         ),
         (
-            (*("space", "down") * 2, "enter", "enter", "down", "enter", *"data", "enter"),
-            [Draft(devices=FOUR[:2], level="raid1", bitmap="internal", name="data")],
+            (*FIRST_FOUR[:4], *TAKE, *TAKE, "down", *TAKE, *TAKE, *"data", *TAKE),
+            [Draft(devices=FOUR[:2], level="raid1", bitmap="internal", on_top="nothing", name="data")],
         ),
         (  # back to the level: what was decided on top of it is undecided again
-            (
-                *("space", "down") * 4,
-                "enter",
-                "down",
-                "enter",
-                "enter",
-                "escape",
-                "escape",
-                "enter",
-                "enter",
-                *"1",
-                "enter",
-            ),
-            [Draft(devices=FOUR, level="raid1", bitmap="none", name="1")],
+            (*FIRST_FOUR, *TAKE, "down", *TAKE, *TAKE, *("escape",) * 2, *TAKE, *TAKE, *TAKE, "1", *TAKE),
+            [Draft(devices=FOUR, level="raid1", bitmap="none", on_top="nothing", name="1")],
         ),
     ],
 )

@@ -8,7 +8,18 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 
-from raidtui.actions.build import STEPS, Draft, Pick, choose, decided, picks, refuse_word, toggle
+from raidtui.actions.build import (
+    STEPS,
+    WORDS,
+    Draft,
+    Pick,
+    choose,
+    decided,
+    is_asked,
+    picks,
+    refuse_word,
+    toggle,
+)
 from raidtui.model.brief import Line
 from raidtui.model.survey import Survey
 from raidtui.model.text import fit, visible
@@ -17,6 +28,10 @@ from raidtui.ui.screens.frame import FrameScreen
 _LEFT = 24
 _NOTE_LINES = 5
 _LEAST_ROWS = 6
+_HINTS = {
+    "name": "Three digits are best: md127 and /dev/md/127 then stay what they are. A word will do, too.",
+    "mount": "Where it is mounted, now and at boot: /srv/data. Empty: nowhere.",
+}
 
 
 class BuildScreen(FrameScreen[Draft]):
@@ -58,9 +73,10 @@ class BuildScreen(FrameScreen[Draft]):
         """Go to a step; one at which there is nothing to decide is passed over."""
         self._step, self._said = number, ""
         self._picks = picks(self.step, self.draft, self._survey)
-        if not self._picks and self.step not in {"name", "devices"}:
+        if not self._picks and self.step != "devices" and not is_asked(self.step, self.draft):
             self._enter(number + direction, direction)
             return
+        self._word = {"mount": self.draft.mount, "name": self.draft.name}.get(self.step, "")
         self._at = next((i for i, pick in enumerate(self._picks) if not pick.refusal), 0)
         self._draw()
 
@@ -71,7 +87,7 @@ class BuildScreen(FrameScreen[Draft]):
             "Build an array", width - 30
         ) + f"step {self._step + 1} of {len(STEPS)}: {self.step}".rjust(30)
         self._head.show([[(head, "strong")], [("─" * width, "dim")]])
-        rows = self._word_rows(right) if self.step == "name" else self._pick_rows(right)
+        rows = self._word_rows(right) if self.step in WORDS else self._pick_rows(right)
         left = self._left_rows()
         count = max(len(rows), len(left), _LEAST_ROWS)
         lines: list[Line] = []
@@ -79,7 +95,7 @@ class BuildScreen(FrameScreen[Draft]):
             start: Line = left[index] if index < len(left) else [(" " * _LEFT, "plain")]
             end: Line = rows[index] if index < len(rows) else []
             lines.append([*start, ("│ ", "dim"), *end])
-        selected = None if self.step == "name" else self._at
+        selected = None if self.step in WORDS else self._at
         self.show_body(lines)
         if selected is not None:
             self._body.keep_in_view(selected)
@@ -107,7 +123,7 @@ class BuildScreen(FrameScreen[Draft]):
         return lines or [[("there is no disk or partition here", "warn")]]
 
     def _word_rows(self, width: int) -> list[Line]:
-        hint = "Three digits are best: md127 and /dev/md/127 then stay what they are. A word will do, too."
+        hint = _HINTS[self.step]
         entry: Line = [(" ", "plain"), (visible(self._word) + "▏", "strong")]
         return [entry, [], *([(part, "dim")] for part in textwrap.wrap(hint, width - 1))]
 
@@ -120,8 +136,8 @@ class BuildScreen(FrameScreen[Draft]):
         parts = textwrap.wrap(visible(note), width)[:_NOTE_LINES]
         lines += [[(part, role)] for part in parts] + [[] for _ in range(_NOTE_LINES - len(parts))]
         keys = [("Esc", "back")]
-        if self.step == "name":
-            keys = [("Enter", "show the plan"), *keys]
+        if self.step in WORDS:
+            keys = [("Enter", "show the plan" if self.step == "name" else "next"), *keys]
         elif self.step == "devices":
             keys = [("↑↓", "choose"), ("Space", "take, or leave"), ("Enter", "next"), *keys]
         else:
@@ -134,7 +150,7 @@ class BuildScreen(FrameScreen[Draft]):
 
     def action_move(self, delta: int) -> None:
         """Move the choice."""
-        if self.step != "name" and self._picks:
+        if self.step not in WORDS and self._picks:
             self._at, self._said = max(0, min(len(self._picks) - 1, self._at + delta)), ""
             self._draw()
 
@@ -148,7 +164,7 @@ class BuildScreen(FrameScreen[Draft]):
 
     def action_next(self) -> None:
         """Take what is chosen, and go on. Nothing is done yet, whatever is pressed here."""
-        if self.step == "name":
+        if self.step in WORDS:
             self._take_word()
             return
         pick = self._picks[self._at] if self._picks else None
@@ -164,12 +180,16 @@ class BuildScreen(FrameScreen[Draft]):
         self._enter(self._step + 1)
 
     def _take_word(self) -> None:
-        refusal = refuse_word(self.draft, self._survey, self._word)
+        refusal = refuse_word(self.step, self.draft, self._survey, self._word)
         if refusal is not None:
             self._said = refusal.sentence
             self._draw()
+            return
+        self.draft = choose(self.step, self._word, self.draft)
+        if self.step == "name":
+            self.dismiss(self.draft)
         else:
-            self.dismiss(choose("name", self._word, self.draft))
+            self._enter(self._step + 1)
 
     def action_back(self) -> None:
         """One step back; from the first one, leave."""
@@ -180,12 +200,12 @@ class BuildScreen(FrameScreen[Draft]):
 
     def on_key(self, event: events.Key) -> None:
         """Collect the name."""
-        if self.step != "name":
+        if self.step not in WORDS:
             return
         if event.key == "backspace":
             self._word = self._word[:-1]
         elif event.is_printable and event.character and event.character != " ":
-            self._word = (self._word + event.character)[:32]
+            self._word = (self._word + event.character)[:60]
         else:
             return
         self._said = ""

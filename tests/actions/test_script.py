@@ -1,0 +1,177 @@
+"""A plan for the eye and as a shell script, which must say and do the same whatever the texts hold."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from raidtui.actions.script import plan_sentences, shell_script
+from raidtui.model.plan import Fact, Harm, Kind, Plan, Step
+
+NASTY = (
+    "it's\n",
+    "$(touch hit)\n",
+    "`touch hit`\n",
+    '"$HOME"\\\n',
+    "a\\nb %s %d\\0101",
+    "\n\n",
+    "",
+    "-n",
+    "\t#!\r\n",
+)
+HIGH = ("ä".encode().decode("latin-1"), "\xff\x00\\0101 'x'\n\n", "\\\x80")
+WRITE = Step(
+    path="/etc/fstab",
+    content="1\n2\n3\n4\n5\n6\n\xc3\xa4\n",
+    why="it names the old path",
+    needs=(Fact(kind=Kind.DIGEST, subject="/etc/fstab", value="abc"),),
+    undo=(Step(path="/etc/fstab", content="", why="as it was"),),
+)
+PLAN = Plan(
+    title="rename: data → new",
+    subject="data",
+    steps=(
+        Step(
+            argv=("mdadm", "--stop", "/dev/md 127"),
+            why="a running array keeps its name",
+            needs=(
+                Fact(kind=Kind.ARRAY, subject="md127", value="u:u"),
+                Fact(kind=Kind.UNUSED, subject="md127"),
+            ),
+            proves=(Fact(kind=Kind.GONE, subject="u:u"),),
+        ),
+        WRITE,
+        Step(path="/sys/x", text="idle", why="go on"),
+        Step(argv=("sfdisk", "/dev/sda"), stdin="label: gpt\n", why="a table"),
+    ),
+    harm=Harm.REDUCES,
+    warning="The array is stopped.",
+    loses=("sda: an \x1b[2J array",),
+    notes=("One.", "Two."),
+    rolls_back=True,
+)
+
+
+def run(script: str, folder: Path, *, check_only: bool = False) -> None:
+    argv = ["/bin/sh", *(["-n"] if check_only else []), "-c", script]
+    found = subprocess.run(argv, cwd=folder, capture_output=True, timeout=10, check=False)
+    assert (found.returncode, found.stderr) == (0, b"")
+
+
+def test_sentences() -> None:
+    assert plan_sentences(PLAN) == [
+        "rename: data → new (reduces redundancy, or takes the array away for a time)",
+        r"  gone afterwards: sda: an \x1b[2J array",
+        "  The array is stopped.",
+        "  One.",
+        "  Two.",
+        "  1  mdadm --stop '/dev/md 127'",
+        "       a running array keeps its name",
+        "  2  write /etc/fstab",
+        "       it names the old path",
+        "       | 2",
+        "       | 3",
+        "       | 4",
+        "       | 5",
+        "       | 6",
+        "       | ä",
+        "  3  echo idle > /sys/x",
+        "       go on",
+        r"  4  sfdisk /dev/sda <<< 'label: gpt\x0a'",
+        "       a table",
+        "1 of 4 steps can be undone; a failure in the middle undoes what was done.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("plan", "first", "last"),
+    [
+        (Plan(title="t", subject="s", steps=(WRITE,)), "t (harmless)", "1 of 1 steps can be undone."),
+        (
+            Plan(title="t", subject="s", steps=(WRITE,), harm=Harm.DESTROYS),
+            "t (destroys what is on the devices)",
+            "What is on the devices cannot be brought back.",
+        ),
+        (
+            Plan(title="t", subject="s", steps=PLAN.steps[:1]),
+            "t (harmless)",
+            "       a running array keeps its name",
+        ),
+    ],
+)
+def test_harm_and_undo(plan: Plan, first: str, last: str) -> None:
+    found = plan_sentences(plan)
+    assert (found[0], found[-1]) == (first, last)
+
+
+def test_script(tmp_path: Path) -> None:
+    assert shell_script(PLAN) == (
+        "#!/bin/sh\n"
+        "# rename: data → new\n"
+        "# sda: an \\x1b[2J array\n"
+        "# The array is stopped.\n"
+        "# One.\n"
+        "# Two.\n"
+        "# raidtui would read again, right before each step, what the comments say.\n"
+        "set -eu\n"
+        "\n"
+        "# 1: a running array keeps its name\n"
+        "#    must hold: array md127 u:u\n"
+        "#    must hold: unused md127\n"
+        "mdadm --stop '/dev/md 127'\n"
+        "#    then holds: gone u:u\n"
+        "\n"
+        "# 2: it names the old path\n"
+        "#    must hold: digest /etc/fstab abc\n"
+        "printf %b '1\n2\n3\n4\n5\n6\n\\0303\\0244\n' > /etc/fstab\n"
+        "\n"
+        "# 3: go on\n"
+        "printf '%s\\n' idle > /sys/x\n"
+        "\n"
+        "# 4: a table\n"
+        "printf %s 'label: gpt\n' | sfdisk /dev/sda\n"
+    )
+    run(shell_script(PLAN), tmp_path, check_only=True)
+
+
+@pytest.mark.parametrize("text", [*NASTY, *HIGH])
+def test_a_file_is_written_byte_for_byte(text: str, tmp_path: Path) -> None:
+    """Bytes are characters in a plan; the script may be saved in any encoding."""
+    place = tmp_path / "it's a `file`"
+    script = shell_script(Plan(title="t", subject="s", steps=(Step(path=str(place), content=text, why="w"),)))
+    assert script.isascii()
+    run(script, tmp_path, check_only=True)
+    run(script, tmp_path)
+    assert place.read_bytes() == text.encode("latin-1")
+    assert [each.name for each in tmp_path.iterdir()] == [place.name]
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_words_that_the_shell_would_take(text: str, tmp_path: Path) -> None:
+    """Nothing but the commands runs: neither what a comment holds, nor what a name holds."""
+    given, taken, wrote = (tmp_path / name for name in ("given", "taken", "wrote"))
+    plan = Plan(
+        title=text,
+        subject=text,
+        steps=(
+            Step(argv=("sh", "-c", f'printf %s "$1" >{given}', "sh", text), why=text),
+            Step(argv=("tee", "--", str(taken)), stdin=text or "x", why=text),
+            Step(
+                path=str(wrote),
+                text=text,
+                why=text,
+                needs=(Fact(kind=Kind.TEXT, subject=text, value=text),),
+                proves=(Fact(kind=Kind.LINE, subject=text, value=text),),
+            ),
+        ),
+        warning=text,
+        loses=(text,),
+        notes=(text,),
+    )
+    run(shell_script(plan), tmp_path)
+    assert given.read_bytes() == text.encode()
+    assert taken.read_bytes() == (text or "x").encode()
+    assert wrote.read_bytes() == f"{text}\n".encode()
+    assert len(list(tmp_path.iterdir())) == 3

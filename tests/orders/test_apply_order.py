@@ -1,0 +1,415 @@
+"""``raidtui apply`` and ``raidtui jobs``: what is refused, what is said, and the exit statuses."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from raidtui.cli import run
+from raidtui.jobs.store import Job, JobError, all_jobs, only_worker, save_plan
+from raidtui.model.plan import Harm, Plan, Step
+from tests.orders.host import Host, opens
+
+BACK = Step(argv=("mdadm", "--assemble", "/dev/md127"), why="start it again")
+STEP = Step(argv=("mdadm", "--stop", "/dev/md127"), why="its members are free then", undo=(BACK,))
+PLAN = Plan(title="stop: data", subject="data", steps=(STEP,), harm=Harm.REDUCES)
+DESTROYS = replace(PLAN, title="create: data", harm=Harm.DESTROYS, confirm="data")
+ONE_WAY = replace(PLAN, title="fail: sda", steps=(replace(STEP, undo=()),))
+
+WORK, DONE_0 = {"event": "work"}, {"event": "step done", "step": 0}
+BEGIN = {"event": "begin", "step": 0, "command": "mdadm --stop /dev/md127"}
+NOT_BEGUN = {"event": "not begun", "reason": "another job is running: x", "busy": True}
+HINT = "raidtui jobs resume {0}, or raidtui jobs rollback {0}\n"
+GONE = "The worker is gone, the job is interrupted. Nothing is lost: " + HINT
+TOLD = "  1  mdadm --stop /dev/md127\n"
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Path:
+    """Where the jobs are."""
+    return tmp_path / "lib" / "jobs"
+
+
+@pytest.fixture(autouse=True)
+def host(monkeypatch: pytest.MonkeyPatch, jobs: Path) -> Host:
+    """This machine, root, and the year in which ada makes jobs."""
+    real = time.strftime
+
+    def stamp(form: str, *moment: Any) -> str:
+        return real(form, *moment) if moment else "20261121-100000"
+
+    monkeypatch.setattr("raidtui.jobs.store.journal_path", lambda: jobs.parent / "journal.jsonl")
+    monkeypatch.setattr("raidtui.jobs.store.time.time", lambda: 1_795_209_900.0)
+    monkeypatch.setattr("raidtui.jobs.store.time.strftime", stamp)
+    monkeypatch.setattr("raidtui.jobs.spawn._BEGIN_S", 0.0)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setenv("SUDO_USER", "ada")
+    return opens(monkeypatch, Host(live=True))
+
+
+@pytest.fixture
+def workers(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
+    """(job, back) of every worker that was started; it does what ``ends`` says."""
+    started: list[tuple[str, bool]] = []
+
+    def start(job: Job, *, back: bool = False) -> None:
+        started.append((job.id, back))
+        note(job, WORK, {"event": "rolled back", "reason": "asked for"} if back else {"event": "done"})
+
+    monkeypatch.setattr("raidtui.orders.apply.start_worker", start)
+    return started
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return what runs raidtui and gives (status, stdout, stderr)."""
+
+    def call(*words: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        status = run(list(words))
+        return (status, *capsys.readouterr())
+
+    return call
+
+
+def note(job: Job, *events: dict[str, Any]) -> Job:
+    """Let these entries be in a job's journal."""
+    for event in events:
+        job.note(**event)
+    return job
+
+
+def made(*events: dict[str, Any], plan: Plan = PLAN) -> Job:
+    """Return a new job with these entries."""
+    return note(Job.create(plan, host="nas"), *events)
+
+
+def saved(folder: Path, plan: Plan = PLAN, host: str = "nas") -> str:
+    """Write a plan into a file; return its path."""
+    path = folder / "plan.json"
+    path.write_bytes(save_plan(plan, host=host, made_s=1.5))
+    return str(path)
+
+
+STOPS = (
+    "stop: data (reduces redundancy, or takes the array away for a time)\n"
+    "  1  mdadm --stop /dev/md127\n"
+    "       its members are free then\n"
+    "1 of 1 steps can be undone.\n"
+)
+
+
+def test_applied(tmp_path: Path, call: Run, workers: list[tuple[str, bool]]) -> None:
+    assert call("apply", saved(tmp_path)) == (0, f"{STOPS}done\n", "")
+    (job,) = all_jobs()
+    assert (job.plan, job.state, workers) == (PLAN, "done", [("20261121-100000-stop", False)])
+
+
+def test_applied_from_standard_input(
+    monkeypatch: pytest.MonkeyPatch, call: Run, workers: list[tuple[str, bool]]
+) -> None:
+    data = io.BytesIO(save_plan(PLAN, host="nas", made_s=1.5))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(data))
+    assert call("apply", "-")[0] == 0
+    assert len(workers) == 1
+
+
+def test_detached(tmp_path: Path, call: Run, workers: list[tuple[str, bool]]) -> None:
+    status, out, err = call("apply", saved(tmp_path), "--detach")
+    name = "20261121-100000-stop"
+    assert (status, out, err) == (0, f"{STOPS}job {name}: raidtui jobs attach {name}\n", "")
+    assert workers == [(name, False)]
+
+
+def test_what_is_no_plan(tmp_path: Path, call: Run, workers: list[tuple[str, bool]]) -> None:
+    path = tmp_path / "none.json"
+    assert call("apply", str(path)) == (2, "", f"raidtui: {path}: No such file or directory\n")
+    path.write_text("rm -rf\n")
+    sentence = "this is no plan: JSON is malformed: invalid character (byte 0)"
+    assert call("apply", str(path)) == (2, "", f"raidtui: {sentence}\n")
+    path.write_text("{}")
+    sentence = "this is no plan of version 1: make it with raidtui plan ... --json"
+    assert call("apply", str(path)) == (2, "", f"raidtui: {sentence}\n")
+    assert (workers, all_jobs()) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("plan", "words", "sentence"),
+    [
+        (DESTROYS, (), "it destroys data: give --confirm=data if that is what you want"),
+        (DESTROYS, ("--confirm=dat",), "it destroys data: give --confirm=data if that is what you want"),
+        (
+            replace(DESTROYS, confirm="my data"),
+            (),
+            "it destroys data: give --confirm='my data' if that is what you want",
+        ),
+        (
+            replace(DESTROYS, confirm="", subject="sda"),
+            (),
+            "it destroys data: give --confirm=sda if that is what you want",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("workers")
+def test_what_destroys_is_confirmed(
+    tmp_path: Path, call: Run, plan: Plan, words: tuple[str, ...], sentence: str
+) -> None:
+    path = saved(tmp_path, plan)
+    assert call("apply", path, *words) == (2, "", f"raidtui: not done: {sentence}\n")
+    assert all_jobs() == []
+    assert call("apply", path, f"--confirm={plan.confirm or plan.subject}")[0] == 0
+
+
+def test_who_may_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Run, host: Host, workers: list[tuple[str, bool]]
+) -> None:
+    for other, name in (("else", "else"), ("", "another host"), ("\x1b[2J", "\\x1b[2J")):
+        said = f"raidtui: not done: the plan was made on {name}, this is nas\n"
+        assert call("apply", saved(tmp_path, host=other)) == (2, "", said)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    said = "raidtui: not done: needs root: run it with sudo\n"
+    assert call("apply", saved(tmp_path)) == (2, "", said)
+    host.live = False
+    said = "raidtui: not done: a captured tree is only looked at\n"
+    assert call("apply", saved(tmp_path)) == (2, "", said)
+    assert (workers, all_jobs()) == ([], [])
+
+
+def test_another_job_runs(tmp_path: Path, call: Run, jobs: Path) -> None:
+    """And nothing is left behind of the one that was not begun."""
+    jobs.mkdir(parents=True)
+    with only_worker(jobs, "other"):
+        status, _, err = call("apply", saved(tmp_path))
+    assert (status, err) == (75, "raidtui: another job is running: other; wait for it, or cancel it\n")
+    assert all_jobs() == []
+
+
+def test_a_worker_that_cannot_be_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Run) -> None:
+    def start(_: Job) -> None:
+        raise JobError("the worker cannot be started: another job of fork failed")
+
+    monkeypatch.setattr("raidtui.orders.apply.start_worker", start)
+    status, _, err = call("apply", saved(tmp_path))
+    assert (status, err) == (2, "raidtui: the worker cannot be started: another job of fork failed\n")
+
+
+def test_no_job_yet(call: Run, jobs: Path) -> None:
+    assert call("jobs") == (0, f"No job yet in {jobs}.\n", "")
+    assert call("jobs", "--json") == (0, '{\n "jobs": []\n}\n', "")
+    sentence = "no job is called 'x': raidtui jobs lists them"
+    for order in ("attach", "cancel", "resume", "rollback"):
+        assert call("jobs", order, "x") == (2, "", f"raidtui: {sentence}\n")
+    assert call("jobs", "attach", "another job")[0] == 2
+
+
+def test_the_list(call: Run) -> None:
+    made(WORK, {"event": "done"})
+    made(WORK, plan=replace(PLAN, title="stop: a\x1b[2J"))
+    names = ["20261121-100000-stop", "20261121-100000-stop-2"]
+    lines = (
+        f"{names[0]}  done         2026-11-20 21:25  ada  stop: data\n"
+        f"{names[1]}  interrupted  2026-11-20 21:25  ada  stop: a\\x1b[2J\n"
+    )
+    assert call("jobs") == (0, lines, "")
+    common = {"who": "ada", "made_s": 1_795_209_900.0}
+    assert json.loads(call("jobs", "--json")[1]) == {
+        "jobs": [
+            {"id": names[0], "state": "done", "title": "stop: data", **common},
+            {"id": names[1], "state": "interrupted", "title": "stop: a\x1b[2J", **common},
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("events", "status", "last"),
+    [
+        ((DONE_0, {"event": "done"}), 0, "  1  done\ndone\n"),
+        (({"event": "failed", "reason": "step 1: busy"},), 1, "failed: step 1: busy\n" + HINT),
+        (({"event": "cancelled"},), 1, "cancelled\n" + HINT),
+        (({"event": "rolled back", "reason": "asked for"},), 1, "rolled back: asked for\n"),
+        (({"event": "stuck", "reason": "no"},), 1, "stuck: no\n" + HINT),
+        ((), 1, GONE),
+    ],
+)
+def test_attach(call: Run, events: tuple[dict[str, Any], ...], status: int, last: str) -> None:
+    job = made(WORK, BEGIN, *events)
+    assert call("jobs", "attach", "stop") == (status, TOLD + last.format(job.id), "")
+
+
+def test_attach_to_one_that_was_not_begun(call: Run) -> None:
+    made(NOT_BEGUN)
+    said = "not begun: another job is running: x\n"
+    assert call("jobs", "attach", "stop") == (75, said, "")
+    made({"event": "not begun", "reason": "job x has no plan"}, plan=ONE_WAY)
+    assert call("jobs", "attach", "fail") == (1, "not begun: job x has no plan\n", "")
+
+
+def test_attach_shows_all_that_happened(call: Run) -> None:
+    """One that failed and then went on is not one that failed."""
+    job = made(WORK, BEGIN, {"event": "failed", "reason": "busy"}, WORK, BEGIN, DONE_0, {"event": "done"})
+    said = f"{TOLD}failed: busy\n{TOLD}  1  done\ndone\n"
+    assert call("jobs", "attach", job.id) == (0, said, "")
+    note(job, NOT_BEGUN)
+    assert call("jobs", "attach", job.id)[0] == 0
+    note(job, WORK)
+    assert call("jobs", "attach", job.id)[0] == 1
+
+
+def test_leaving_leaves_the_job(call: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def follow(*_: object, **__: object) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("raidtui.orders.apply.follow", follow)
+    job = made(WORK)
+    said = f"\nThe job goes on: raidtui jobs attach {job.id} (or cancel)\n"
+    assert call("jobs", "attach", "stop") == (0, said, "")
+
+
+ENDS = ("done", "failed", "cancelled", "rolled back", "stuck")
+
+
+@pytest.mark.parametrize("state", ["made", "interrupted", *ENDS])
+def test_resume(call: Run, workers: list[tuple[str, bool]], state: str) -> None:
+    job = made(*((WORK, BEGIN) if state != "made" else ()), *(({"event": state},) if state in ENDS else ()))
+    assert job.state == state
+    if state in {"done", "rolled back"}:
+        said = f"raidtui: job {job.id} is {state}: there is nothing to go on with\n"
+        assert (call("jobs", "resume", "stop"), workers) == ((2, "", said), [])
+    else:
+        assert call("jobs", "resume", "stop") == (0, "done\n", "")
+        assert workers == [(job.id, False)]
+
+
+@pytest.mark.parametrize("state", ["interrupted", *ENDS])
+def test_rollback(call: Run, workers: list[tuple[str, bool]], state: str) -> None:
+    job = made(WORK, BEGIN, *(({"event": state},) if state in ENDS else ()))
+    assert call("jobs", "rollback", "stop") == (0, "rolled back: asked for\n", "")
+    assert workers == [(job.id, True)]
+
+
+@pytest.mark.parametrize(
+    ("plan", "events"),
+    [
+        (PLAN, ()),
+        (PLAN, (WORK, {"event": "failed"})),
+        (PLAN, (WORK, BEGIN, DONE_0, {"event": "undone", "step": 0}, {"event": "rolled back"})),
+        (ONE_WAY, (WORK, BEGIN, DONE_0, {"event": "done"})),
+    ],
+)
+def test_nothing_to_undo(
+    call: Run, workers: list[tuple[str, bool]], plan: Plan, events: tuple[dict[str, Any], ...]
+) -> None:
+    job = made(*events, plan=plan)
+    said = f"raidtui: job {job.id} has done nothing that could be undone\n"
+    assert (call("jobs", "rollback", job.id), workers) == ((2, "", said), [])
+
+
+def test_a_job_that_runs(call: Run, jobs: Path, workers: list[tuple[str, bool]]) -> None:
+    job = made(WORK, BEGIN)
+    said = f"raidtui: job {job.id} is running: raidtui jobs attach {job.id}\n"
+    with only_worker(jobs, job.id):
+        for order in ("resume", "rollback"):
+            assert call("jobs", order, "stop") == (2, "", said)
+    assert workers == []
+
+
+def test_while_another_one_runs(call: Run, jobs: Path) -> None:
+    made(WORK, BEGIN)
+    with only_worker(jobs, "other"):
+        for order in ("resume", "rollback"):
+            said = "raidtui: another job is running: other; wait for it, or cancel it\n"
+            assert call("jobs", order, "stop") == (75, "", said)
+
+
+def test_a_job_whose_plan_cannot_be_read(call: Run, workers: list[tuple[str, bool]]) -> None:
+    job = made(WORK, BEGIN)
+    (job.folder / "plan.json").write_text("{")
+    assert call("jobs", "rollback", "stop") == (
+        2,
+        "",
+        "raidtui: this is no plan: Input data was truncated\n",
+    )
+    assert workers == []
+
+
+def test_cancel(call: Run, jobs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = made(WORK, BEGIN)
+    asked: list[tuple[int, int]] = []
+
+    def kill(pid: int, number: int) -> None:
+        asked.append((pid, number))
+        note(job, DONE_0, {"event": "cancelled", "reason": "cancelled before step 2"})
+
+    monkeypatch.setattr(os, "kill", kill)
+    with only_worker(jobs, job.id):
+        status, out, err = call("jobs", "cancel", "stop")
+    hint = HINT.format(job.id)
+    assert (status, out, err) == (0, f"  1  done\ncancelled: cancelled before step 2\n{hint}", "")
+    assert asked == [(os.getpid(), signal.SIGTERM)]
+
+
+def test_a_cancel_that_comes_too_late(call: Run, jobs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = made(WORK, BEGIN)
+    monkeypatch.setattr(os, "kill", lambda *_: note(job, DONE_0, {"event": "done"}))
+    with only_worker(jobs, job.id):
+        assert call("jobs", "cancel", "stop") == (1, "  1  done\ndone\n", "")
+
+    def gone(*_: int) -> None:
+        raise ProcessLookupError(3, "No such process")
+
+    monkeypatch.setattr(os, "kill", gone)
+    with only_worker(jobs, job.id):
+        said = f"raidtui: job {job.id} cannot be cancelled: No such process; it is done\n"
+        assert call("jobs", "cancel", "stop") == (2, "", said)
+
+
+@pytest.mark.parametrize("state", ["made", "interrupted", *ENDS])
+def test_cancel_what_does_not_run(call: Run, state: str) -> None:
+    job = made(*((WORK,) if state != "made" else ()), *(({"event": state},) if state in ENDS else ()))
+    said = f"raidtui: job {job.id} is not running; it is {state}\n"
+    assert call("jobs", "cancel", "stop") == (2, "", said)
+
+
+@pytest.mark.parametrize(
+    "words", [("cancel", "stop"), ("resume", "stop"), ("rollback", "stop"), ("work", "/nowhere")]
+)
+def test_another_host_has_no_jobs(
+    call: Run, host: Host, workers: list[tuple[str, bool]], words: tuple[str, ...]
+) -> None:
+    """``--demo jobs resume`` would change this one."""
+    made(WORK, BEGIN)
+    host.live = False
+    said = "raidtui: not done: jobs change this host, and what is looked at is another one\n"
+    assert (call("jobs", *words), workers) == ((2, "", said), [])
+
+
+def test_a_worker_says_how_it_ended(call: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, bool]] = []
+
+    def work_on(_: object, folder: Path, *, back: bool) -> int:
+        asked.append((folder.name, back))
+        return 75
+
+    monkeypatch.setattr("raidtui.orders.apply.work_on", work_on)
+    assert [call("jobs", "work", "/x/a")[0], call("jobs", "work", "/x/b", "--back")[0]] == [75, 75]
+    assert asked == [("a", False), ("b", True)]
+
+
+@pytest.mark.parametrize(
+    "words", [("apply",), ("apply", "a", "b"), ("jobs", "attach"), ("jobs", "undo", "x"), ("jobs", "x")]
+)
+def test_wrong_usage(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(list(words))
+    assert (ended.value.code, capsys.readouterr().out) == (64, "")

@@ -1,0 +1,75 @@
+"""docs/plans.md names all that a plan, a journal and the command line have."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from raidtui.cli import build_parser
+from raidtui.jobs.store import PlanFile
+from raidtui.jobs.words import FINAL
+from raidtui.model.plan import Fact, Harm, Kind, Plan, Step
+
+HOUSE = Path(__file__).parents[2]
+TEXT = (HOUSE / "docs" / "plans.md").read_text(encoding="utf-8")
+
+
+def rows(heading: str) -> dict[str, str]:
+    """Return first cell -> row of the tables below a heading, backticks left out."""
+    part = re.split(r"\n#+ ", TEXT.partition(heading)[2])[0]
+    lines = [line for line in part.split("\n") if line.startswith(("| `", "| 0", "| 1", "| 2"))]
+    return {line.split(" | ")[0].strip("| `"): line for line in lines}
+
+
+@pytest.mark.parametrize(
+    ("heading", "record"),
+    [
+        ("## The form: `raidtui_plan` 1", PlanFile),
+        ("### `plan`", Plan),
+        ("### each step", Step),
+    ],
+)
+def test_every_field(heading: str, record: type[msgspec.Struct]) -> None:
+    assert list(rows(heading)) == [field.name for field in msgspec.structs.fields(record)]
+
+
+def test_every_fact() -> None:
+    fields = [field.name for field in msgspec.structs.fields(Fact)]
+    assert list(rows("### each fact")) == [*fields, *map(str, Kind)]
+
+
+def test_every_rung_of_the_ladder() -> None:
+    assert list(rows("## The danger ladder"))[1:] == [str(int(harm)) for harm in Harm]
+
+
+def orders(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """Return the commands below a parser."""
+    found: dict[str, argparse.ArgumentParser] = {}
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            found |= action.choices
+    return found
+
+
+def test_every_verb() -> None:
+    named = [name.partition(" ")[0] for name in rows("## `raidtui plan VERB ...`")]
+    assert sorted(named) == sorted(orders(orders(build_parser())["plan"]))
+
+
+def test_every_order() -> None:
+    for name in set(orders(orders(build_parser())["jobs"])) - {"work"}:
+        assert f"raidtui jobs {name} ID" in TEXT
+
+
+def test_every_event() -> None:
+    table = " ".join(rows("## A job's folder"))
+    source = (HOUSE / "raidtui" / "jobs" / "worker.py").read_text() + (
+        HOUSE / "raidtui" / "jobs" / "store.py"
+    ).read_text()
+    events = set(re.findall(r'event="([a-z ]+)"', source)) | FINAL
+    assert {event for event in events if event not in table} == set()
+    assert {"begin", "undo failed", "stuck", "made"} <= events

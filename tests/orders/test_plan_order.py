@@ -1,0 +1,278 @@
+"""``raidtui plan``: the words reach the planner, and nothing but the plan is printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidtui.actions.create_request import CreateRequest
+from raidtui.actions.on_top import OnTop
+from raidtui.cli import build_parser, run
+from raidtui.jobs.store import load_plan
+from raidtui.model.plan import Refusal
+from raidtui.orders.plan import kernel_name, make_plan
+from tests.orders.host import OLD, Host, opens
+from tests.trees import host_tree, raid1, raid10
+
+DATA = raid10().array_uuid
+UUID = "01234567:89abcdef:01234567:89abcdef"
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> Host:
+    monkeypatch.setattr("raidtui.orders.plan.new_uuid", lambda: UUID)
+    monkeypatch.setattr("raidtui.orders.plan.new_file_system_uuid", lambda: "made-up")
+    monkeypatch.setattr("raidtui.orders.plan.time.time", lambda: 1.5)
+    return opens(monkeypatch, Host())
+
+
+def commands(host: Host, *words: str) -> list[str]:
+    """Return the commands of the plan that these words make."""
+    plan = make_plan(host, build_parser().parse_args(["plan", *words]))
+    assert not isinstance(plan, Refusal), plan.sentence
+    return [step.command for step in plan.steps]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("stop data", "mdadm --stop /dev/md127"),
+        ("check /dev/md127", "echo check > /sys/class/block/md127/md/sync_action"),
+        ("fail 127 sdb", "mdadm --manage /dev/md127 --fail /dev/sdb"),
+        ("remove root /dev/sdf", "mdadm --manage /dev/md126 --remove /dev/sdf"),
+        ("add logs sdo", "mdadm --manage /dev/md125 --add /dev/sdo"),
+        ("re-add logs sdn", "mdadm --manage /dev/md125 --re-add /dev/sdn"),
+        ("replace data sda --with /dev/sdo", "mdadm --manage /dev/md127 --replace /dev/sda --with /dev/sdo"),
+        ("zero-superblock sdk", "mdadm --zero-superblock /dev/sdk"),
+        ("assemble sdk sdl", f"mdadm --assemble /dev/md/old --uuid={OLD} /dev/sdk /dev/sdl"),
+        (
+            "assemble /dev/sdl --run --read-only",
+            f"mdadm --assemble /dev/md/old --uuid={OLD} --run --readonly /dev/sdl",
+        ),
+    ],
+)
+def test_the_words_reach_the_planner(host: Host, words: str, expected: str) -> None:
+    assert commands(host, *words.split())[-1] == expected
+
+
+def test_rename(host: Host) -> None:
+    host.put("/etc/fstab", "/dev/md/data /srv ext4 defaults 0 2\n")
+    found = commands(host, "rename", DATA, "--to=128")
+    assert any(" --name=128 --update=name " in command for command in found)
+    assert "write /etc/fstab" not in found
+    assert commands(host, "rename", DATA, "--to=128", "--references")[-1] == "write /etc/fstab"
+
+
+def test_create(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[CreateRequest] = []
+
+    def plan_create(request: CreateRequest, survey: Any) -> Refusal:
+        assert set(survey.devices) == {"sdi1", "sdj1", "sdk", "sdl"}
+        asked.append(request)
+        return Refusal(why="enough")
+
+    monkeypatch.setattr("raidtui.orders.plan.plan_create", plan_create)
+    host.links["/dev/disk/by-id/ata-1"] = "../../sdi1"
+    options = "--name=128 --level=raid1 --layout=n2 --chunk=64 --bitmap=none --consistency-policy=resync"
+    more = "--metadata=1.0 --spare=sdk --spare=/dev/sdl --failfast --assume-clean --size=1024"
+    top = "--lvm=vg0/home --filesystem=ext4 --mount=/home --write-mostly=sdi1"
+    words = f"plan create {options} {more} {top} /dev/disk/by-id/ata-1 missing /dev/sdj1"
+    assert run(words.split()) == 2
+    assert run(["plan", "create", "--name=128", "--level=10", *("sdi1", "sdj1", "sdk", "sdl")]) == 2
+    assert asked == [
+        CreateRequest(
+            uuid=UUID,
+            name="128",
+            level="raid1",
+            devices=("sdi1", "missing", "sdj1"),
+            layout="n2",
+            chunk_kib=64,
+            bitmap="none",
+            consistency_policy="resync",
+            metadata="1.0",
+            spares=("sdk", "sdl"),
+            write_mostly=("sdi1",),
+            failfast=True,
+            assume_clean=True,
+            size_kib=1024,
+            on_top=OnTop(file_system="ext4", mount="/home", group="vg0", volume="home", uuid="made-up"),
+        ),
+        CreateRequest(
+            uuid=UUID,
+            name="128",
+            level="10",
+            devices=("sdi1", "sdj1", "sdk", "sdl"),
+            on_top=OnTop(uuid="made-up"),
+        ),
+    ]
+
+
+def test_a_hole_is_a_new_arrays_alone(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, why in (
+        ("assemble missing", "there is no device missing"),
+        ("add logs missing", "there is no device missing"),
+        ("zero-superblock missing", "there is no device missing"),
+    ):
+        assert run(["plan", *words.split()]) == 2
+        assert capsys.readouterr() == ("", f"raidtui: not possible: {why}\n")
+
+
+@pytest.mark.parametrize("form", [[], ["--json"], ["--sh"]])
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("stop 99", "there is no array '99'; there are: data, root, logs"),
+        ("fail data sdz", "sdz is no member of data"),
+        ("remove data sda", "sda is in service; replace it, or fail it first"),
+        ("rename data --to=root", "/dev/md126 is called root already; choose another name"),
+        ("add data sde", "sde is a member of root already; choose a free device"),
+        ("re-add logs sdo", "sdo was no member of logs; add it"),
+        ("assemble sdk", "old has 2 members, 1 are given; name all, or start it degraded with --run"),
+        ("zero-superblock sdi1", "sdi1 has no md superblock"),
+        ("create --name=128 --level=raid1 sda sdi1", "sda is a member of data; choose a free device"),
+    ],
+)
+def test_refused(
+    host: Host, capsys: pytest.CaptureFixture[str], words: str, sentence: str, form: list[str]
+) -> None:
+    assert run(["plan", *words.split(), *form]) == 2
+    assert capsys.readouterr() == ("", f"raidtui: not possible: {sentence}\n")
+
+
+def test_a_refusal_cannot_move_the_cursor(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    host.examined("sdl", MD_LEVEL="raid1", MD_NAME="nas:\x1b[2J", MD_UUID=UUID)
+    assert run(["plan", "assemble", "sdk", "sdl"]) == 2
+    assert capsys.readouterr().err == (
+        "raidtui: not possible: these are members of several arrays: sdk of old, sdl of \\x1b[2J;"
+        " name those of one\n"
+    )
+
+
+ASKED = ("stop data", "replace data sda --with /dev/sdo", "create --name=128 --level=raid1 sdi1 sdj1")
+
+
+@pytest.mark.parametrize("words", ASKED)
+def test_json(host: Host, capsys: pytest.CaptureFixture[str], words: str) -> None:
+    plan = make_plan(host, build_parser().parse_args(["plan", *words.split()]))
+    assert run(["plan", *words.split(), "--json"]) == 0
+    out, err = capsys.readouterr()
+    file = load_plan(out.encode())
+    assert (file.raidtui_plan, file.host, file.made_s, file.plan, err) == (1, "nas", 1.5, plan, "")
+
+
+@pytest.mark.parametrize("words", ASKED)
+def test_a_script(host: Host, capsys: pytest.CaptureFixture[str], words: str) -> None:
+    assert run(["plan", *words.split(), "--sh"]) == 0
+    out, err = capsys.readouterr()
+    lines = [line for line in out.split("\n") if line and not line.startswith("#")]
+    assert (out.startswith("#!/bin/sh\n# "), lines[0], err) == (True, "set -eu", "")
+    assert [line for line in lines[1:] if line.startswith("mdadm")] == [
+        command for command in commands(host, *words.split()) if command.startswith("mdadm")
+    ]
+
+
+def test_sentences(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", "stop", "data"]) == 0
+    assert capsys.readouterr().out == (
+        "stop: data (reduces redundancy, or takes the array away for a time)\n"
+        "  Its data cannot be reached until it is assembled again. Nothing on it is changed.\n"
+        "  1  mdadm --stop /dev/md127\n"
+        "       its members are free then\n"
+        "1 of 1 steps can be undone.\n"
+    )
+
+
+def test_what_destroys_says_how_it_is_confirmed(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", "zero-superblock", "sdk"]) == 0
+    told = "To do it: raidtui plan ... --json >plan.json; raidtui apply plan.json --confirm="
+    assert capsys.readouterr().out.endswith(f"{told}old\n")
+    host.examined("sdk", MD_LEVEL="raid1", MD_NAME="nas:old one", MD_UUID=OLD)
+    assert run(["plan", "zero-superblock", "sdk"]) == 0
+    assert capsys.readouterr().out.endswith(f"{told}'old one'\n")
+
+
+def test_nothing_is_written(host: Host) -> None:
+    for words in ASKED:
+        assert run(["plan", *words.split()]) == 0
+    assert host.writes == []
+
+
+@pytest.mark.parametrize("words", ASKED)
+def test_without_root(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: str
+) -> None:
+    opens(monkeypatch, Host(writable=False))
+    assert run(["plan", *words.split()]) == 2
+    assert capsys.readouterr() == ("", "raidtui: not possible: needs root; run it as: sudo raidtui\n")
+
+
+@pytest.mark.parametrize("words", ["stop data", "check data", "fail data sda", "rename data --to=1"])
+def test_a_capture(tmp_path: Path, capsys: pytest.CaptureFixture[str], words: str) -> None:
+    host_tree(raid10(), raid1()).write_to(tmp_path)
+    assert run(["--root", str(tmp_path), "plan", *words.split()]) == 2
+    assert capsys.readouterr() == (
+        "",
+        f"raidtui: not possible: {tmp_path} is a capture: it is only looked at\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("", "raidtui plan: the following arguments are required: VERB"),
+        ("grow data", "raidtui plan: argument VERB: invalid choice: 'grow'"),
+        ("stop", "raidtui plan stop: the following arguments are required: ARRAY"),
+        ("fail data", "raidtui plan fail: the following arguments are required: DEVICE"),
+        ("replace data sda", "raidtui plan replace: the following arguments are required: --with"),
+        ("rename data", "raidtui plan rename: the following arguments are required: --to"),
+        ("stop data --json --sh", "raidtui plan stop: argument --sh: not allowed with argument --json"),
+        ("create sda sdb", "raidtui plan create: the following arguments are required: --name, --level"),
+        (
+            "create --name=1 --level=raid1 --chunk=x sda",
+            "raidtui plan create: argument --chunk: invalid int value: 'x'",
+        ),
+    ],
+)
+def test_wrong_usage(words: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(["plan", *words.split()])
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out) == (64, "")
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("sda", "sda"),
+        ("/dev/sda", "sda"),
+        ("/dev/./sda", "sda"),
+        ("disk/by-id/ata-1", "sda"),
+        ("/dev/disk/by-id/ata-1", "sda"),
+        ("/dev/disk/by-id/../by-id/ata-1", "sda"),
+        ("/dev/disk/by-id/md-name-nas:data", "md127"),
+        ("/dev/disk/by-id/whole", "sdb"),
+        ("/dev/cciss/c0d0", "cciss/c0d0"),
+        ("/dev/loop", "loop"),
+        ("/srv/image", "srv/image"),
+    ],
+)
+def test_links_are_followed(host: Host, word: str, name: str) -> None:
+    host.links |= {
+        "/dev/disk/by-id/ata-1": "../../sda",
+        "/dev/disk/by-id/md-name-nas:data": "../../md/data",
+        "/dev/disk/by-id/whole": "/dev/sdb",
+        "/dev/loop": "loop",
+    }
+    assert kernel_name(host, word) == name
+
+
+def test_links_of_a_folder(tmp_path: Path) -> None:
+    from raidtui.host.opening import open_root  # noqa: PLC0415
+
+    tree = host_tree(raid1())
+    tree.links["/dev/disk/by-id/ata-1"] = "../../sde"
+    tree.write_to(tmp_path)
+    assert kernel_name(open_root(str(tmp_path)), "/dev/disk/by-id/ata-1") == "sde"
