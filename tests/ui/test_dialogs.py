@@ -327,3 +327,20 @@ async def test_the_question_is_in_view_however_long_the_plan_is() -> None:
         assert view._body.max_scroll_y > 0
         await pilot.press("pagedown")
         assert view._body.scroll_offset.y > 0
+
+
+async def test_a_worker_that_never_begins_is_given_up() -> None:
+    async def nothing(job_id: str, since: int) -> JobNews:
+        del job_id, since
+        return JobNews(entries=())
+
+    async with running(Kernel(raid10())) as pilot:
+        view = JobView("job-1", "rename", nothing)
+        pilot.app.push_screen(view)
+        await pilot.pause()
+        for _ in range(80):
+            await view._look()
+        assert view.state == ""
+        for _ in range(30):
+            await view._look()
+        assert view.state == "interrupted"

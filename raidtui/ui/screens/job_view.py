@@ -14,6 +14,7 @@ from raidtui.model.text import visible
 from raidtui.ui.screens.frame import FrameScreen, wrapped
 
 _PACE_S = 0.2
+_BEGIN_S = 20.0
 _ROLES = {"step done": "ok", "step failed": "bad", "undo failed": "bad", "begin": "accent", "done": "ok"}
 
 Ask = Callable[[str, int], Awaitable[JobNews]]
@@ -34,6 +35,7 @@ class JobView(FrameScreen[str]):
         self.job_id = job_id
         self._ask = ask
         self._seen = 0
+        self._waits = 0
         self._lines: list[Line] = []
         self.state = ""
 
@@ -50,9 +52,15 @@ class JobView(FrameScreen[str]):
         self._seen += len(news.entries)
         for entry in news.entries:
             self._take(entry)
-        self.state = news.state
-        if news.entries or news.state:
+        self._waits = 0 if news.entries else self._waits + 1
+        self.state = news.state or ("interrupted" if self._is_lost else "")
+        if news.entries or self.state:
             self._draw()
+
+    @property
+    def _is_lost(self) -> bool:
+        """Whether the worker never began: it could not be started, or was killed before its first word."""
+        return not self._lines and self._waits > _BEGIN_S / _PACE_S
 
     def _take(self, entry: Mapping[str, Any]) -> None:
         role = _ROLES.get(str(entry.get("event")), "plain")
