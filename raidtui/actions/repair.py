@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from raidtui.actions.target import needs_root
 from raidtui.model.array import Array, Member
-from raidtui.model.geometry import losses_left
+from raidtui.model.geometry import loss_sentence, losses_left
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
 from raidtui.model.survey import Device, Survey
@@ -39,9 +39,17 @@ def plan_fail(survey: Survey, array: Array, name: str) -> Plan | Refusal:
         steps=(_bound(survey, replace(step, needs=(*step.needs, *others)), name),),
         harm=Harm.REDUCES,
         warning=warning if serves else "",
+        notes=_after_loss(array, member) if serves else (),
         devices=(name,),
         arrays=(array.name,),
     )
+
+
+def _after_loss(array: Array, member: Member) -> tuple[str, ...]:
+    """Return what the next failure would do once this member is gone."""
+    gone = {*(array.missing_slots or ()), *(() if member.slot is None else (member.slot,))}
+    words = loss_sentence(array.level, array.layout, len(array.up or ()), gone)
+    return (f"After this: {words}.",) if words else ()
 
 
 def plan_remove(survey: Survey, array: Array, name: str) -> Plan | Refusal:

@@ -103,6 +103,8 @@ class Job:
             job = cls(place)
             _write_synced(place / "plan.json", data)
             job.note(event="made", title=plan.title, subject=plan.subject)
+            _sync_folder(place)
+            _sync_folder(parent)  # else a crash could forget that there is a job
         except OSError as error:
             if place is not None:
                 shutil.rmtree(place, ignore_errors=True)
@@ -300,6 +302,14 @@ def _new_place(parent: Path, plan: Plan) -> Path:
             place.mkdir(mode=0o700)
             return place
     raise JobError(f"a job cannot be kept in {parent}: too many of this second; nothing was begun")
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _write_synced(path: Path, data: bytes) -> None:

@@ -64,6 +64,7 @@ def test_fail() -> None:
         ),
         harm=Harm.REDUCES,
         warning="Its copy is given up before there is another one. Replace does it the other way round.",
+        notes=("After this: slot 1 must not fail: the last copy · others may.",),
         devices=("sda",),
         arrays=("md127",),
     )

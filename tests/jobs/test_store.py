@@ -307,10 +307,12 @@ def test_where_jobs_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_plan_is_synced_before_its_job_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes: list[int] = []
-    monkeypatch.setattr(os, "fsync", lambda descriptor: sizes.append(os.fstat(descriptor).st_size))
+    """The files first, then the folders that know of them."""
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
     job = made(tmp_path)
-    assert sizes == [(job.folder / name).stat().st_size for name in ("plan.json", "journal.jsonl")]
+    places = (job.folder / "plan.json", job.folder / "journal.jsonl", job.folder, job.folder.parent)
+    assert synced == [place.stat().st_ino for place in places]
 
 
 def test_each_entry_is_synced_before_the_next_thing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
