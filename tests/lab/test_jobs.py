@@ -474,3 +474,25 @@ def test_built_from_the_screen(guest: Guest) -> None:
     assert again.status == 0, again.output
     guest.run("umount /srv/data; vgremove -f -y vg127; pvremove -ff -y /dev/md126; cp /tmp/fstab /etc/fstab")
     assert checksum(guest, [disks[7]]) == before
+
+
+def test_replace_killed_anywhere(guest: Guest, data: Made) -> None:
+    """Gone on with, the copy is whole; the file is there all the time."""
+    disks = disk_names(guest)
+    before = bystander(guest, disks[7])
+    old, new, number, status = disks[0], disks[4], 0, -9
+    while status == -9:
+        number += 1
+        plan(guest, "replace", "127", old, "--with", new)
+        job, status = killed_worker(guest, number)
+        if status == -9:
+            again = raidtui(guest, "jobs", "resume", job)
+            assert again.status == 0, f"killed at {number}: {again.output}"
+        in_sync(guest, data.kernel, new, *disks[1:4])
+        cleared = f"mdadm {data.path} --remove /dev/{old} && wipefs -qa /dev/{old} && udevadm settle"
+        wait_until(lambda cleared=cleared: guest.run(cleared).status == 0, 30, f"{old} is free again")  # type: ignore[misc]
+        assert detail(guest, str(data.path))["MD_DEVICES"] == "4"
+        old, new = new, old
+    assert number >= 7
+    assert intact(guest, str(data.path))
+    assert checksum(guest, [disks[7]]) == before
