@@ -2,17 +2,20 @@
 
 import json
 import re
+import shlex
+import signal
 from collections.abc import Sequence
 
 import pytest
 
 from raidtui.actions.partition import RAID_TYPE
-from tests.lab.arrays import Made, disk_names, make_array, mdstat
+from tests.lab.arrays import Made, disk_names, make_array, make_ram_disks, mdstat
 from tests.lab.console import RAIDTUI, kernel_text, open_console, shows_row
 from tests.lab.deadline import wait_until
 from tests.lab.guest import Guest
 from tests.lab.jobs import (
     JOBS,
+    PLAN,
     apply,
     bystander,
     checksum,
@@ -496,3 +499,23 @@ def test_replace_killed_anywhere(guest: Guest, data: Made) -> None:
     assert number >= 7
     assert intact(guest, str(data.path))
     assert checksum(guest, [disks[7]]) == before
+
+
+def test_a_disk_that_vanished_between_plan_and_run(guest: Guest, data: Made) -> None:
+    [gone] = make_ram_disks(guest, 1, size_mib=256)
+    plan(guest, "replace", "127", disk_names(guest)[0], "--with", gone)
+    assert guest.run("rmmod brd").status == 0
+    assert f"step 1: {gone} is gone" in apply(guest, status=1)
+    assert states(guest) == ["rolled back"]
+    assert intact(guest, str(data.path))
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGKILL, signal.SIGHUP, signal.SIGINT])
+def test_the_job_outlives_who_asked_for_it(guest: Guest, data: Made, signal_number: int) -> None:
+    """The worker is no child of the terminal: whatever ends raidtui, the plan is carried out."""
+    plan(guest, "rename", "127", "--to=126")
+    guest.spawn(shlex.join((*RAIDTUI, "apply", PLAN)))
+    wait_until(lambda: states(guest) != [], 30, "the job is there")
+    guest.run(f"pkill -{int(signal_number)} -f '[r]aidtui apply'")
+    wait_until(lambda: states(guest) == ["done"], 60, "the job is done")
+    assert intact(guest, "/dev/md/126")
