@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 
+from raidtui.host import facts_array, facts_on_top
 from raidtui.host.block import DiskReader
 from raidtui.host.mdadm import MdadmError, read_detail
 from raidtui.host.names import canonical_uuid
 from raidtui.host.root import Root
-from raidtui.host.survey import digest_of, read_superblock, why_busy
+from raidtui.host.superblock import read_superblock
+from raidtui.host.survey import digest_of, why_busy
 from raidtui.host.usage import BLOCK
 from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, Kind
@@ -57,7 +59,7 @@ def _untouched(root: Root, name: str, value: str) -> str:
 
 
 def _superblock(root: Root, name: str, value: str) -> str:
-    found = read_superblock(root, name)
+    found = read_superblock(root, name, whole=False)
     uuid = (found.uuid or "?") if found else ""
     if found is None and (unknown := root.run("mdadm", "--examine", "--export", f"/dev/{name}").why_not):
         return f"{name} cannot be examined: {unknown}"
@@ -153,9 +155,11 @@ def _file_system(root: Root, path: str, value: str) -> str:
 
 
 def _mounted(root: Root, place: str, value: str) -> str:
-    del value
     lines = (root.text("/proc/self/mountinfo") or "").split("\n")
-    return "" if any(line.split()[4:5] == [place] for line in lines) else f"nothing is mounted at {place}"
+    found = any(line.split()[4:5] == [place] for line in lines)
+    if found == (value != "no"):
+        return ""
+    return f"something is mounted at {place}" if found else f"nothing is mounted at {place}"
 
 
 def _node(root: Root, path: str, value: str) -> str:
@@ -205,4 +209,6 @@ _READERS = {
     Kind.TEXT: _text,
     Kind.DIGEST: _digest,
     Kind.LINE: _line,
+    **facts_array.READERS,
+    **facts_on_top.READERS,
 }

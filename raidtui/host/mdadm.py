@@ -50,11 +50,43 @@ def read_examine(root: Root, device: str) -> dict[str, str]:
     return _export(root, "--examine", device)
 
 
+def read_examine_words(root: Root, device: str) -> dict[str, str]:
+    """Return what ``mdadm --examine DEVICE`` says beyond ``--export``: its "Key : value" lines.
+
+    Raises:
+        MdadmError: mdadm is missing, may not (it needs root), or failed.
+    """
+    return parse_words(_run(root, "--examine", device))
+
+
+def read_bitmap_words(root: Root, device: str) -> dict[str, str]:
+    """Return what ``mdadm --examine-bitmap DEVICE`` says of a member's write-intent bitmap.
+
+    Raises:
+        MdadmError: mdadm is missing, may not (it needs root), or failed.
+    """
+    return parse_words(_run(root, "--examine-bitmap", device))
+
+
+def parse_words(text: str) -> dict[str, str]:
+    """Parse "Key : value" lines made for people; the first of each key counts, others are passed over."""
+    values: dict[str, str] = {}
+    for line in text.split("\n"):
+        key, separator, value = line.partition(" : ")
+        if separator and 0 < len(key.strip()) <= _LONGEST_KEY:
+            values.setdefault(key.strip(), value.strip())
+    return values
+
+
 def _export(root: Root, mode: str, device: str) -> dict[str, str]:
-    output = root.run("mdadm", mode, "--export", device)
+    return parse_export(_run(root, mode, "--export", device))
+
+
+def _run(root: Root, mode: str, *words: str) -> str:
+    output = root.run("mdadm", mode, *words)
     if output.why_not:
         raise MdadmError(output.why_not)
     if output.status != 0:
         said = output.stderr.strip() or output.stdout.strip() or f"exit status {output.status}"
-        raise MdadmError(f"mdadm {mode} {device}: {said}")
-    return parse_export(output.stdout)
+        raise MdadmError(f"mdadm {mode} {words[-1]}: {said}")
+    return output.stdout

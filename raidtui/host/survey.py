@@ -8,17 +8,24 @@ import hashlib
 import os
 import re
 from collections.abc import Collection, Mapping
-from datetime import UTC, datetime
 
 from raidtui.host.block import DiskReader
-from raidtui.host.mdadm import MdadmError, read_examine
-from raidtui.host.names import canonical_uuid
+from raidtui.host.referring import read_referring
 from raidtui.host.root import Root
+from raidtui.host.stack import (
+    read_groups,
+    read_issue_discards,
+    read_raid456_discards,
+    read_trim_timer,
+    runs_systemd,
+)
+from raidtui.host.superblock import read_superblock
 from raidtui.host.tools import tool_path
+from raidtui.host.udev import read_udev_entry
 from raidtui.host.usage import BLOCK
 from raidtui.model.disk import Disk
 from raidtui.model.snapshot import Snapshot
-from raidtui.model.survey import PACKAGES, Device, Superblock, Survey
+from raidtui.model.survey import PACKAGES, Device, Survey
 
 EDGE_BYTES = 1 << 20
 CONF_PATHS = ("/etc/mdadm/mdadm.conf", "/etc/mdadm.conf")
@@ -30,26 +37,48 @@ _INITRAMFS = (
 )
 
 
-def read_survey(root: Root, snapshot: Snapshot, names: Collection[str] = ()) -> Survey:
+def read_survey(
+    root: Root, snapshot: Snapshot, names: Collection[str] = (), *, on_top: bool = False
+) -> Survey:
     """Return the survey of a host.
 
     Args:
         root: the host.
         snapshot: its arrays.
         names: kernel names of the devices to look at closely.
+        on_top: whether something is to be put on a new array: LVM and systemd are asked then.
     """
     texts = {path: text for path in WATCHED_FILES if (text := _whole_text(root, path)) is not None}
     disks = DiskReader(root).read(set(names))
     return Survey(
         snapshot=snapshot,
         devices={name: read_device(root, name, disks) for name in names if name in disks},
-        texts=texts,
+        texts={**texts, **read_referring(root)},
         conf_path=_conf_path(root, texts),
         initramfs=next((argv for argv in _INITRAMFS if root.live and tool_path(argv[0])), ()),
         mdadm=_mdadm_version(root),
-        homehost=root.hostname or "",
+        above=read_above(root, [array.name for array in snapshot.arrays]),
+        homehost=_homehost(texts.get(_conf_path(root, texts), "")) or root.hostname or "",
         missing=tuple(tool for tool in PACKAGES if root.live and tool_path(tool) is None),
+        groups=read_groups(root) if on_top else (),
+        nodes=root.names("/dev") if on_top else (),
+        issue_discards=read_issue_discards(root) if on_top else None,
+        systemd=runs_systemd(root),
+        trim_timer=read_trim_timer(root) if on_top else "",
+        raid456_discards=read_raid456_discards(root),
     )
+
+
+def read_above(root: Root, names: Collection[str]) -> dict[str, Disk]:
+    """Return these devices, their partitions and holders, and all that is stacked on those."""
+    reader, found = DiskReader(root), dict[str, Disk]()
+    wanted = set(names)
+    while wanted:
+        now = {name: disk for name, disk in reader.read(wanted).items() if name in wanted}
+        found |= now
+        uses = [use for disk in now.values() for use in disk.uses if use.kind in {"partition", "holder"}]
+        wanted = {use.what for use in uses} - found.keys()
+    return found
 
 
 def read_device(root: Root, name: str, disks: Mapping[str, Disk] | None = None) -> Device:
@@ -68,27 +97,7 @@ def read_device(root: Root, name: str, disks: Mapping[str, Disk] | None = None) 
         start_bytes=_number(root.text(f"{node}/start")) * 512,
         optimal_bytes=_number(root.text(f"{whole}/queue/optimal_io_size")),
         discards=_number(root.text(f"{whole}/queue/discard_max_bytes")) > 0,
-    )
-
-
-def read_superblock(root: Root, name: str) -> Superblock | None:
-    """Return a device's md superblock, or None where it has none (or mdadm cannot be asked)."""
-    try:
-        values = read_examine(root, f"/dev/{name}")
-    except MdadmError:
-        return None
-    if not values.get("MD_LEVEL") and not values.get("MD_UUID"):
-        return None
-    updated = values.get("MD_UPDATE_TIME", "")
-    return Superblock(
-        uuid=canonical_uuid(values.get("MD_UUID")),
-        name=values.get("MD_NAME"),
-        level=values.get("MD_LEVEL"),
-        raid_disks=_number(values.get("MD_DEVICES")) or None,
-        metadata=values.get("MD_METADATA"),
-        device_uuid=canonical_uuid(values.get("MD_DEV_UUID")),
-        events=_number(values.get("MD_EVENTS")) if values.get("MD_EVENTS") else None,
-        updated_s=_time(updated),
+        links=read_udev_entry(root, found.dev).links,
     )
 
 
@@ -134,19 +143,17 @@ def _conf_path(root: Root, texts: dict[str, str]) -> str:
     return CONF_PATHS[0] if root.names("/etc/mdadm") or root.exists("/etc/debian_version") else CONF_PATHS[1]
 
 
+def _homehost(conf: str) -> str:
+    """Return the host that mdadm.conf names, "" where that is the host's own name (mdadm.conf(5))."""
+    words = [line.split() for line in conf.split("\n")]
+    named = [word[1] for word in words if len(word) > 1 and word[0].upper() == "HOMEHOST"]
+    return next((name for name in named if name.lower() not in {"<system>", "<ignore>"}), "")
+
+
 def _mdadm_version(root: Root) -> tuple[int, ...] | None:
     output = root.run("mdadm", "--version", timeout_s=5.0)
     found = re.search(r"\bv([0-9]{1,3})\.([0-9]{1,3})", output.stdout + output.stderr)  # also v4.3-rc1
     return (int(found[1]), int(found[2])) if found else None
-
-
-def _time(text: str) -> float | None:
-    number = _number(text)
-    if number:
-        return float(number)
-    with contextlib.suppress(ValueError):  # "Sat Nov 21 10:00:00 2026" of older versions
-        return datetime.strptime(text, "%a %b %d %H:%M:%S %Y").replace(tzinfo=UTC).timestamp()
-    return None
 
 
 def _number(text: str | None) -> int:

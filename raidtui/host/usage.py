@@ -21,17 +21,17 @@ class UsageTables:
         for line in self.text[0].split("\n"):
             self._take_mount(line)
         swaps = self.text[1].split("\n")[1:]
-        self._swaps = {_unescape(line.split()[0]) for line in swaps if line.split()}
+        self._swaps = {unescape(line.split()[0]) for line in swaps if line.split()}
 
     def _take_mount(self, line: str) -> None:
         before, separator, after = line.partition(" - ")
         words, rest = before.split(), after.split()
         if not separator or len(words) < 5 or len(rest) < 2:
             return
-        use = Use(kind="mount", what=_unescape(words[4]), detail=rest[0])
+        use = Use(kind="mount", what=unescape(words[4]), detail=rest[0])
         self._mounts.setdefault(words[2], []).append(use)
         if words[2].startswith("0:"):  # btrfs and others have a device number of their own
-            self._mounts.setdefault(_unescape(rest[1]), []).append(use)
+            self._mounts.setdefault(unescape(rest[1]), []).append(use)
 
     def mounts(self, dev: str | None, paths: tuple[str, ...]) -> list[Use]:
         """Return the mounts of the device with this "major:minor" or one of these paths."""
@@ -68,7 +68,7 @@ def read_uses(
     return tuple(uses)
 
 
-def _unescape(text: str) -> str:
+def unescape(text: str) -> str:
     r"""Undo the octal escapes (\040 for a space) of mountinfo and swaps."""
     if "\\" not in text:
         return text

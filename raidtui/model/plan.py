@@ -30,14 +30,24 @@ class Kind(StrEnum):
     RUNNING = "running"  # the array with this UUID is there and active
     UNUSED = "unused"  # nothing is mounted from, or holds, the array with this kernel name
     NAME = "name"  # the array with this UUID has this name in its superblock
+    STATE = "state"  # the array (kernel name) has one of these in md/array_state (a|b)
+    CHUNK = "chunk"  # the array (kernel name) has chunks of so many KiB, or is being reshaped to them
+    BITMAP = "bitmap"  # the array (kernel name) has a bitmap: none or internal
+    SERVES = "serves"  # "md127/sda" is in sync, and the device that is to take its place is not yet
+    LOOSE = "loose"  # "md127/sda" has no slot, or is no member; and the array is not frozen
     LEVEL = "level"  # the array (kernel name) is of this level
     MEMBER = "member"  # "md127/sda2" has one of these state words (a|b), "present" or "absent"
     FILE_SYSTEM = "file-system"  # blkid finds this type on a device (a path)
-    MOUNTED = "mounted"  # something is mounted at a place
+    MOUNTED = "mounted"  # something is mounted at a place ("no": nothing is)
     NODE = "node"  # a path is there
     TEXT = "text"  # a file reads so, white space at the ends aside
     DIGEST = "digest"  # a file has this SHA-256 ("": it is not there)
     LINE = "line"  # a file has this line
+    EXTENTS = "extents"  # an LVM physical volume (a path) has its data begin at a multiple of these bytes
+    GROUP = "group"  # an LVM physical volume (a path) is in this volume group ("": in none)
+    VOLUME = "volume"  # an LVM volume (group/volume) is linear, or striped: 2x64 (KiB) ("": not there)
+    GEOMETRY = "geometry"  # a file system (on a path) was told this: stride=8,stripe_width=16
+    UNIT = "unit"  # a systemd unit is enabled, disabled, active or inactive
 
 
 class Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -64,6 +74,9 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         proves: what must hold afterwards; where it holds already, a job that goes on skips the step.
         undo: what puts it back, first to last.
         destroys: whether data that is there is gone after it.
+        counts: kernel names of members whose discards are counted over the step, and told: a trial of TRIM.
+        may_fail: whether a tool that fails is a finding: what it said is told, its proofs are left out, and
+            the plan goes on.
     """
 
     why: str
@@ -78,6 +91,8 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     proves: tuple[Fact, ...] = ()
     undo: tuple[Step, ...] = ()
     destroys: bool = False
+    counts: tuple[str, ...] = ()
+    may_fail: bool = False
 
     @property
     def command(self) -> str:

@@ -16,6 +16,8 @@ PACKAGES = {
     "mkfs.ext4": "e2fsprogs",
     "mkfs.xfs": "xfsprogs",
     "pvcreate": "lvm2",
+    "ledctl": "ledmon",
+    "fstrim": "util-linux",
 }
 """Tools that plans use, and the Debian package of each."""
 
@@ -28,6 +30,11 @@ class Superblock(Struct, frozen=True, kw_only=True):
         name: as it is stored, "host:name" or "name".
         events: the event count; the higher one of two is the newer.
         updated_s: epoch seconds of the last change.
+        slot: the place that it had; None for spares, and where it is not known.
+        layout: md's number of a RAID-10 layout.
+        offset_sectors: where data begin on this member; in 512-byte sectors.
+        spare_sectors: what is free before the data: room for a reshape without a backup file.
+        dirty_bytes: what its bitmap says may have been written since a member went away; None without one.
     """
 
     uuid: str | None
@@ -38,6 +45,11 @@ class Superblock(Struct, frozen=True, kw_only=True):
     device_uuid: str | None = None
     events: int | None = None
     updated_s: float | None = None
+    slot: int | None = None
+    layout: int | None = None
+    offset_sectors: int | None = None
+    spare_sectors: int | None = None
+    dirty_bytes: int | None = None
 
     @property
     def label(self) -> str:
@@ -56,6 +68,10 @@ class Device(Struct, frozen=True, kw_only=True):
         start_bytes: where a partition begins on its disk; 0 for a whole disk.
         optimal_bytes: the disk's optimal I/O size; 0 where it says none.
         discards: whether the device takes discards (TRIM).
+        wear_percent: how much of its rated life the disk has used; None where that is not known.
+        life_bytes: what may be written to the disk in its whole life; None where that is not known.
+        trouble: what is wrong with the disk, or with its cable: a sentence without its subject.
+        links: its other names under /dev, "disk/by-path/pci-0000:00:17.0-ata-1" and so on.
     """
 
     disk: Disk
@@ -67,6 +83,10 @@ class Device(Struct, frozen=True, kw_only=True):
     start_bytes: int = 0
     optimal_bytes: int = 0
     discards: bool = False
+    links: tuple[str, ...] = ()
+    wear_percent: float | None = None
+    life_bytes: int | None = None
+    trouble: str = ""
 
     @property
     def path(self) -> str:
@@ -90,7 +110,14 @@ class Survey(Struct, frozen=True, kw_only=True):
         initramfs: the command that makes the initramfs anew, if the host has one.
         mdadm: its version, (4, 2); None where it is not installed.
         homehost: what mdadm writes before the names of new arrays.
+        above: the arrays, their partitions, and what is stacked on these (LVM, encryption), by kernel name.
         missing: tools that a plan may need and that are not installed.
+        groups: the LVM volume groups that are there, where they were asked for.
+        nodes: the names in /dev, where they were asked for: no volume group can have one of them.
+        issue_discards: lvm.conf's setting; None where it was not asked for, or there is no LVM.
+        systemd: whether systemd is PID 1.
+        trim_timer: what systemd says of fstrim.timer: enabled, disabled, masked; "" where it has none.
+        raid456_discards: whether raid456 hands discards on; None where it is not loaded.
     """
 
     snapshot: Snapshot
@@ -101,6 +128,13 @@ class Survey(Struct, frozen=True, kw_only=True):
     mdadm: tuple[int, ...] | None = None
     homehost: str = ""
     missing: tuple[str, ...] = ()
+    above: Mapping[str, Disk] = field(default_factory=dict)
+    groups: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+    issue_discards: bool | None = None
+    systemd: bool = False
+    trim_timer: str = ""
+    raid456_discards: bool | None = None
 
     def refuse_tool(self, *tools: str) -> Refusal | None:
         """Return which of these tools is not installed, and how to get it, or None."""

@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.host.root import MemoryRoot
-from raidtui.host.survey import read_device, read_superblock, read_survey
+from raidtui.host.superblock import read_superblock
+from raidtui.host.survey import read_above, read_device, read_survey
 from raidtui.host.tools import output_path
 from raidtui.model.disk import Disk, Use
 from raidtui.model.survey import Device, Superblock, Survey
@@ -101,6 +102,7 @@ def test_a_survey() -> None:
         conf_path=CONF,
         mdadm=(4, 2),
         homehost="nas",
+        above={name: found.above[name] for name in ("md126",)},
     )
     assert (slashed.disk.size_bytes, slashed.sector_bytes, slashed.path) == (4096, 512, "/dev/cciss/c0d0")
     assert (sda2.aligned, sda2.path) == (True, "/dev/sda2")
@@ -221,3 +223,29 @@ def test_alignment(start: str, optimal: str, *, aligned: bool) -> None:
     root.put("/sys/class/block/sda2/start", start)
     root.put("/sys/class/block/sda/queue/optimal_io_size", optimal)
     assert read_device(root, "sda2").aligned is aligned
+
+
+def test_what_is_stacked_on_arrays() -> None:
+    """From an array over its partitions and holders to what is mounted at the top; each is read once."""
+    block = "/sys/class/block"
+    root = MemoryRoot({
+        **{
+            f"{block}/{name}/{key}": text
+            for name, number in (("md0", "9:0"), ("dm-0", "253:0"), ("dm-1", "253:1"))
+            for key, text in (("dev", number), ("size", "2048"))
+        },
+        f"{block}/md0/md0p1/partition": "1\n",
+        f"{block}/md0p1/partition": "1\n",
+        f"{block}/md0p1/dev": "259:0\n",
+        f"{block}/md0p1/size": "1024\n",
+        f"{block}/md0/holders/dm-0": "",
+        f"{block}/dm-0/holders/dm-1": "",
+        f"{block}/dm-1/dm/name": "safe\n",
+        "/proc/self/mountinfo": "36 35 253:1 / /srv rw - xfs /dev/mapper/safe rw\n"
+        "37 35 259:0 / /boot rw - ext4 /dev/md0p1 rw\n",
+    })  # fmt: skip
+    found = read_above(root, ["md0", "md1"])
+    assert sorted(found) == ["dm-0", "dm-1", "md0", "md0p1"]
+    assert found["dm-1"].users == "xfs mounted at /srv"
+    assert found["dm-0"].users == "held by dm-1 (safe)"
+    assert found["md0p1"].users == "ext4 mounted at /boot"

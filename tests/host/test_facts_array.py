@@ -1,0 +1,68 @@
+"""Facts of an array's folder in sysfs."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidtui.host.facts import why_not
+from raidtui.host.root import MemoryRoot
+from raidtui.model.plan import Fact, Kind
+
+MD = "/sys/class/block/md127/md"
+
+
+@pytest.mark.parametrize(
+    ("kind", "files", "value", "sentence"),
+    [
+        (Kind.STATE, {"array_state": "readonly\n"}, "readonly", ""),
+        (Kind.STATE, {"array_state": "active\n"}, "clean|active", ""),
+        (Kind.STATE, {"array_state": "read-auto\n"}, "clean|active", "md127 is read-auto"),
+        (Kind.STATE, {}, "clean", "md127 is not there"),
+        (Kind.CHUNK, {"chunk_size": "32768\n"}, "32", ""),
+        (Kind.CHUNK, {"chunk_size": "65536 (32768)\n"}, "64", ""),
+        (Kind.CHUNK, {"chunk_size": "65536 (32768)\n"}, "32", "md127 has chunks of 65536 bytes"),
+        (Kind.CHUNK, {}, "32", "md127 is not there"),
+        (Kind.BITMAP, {"bitmap/location": "none\n"}, "none", ""),
+        (Kind.BITMAP, {"bitmap/location": "+8\n"}, "internal", ""),
+        (Kind.BITMAP, {"bitmap/location": "+8\n"}, "none", "md127 has a bitmap"),
+        (Kind.BITMAP, {"bitmap/location": "none\n"}, "internal", "md127 has no bitmap"),
+        (Kind.BITMAP, {}, "none", "md127 is not there, or has no place for a bitmap"),
+    ],
+)
+def test_facts(kind: Kind, files: dict[str, str], value: str, sentence: str) -> None:
+    root = MemoryRoot({f"{MD}/{name}": text for name, text in files.items()})
+    assert why_not(root, Fact(kind=kind, subject="md127", value=value)) == sentence
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("in_sync,want_replacement", "spare,replacement", ""),
+        ("in_sync", "spare", ""),
+        ("in_sync", "faulty,replacement", ""),
+        ("in_sync", None, ""),
+        ("faulty", "in_sync", "the copy is whole: cciss/c0d1 serves in place of cciss/c0d0"),
+        (None, "in_sync", "the copy is whole: cciss/c0d1 serves in place of cciss/c0d0"),
+        ("faulty", "spare", "cciss/c0d0 does not serve: it is faulty"),
+        (None, "spare", "cciss/c0d0 does not serve: it is no member"),
+    ],
+)
+def test_whether_the_old_member_serves(old: str | None, new: str | None, sentence: str) -> None:
+    states = {"cciss!c0d0": old, "cciss!c0d1": new}
+    root = MemoryRoot({f"{MD}/dev-{name}/state": f"{text}\n" for name, text in states.items() if text})
+    assert why_not(root, Fact(kind=Kind.SERVES, subject="md127/cciss/c0d0", value="cciss/c0d1")) == sentence
+
+
+@pytest.mark.parametrize(
+    ("slot", "action", "sentence"),
+    [
+        ("none", "idle", ""),
+        (None, "recover", ""),
+        ("0", "idle", "cciss/c0d1 has slot 0 still"),
+        ("none", "frozen", "md127 is frozen"),
+    ],
+)
+def test_whether_a_failed_member_can_be_removed(slot: str | None, action: str, sentence: str) -> None:
+    files = {"sync_action": action, **({"dev-cciss!c0d1/slot": slot} if slot else {})}
+    root = MemoryRoot({f"{MD}/{name}": f"{text}\n" for name, text in files.items()})
+    assert why_not(root, Fact(kind=Kind.LOOSE, subject="md127/cciss/c0d1")) == sentence
