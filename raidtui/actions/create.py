@@ -6,25 +6,18 @@ told here; and its defaults differ from version to version, so every option is g
 
 from __future__ import annotations
 
-from raidtui.actions.create_devices import (
-    chosen,
-    component_sizes,
-    create_facts,
-    loss_of,
-    refuse_sizes,
-    wipe_steps,
-)
-from raidtui.actions.create_notes import create_notes
+from raidtui.actions.contents import cleared_facts, device_facts, loss_of, wipe_steps
+from raidtui.actions.create_devices import chosen, component_sizes, refuse_sizes
+from raidtui.actions.create_notes import array_kib, create_notes
 from raidtui.actions.create_request import MISSING, CreateRequest, canonical_level
 from raidtui.actions.create_shape import Shape, shape_of
 from raidtui.actions.names import refuse_taken
-from raidtui.actions.on_top import geometry, on_top_notes, on_top_steps, refuse_on_top
+from raidtui.actions.on_top import Below, geometry, on_top_notes, on_top_steps, refuse_on_top
 from raidtui.actions.persist import conf_steps
-from raidtui.actions.repair import device_facts
 from raidtui.actions.target import needs_root
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
 from raidtui.model.survey import Device, Survey
-from raidtui.model.units import counted
+from raidtui.model.units import KIB, counted
 
 __all__ = ["CreateRequest", "canonical_level", "plan_create"]
 
@@ -48,16 +41,15 @@ def plan_create(request: CreateRequest, survey: Survey) -> Plan | Refusal:
     devices = chosen(request, survey)
     if isinstance(devices, Refusal):
         return devices
-    if refusal := refuse_sizes(request, shape, devices):
+    members = devices[:-1] if request.journal else devices
+    if refusal := refuse_sizes(request, shape, members):
         return refusal
-    if refusal := refuse_on_top(request.on_top, survey):
+    below = _below(request, shape, members)
+    if refusal := refuse_on_top(request.on_top, survey, below):
         return refusal
-    told = geometry(shape.level, shape.layout_number, shape.chunk_kib, len(request.devices))
-    top = on_top_steps(
-        request.on_top, survey, f"/dev/md/{request.name}" if request.number is None else shape.node, told
-    )
+    top = on_top_steps(request.on_top, survey, below)
     loses = tuple(text for device in devices if (text := loss_of(device, survey)))
-    wipes = tuple(step for device in devices for step in wipe_steps(device))
+    wipes = tuple(step for device in devices for step in wipe_steps(device, survey))
     conf = conf_steps(survey, uuid=shape.uuid, link=f"/dev/md/{request.name}", metadata=request.metadata)
     gone = "What is on the devices now is lost, and undoing does not bring it back." if loses else ""
     return Plan(
@@ -68,11 +60,23 @@ def plan_create(request: CreateRequest, survey: Survey) -> Plan | Refusal:
         warning=gone,
         loses=loses,
         notes=(
-            *create_notes(request, shape, survey, devices, component_sizes(request, shape, devices)),
-            *on_top_notes(request.on_top, told),
+            *create_notes(request, shape, survey, members, component_sizes(request, shape, members)),
+            *on_top_notes(request.on_top, survey, below, members[: len(below.members)]),
         ),
         confirm=request.name,
-        devices=request.named,
+        devices=(*request.named, *request.on_top.others),
+    )
+
+
+def _below(request: CreateRequest, shape: Shape, members: tuple[Device, ...]) -> Below:
+    """Return the array as what goes on top of it sees it; spares, which are last, hold no data."""
+    return Below(
+        path=f"/dev/md/{request.name}" if request.number is None else shape.node,
+        level=shape.level,
+        shape=geometry(shape.level, shape.layout_number, shape.chunk_kib, len(request.devices)),
+        size_bytes=array_kib(request, shape, component_sizes(request, shape, members)) * KIB,
+        members=tuple(name for name in request.devices if name != MISSING),
+        sector_bytes=members[0].sector_bytes,
     )
 
 
@@ -93,7 +97,7 @@ def _create_step(request: CreateRequest, shape: Shape, survey: Survey, devices: 
     return Step(
         argv=_argv(request, shape, survey),
         why="all options are given: mdadm's own defaults change",
-        needs=(*(fact for device in devices for fact in create_facts(device)), *free),
+        needs=(*(fact for device in devices for fact in cleared_facts(device, survey)), *free),
         proves=_proofs(request, shape),
         undo=_undo(request, shape, devices),
         destroys=True,
@@ -114,6 +118,7 @@ def _argv(request: CreateRequest, shape: Shape, survey: Survey) -> tuple[str, ..
         ("consistency-policy", "ppl" if shape.ppl else ""),
         ("size", str(request.size_kib or "")),
         ("spare-devices", str(len(request.spares) or "")),
+        ("write-journal", _path(request.journal) if request.journal else ""),
     ]
     flags = [("--assume-clean", request.assume_clean), ("--failfast", request.failfast)]
     # --write-mostly holds for all devices after it; in a mirror the order of the devices says nothing.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from raidtui.actions.create_request import MISSING, CreateRequest
 from raidtui.actions.create_shape import Shape
 from raidtui.actions.names import long_name_note
+from raidtui.actions.sync_time import sync_time_note
 from raidtui.model.capacity import capacity_kib
 from raidtui.model.geometry import loss_sentence, set_letters
 from raidtui.model.levels import PARITY_LEVELS
@@ -45,17 +46,28 @@ def create_notes(
         *_old_arrays(devices),
         *(text + "." for text in long_name_note(survey.homehost, request.name)),
         *_link(request, shape),
+        *_device_line(survey),
         *_sizes(shape, devices),
         *_disks(devices),
+        *sync_time_note(request, shape, survey, _component_kib(request, shape, usable_kib)),
     )
 
 
-def _capacity(request: CreateRequest, shape: Shape, usable_kib: tuple[int, ...]) -> str:
+def _component_kib(request: CreateRequest, shape: Shape, usable_kib: tuple[int, ...]) -> int:
+    step = shape.chunk_kib or 1
+    return request.size_kib // step * step or min(usable_kib)
+
+
+def array_kib(request: CreateRequest, shape: Shape, usable_kib: tuple[int, ...]) -> int:
+    """Return what fits on the array, KiB."""
     if shape.level == "raid0":
-        kib = sum(usable_kib)
-    else:
-        component = request.size_kib // (shape.chunk_kib or 1) * (shape.chunk_kib or 1) or min(usable_kib)
-        kib = capacity_kib(shape.level, shape.layout_number, component, len(request.devices))
+        return sum(usable_kib)
+    component = _component_kib(request, shape, usable_kib)
+    return capacity_kib(shape.level, shape.layout_number, component, len(request.devices))
+
+
+def _capacity(request: CreateRequest, shape: Shape, usable_kib: tuple[int, ...]) -> str:
+    kib = array_kib(request, shape, usable_kib)
     spares = f", and {counted(len(request.spares), 'spare')}" if request.spares else ""
     return f"{binary_size(kib * KIB)} on {counted(len(request.devices), 'device')}{spares}."
 
@@ -101,6 +113,13 @@ def _first_sync(request: CreateRequest, shape: Shape) -> str:
 def _after_a_crash(shape: Shape) -> tuple[str, ...]:
     if shape.level == "raid0":
         return ()
+    if shape.journal:
+        text = (
+            "The journal closes the write hole: what was half written at a crash is written to its end."
+            " Without its device the array is read-only. It should be an SSD that keeps what it has when"
+            " power fails."
+        )
+        return (text,)
     if shape.bitmap == "none" and not shape.ppl:
         return ("No bitmap: writes are faster, and after a crash all of it is synced again.",)
     if shape.level in PARITY_LEVELS and not shape.ppl:
@@ -137,6 +156,19 @@ def _link(request: CreateRequest, shape: Shape) -> tuple[str, ...]:
     return (f"/dev/md/{request.name} is there from the next assembly on; until then it is {shape.node}.",)
 
 
+def _device_line(survey: Survey) -> tuple[str, ...]:
+    """mdadm.conf can limit where mdadm looks for members: an array elsewhere does not start at boot."""
+    for number, line in enumerate(survey.texts.get(survey.conf_path, "").split("\n"), 1):
+        words = line.split("#", 1)[0].split()
+        if words[:1] and words[0].lower() == "device" and not {"partitions", "containers"} & set(words[1:]):
+            text = (
+                f"{survey.conf_path}, line {number}, limits where mdadm looks for members"
+                f" ({' '.join(words)}): make sure that these devices are among them."
+            )
+            return (text,)
+    return ()
+
+
 def _sizes(shape: Shape, devices: tuple[Device, ...]) -> tuple[str, ...]:
     sizes = [device.disk.size_bytes or 0 for device in devices]
     least, most = min(sizes), max(sizes)
@@ -167,6 +199,10 @@ def _disks(devices: tuple[Device, ...]) -> tuple[str, ...]:
         for identity, names in by_identity.items()
         if identity and len(names) > 1
     ]
+    models = {device.disk.model for device in devices if device.disk.rotational is False}
+    if len(devices) > 1 and len(models) == 1 and None not in models:
+        model = devices[0].disk.model
+        notes.append(f"All are {model}: SSDs of one model and age tend to fail within days of each other.")
     notes += [
         f"{device.disk.name} begins at byte {device.start_bytes}, which is no whole MiB: that costs speed."
         for device in devices

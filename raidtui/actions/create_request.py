@@ -21,7 +21,7 @@ class CreateRequest(Struct, frozen=True, kw_only=True):
         layout: n2, f2, o2 for RAID-10, ls and so on for RAID-5 and -6; "" is n2 or left-symmetric.
         chunk_kib: 0 is 512, and none for RAID-1.
         bitmap: none or internal; "" is internal for levels with parity, where nothing else guards it.
-        consistency_policy: "", resync, bitmap or ppl.
+        consistency_policy: "", resync, bitmap, ppl or journal.
         spares: further devices.
         write_mostly: of the devices, those that are read only where no other is left.
         failfast: whether a member fails at once instead of being asked again.
@@ -29,6 +29,8 @@ class CreateRequest(Struct, frozen=True, kw_only=True):
         size_kib: what is used of each member; 0 is all.
         number: the md number; None is the name's, or the kernel's choice.
         on_top: LVM and a file system, if wanted.
+        journal: the device that takes the journal of RAID-4, -5 or -6.
+        destroys: names of arrays that do not run and may be destroyed, as somebody typed them.
     """
 
     name: str
@@ -47,11 +49,14 @@ class CreateRequest(Struct, frozen=True, kw_only=True):
     size_kib: int = 0
     number: int | None = None
     on_top: OnTop = OnTop()
+    journal: str = ""
+    destroys: tuple[str, ...] = ()
 
     @property
     def named(self) -> tuple[str, ...]:
-        """All devices and spares, without empty slots."""
-        return tuple(name for name in (*self.devices, *self.spares) if name != MISSING)
+        """All devices and spares, without empty slots, and the journal's."""
+        names = (*self.devices, *self.spares, *((self.journal,) if self.journal else ()))
+        return tuple(name for name in names if name != MISSING)
 
     @property
     def holes(self) -> tuple[int, ...]:

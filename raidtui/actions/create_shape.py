@@ -41,6 +41,7 @@ class Shape(Struct, frozen=True, kw_only=True):
         chunk_kib: 0 for RAID-1.
         bitmap: none or internal; "" for RAID-0, where mdadm takes neither.
         ppl: whether a partial parity log is kept.
+        journal: whether a device keeps a journal.
         kernel: the kernel's name, where it is known beforehand.
         node: the device that mdadm makes.
     """
@@ -52,6 +53,7 @@ class Shape(Struct, frozen=True, kw_only=True):
     chunk_kib: int
     bitmap: str
     ppl: bool
+    journal: bool
     kernel: str
     node: str
 
@@ -89,6 +91,7 @@ def shape_of(request: CreateRequest) -> Shape | Refusal:
         chunk_kib=chunk,
         bitmap=bitmap,
         ppl=request.consistency_policy == "ppl",
+        journal=bool(request.journal),
         kernel=kernel,
         node=f"/dev/md/{request.name}" if kernel in {"", f"md{request.name}"} else f"/dev/{kernel}",
     )
@@ -182,7 +185,7 @@ def _bitmap(level: str, request: CreateRequest) -> str:
     if request.bitmap:
         return request.bitmap
     policy = request.consistency_policy
-    if policy == "bitmap" or (not policy and level in PARITY_LEVELS):
+    if policy == "bitmap" or (not policy and level in PARITY_LEVELS and not request.journal):
         return "internal"
     return "none"
 
@@ -196,11 +199,8 @@ def _refuse_policy(level: str, bitmap: str, request: CreateRequest) -> Refusal |
     if level == "raid0" and (bitmap or policy):
         word = "bitmap" if bitmap else "consistency policy"
         return Refusal(why=f"raid0 has nothing to sync, so it has no {word}", remedy="leave it out")
-    if policy == "journal":
-        return Refusal(
-            why="a journal needs a device of its own, which cannot be named here",
-            remedy="choose bitmap=internal, or consistency policy ppl",
-        )
+    if refusal := _refuse_journal(level, bitmap, request):
+        return refusal
     if policy == "ppl" and level != "raid5":
         return Refusal(why="only raid5 has a partial parity log", remedy="choose bitmap=internal")
     if policy == "ppl" and bitmap == "internal":
@@ -212,12 +212,28 @@ def _refuse_policy(level: str, bitmap: str, request: CreateRequest) -> Refusal |
             why=f"consistency policy {policy} and bitmap={bitmap} exclude each other",
             remedy="leave one of the two out",
         )
-    if level in PARITY_LEVELS and bitmap == "none" and policy != "ppl":
+    if level in PARITY_LEVELS and bitmap == "none" and policy != "ppl" and not request.journal:
         return Refusal(
             why=f"{level} without a bitmap computes all parity anew after every crash, and a member lost"
             " before that is done takes data along (the write hole)",
             remedy="choose bitmap=internal" + (", or consistency policy ppl" if level == "raid5" else ""),
         )
+    return None
+
+
+def _refuse_journal(level: str, bitmap: str, request: CreateRequest) -> Refusal | None:
+    policy = request.consistency_policy
+    if policy == "journal" and not request.journal:
+        return Refusal(why="a journal needs a device of its own", remedy="name it: --write-journal=DEVICE")
+    if not request.journal:
+        return None
+    if level not in PARITY_LEVELS:
+        return Refusal(why=f"{level} has no parity, so it has no journal", remedy="leave the journal out")
+    if policy not in {"", "journal"} or bitmap == "internal":
+        other = "a bitmap" if bitmap == "internal" else f"consistency policy {policy}"
+        return Refusal(why=f"a journal and {other} exclude each other", remedy="choose one of the two")
+    if request.journal == MISSING:
+        return Refusal(why="a journal cannot be missing", remedy="name its device")
     return None
 
 

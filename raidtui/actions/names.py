@@ -10,6 +10,9 @@ from raidtui.model.array import Array
 from raidtui.model.plan import Refusal
 from raidtui.model.snapshot import Snapshot
 
+NO_HOST = "<none>"
+"""What mdadm takes, on its command line and in HOMEHOST, for names without a host before them."""
+
 _LONGEST = 31
 _SIGNS = frozenset("._-")
 _NOT_FIRST = frozenset(".-")
@@ -38,9 +41,15 @@ def refuse_taken(snapshot: Snapshot, name: str, own_key: str | None = None) -> R
     return None
 
 
+def stored_name(homehost: str, name: str) -> str:
+    """Return what the superblock has for a name: the host's before it, where both fit (super1.c)."""
+    fits = len(homehost) + 1 + len(name) <= _LONGEST
+    return f"{homehost}:{name}" if fits and homehost not in {"", NO_HOST} else name
+
+
 def long_name_note(homehost: str, name: str) -> tuple[str, ...]:
     """Return a note where host and name together are too long for the superblock."""
-    if homehost and len(homehost) + 1 + len(name) > _LONGEST:
+    if homehost not in {"", NO_HOST} and stored_name(homehost, name) == name:
         return (f"{homehost}:{name} is longer than the superblock's 31 bytes: it is stored without the host",)
     return ()
 

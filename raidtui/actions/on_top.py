@@ -1,4 +1,4 @@
-"""What goes on top of a new array: LVM, a file system with the array's geometry, its place in fstab.
+"""What goes on top of a new array: LVM, a file system with the array's geometry, its place in fstab, TRIM.
 
 ``stride`` is the chunk in file system blocks, ``stripe_width`` is stride times the disks that hold data
 (mke2fs(8)); XFS takes the same as ``su`` and ``sw`` (mkfs.xfs(8)).
@@ -6,149 +6,184 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from collections.abc import Sequence
 
+from raidtui.actions.on_top_lvm import lvm_notes, lvm_steps, refuse_lvm, refuse_other
 from raidtui.actions.persist import file_steps
+from raidtui.actions.stack import BLOCK_KIB, Below, Geometry, OnTop
+from raidtui.actions.trim import refuse_weekly, trial_steps, trim_words, weekly_notes, weekly_steps
+from raidtui.actions.volume import on_volume, volume_bytes
 from raidtui.model.capacity import data_disks
 from raidtui.model.plan import Fact, Kind, Refusal, Step
-from raidtui.model.survey import Survey
+from raidtui.model.survey import Device, Survey
+from raidtui.model.units import binary_size
+
+__all__ = [
+    "FILE_SYSTEMS",
+    "Below",
+    "Geometry",
+    "OnTop",
+    "geometry",
+    "on_top_notes",
+    "on_top_steps",
+    "refuse_on_top",
+    "refuse_other",
+    "trim_words",
+]
 
 FILE_SYSTEMS = ("ext4", "xfs")
-_BLOCK_KIB = 4
 _MKFS_S = 1800.0
-_WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-")
-
-
-class OnTop(Struct, frozen=True, kw_only=True):
-    """What is wanted on top.
-
-    Args:
-        file_system: ext4 or xfs; "" for none.
-        mount: where it is mounted, in fstab too; "" for nowhere.
-        group: the LVM volume group to make on the array; "" for no LVM.
-        volume: its logical volume, which takes all of it.
-        uuid: what the file system will be known by, made up by the caller.
-    """
-
-    file_system: str = ""
-    mount: str = ""
-    group: str = ""
-    volume: str = "data"
-    uuid: str = ""
-
-
-class Geometry(Struct, frozen=True, kw_only=True):
-    """What a file system is told of the array below.
-
-    Args:
-        stride: the chunk in blocks of 4 KiB; 0 where there is none.
-        width: data disks.
-    """
-
-    stride: int
-    width: int
+_LEAST_BYTES = {"ext4": 8 << 20, "xfs": 300 << 20}
+"""Below 2048 blocks ext4 has no journal; mkfs.xfs takes nothing smaller since xfsprogs 5.19."""
+_XFS_STRIPES_BYTES = 1 << 30
+"""Below this mkfs.xfs leaves a volume's stripes alone: its log would become too small with them."""
+_PLACE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-/")
 
 
 def geometry(level: str, layout: int | None, chunk_kib: int, raid_disks: int) -> Geometry:
     """Return the geometry for a file system; without a chunk (RAID-1) there is none to tell."""
     if not chunk_kib or level == "raid1":
         return Geometry(stride=0, width=0)
-    return Geometry(stride=chunk_kib // _BLOCK_KIB, width=data_disks(level, layout, raid_disks))
+    return Geometry(stride=chunk_kib // BLOCK_KIB, width=data_disks(level, layout, raid_disks))
 
 
-def refuse_on_top(wanted: OnTop, survey: Survey) -> Refusal | None:
-    """Return why this cannot go on top, or None."""
+def refuse_on_top(wanted: OnTop, survey: Survey, below: Below | None = None) -> Refusal | None:
+    """Return why this cannot go on top, or None.
+
+    Args:
+        wanted: what is wanted.
+        survey: the host, with the devices that join the group.
+        below: the new array, where it is known.
+    """
     if wanted.file_system and wanted.file_system not in FILE_SYSTEMS:
         return Refusal(why=f"{wanted.file_system} is no file system that is made here", remedy="ext4 or xfs")
     tools = (
         *((f"mkfs.{wanted.file_system}",) if wanted.file_system else ()),
         *(("pvcreate",) if wanted.group else ()),
     )
-    if refusal := survey.refuse_tool(*tools):
-        return refusal
-    if wanted.mount and not wanted.file_system:
-        return Refusal(why="there is nothing to mount", remedy="choose a file system")
+    return (
+        survey.refuse_tool(*tools)
+        or _refuse_place(wanted, survey)
+        or refuse_lvm(wanted, survey, below)
+        or _refuse_size(wanted, survey, below)
+        or refuse_weekly(wanted, survey)
+    )
+
+
+def _refuse_place(wanted: OnTop, survey: Survey) -> Refusal | None:
     place = wanted.mount
-    if place and (
-        not place.startswith("/") or place == "/" or not set(place) <= _WORD | {"/"} or ".." in place
-    ):
+    if not place:
+        return None
+    if not wanted.file_system:
+        return Refusal(why="there is nothing to mount", remedy="choose a file system")
+    if not place.startswith("/") or place == "/" or not set(place) <= _PLACE or ".." in place:
         return Refusal(
             why=f"{place!r} is no place to mount at", remedy="a path like /srv/data, without blanks"
         )
-    if place and any(line.split()[1:2] == [place] for line in _lines(survey)):
+    if any(line.split()[1:2] == [place] for line in _lines(survey)):
         return Refusal(why=f"/etc/fstab mounts something at {place} already", remedy="choose another place")
-    for word, what in ((wanted.group, "volume group"), (wanted.volume if wanted.group else "", "volume")):
-        if word and (not set(word) <= _WORD or word[0] in ".-"):
-            return Refusal(why=f"{word!r} is no name for a {what}", remedy="letters, digits, . _ + or -")
     return None
 
 
-def on_top_steps(wanted: OnTop, survey: Survey, array: str, shape: Geometry) -> tuple[Step, ...]:
-    """Return the steps that put it on the array with this path, which is new and empty."""
+def _refuse_size(wanted: OnTop, survey: Survey, below: Below | None) -> Refusal | None:
+    size = _size_bytes(wanted, survey, below) if below is not None else 0
+    least = _LEAST_BYTES.get(wanted.file_system, 0)
+    if not size or size >= least:
+        return None
+    if wanted.file_system == "xfs":
+        why = f"XFS needs {binary_size(least)}, and there are {binary_size(size)}"
+        return Refusal(why=why, remedy="choose ext4, or larger devices")
+    return Refusal(
+        why=f"ext4 has no journal on less than {binary_size(least)}, and there are {binary_size(size)}",
+        remedy="choose larger devices",
+    )
+
+
+def _size_bytes(wanted: OnTop, survey: Survey, below: Below) -> int:
+    """Return the size of what the file system is made on; 0 where it is not known."""
+    return volume_bytes(wanted, survey, below) if wanted.group else below.size_bytes
+
+
+def _told(wanted: OnTop, survey: Survey, below: Below) -> Geometry:
+    """Return the geometry that the file system is told; none for a small XFS."""
+    size = _size_bytes(wanted, survey, below)
+    if wanted.file_system == "xfs" and 0 < size < _XFS_STRIPES_BYTES:
+        return Geometry(stride=0, width=0)
+    return on_volume(wanted, below.shape) if wanted.group else below.shape
+
+
+def on_top_steps(wanted: OnTop, survey: Survey, below: Below) -> tuple[Step, ...]:
+    """Return the steps that put it on the array, which is new and empty."""
     steps: list[Step] = []
-    device = array
+    device = below.path
     if wanted.group:
         device = f"/dev/{wanted.group}/{wanted.volume}"
-        steps += _lvm(wanted, array, device)
+        steps += lvm_steps(wanted, survey, below)
     if wanted.file_system:
-        steps.append(_make(wanted, device, shape))
+        steps.append(_make(wanted, device, _told(wanted, survey, below), below))
     if wanted.mount:
         steps += _mount(wanted, survey)
-    return tuple(steps)
+        steps += trial_steps(wanted, survey, below.members)
+    return (*steps, *weekly_steps(wanted, survey))
 
 
-def on_top_notes(wanted: OnTop, shape: Geometry) -> tuple[str, ...]:
-    """Return what there is to know of it."""
-    notes = []
-    if wanted.file_system == "ext4" and shape.stride:
+def on_top_notes(
+    wanted: OnTop, survey: Survey, below: Below, devices: Sequence[Device] = ()
+) -> tuple[str, ...]:
+    """Return what there is to know of it.
+
+    Args:
+        wanted: what is wanted.
+        survey: the host.
+        below: the new array.
+        devices: its members that hold data; TRIM is spoken of where one of them takes discards.
+    """
+    told = _told(wanted, survey, below)
+    notes = list(lvm_notes(wanted, survey, below)) if wanted.group else []
+    if wanted.file_system == "ext4" and told.stride:
         notes.append(
-            f"ext4: stride {shape.stride}, stripe width {shape.stride * shape.width}."
+            f"ext4: stride {told.stride}, stripe width {told.stride * told.width}."
             " By itself, mke2fs leaves the stripe width out on SSDs since 1.47.3:"
             " ext4's allocator gains nothing by it there."
         )
-    if wanted.file_system == "xfs" and shape.stride:
-        notes.append(f"XFS: su {shape.stride * _BLOCK_KIB} KiB, sw {shape.width}.")
-    return tuple(notes)
+    if wanted.file_system == "xfs" and told.stride:
+        notes.append(f"XFS: su {told.stride * BLOCK_KIB} KiB, sw {told.width}.")
+    elif wanted.file_system == "xfs" and below.shape.stride:
+        notes.append("XFS: no su and sw; mkfs.xfs leaves them out below 1 GiB, where its log is too small.")
+    if any(device.discards for device in devices) or (devices and wanted.trim_weekly):
+        notes.append(trim_words(below.level, survey, devices))
+    return (*notes, *weekly_notes(wanted, survey))
 
 
-def _lvm(wanted: OnTop, array: str, device: str) -> list[Step]:
-    node = (Fact(kind=Kind.NODE, subject=device),)
-    return [
-        Step(
-            argv=("pvcreate", "--yes", array),
-            why="LVM takes the array; it aligns to the array's stripes by itself",
-            proves=(Fact(kind=Kind.FILE_SYSTEM, subject=array, value="LVM2_member"),),
-            undo=(Step(argv=("pvremove", "--force", "--yes", array), why="give the array back"),),
-        ),
-        Step(
-            argv=("vgcreate", wanted.group, array),
-            why="a volume group of this array alone",
-            undo=(Step(argv=("vgremove", "--force", "--yes", wanted.group), why="take the group away"),),
-        ),
-        Step(
-            argv=("lvcreate", "--yes", "--extents", "100%FREE", "--name", wanted.volume, wanted.group),
-            why="one volume of all of it; md stripes below, so LVM does not",
-            proves=node,
-        ),
-    ]
-
-
-def _make(wanted: OnTop, device: str, shape: Geometry) -> Step:
+def _make(wanted: OnTop, device: str, told: Geometry, below: Below) -> Step:
+    options: tuple[str, ...] = ()
+    geometry_facts: tuple[Fact, ...] = ()
+    stride, width = told.stride, told.stride * told.width
     if wanted.file_system == "ext4":
-        told = f"stride={shape.stride},stripe_width={shape.stride * shape.width}"
-        options = (*(("-E", told) if shape.stride else ()), *(("-U", wanted.uuid) if wanted.uuid else ()))
-        argv = ("mkfs.ext4", "-q", "-F", "-b", str(_BLOCK_KIB * 1024), *options, device)
-    else:
-        told = f"su={shape.stride * _BLOCK_KIB}k,sw={shape.width}"
-        options = (
-            *(("-d", told) if shape.stride else ()),
-            *(("-m", f"uuid={wanted.uuid}") if wanted.uuid else ()),
+        if stride:
+            words = f"stride={stride},stripe_width={width}"
+            options = ("-E", words)
+            geometry_facts = (Fact(kind=Kind.GEOMETRY, subject=device, value=words),)
+        argv = (
+            *("mkfs.ext4", "-q", "-F", "-b", str(BLOCK_KIB * 1024), *options),
+            *(("-U", wanted.uuid) if wanted.uuid else ()),
+            device,
         )
-        argv = ("mkfs.xfs", "-q", "-f", *options, device)
+    else:
+        if stride:
+            options = ("-d", f"su={stride * BLOCK_KIB}k,sw={told.width}")
+            words = f"sunit={stride},swidth={width}"
+            geometry_facts = (Fact(kind=Kind.GEOMETRY, subject=device, value=words),)
+        argv = (
+            *("mkfs.xfs", "-q", "-f", *options),
+            *(("-m", f"uuid={wanted.uuid}") if wanted.uuid else ()),
+            device,
+        )
+    why = "a mirror has no geometry to tell" if not below.shape.stride else "small, so without geometry"
     return Step(
         argv=argv,
-        why="with the array's geometry" if shape.stride else "a mirror has no geometry to tell",
-        proves=(Fact(kind=Kind.FILE_SYSTEM, subject=device, value=wanted.file_system),),
+        why="with the array's geometry" if stride else why,
+        proves=(Fact(kind=Kind.FILE_SYSTEM, subject=device, value=wanted.file_system), *geometry_facts),
         timeout_s=_MKFS_S,
         destroys=True,
     )
@@ -167,14 +202,16 @@ def _mount(wanted: OnTop, survey: Survey) -> list[Step]:
         initramfs=False,
     )
     place = Fact(kind=Kind.MOUNTED, subject=wanted.mount)
+    nothing = Fact(kind=Kind.MOUNTED, subject=wanted.mount, value="no")
     return [
         Step(argv=("mkdir", "-p", "--", wanted.mount), why="the place to mount at"),
         *fstab,
         Step(
             argv=("mount", wanted.mount),
             why="as fstab says",
+            needs=(nothing,),
             proves=(place,),
-            undo=(Step(argv=("umount", wanted.mount), why="let go of it"),),
+            undo=(Step(argv=("umount", wanted.mount), why="let go of it", proves=(nothing,)),),
         ),
     ]
 

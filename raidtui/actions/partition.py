@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from raidtui.actions.contents import device_facts, loss_of, wipe_steps
 from raidtui.actions.create import plan_create
-from raidtui.actions.create_devices import chosen, loss_of, wipe_steps
-from raidtui.actions.create_request import MISSING, CreateRequest
-from raidtui.actions.repair import device_facts
+from raidtui.actions.create_devices import chosen
+from raidtui.actions.create_request import CreateRequest
 from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, Kind, Plan, Refusal, Step
 from raidtui.model.survey import Device, Survey
@@ -73,12 +73,13 @@ def plan_on_disks(request: CreateRequest, survey: Survey, *, reserve_percent: in
         devices=tuple(names.get(name, name) for name in request.devices),
         spares=tuple(names.get(name, name) for name in request.spares),
         write_mostly=tuple(names.get(name, name) for name in request.write_mostly),
+        journal=names.get(request.journal, request.journal),
     )
     devices = {**survey.devices, **{part.disk.name: part for part in parts.values()}}
     plan = plan_create(on_parts, replace(survey, devices=devices))
     if isinstance(plan, Refusal) or not whole:
         return plan
-    before = [step for device in whole.values() for step in _steps(device, parts[device.disk.name])]
+    before = [step for device in whole.values() for step in _steps(device, parts[device.disk.name], survey)]
     loses = tuple(text for device in whole.values() if (text := loss_of(device, survey)))
     left = binary_size(sum((d.disk.size_bytes or 0) for d in whole.values()) * reserve_percent // 100)
     note = f"{reserve_percent} % of each disk stay free at its end ({left} in all), for the SSD's own work."
@@ -90,7 +91,7 @@ def plan_on_disks(request: CreateRequest, survey: Survey, *, reserve_percent: in
         if loses
         else plan.warning,
         notes=(*plan.notes, note) if reserve_percent else plan.notes,
-        devices=tuple(name for name in (*request.devices, *request.spares) if name != MISSING),
+        devices=(*request.named, *request.on_top.others),
     )
 
 
@@ -99,13 +100,13 @@ def _start(device: Device) -> int:
     return -(-_MIB // step) * step
 
 
-def _steps(device: Device, part: Device) -> list[Step]:
+def _steps(device: Device, part: Device, survey: Survey) -> list[Step]:
     sector = device.sector_bytes
     table = (
         f"label: gpt\nstart={part.start_bytes // sector}, size={(part.disk.size_bytes or 0) // sector},"
         f" type={RAID_TYPE}\n"
     )
-    wipes = wipe_steps(device)
+    wipes = wipe_steps(device, survey)
     there = (
         Fact(kind=Kind.NODE, subject=part.path),
         Fact(kind=Kind.SIZE, subject=part.disk.name, value=str(part.disk.size_bytes)),

@@ -3,28 +3,68 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 
+from raidtui.actions.names import stored_name
 from raidtui.model.plan import Fact, Kind, Step
 from raidtui.model.survey import Survey
 
 _INITRAMFS_S = 900.0
 _WORD = re.compile(r"""(?:"[^"]*"?|'[^']*'?|[^ \t"'])+""")
+_WRITTEN = frozenset({"metadata", "uuid"})
+# An array whose members do not fit all of these is not assembled.
+_TELLING = frozenset(
+    {"level", "disks", "num-devices", "devices", "super-minor", "bitmap", "container", "member"}
+)
 
 
-def array_line(*, uuid: str, link: str, metadata: str) -> str:
-    """Return the line of mdadm.conf for an array, as ``mdadm --detail --scan`` prints it."""
-    return f"ARRAY {link} metadata={metadata} UUID={uuid}"
+def array_line(*, uuid: str, link: str, metadata: str, more: tuple[str, ...] = ()) -> str:
+    """Return the line of mdadm.conf for an array, as ``mdadm --detail --scan`` prints it, and more words."""
+    return " ".join(("ARRAY", link, f"metadata={metadata}", f"UUID={uuid}", *more))
 
 
 def conf_with(text: str, *, uuid: str, line: str) -> str:
-    """Return mdadm.conf with ``line`` in place of every ARRAY line of this UUID, or at the end."""
+    """Return mdadm.conf with ``line`` in place of every ARRAY line of this UUID, or at the end.
+
+    What was a comment stays one.
+    """
     lines = text.split("\n")
-    gone = _own(lines, uuid)
-    if not gone:
+    own = _own(lines, uuid)
+    if not own:
         return (text.rstrip("\n") + "\n" if text.strip() else "") + line + "\n"
-    lines[gone[0]] = line
-    return "\n".join(each for index, each in enumerate(lines) if index not in gone[1:])
+    said = {index: _comment(lines[index]) for index in own}
+    indent = {index: lines[index][: len(lines[index]) - len(lines[index].lstrip(" \t"))] for index in own}
+    new = {index: f"{indent[index]}{comment}" for index, comment in said.items() if comment}
+    first = said[own[0]]
+    new[own[0]] = f"{line} {first}" if first else line
+    return "\n".join(
+        new.get(index, each) for index, each in enumerate(lines) if index not in said or index in new
+    )
+
+
+def kept_words(text: str, *, uuid: str, name: str = "", same: bool = False) -> tuple[str, ...]:
+    """Return what the ARRAY lines of this UUID say beyond what we write, as they say it.
+
+    Args:
+        text: mdadm.conf.
+        uuid: the array's.
+        name: what its superblock has for a name: what comes after ``name=``, where the lines have that.
+        same: whether it is the same array still. A new one may be of another level, and of other members.
+    """
+    lines, found = text.split("\n"), dict[str, str]()
+    for index in _own(lines, uuid):
+        for word in _raw_words(lines[index]):
+            key, sign, _ = _bare(word).partition("=")
+            if sign and key.lower() not in _WRITTEN and (same or key.lower() not in _TELLING):
+                found.setdefault(key.lower(), f"{key}={name}" if name and key.lower() == "name" else word)
+    return tuple(found.values())
+
+
+def ignored(text: str, *, uuid: str) -> bool:
+    """Whether mdadm.conf says that the array with this UUID is never assembled by itself."""
+    lines = text.split("\n")
+    return any("<ignore>" in _words(lines[index]) for index in _own(lines, uuid))
 
 
 def conf_without(text: str, *, uuid: str) -> str:
@@ -55,7 +95,9 @@ def conf_freed(text: str, *, link: str, keep: frozenset[str]) -> str:
     return "\n".join(line for index, line in enumerate(lines) if index not in gone)
 
 
-def conf_steps(survey: Survey, *, uuid: str, link: str, metadata: str) -> tuple[Step, ...]:
+def conf_steps(
+    survey: Survey, *, uuid: str, link: str, metadata: str, same: bool = False
+) -> tuple[Step, ...]:
     """Return the steps that write an array's line, and make the initramfs anew.
 
     Args:
@@ -63,13 +105,19 @@ def conf_steps(survey: Survey, *, uuid: str, link: str, metadata: str) -> tuple[
         uuid: the array's, 8:8:8:8.
         link: the name under /dev/md.
         metadata: 1.2.
+        same: whether it is an array that is there already, and that only gets another name.
     """
-    line = array_line(uuid=uuid, link=link, metadata=metadata)
     old = survey.texts.get(survey.conf_path)
+    more = kept_words(
+        old or "", uuid=uuid, name=stored_name(survey.homehost, link.rpartition("/")[2]), same=same
+    )
+    device = "<ignore>" if same and ignored(old or "", uuid=uuid) else link
+    line = array_line(uuid=uuid, link=device, metadata=metadata, more=more)
     there = frozenset({uuid, *(array.uuid or "" for array in survey.snapshot.arrays)})
     new = conf_with(conf_freed(old or "", link=link, keep=there), uuid=uuid, line=line)
     if old == new:
         return ()
+    line = new.split("\n")[min(own_lines(new, uuid))]  # with its comment
     return file_steps(
         survey, survey.conf_path, new, why="the array's name at boot", proves=(fact_line(survey, line),)
     )
@@ -102,6 +150,11 @@ def file_steps(
         undo=(back, *again),
     )
     return (step, *again)
+
+
+def own_lines(text: str, uuid: str) -> frozenset[int]:
+    """Return the places, from 0, of the lines of mdadm.conf that are about the array with this UUID."""
+    return frozenset(_own(text.split("\n"), uuid)) if uuid else frozenset()
 
 
 def readable(text: str) -> str:
@@ -154,12 +207,20 @@ def _entries(lines: list[str]) -> list[list[int]]:
 
 def _words(line: str) -> list[str]:
     """Return the words of a line without their quotes, up to a comment."""
-    words = []
-    for word in _WORD.findall(line):
-        if word.startswith("#"):
-            break
-        words.append(word.replace('"', "").replace("'", ""))
-    return words
+    return [_bare(word) for word in _raw_words(line)]
+
+
+def _raw_words(line: str) -> list[str]:
+    return list(itertools.takewhile(lambda word: not word.startswith("#"), _WORD.findall(line)))
+
+
+def _bare(word: str) -> str:
+    return word.replace('"', "").replace("'", "")
+
+
+def _comment(line: str) -> str:
+    """Return a line's comment, or ""."""
+    return next((line[word.start() :] for word in _WORD.finditer(line) if word[0].startswith("#")), "")
 
 
 def _is_array(words: list[str]) -> bool:

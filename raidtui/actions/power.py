@@ -1,6 +1,8 @@
-"""Stop and assemble."""
+"""Stop and assemble; read-only and back."""
 
 from __future__ import annotations
+
+from msgspec.structs import replace
 
 from raidtui.actions.names import refuse_name
 from raidtui.actions.target import needs_root
@@ -9,10 +11,12 @@ from raidtui.model.array import Array
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
 from raidtui.model.survey import Survey
 
+_WRITABLE = "clean|active|write-pending|active-idle"
+
 
 def plan_stop(survey: Survey, array: Array) -> Plan | Refusal:
     """Return the plan that stops an array."""
-    refusal = needs_root(survey.snapshot) or refuse_use(survey.snapshot, array)
+    refusal = needs_root(survey.snapshot) or refuse_use(survey, array)
     if refusal:
         return refusal
     volumes = [each.title for each in survey.snapshot.arrays if each.container == array.name]
@@ -44,6 +48,61 @@ def plan_stop(survey: Survey, array: Array) -> Plan | Refusal:
         warning="Its data cannot be reached until it is assembled again. Nothing on it is changed.",
         devices=tuple(member.name for member in array.members),
         arrays=(array.name,),
+    )
+
+
+def plan_read_only(survey: Survey, array: Array) -> Plan | Refusal:
+    """Return the plan that lets nothing be written to an array."""
+    if refusal := _refuse_switch(survey, array):
+        return refusal
+    if array.read_only == "read-only":
+        return Refusal(why=f"{array.title} is read-only already")
+    if refusal := refuse_use(survey, array):
+        return refusal
+    back = _switch(array, "--readwrite", "as it was", _WRITABLE)
+    step = _switch(array, "--readonly", "nothing is written to it, not even by md", "readonly")
+    return Plan(
+        title=f"read-only: {array.title}",
+        subject=array.title,
+        steps=(replace(step, undo=(back,)),),
+        undo=(back,),
+        harm=Harm.REDUCES,
+        warning="While it is read-only, no failed member is rebuilt.",
+        arrays=(array.name,),
+    )
+
+
+def plan_read_write(survey: Survey, array: Array) -> Plan | Refusal:
+    """Return the plan that lets an array be written to again; what waited to be synced starts then."""
+    if refusal := _refuse_switch(survey, array):
+        return refusal
+    if not array.read_only:
+        return Refusal(why=f"{array.title} can be written to already")
+    back = _switch(array, "--readonly", "as it was", "readonly")
+    step = _switch(array, "--readwrite", "it can be written to; what waits to be synced starts", _WRITABLE)
+    return Plan(
+        title=f"read-write: {array.title}",
+        subject=array.title,
+        steps=(replace(step, undo=(back,)),),
+        undo=(back,),
+        arrays=(array.name,),
+    )
+
+
+def _refuse_switch(survey: Survey, array: Array) -> Refusal | None:
+    if refusal := needs_root(survey.snapshot):
+        return refusal
+    if not array.active:
+        return Refusal(why=f"{array.title} is inactive", remedy="assemble it first")
+    return None
+
+
+def _switch(array: Array, option: str, why: str, states: str) -> Step:
+    return Step(
+        argv=("mdadm", option, array.path),
+        why=why,
+        needs=(Fact(kind=Kind.ARRAY, subject=array.name, value=array.uuid),) if array.uuid else (),
+        proves=(Fact(kind=Kind.STATE, subject=array.name, value=states),),
     )
 
 
@@ -87,8 +146,10 @@ def plan_assemble(
     if there := next((array for array in survey.snapshot.arrays if array.uuid == uuid), None):
         return Refusal(why=f"{block.label} is there already as {there.name}")
     newest = max((each.events or 0 for each in blocks), default=0)
+    if refusal := _refuse_older(survey, names, uuid, newest):
+        return refusal
     stale = [
-        f"{name} is behind: event {each.events} of {newest}"
+        f"{name} is behind, at event {each.events} of {newest}: mdadm leaves it out."
         for name, each in zip(names, blocks, strict=True)
         if each.events is not None and each.events < newest
     ]
@@ -133,6 +194,24 @@ def plan_assemble(
         notes=tuple(stale),
         devices=names,
     )
+
+
+def _refuse_older(survey: Survey, names: tuple[str, ...], uuid: str, newest: int) -> Refusal | None:
+    """What was written since these members left would be gone, and they would be taken for the newer ones."""
+    for name, device in survey.devices.items():
+        block = device.superblock
+        if (
+            block is not None
+            and block.uuid == uuid
+            and name not in names
+            and (block.events or 0) > newest + 1
+        ):
+            return Refusal(
+                why=f"{name} is a newer member, at event {block.events}, and is not named: these are at"
+                f" {newest}, and what was written since then would be lost",
+                remedy=f"name {name} too",
+            )
+    return None
 
 
 def _refuse_member(survey: Survey, name: str) -> Refusal | None:

@@ -5,17 +5,14 @@ A failure in the middle brings the array back under its old name.
 
 from __future__ import annotations
 
-import re
-
-from raidtui.actions.names import long_name_note, refuse_name, refuse_taken
+from raidtui.actions.names import NO_HOST, long_name_note, refuse_name, refuse_taken
 from raidtui.actions.persist import conf_steps, file_steps, readable
+from raidtui.actions.references import CHANGED, Paths, naming, paths_of, renamed, told
 from raidtui.actions.target import needs_root
 from raidtui.actions.usage import refuse_use
 from raidtui.model.array import Array, Phase
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
 from raidtui.model.survey import Survey
-
-_REFERRING = ("/etc/fstab", "/etc/crypttab")
 
 
 def plan_rename(survey: Survey, array: Array, to: str, *, references: bool = False) -> Plan | Refusal:
@@ -32,36 +29,45 @@ def plan_rename(survey: Survey, array: Array, to: str, *, references: bool = Fal
         or refuse_name(to)
         or _refuse_array(array, to)
         or refuse_taken(survey.snapshot, to, array.key)
-        or refuse_use(survey.snapshot, array)
+        or refuse_use(survey, array)
     )
     if refusal:
         return refusal
     uuid, old = array.uuid or "", array.label or ""
     link, metadata = f"/dev/md/{to}", array.metadata or "1.2"
-    steps = (*_steps(array, uuid, old, to), *conf_steps(survey, uuid=uuid, link=link, metadata=metadata))
-    named = _paths(array)
-    lines = [(path, line) for path in _REFERRING for line in _naming(survey.texts.get(path, ""), named)]
-    if references:
-        for path in dict.fromkeys(path for path, _ in lines):
-            new = _renamed(survey.texts[path], named, link)
-            copied = path == "/etc/crypttab"  # the initramfs has one of its own
-            steps += file_steps(survey, path, new, why="it names the old path", initramfs=copied)
-        notes: tuple[str, ...] = ()
-    else:
-        notes = tuple(
-            f"{path} names the old path: {readable(line.strip())} (with --references it is changed too)"
-            for path, line in lines
-        )
+    conf = conf_steps(survey, uuid=uuid, link=link, metadata=metadata, same=True)
+    paths = paths_of(survey, array)
+    along = _references(survey, paths, link) if references else ()
+    notes = () if references else _named(survey, paths)
     return Plan(
         title=f"rename: {old or array.name} → {to}",
         subject=array.title,
-        steps=steps,
+        steps=(*_steps(array, uuid, to, survey.homehost), *conf, *along),
         harm=Harm.REDUCES,
         warning="The array is stopped for a moment. What names its old path must name the new one.",
-        notes=(*notes, *long_name_note(survey.homehost, to)),
+        notes=(*notes, *told(survey, array, paths), *long_name_note(survey.homehost, to)),
         rolls_back=True,
         devices=tuple(member.name for member in array.members),
         arrays=(array.name,),
+    )
+
+
+def _references(survey: Survey, paths: Paths, link: str) -> tuple[Step, ...]:
+    steps: tuple[Step, ...] = ()
+    for path in CHANGED:
+        text = survey.texts.get(path, "")
+        new = renamed(text, paths, link)
+        if new != text:
+            copied = path == "/etc/crypttab"  # the initramfs has one of its own
+            steps += file_steps(survey, path, new, why="it names the old path", initramfs=copied)
+    return steps
+
+
+def _named(survey: Survey, paths: Paths) -> tuple[str, ...]:
+    return tuple(
+        f"{path} names the old path: {readable(line.strip())} (with --references it is changed too)"
+        for path in CHANGED
+        for line in naming(survey.texts.get(path, ""), paths)
     )
 
 
@@ -79,7 +85,7 @@ def _refuse_array(array: Array, to: str) -> Refusal | None:
     return None
 
 
-def _steps(array: Array, uuid: str, old: str, to: str) -> tuple[Step, Step]:
+def _steps(array: Array, uuid: str, to: str, homehost: str) -> tuple[Step, Step]:
     paths = tuple(f"/dev/{member.name}" for member in array.members if not member.has("faulty"))
     gone = (Fact(kind=Kind.GONE, subject=uuid),)
     stop = Step(
@@ -90,9 +96,10 @@ def _steps(array: Array, uuid: str, old: str, to: str) -> tuple[Step, Step]:
             Fact(kind=Kind.UNUSED, subject=array.name),
         ),
         proves=gone,
-        undo=(_assemble(_device(array), old, uuid, paths, why="bring it back under its old name"),),
+        undo=(_assemble(_device(array), _name(array), uuid, paths, why="bring it back under its old name"),),
     )
-    start = _assemble(f"/dev/md/{to}", to, uuid, paths, why="start it under its new name")
+    name = (to, homehost)
+    start = _assemble(f"/dev/md/{to}", name, uuid, paths, why="start it under its new name")
     number = f"md{int(to)}" if to.isdigit() else ""
     needs = (*gone, *((Fact(kind=Kind.GONE, subject=number),) if number else ()))
     back = Step(argv=("mdadm", "--stop", f"/dev/md/{to}"), why="to take the name back", proves=gone)
@@ -113,36 +120,19 @@ def _device(array: Array) -> str:
     return f"/dev/md/{array.label}" if array.label and refuse_name(array.label) is None else array.path
 
 
-def _assemble(device: str, name: str, uuid: str, paths: tuple[str, ...], *, why: str) -> Step:
-    names = (f"--name={name}", "--update=name") if name else ()
+def _name(array: Array) -> tuple[str, str]:
+    """Return its name, and the host's before it as mdadm takes it: else it would write this host's there."""
+    return array.label or "", array.homehost or NO_HOST
+
+
+def _assemble(device: str, name: tuple[str, str], uuid: str, paths: tuple[str, ...], *, why: str) -> Step:
+    label, homehost = name
+    names = (f"--name={label}", "--update=name", *((f"--homehost={homehost}",) if homehost else ()))
     return Step(
-        argv=("mdadm", "--assemble", device, *names, f"--uuid={uuid}", *paths),
+        argv=("mdadm", "--assemble", device, *(names if label else ()), f"--uuid={uuid}", *paths),
         why=why,
         proves=(
             Fact(kind=Kind.RUNNING, subject=uuid),
-            *((Fact(kind=Kind.NAME, subject=uuid, value=name),) if name else ()),
+            *((Fact(kind=Kind.NAME, subject=uuid, value=label),) if label else ()),
         ),
     )
-
-
-def _paths(array: Array) -> set[str]:
-    """Return the paths that end with the old name, or may be another array's later."""
-    paths = {array.path, *((array.link,) if array.link else ())}
-    if array.label:
-        full = f"{array.homehost}:{array.label}" if array.homehost else array.label
-        paths |= {f"/dev/md/{array.label}", f"/dev/disk/by-id/md-name-{full}"}
-    return paths
-
-
-def _naming(text: str, named: set[str]) -> list[str]:
-    return [line for line in text.split("\n") if _renamed(line, named, "") != line]
-
-
-def _renamed(text: str, named: set[str], link: str) -> str:
-    """Put ``link`` where a whole word of a line is one of the old paths; all else stays as it is."""
-    lines = text.split("\n")
-    for index, line in enumerate(lines):
-        if not line.lstrip().startswith("#"):
-            words = re.split(r"([ \t]+)", line)
-            lines[index] = "".join(link if word in named else word for word in words)
-    return "\n".join(lines)

@@ -1,131 +1,177 @@
-"""Members: replace, fail, remove, re-add, add, and the superblock that is wiped.
+"""Members that come: replace, re-add, add.
 
-Replace copies while the old member still serves, so it is the verb for a disk that is to go; fail gives the
-redundancy up first.
+Replace copies while the old member still serves, so it is the verb for a disk that is to go; a former member
+is taken back by its bitmap, where it can be, before anything is copied whole.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from msgspec.structs import replace
 
-from raidtui.actions.target import needs_root
-from raidtui.model.array import Array, Member
-from raidtui.model.geometry import loss_sentence, losses_left
-from raidtui.model.levels import PARITY_LEVELS
-from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
+from raidtui.actions.contents import cleared_facts, device_facts, loss_of, wipe_steps
+from raidtui.actions.devices import refuse_device, refuse_member, refuse_old_arrays
+from raidtui.actions.locate import which_disk_notes
+from raidtui.actions.manage import bound, manage, member_fact, member_of, refuse_array
+from raidtui.actions.replace_undo import undo_add_spare, undo_replace
+from raidtui.actions.sync_time import at_least
+from raidtui.model.array import Array
+from raidtui.model.plan import Harm, Plan, Refusal, Step
 from raidtui.model.survey import Device, Survey
-from raidtui.model.units import short_binary
+from raidtui.model.units import KIB, SECTOR_BYTES, binary_size, duration, short_binary
 
 _SUPERBLOCK_BYTES = 8 << 10
 """The least that any metadata takes of a member besides its data."""
 
 
-def plan_fail(survey: Survey, array: Array, name: str) -> Plan | Refusal:
-    """Return the plan that marks a member as failed."""
-    member = _member(survey, array, name)
-    if isinstance(member, Refusal):
-        return member
-    if member.has("faulty"):
-        return Refusal(why=f"{name} has failed already", remedy="remove it")
-    if refusal := _refuse_loss(array, member):
-        return refusal
-    serves = member.has("in_sync") and member.slot is not None
-    step = _manage(array, ("--fail", f"/dev/{name}"), "take it out of service", _is(array, name, "faulty"))
-    others = _others_in_sync(array, member) if serves else ()
-    warning = "Its copy is given up before there is another one. Replace does it the other way round."
-    return Plan(
-        title=f"fail: {name}",
-        subject=array.title,
-        steps=(_bound(survey, replace(step, needs=(*step.needs, *others)), name),),
-        harm=Harm.REDUCES,
-        warning=warning if serves else "",
-        notes=_after_loss(array, member) if serves else (),
-        devices=(name,),
-        arrays=(array.name,),
-    )
-
-
-def _after_loss(array: Array, member: Member) -> tuple[str, ...]:
-    """Return what the next failure would do once this member is gone."""
-    gone = {*(array.missing_slots or ()), *(() if member.slot is None else (member.slot,))}
-    words = loss_sentence(array.level, array.layout, len(array.up or ()), gone)
-    return (f"After this: {words}.",) if words else ()
-
-
-def plan_remove(survey: Survey, array: Array, name: str) -> Plan | Refusal:
-    """Return the plan that takes a failed member, or a spare, out of an array."""
-    member = _member(survey, array, name)
-    if isinstance(member, Refusal):
-        return member
-    if not array.redundant:
-        return _no_redundancy(array, member)
-    if not (member.has("faulty") or (member.has("spare") and member.slot is None)):
-        return Refusal(why=f"{name} is in service", remedy="replace it, or fail it first")
-    step = _manage(array, ("--remove", f"/dev/{name}"), "let go of it", _is(array, name, "absent"))
-    return Plan(
-        title=f"remove: {name}",
-        subject=array.title,
-        steps=(_bound(survey, step, name),),
-        harm=Harm.REDUCES,
-        devices=(name,),
-        arrays=(array.name,),
-    )
-
-
 def plan_re_add(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     """Return the plan that takes a former member back, so that only what changed is copied."""
-    device = _candidate(survey, array, name)
+    device = _candidate(survey, array, name, wiped=False)
     if isinstance(device, Refusal):
         return device
     if device.superblock is None or array.uuid is None or device.superblock.uuid != array.uuid:
         return Refusal(why=f"{name} was no member of {array.title}", remedy="add it")
     if array.bitmap is None:
-        whole = f" ({short_binary(array.component_kib * 1024)})" if array.component_kib else ""
+        whole = f" ({short_binary(array.component_kib * KIB)})" if array.component_kib else ""
         return Refusal(
             why=f"{array.title} has no bitmap, so what changed is not known",
             remedy=f"add it: all is copied{whole}",
         )
-    step = _manage(array, ("--re-add", f"/dev/{name}"), "take it back", _is(array, name, "present"))
+    step = manage(array, ("--re-add", f"/dev/{name}"), "take it back", member_fact(array, name, "present"))
     return Plan(
         title=f"re-add: {name}",
         subject=array.title,
-        steps=(_bound(survey, step, name, device),),
+        steps=(bound(survey, step, name, device),),
         harm=Harm.REDUCES,
-        notes=("Only what was written since it left is copied: the bitmap knows.",),
+        notes=(*_behind(survey, array, device), *which_disk_notes(survey, name)),
         devices=(name,),
         arrays=(array.name,),
     )
 
 
-def plan_add(survey: Survey, array: Array, name: str) -> Plan | Refusal:
-    """Return the plan that adds a device: as a member where one is missing, else as a spare."""
-    device = _candidate(survey, array, name)
+def _behind(survey: Survey, array: Array, device: Device) -> tuple[str, ...]:
+    """Return how far a former member is behind, and what is copied for that."""
+    members = [survey.devices[each.name].superblock for each in array.members if each.name in survey.devices]
+    blocks = [block for block in members if block is not None and block.uuid == array.uuid]
+    now = max((block.events or 0 for block in blocks), default=0)
+    then = device.superblock.events if device.superblock is not None else None
+    dirty = max((block.dirty_bytes for block in blocks if block.dirty_bytes is not None), default=None)
+    notes = []
+    if now and then is not None:
+        at_s = device.superblock.updated_s if device.superblock is not None else None
+        ago = f", {duration(max(0.0, survey.snapshot.taken_s - at_s))} ago" if at_s is not None else ""
+        notes.append(f"{device.disk.name} left at event {then}{ago}; {array.title} is at {now}.")
+    if dirty is None or not array.component_kib:
+        notes.append("Only what was written since it left is copied: the bitmap knows.")
+    else:
+        most = min(dirty, array.component_kib * KIB)
+        notes.append(
+            f"At most {binary_size(most)} of {binary_size(array.component_kib * KIB)} are copied:"
+            " the bitmap knows what was written since it left."
+        )
+    return tuple(notes)
+
+
+def plan_add(survey: Survey, array: Array, name: str, *, destroys: Collection[str] = ()) -> Plan | Refusal:
+    """Return the plan that adds a device: as a member where one is missing, else as a spare.
+
+    Args:
+        survey: the host.
+        array: the array.
+        name: the device.
+        destroys: names of arrays that may be destroyed, as somebody typed them.
+    """
+    device = _candidate(survey, array, name, destroys=destroys)
     if isinstance(device, Refusal):
         return device
     former = device.superblock is not None and device.superblock.uuid == array.uuid
     if former and array.bitmap is not None:
-        return Refusal(why=f"{name} was a member, and the bitmap knows what changed", remedy="re-add it")
-    wipes = _wipe_steps(device)
+        return Refusal(
+            why=f"{name} was a member, and the bitmap knows what changed",
+            remedy="re-add it; where that fails, zero its superblock and add it",
+        )
+    wipes = wipe_steps(device, survey)
     fills = _empty_slots(array) > 0
     option = "--add" if fills else "--add-spare"
-    step = _manage(array, (option, f"/dev/{name}"), "a new member", _is(array, name, "present"))
-    copied = short_binary(array.component_kib * 1024) if fills and array.component_kib else ""
+    step = manage(array, (option, f"/dev/{name}"), "a new member", member_fact(array, name, "present"))
+    copied = short_binary(array.component_kib * KIB) if fills and array.component_kib else ""
     return Plan(
         title=f"add: {name}",
         subject=array.title,
-        steps=(*wipes, _bound(survey, step, name, device, untouched=not wipes)),
+        steps=(*wipes, _cleared(survey, step, device)),
         harm=Harm.DESTROYS if wipes else Harm.REDUCES,
-        loses=tuple(losses_of(device)),
+        loses=_losses(device, survey),
         confirm=array.title if wipes else "",
-        notes=(f"{copied} are written to {name}.",) if copied else ("It waits as a spare.",),
+        notes=(
+            f"{copied} are written to {name}, {at_least(survey, array.component_kib or 0)}."
+            if copied
+            else "It waits as a spare.",
+            *which_disk_notes(survey, name),
+        ),
         devices=(name,),
         arrays=(array.name,),
     )
 
 
-def plan_replace(survey: Survey, array: Array, old: str, new: str) -> Plan | Refusal:
-    """Return the plan that copies a member to another device while it still serves."""
-    member = _member(survey, array, old)
+def plan_replace(
+    survey: Survey, array: Array, old: str, new: str, *, destroys: Collection[str] = ()
+) -> Plan | Refusal:
+    """Return the plan that copies a member to another device while it still serves.
+
+    Args:
+        survey: the host.
+        array: the array.
+        old: the member that is to go.
+        new: a spare of the array, or a device that is free.
+        destroys: names of arrays that may be destroyed, as somebody typed them.
+    """
+    if refusal := _refuse_replacing(survey, array, old):
+        return refusal
+    spare = next((each for each in array.members if each.name == new), None)
+    before: tuple[Step, ...] = ()
+    device: Device | None = None
+    if spare is None:
+        found = _candidate(survey, array, new, destroys=destroys)
+        if isinstance(found, Refusal):
+            return found
+        device = found
+        before = (*wipe_steps(device, survey), _add_spare(survey, array, old, device))
+    elif not spare.has("spare") or spare.slot is not None or spare.has("faulty"):
+        return Refusal(why=f"{new} is {spare.role} of {array.title} already", remedy="choose a free device")
+    step = manage(
+        array,
+        ("--replace", f"/dev/{old}", "--with", f"/dev/{new}"),
+        "copy the old one; it goes out of service when the copy is whole",
+        member_fact(array, old, "want_replacement|faulty|absent"),
+    )
+    step = bound(survey, bound(survey, step, old), new) if device is None else bound(survey, step, old)
+    step = replace(step, undo=undo_replace(array, old, new, spare=device is None))
+    loses = _losses(device, survey) if device is not None else ()
+    return Plan(
+        title=f"replace: {old} → {new}",
+        subject=array.title,
+        steps=(*before, step),
+        harm=Harm.DESTROYS if len(before) > 1 else Harm.REDUCES,
+        loses=loses,
+        confirm=array.title if len(before) > 1 else "",
+        notes=(
+            f"{old} stays in service until the copy is whole; then remove it.",
+            *_copy_time(survey, array),
+            *which_disk_notes(survey, old, new),
+        ),
+        rolls_back=True,
+        devices=(old, new),
+        arrays=(array.name,),
+    )
+
+
+def _copy_time(survey: Survey, array: Array) -> tuple[str, ...]:
+    return (f"The copy takes {at_least(survey, array.component_kib)}.",) if array.component_kib else ()
+
+
+def _refuse_replacing(survey: Survey, array: Array, old: str) -> Refusal | None:
+    member = member_of(survey, array, old)
     if isinstance(member, Refusal):
         return member
     if not member.has("in_sync") or member.slot is None:
@@ -141,162 +187,69 @@ def plan_replace(survey: Survey, array: Array, old: str, new: str) -> Plan | Ref
             why=f"{array.title} is degraded: a new device goes to the empty slot first",
             remedy="add a disk and wait for the recovery",
         )
-    spare = next((each for each in array.members if each.name == new), None)
-    wipes: tuple[Step, ...] = ()
-    adding: tuple[Step, ...] = ()
-    device: Device | None = None
-    if spare is None:
-        found = _candidate(survey, array, new)
-        if isinstance(found, Refusal):
-            return found
-        device = found
-        wipes = _wipe_steps(device)
-        add = _manage(
-            array, ("--add-spare", f"/dev/{new}"), "a place for the copy", _is(array, new, "present")
-        )
-        undo = _manage(array, ("--remove", f"/dev/{new}"), "give it back", _is(array, new, "absent"))
-        adding = (replace(_bound(survey, add, new, device, untouched=not wipes), undo=(undo,)),)
-    elif not spare.has("spare") or spare.slot is not None or spare.has("faulty"):
-        return Refusal(why=f"{new} is {spare.role} of {array.title} already", remedy="choose a free device")
-    step = _manage(
-        array,
-        ("--replace", f"/dev/{old}", "--with", f"/dev/{new}"),
-        "copy the old one; it goes out of service when the copy is whole",
-        _is(array, old, "want_replacement|faulty|absent"),
+    return None
+
+
+def _add_spare(survey: Survey, array: Array, old: str, device: Device) -> Step:
+    name = device.disk.name
+    add = manage(
+        array, ("--add-spare", f"/dev/{name}"), "a place for the copy", member_fact(array, name, "present")
     )
-    return Plan(
-        title=f"replace: {old} → {new}",
-        subject=array.title,
-        steps=(*wipes, *adding, _bound(survey, step, old)),
-        harm=Harm.DESTROYS if wipes else Harm.REDUCES,
-        loses=tuple(losses_of(device)) if device is not None else (),
-        confirm=array.title if wipes else "",
-        notes=(f"{old} stays in service until the copy is whole; then remove it.",),
-        rolls_back=True,
-        devices=(old, new),
-        arrays=(array.name,),
-    )
+    same = device_facts(device, free=False, untouched=False)
+    return replace(_cleared(survey, add, device), undo=undo_add_spare(array, old, name, same))
 
 
-def plan_zero_superblock(survey: Survey, name: str) -> Plan | Refusal:
-    """Return the plan that wipes md's superblock from a device that no array uses."""
-    if refusal := needs_root(survey.snapshot):
-        return refusal
-    device = survey.devices.get(name)
-    if device is None:
-        return Refusal(why=f"there is no device {name}")
-    if device.superblock is None:
-        return Refusal(why=f"{name} has no md superblock")
-    for array in survey.snapshot.arrays:
-        if any(member.name == name for member in array.members):
-            return Refusal(why=f"{name} is a member of {array.title}", remedy="remove it from there first")
-    if device.disk.users or device.busy:
-        return Refusal(why=f"{name} is in use: {device.disk.users or device.busy}")
-    label = device.superblock.label
-    return Plan(
-        title=f"zero superblock: {name}",
-        subject=name,
-        steps=(_zero(device),),
-        harm=Harm.DESTROYS,
-        loses=tuple(_memberships(device)),
-        warning=f"Without it, {name} is no part of {label} any more.",
-        confirm=label,
-        devices=(name,),
-    )
+def _cleared(survey: Survey, step: Step, device: Device) -> Step:
+    return replace(step, needs=(*step.needs, *cleared_facts(device, survey)))
 
 
-def losses_of(device: Device) -> list[str]:
-    """Return what is on a device, a sentence each."""
-    told = {"linux_raid_member"} if device.superblock is not None else set()
-    return _memberships(device) + [
-        f"{device.disk.name}: {use.words}"
-        for use in device.disk.uses
-        if use.kind == "partition" or (use.kind == "signature" and use.what not in told)
-    ]
+def _losses(device: Device, survey: Survey) -> tuple[str, ...]:
+    loss = loss_of(device, survey)
+    return (loss,) if loss else ()
 
 
-def _memberships(device: Device) -> list[str]:
-    old = device.superblock
-    if old is None:
-        return []
-    return [f"{device.disk.name}: membership in the array {old.label} ({old.uuid or 'no UUID'})"]
-
-
-def device_facts(device: Device, *, free: bool = True, untouched: bool = True) -> tuple[Fact, ...]:
-    """Return what must still hold of a device right before something is written to it."""
-    name, disk = device.disk.name, device.disk
-    facts = []
-    if disk.identity:
-        facts.append(Fact(kind=Kind.SERIAL, subject=name, value=disk.identity))
-    if disk.size_bytes is not None:
-        facts.append(Fact(kind=Kind.SIZE, subject=name, value=str(disk.size_bytes)))
-    if free:
-        facts.append(Fact(kind=Kind.FREE, subject=name))
-    if untouched and device.digest:
-        facts.append(Fact(kind=Kind.UNTOUCHED, subject=name, value=device.digest))
-    return tuple(facts)
-
-
-def _zero(device: Device) -> Step:
-    return Step(
-        argv=("mdadm", "--zero-superblock", device.path),
-        why="it belongs to no array any more",
-        needs=device_facts(device),
-        proves=(Fact(kind=Kind.SUPERBLOCK, subject=device.disk.name),),
-        destroys=True,
-    )
-
-
-def _wipe_steps(device: Device) -> tuple[Step, ...]:
-    """Return what clears a device of what was on it; nothing for an empty one."""
-    if not losses_of(device):
-        return ()
-    return (
-        Step(
-            argv=("wipefs", "--all", device.path),
-            why="what is on it must not come back later",
-            needs=device_facts(device),
-            proves=(Fact(kind=Kind.CLEAN, subject=device.disk.name),),
-            destroys=True,
-        ),
-    )
-
-
-def _member(survey: Survey, array: Array, name: str) -> Member | Refusal:
-    if refusal := _refuse_array(survey, array):
-        return refusal
-    member = next((each for each in array.members if each.name == name), None)
-    return member or Refusal(why=f"{name} is no member of {array.title}")
-
-
-def _candidate(survey: Survey, array: Array, name: str) -> Device | Refusal:
+def _candidate(
+    survey: Survey, array: Array, name: str, *, destroys: Collection[str] = (), wiped: bool = True
+) -> Device | Refusal:
     """Return a device that can be added, or why it cannot."""
-    if refusal := _refuse_array(survey, array):
+    if refusal := refuse_array(survey, array):
         return refusal
     if not array.redundant:
         return Refusal(why=f"{array.level} has no redundancy: it takes neither spares nor new members")
-    for other in survey.snapshot.arrays:
-        for member in other.members:
-            if member.name == name:
-                first = other.key == array.key and member.has("faulty")
-                remedy = "remove it first" if first else "choose a free device"
-                return Refusal(why=f"{name} is a member of {other.title} already", remedy=remedy)
+    own = next((member for member in array.members if member.name == name), None)
+    if own is not None:
+        remedy = "remove it first" if own.has("faulty") else "choose a free device"
+        return Refusal(why=f"{name} is {own.role} of {array.title} already", remedy=remedy)
+    if refusal := refuse_member(name, survey):
+        return refusal
     device = survey.devices.get(name)
     if device is None:
         return Refusal(why=f"there is no device {name}")
-    if device.disk.users:
-        return Refusal(why=f"{name} is in use: {device.disk.users}", remedy="choose a free device")
-    if device.busy:
-        return Refusal(why=f"{name}: {device.busy}", remedy="choose a free device")
-    if device.read_only:
-        return Refusal(why=f"{name} is read-only")
+    if refusal := refuse_device(device, survey, former_of=array.uuid):
+        return refusal
     parts = [use.what for use in device.disk.uses if use.kind == "partition"]
     if parts:
         return Refusal(why=f"{name} has partitions ({', '.join(parts)})", remedy="give one of them")
-    size, needed = device.disk.size_bytes, (array.component_kib or 0) * 1024 + _SUPERBLOCK_BYTES
+    return (
+        _refuse_size(survey, array, device)
+        or _refuse_sectors(survey, array, device)
+        or (refuse_old_arrays((device,), survey, destroys) if wiped else None)
+        or device
+    )
+
+
+def _refuse_size(survey: Survey, array: Array, device: Device) -> Refusal | None:
+    """A new member's data begin where those of the others do (mdadm's super1.c)."""
+    blocks = [survey.devices[each.name].superblock for each in array.members if each.name in survey.devices]
+    offsets = [block.offset_sectors for block in blocks if block is not None and block.offset_sectors]
+    before = max(min(offsets, default=0) * SECTOR_BYTES, _SUPERBLOCK_BYTES)
+    size, needed = device.disk.size_bytes, (array.component_kib or 0) * KIB + before
     if size is not None and size < needed:
-        return Refusal(why=f"{name} is too small: {size} bytes, {needed} are needed")
-    return _refuse_sectors(survey, array, device) or device
+        return Refusal(
+            why=f"{device.disk.name} is too small: {size} bytes, {needed} are needed",
+            remedy="choose a larger device",
+        )
+    return None
 
 
 def _refuse_sectors(survey: Survey, array: Array, device: Device) -> Refusal | None:
@@ -312,56 +265,6 @@ def _refuse_sectors(survey: Survey, array: Array, device: Device) -> Refusal | N
     return None
 
 
-def _refuse_array(survey: Survey, array: Array) -> Refusal | None:
-    if refusal := needs_root(survey.snapshot):
-        return refusal
-    if survey.mdadm is None:
-        return Refusal(why="mdadm is not installed", remedy="apt install mdadm")
-    if not array.active:
-        return Refusal(why=f"{array.title} is inactive", remedy="assemble it first")
-    if array.read_only == "read-only":
-        return Refusal(why=f"{array.title} is read-only", remedy=f"mdadm --readwrite {array.path}")
-    if (array.metadata or "").startswith("external"):
-        return Refusal(why=f"{array.title} is managed by its controller's metadata, which is only watched")
-    return None
-
-
-def _refuse_loss(array: Array, member: Member) -> Refusal | None:
-    """The last good copy is never given up."""
-    if not array.redundant:
-        return _no_redundancy(array, member)
-    if member.has("journal"):
-        return Refusal(why=f"{member.name} is the journal of {array.title}, which is read-only without it")
-    if member.slot is None or not member.has("in_sync"):
-        return None
-    missing = array.missing_slots
-    if array.up is None or missing is None:
-        return Refusal(why="which members are in sync is not known")
-    left = losses_left(array.level, array.layout, len(array.up), tuple({*missing, member.slot}))
-    if left is None or left < 0:
-        return Refusal(
-            why=f"{member.name} holds the last copy of a part of {array.title}",
-            remedy="add a disk, or replace it",
-        )
-    unsynced = array.level in PARITY_LEVELS and array.resync_start not in {None, "none"}
-    if array.parity_unfinished or unsynced:
-        return Refusal(why=f"{array.title} is not yet in sync", remedy="wait for the resync")
-    return None
-
-
-def _no_redundancy(array: Array, member: Member) -> Refusal:
-    return Refusal(why=f"{array.level} has no redundancy: without {member.name} all is gone")
-
-
-def _others_in_sync(array: Array, member: Member) -> tuple[Fact, ...]:
-    """Return that all serve that served when the plan was made: another loss since then changes the sum."""
-    return tuple(
-        _is(array, each.name, "in_sync")
-        for each in array.members
-        if each.name != member.name and each.slot is not None and each.has("in_sync")
-    )
-
-
 def _empty_slots(array: Array) -> int:
     """Return how many slots nothing fills, or is about to fill."""
     filling = [
@@ -370,30 +273,3 @@ def _empty_slots(array: Array) -> int:
         if each.has("spare") and not each.has("faulty") and not each.has("replacement")
     ]
     return (array.degraded or 0) - len(filling)
-
-
-def _manage(array: Array, options: tuple[str, ...], why: str, *proves: Fact) -> Step:
-    identity = (Fact(kind=Kind.ARRAY, subject=array.name, value=array.uuid),) if array.uuid else ()
-    return Step(argv=("mdadm", "--manage", array.path, *options), why=why, needs=identity, proves=proves)
-
-
-def _bound(
-    survey: Survey, step: Step, name: str, device: Device | None = None, *, untouched: bool = True
-) -> Step:
-    """Bind a step to the disk that was meant, whatever its name is by then."""
-    if device is not None:
-        own = device_facts(device, untouched=untouched)
-    else:
-        disk = survey.snapshot.disks.get(name) or (
-            survey.devices[name].disk if name in survey.devices else None
-        )
-        own = (
-            (Fact(kind=Kind.SERIAL, subject=name, value=disk.identity),)
-            if disk is not None and disk.identity
-            else ()
-        )
-    return replace(step, needs=(*step.needs, *own))
-
-
-def _is(array: Array, name: str, words: str) -> Fact:
-    return Fact(kind=Kind.MEMBER, subject=f"{array.name}/{name}", value=words)

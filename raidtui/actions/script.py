@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from difflib import SequenceMatcher
 
 from raidtui.actions.persist import readable
 from raidtui.model.plan import Harm, Plan, Step
 from raidtui.model.text import visible
 
+_LAST_LINES = 6
 _HARM = {
     Harm.HARMLESS: "harmless",
     Harm.REDUCES: "reduces redundancy, or takes the array away for a time",
@@ -34,9 +36,35 @@ def plan_sentences(plan: Plan) -> list[str]:
 
 
 def _content(step: Step) -> list[str]:
+    """Return what a file's new content changes; its beginning's end where the old content is not known."""
     if step.content is None:
         return []
-    return [f"| {readable(line)}" for line in step.content.rstrip("\n").split("\n")[-6:]]
+    known, old = _old_content(step)
+    if not known:
+        return [f"| {readable(line)}" for line in _lines(step.content)[-_LAST_LINES:]]
+    before, after = _lines(old), _lines(step.content)
+    changed = []
+    for tag, first, last, new_first, new_last in SequenceMatcher(
+        None, before, after, autojunk=False
+    ).get_opcodes():
+        if tag != "equal":
+            changed += [f"- {readable(line)}" for line in before[first:last]]
+            changed += [f"+ {readable(line)}" for line in after[new_first:new_last]]
+    return changed
+
+
+def _old_content(step: Step) -> tuple[bool, str]:
+    """Return whether the step's undo tells what was in the file before, and that: "" for no file."""
+    for undo in step.undo:
+        if undo.path == step.path and undo.content is not None:
+            return True, undo.content
+        if undo.argv[:1] == ("rm",) and undo.argv[-1] == step.path:
+            return True, ""
+    return False, ""
+
+
+def _lines(content: str) -> list[str]:
+    return content.removesuffix("\n").split("\n") if content else []
 
 
 def shell_script(plan: Plan) -> str:
@@ -66,6 +94,7 @@ def shell_script(plan: Plan) -> str:
 def _shell(step: Step) -> str:
     if step.argv:
         words = shlex.join(step.argv)
+        words += " || :" if step.may_fail else ""  # set -e would end the script
         return f"printf %s {shlex.quote(step.stdin)} | {words}" if step.stdin else words
     if step.content is not None:
         return f"{_printf(step.content)} > {shlex.quote(step.path)}"

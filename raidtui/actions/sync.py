@@ -7,9 +7,12 @@ the next one goes on from there.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from raidtui.actions.target import array_step, needs_root
 from raidtui.model.array import Array, Phase
-from raidtui.model.plan import Harm, Plan, Refusal
+from raidtui.model.levels import PARITY_LEVELS
+from raidtui.model.plan import Harm, Plan, Refusal, Step
 from raidtui.model.snapshot import Snapshot
 
 _CHECKS = frozenset({"check", "repair"})
@@ -17,6 +20,51 @@ _CHECKS = frozenset({"check", "repair"})
 
 def plan_check(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
     """Return the plan of a full check: it reads all members and counts what does not match."""
+    array = _whole(snapshot, key)
+    if isinstance(array, Refusal):
+        return array
+    return Plan(
+        title="check started",
+        subject=array.title,
+        steps=_full_run(array, "check", "read all members and compare"),
+        undo=_end_check(array, "check"),
+    )
+
+
+def plan_repair(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
+    """Return the plan of a repair: where members do not match, one of them is written over (md(4)).
+
+    md does not know which of two copies is the right one.
+    """
+    array = _whole(snapshot, key)
+    if isinstance(array, Refusal):
+        return array
+    parity = array.level in PARITY_LEVELS
+    what = "parity is computed anew from the data" if parity else "the first copy is written over the others"
+    counted = (
+        f"The last {array.last_sync_action} counted {array.mismatch_count} sectors that do not match."
+        if array.last_sync_action in _CHECKS and array.mismatch_count is not None
+        else "No check has counted yet what does not match: a check comes first, and writes nothing."
+    )
+    benign = (
+        "On a mirror, mismatches are often harmless: swap, or pages that changed while they were written."
+    )
+    return Plan(
+        title="repair started",
+        subject=array.title,
+        steps=_full_run(array, "repair", "where members do not match, " + what, destroys=True),
+        undo=_end_check(array, "repair"),
+        harm=Harm.DESTROYS,
+        warning=f"Where members do not match, {what}. md cannot know which one is right.",
+        notes=(counted,) if parity else (counted, benign),
+        confirm=array.title,
+        devices=tuple(member.name for member in array.members),
+        arrays=(array.name,),
+    )
+
+
+def _whole(snapshot: Snapshot, key: str | None) -> Array | Refusal:
+    """Return an array that can be read from one end to the other now, or why not."""
     array = _target(snapshot, key)
     if isinstance(array, Refusal):
         return array
@@ -28,17 +76,23 @@ def plan_check(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
         return Refusal(why="a check needs all members", remedy="replace the missing one first")
     if array.read_only == "read-only":
         return Refusal(why=f"{array.title} is read-only", remedy=f"mdadm --readwrite {array.path}")
-    steps = [array_step(array, "sync_action", "check", "read all members and compare")]
-    if array.sync_min_sectors:
-        steps.insert(0, array_step(array, "sync_min", "0", "from the start, not where the last one stopped"))
-    return Plan(
-        title="check started",
-        subject=array.title,
-        steps=tuple(steps),
-        undo=(
-            array_step(array, "sync_action", "idle", "cancel the check"),
-            array_step(array, "sync_min", "0", "so that the next one starts at the start"),
-        ),
+    return array
+
+
+def _full_run(array: Array, action: str, why: str, *, destroys: bool = False) -> tuple[Step, ...]:
+    step = replace(
+        array_step(array, "sync_action", action, why), undo=_end_check(array, action), destroys=destroys
+    )
+    if not array.sync_min_sectors:
+        return (step,)
+    first = array_step(array, "sync_min", "0", "from the start, not where the last one stopped")
+    return first, step
+
+
+def _end_check(array: Array, action: str) -> tuple[Step, ...]:
+    return (
+        array_step(array, "sync_action", "idle", f"cancel the {action}"),
+        array_step(array, "sync_min", "0", "so that the next one starts at the start"),
     )
 
 

@@ -121,3 +121,38 @@ def test_notes_on_devices() -> None:
     assert askew_words in notes("raid1", one, askew)
     near = notes("raid1", one, device("sdb2", size_bytes=100 * GIB + (1 << 20)))
     assert not any("unused" in text for text in near)
+
+
+def test_notes_on_one_model() -> None:
+    def ssd(name: str, model: str | None = "Samsung SSD 850", *, rotational: bool | None = False) -> Device:
+        found = device(name)
+        return replace(found, disk=replace(found.disk, model=model, rotational=rotational))
+
+    sentence = "All are Samsung SSD 850: SSDs of one model and age tend to fail within days of each other."
+    pair = plain("raid1", "sda2", "sdb2")
+    assert sentence in plan(pair, survey(ssd("sda2"), ssd("sdb2"))).notes
+    for other in (ssd("sdb2", "Micron 7400"), ssd("sdb2", None)):
+        assert not any("tend to fail" in text for text in plan(pair, survey(ssd("sda2"), other)).notes)
+    unknown = (ssd("sda2", None), ssd("sdb2", None))
+    spinning = (ssd("sda2", rotational=True), ssd("sdb2", rotational=True))
+    for both in (unknown, spinning):
+        assert not any("tend to fail" in text for text in plan(pair, survey(*both)).notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("# mine\nDEVICE /dev/sd[ab]1\n", "DEVICE /dev/sd[ab]1"),
+        ("MAILADDR root\ndevice /dev/sda1 # old\n", "device /dev/sda1"),
+        ("DEVICE partitions containers\n", ""),
+        ("# DEVICE /dev/sda1\n", ""),
+    ],
+)
+def test_notes_on_where_mdadm_looks(text: str, words: str) -> None:
+    path = "/etc/mdadm/mdadm.conf"
+    found = plan(plain("raid1", "sda2", "sdb2"), survey(texts={path: text})).notes
+    sentence = (
+        f"{path}, line 2, limits where mdadm looks for members ({words}): make sure that these devices are"
+        " among them."
+    )
+    assert [note for note in found if "mdadm looks" in note] == ([sentence] if words else [])

@@ -124,11 +124,19 @@ LAYOUTS = (
         ),
         (
             plain("raid5", consistency_policy="journal"),
-            (
-                "a journal needs a device of its own, which cannot be named here; choose bitmap=internal,"
-                " or consistency policy ppl"
-            ),
+            "a journal needs a device of its own; name it: --write-journal=DEVICE",
         ),
+        (plain("raid10", journal="sde"), "raid10 has no parity, so it has no journal; leave the journal out"),
+        (
+            plain("raid5", journal="sde", bitmap="internal"),
+            "a journal and a bitmap exclude each other; choose one of the two",
+        ),
+        (
+            plain("raid5", journal="sde", consistency_policy="ppl"),
+            "a journal and consistency policy ppl exclude each other; choose one of the two",
+        ),
+        (plain("raid5", journal="missing"), "a journal cannot be missing; name its device"),
+        (plain("raid5", journal="sda2"), "sda2 is named twice; name each device once"),
         (
             plain("raid6", consistency_policy="ppl"),
             "only raid5 has a partial parity log; choose bitmap=internal",

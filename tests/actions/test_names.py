@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.actions.names import find_array, long_name_note, refuse_name, refuse_taken
+from raidtui.actions.names import find_array, long_name_note, refuse_name, refuse_taken, stored_name
 from raidtui.model.plan import Refusal
 from raidtui.model.snapshot import Snapshot
 from tests.actions.running import host
@@ -53,10 +53,17 @@ def test_taken_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("homehost", "name", "noted"), [("", "x" * 31, False), ("nas", "x" * 27, False), ("nas", "x" * 28, True)]
+    ("homehost", "name", "stored", "noted"),
+    [
+        ("", "x" * 31, "x" * 31, False),
+        ("<none>", "x" * 31, "x" * 31, False),
+        ("nas", "x" * 27, f"nas:{'x' * 27}", False),
+        ("nas", "x" * 28, "x" * 28, True),
+    ],
 )
-def test_long_names(homehost: str, name: str, *, noted: bool) -> None:
+def test_long_names(homehost: str, name: str, stored: str, *, noted: bool) -> None:
     note = f"nas:{name} is longer than the superblock's 31 bytes: it is stored without the host"
+    assert stored_name(homehost, name) == stored
     assert long_name_note(homehost, name) == ((note,) if noted else ())
 
 

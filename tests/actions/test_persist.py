@@ -16,6 +16,9 @@ from raidtui.actions.persist import (
     conf_without,
     fact_line,
     file_steps,
+    ignored,
+    kept_words,
+    own_lines,
 )
 from raidtui.model.plan import Fact, Kind, Step
 from tests.actions.running import OTHER, host
@@ -71,8 +74,8 @@ def test_the_line() -> None:
         (f"ARR a 'UUID={UUID}'\n", f"{LINE}\n", ""),
         (f'ARRAY a UUID="{UUID.replace(":", "-")}"\n', f"{LINE}\n", ""),
         (  # comments and empty lines do not end an entry, and are not lost with it
-            f"ARRAY a\n# mine\n\n  # too\n  UUID={UUID} # last\nMAILADDR root\n",
-            f"{LINE}\n# mine\n\n  # too\nMAILADDR root\n",
+            f"ARRAY a # first\n# mine\n\n  # too\n  UUID={UUID}  # last \nMAILADDR root\n",
+            f"{LINE} # first\n# mine\n\n  # too\n  # last \nMAILADDR root\n",
             "# mine\n\n  # too\nMAILADDR root\n",
         ),
         (f"  ARRAY a UUID={UUID}\n", f"{LINE}\n", ""),  # nothing before it that it could go on with
@@ -108,16 +111,94 @@ def test_what_is_not_this_array_s_stays(text: str) -> None:
 def test_twice_is_once(text: str) -> None:
     once = conf_with(text, uuid=UUID, line=LINE)
     assert conf_with(once, uuid=UUID, line=LINE) == once
-    assert once.split("\n").count(LINE) == 1
+    own = own_lines(once, UUID)
+    [place] = own
+    line = once.split("\n")[place]
+    assert line == LINE or line.startswith(f"{LINE} #")
 
 
 @given(CONFS)
 def test_the_line_goes_as_it_came(text: str) -> None:
     bare = conf_without(text, uuid=UUID)
     assert conf_without(bare, uuid=UUID) == bare
-    without = conf_without(conf_with(text, uuid=UUID, line=LINE), uuid=UUID)
+    with_it = conf_with(text, uuid=UUID, line=LINE)
+    without = conf_without(with_it, uuid=UUID)
     assert LINE not in without.split("\n")
-    assert without.rstrip("\n") == (bare.rstrip("\n") if bare.strip() else "")
+    if not own_lines(text, UUID):
+        assert without.rstrip("\n") == (bare.rstrip("\n") if bare.strip() else "")
+
+
+MORE = (
+    f"ARRAY /dev/md/old level=raid1 metadata=1.2 name='nas:old' UUID={UUID} spare-group='a b'\n"
+    "  num-devices=2 devices=/dev/sd[ab],/dev/disk/by-id/* Spares=1 # mine\n"
+)
+MAIL = "MAILADDR root # not theirs\n"
+
+
+@pytest.mark.parametrize(
+    ("same", "name", "words"),
+    [
+        (
+            True,
+            "nas:new",
+            (
+                "level=raid1",
+                "name=nas:new",
+                "spare-group='a b'",
+                "num-devices=2",
+                "devices=/dev/sd[ab],/dev/disk/by-id/*",
+                "Spares=1",
+            ),
+        ),
+        (False, "nas:new", ("name=nas:new", "spare-group='a b'", "Spares=1")),
+        (False, "", ("name='nas:old'", "spare-group='a b'", "Spares=1")),
+    ],
+)
+def test_words_that_still_hold(name: str, words: tuple[str, ...], *, same: bool) -> None:
+    assert kept_words(MAIL + MORE, uuid=UUID, name=name, same=same) == words
+    assert kept_words(MAIL + MORE, uuid=OTHER, name=name, same=same) == ()
+
+
+def test_words_of_several_lines_are_put_together() -> None:
+    text = f"ARRAY a UUID={UUID} spares=1\n{ELSE}\nARRAY b UUID={UUID} spares=2 spare-group=g\n"
+    assert kept_words(text, uuid=UUID) == ("spares=1", "spare-group=g")
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_line_with_more_words(*, same: bool) -> None:
+    survey = host(texts={CONF: f"{MAIL}{MORE}{ELSE}\n"})
+    (step,) = conf_steps(survey, uuid=UUID, link="/dev/md/new", metadata="1.2", same=same)
+    words = kept_words(MORE, uuid=UUID, name="nas:new", same=same)
+    line = array_line(uuid=UUID, link="/dev/md/new", metadata="1.2", more=words)
+    assert step.content == f"{MAIL}{line}\n  # mine\n{ELSE}\n"
+    assert step.proves == (fact_line(survey, line),)
+    assert survey.homehost == "nas"
+
+
+def test_what_is_proved_is_the_whole_line() -> None:
+    survey = host(texts={CONF: f"ARRAY a # mine\n  UUID={UUID}\n"})
+    (step,) = conf_steps(survey, uuid=UUID, link="/dev/md/new", metadata="1.2")
+    assert step.content == f"{LINE} # mine\n"
+    assert step.proves == (fact_line(survey, f"{LINE} # mine"),)
+
+
+def test_an_array_that_is_not_assembled_by_itself() -> None:
+    text = f"ARRAY <ignore> UUID={UUID}\n"
+    assert ignored(text, uuid=UUID)
+    assert not ignored(text, uuid=OTHER)
+    survey = host(texts={CONF: text})
+    again = {
+        same: conf_steps(survey, uuid=UUID, link="/dev/md/new", metadata="1.2", same=same)
+        for same in (True, False)
+    }
+    assert again[True][0].content == f"ARRAY <ignore> metadata=1.2 UUID={UUID}\n"
+    assert again[False][0].content == f"{LINE}\n"
+
+
+def test_whose_lines_they_are() -> None:
+    text = f"MAILADDR root\nARRAY a\n# mine\n  UUID={UUID}\n{ELSE}"
+    assert own_lines(text, UUID) == {1, 3}
+    assert own_lines(text, "") == frozenset()
 
 
 def test_steps() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.actions.power import plan_assemble, plan_stop
+from raidtui.actions.power import plan_assemble, plan_read_only, plan_read_write, plan_stop
 from raidtui.model.disk import Use
 from raidtui.model.plan import Harm, Kind, Plan, Step
 from raidtui.model.snapshot import Snapshot
@@ -91,14 +91,85 @@ def test_stop_of_an_array_with_a_partition_in_use() -> None:
     snapshot = survey.snapshot
     whole = replace(snapshot.disks["md127"], uses=(Use(kind="partition", what="md127p1"),))
     part = replace(whole, name="md127p1", disk="md127", uses=(MOUNT,))
-    for disks, refusal in (({"md127p1": part}, True), ({}, False)):
-        seen = replace(survey, snapshot=replace(snapshot, disks={"md127": whole, **disks}))
-        found = plan_stop(seen, first(seen))
-        if refusal:
-            sentence = "data is in use: ext4 mounted at /srv; unmount or release it first"
-            assert refused(found) == sentence
-        else:
-            assert planned(found).steps[0].needs[-1] == fact(Kind.UNUSED, "md127")
+    seen = replace(survey, snapshot=replace(snapshot, disks={"md127": whole, "md127p1": part}))
+    sentence = "data is in use: md127p1: ext4 mounted at /srv; unmount or release it first"
+    assert refused(plan_stop(seen, first(seen))) == sentence
+    seen = replace(survey, snapshot=replace(snapshot, disks={"md127": whole}))
+    assert planned(plan_stop(seen, first(seen))).steps[0].needs[-1] == fact(Kind.UNUSED, "md127")
+
+
+def test_stop_names_all_that_is_stacked_on_it() -> None:
+    """From the bottom to the top: that is the order in which it is taken down, from the end."""
+    survey = host(raid10())
+    held = (
+        Use(kind="holder", what="dm-0", detail="vg-data"),
+        Use(kind="holder", what="dm-1", detail="vg-swap"),
+    )
+    md = replace(survey.snapshot.disks["md127"], uses=held)
+    data = replace(md, name="dm-0", disk="dm-0", uses=(Use(kind="holder", what="dm-2", detail="safe"),))
+    swap = replace(md, name="dm-1", disk="dm-1", uses=(Use(kind="swap", what="dm-1"),))
+    safe = replace(md, name="dm-2", disk="dm-2", uses=(MOUNT,))
+    above = {disk.name: disk for disk in (md, data, swap, safe)}
+    assert refused(plan_stop(replace(survey, above=above), first(survey))) == (
+        "data is in use: held by dm-0 (vg-data), held by dm-1 (vg-swap), dm-0: held by dm-2 (safe),"
+        " dm-2: ext4 mounted at /srv, dm-1: swap in use; unmount or release it first"
+    )
+
+
+def switch(option: str, why: str, states: str) -> Step:
+    return Step(
+        argv=("mdadm", option, "/dev/md127"),
+        why=why,
+        needs=(fact(Kind.ARRAY, "md127", UUID),),
+        proves=(fact(Kind.STATE, "md127", states),),
+    )
+
+
+def test_read_only_and_back() -> None:
+    survey = host(raid10())
+    found = planned(plan_read_only(survey, first(survey)))
+    found = replace(found, steps=(replace(found.steps[0], undo=()),))
+    assert planned(plan_read_only(survey, first(survey))).steps[0].undo == found.undo
+    assert found == Plan(
+        title="read-only: data",
+        subject="data",
+        steps=(switch("--readonly", "nothing is written to it, not even by md", "readonly"),),
+        undo=(switch("--readwrite", "as it was", "clean|active|write-pending|active-idle"),),
+        harm=Harm.REDUCES,
+        warning="While it is read-only, no failed member is rebuilt.",
+        arrays=("md127",),
+    )
+    survey = host(raid10(read_only="auto-read-only"))
+    why = "it can be written to; what waits to be synced starts"
+    found = planned(plan_read_write(survey, first(survey)))
+    assert found.steps[0].undo == found.undo
+    assert replace(found, steps=(replace(found.steps[0], undo=()),)) == Plan(
+        title="read-write: data",
+        subject="data",
+        steps=(switch("--readwrite", why, "clean|active|write-pending|active-idle"),),
+        undo=(switch("--readonly", "as it was", "readonly"),),
+        arrays=("md127",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("plan", "array", "more", "sentence"),
+    [
+        (plan_read_only, raid10(read_only="read-only"), {}, "data is read-only already"),
+        (plan_read_write, raid10(), {}, "data can be written to already"),
+        (plan_read_only, inactive(raid10()), {}, "md127 is inactive; assemble it first"),
+        (plan_read_write, raid10(), {"writable": False}, "needs root; run it as: sudo raidtui"),
+        (
+            plan_read_only,
+            raid10(),
+            {"mounts": {"md127": "/srv"}},
+            "data is in use: ext4 mounted at /srv; unmount or release it first",
+        ),
+    ],
+)
+def test_read_only_refused(plan: Any, array: ArraySpec, more: dict[str, Any], sentence: str) -> None:
+    survey = host(array, **more)
+    assert refused(plan(survey, first(survey))) == sentence
 
 
 def test_stop_of_an_array_whose_disk_is_not_known() -> None:
@@ -146,7 +217,7 @@ def test_assemble() -> None:
         steps=(step,),
         undo=step.undo,
         harm=Harm.HARMLESS,
-        notes=("sdd is behind: event 16 of 17",),
+        notes=("sdd is behind, at event 16 of 17: mdadm leaves it out.",),
         devices=NAMES,
     )
 
@@ -223,3 +294,13 @@ def test_assemble_needs_root() -> None:
     capture: Snapshot = survey.snapshot
     seen = replace(survey, snapshot=replace(capture, host=replace(capture.host, source="bug.tar.gz")))
     assert refused(plan_assemble(seen, ("sda",))) == "bug.tar.gz is a capture: it is only looked at"
+
+
+def test_assemble_without_a_newer_member() -> None:
+    """The stale half of a mirror would be taken for the newer one from then on."""
+    survey = host(devices=members(17, 17, 17, 25))
+    assert refused(plan_assemble(survey, NAMES[:3], run=True)) == (
+        "sdd is a newer member, at event 25, and is not named: these are at 17, and what was written since"
+        " then would be lost; name sdd too"
+    )
+    assert isinstance(plan_assemble(host(devices=members(17, 17, 17, 18)), NAMES[:3], run=True), Plan)

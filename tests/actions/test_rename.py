@@ -26,12 +26,10 @@ def rename(survey: Survey, to: str = "new", **more: Any) -> Plan:
     return planned(plan_rename(survey, first(survey), to, **more))
 
 
-def assemble(device: str, name: str, why: str, paths: tuple[str, ...] = PATHS) -> Step:
+def assemble(device: str, name: str, why: str, paths: tuple[str, ...] = PATHS, homehost: str = "nas") -> Step:
+    names = (f"--name={name}", "--update=name", *((f"--homehost={homehost}",) if homehost else ()))
     return Step(
-        argv=(
-            *("mdadm", "--assemble", device, f"--name={name}", "--update=name", f"--uuid={UUID}"),
-            *paths,
-        ),
+        argv=("mdadm", "--assemble", device, *names, f"--uuid={UUID}", *paths),
         why=why,
         proves=(RUNNING, fact(Kind.NAME, UUID, name)),
     )
@@ -46,9 +44,9 @@ STOP = Step(
 )
 
 
-def start(to: str, *needs: Any) -> Step:
+def start(to: str, *needs: Any, homehost: str = "nas") -> Step:
     back = Step(argv=("mdadm", "--stop", f"/dev/md/{to}"), why="to take the name back", proves=(GONE,))
-    step = assemble(f"/dev/md/{to}", to, "start it under its new name")
+    step = assemble(f"/dev/md/{to}", to, "start it under its new name", homehost=homehost)
     return replace(step, needs=(GONE, *needs), undo=(back,))
 
 
@@ -74,7 +72,7 @@ def test_the_whole_plan() -> None:
 def test_to_a_number() -> None:
     survey = host(raid10(), homehost="x" * 28)
     found = rename(survey, "007")
-    assert found.steps[:2] == (STOP, start("007", fact(Kind.GONE, "md7")))
+    assert found.steps[:2] == (STOP, start("007", fact(Kind.GONE, "md7"), homehost="x" * 28))
     assert found.notes == (
         f"{'x' * 28}:007 is longer than the superblock's 31 bytes: it is stored without the host",
     )
@@ -99,34 +97,33 @@ def test_without_a_name_and_a_conf() -> None:
     assert found.steps[2].content == f"ARRAY /dev/md/new metadata=1.2 UUID={UUID}\n"
 
 
+def test_the_host_before_the_old_name_comes_back_too() -> None:
+    survey = host(raid10(), homehost="")
+    stop, start = planned(plan_rename(survey, replace(first(survey), homehost=None), "new")).steps[:2]
+    assert stop.undo == (
+        assemble("/dev/md/data", "data", "bring it back under its old name", homehost="<none>"),
+    )
+    assert start.argv == assemble("/dev/md/new", "new", "", homehost="").argv
+
+
 def test_other_arrays_lines_stay_byte_for_byte() -> None:
     other = f"\tARRAY  /dev/md/other\xe4 UUID={OTHER}\r\n  name=nas:other  \n# ARRAY {UUID}\n"
-    own = f"array /dev/md/data\n  level=raid10\n  UUID={UUID.upper()}\nARRAY x UUID={UUID}\n"
+    own = f"array /dev/md/data\n  level=raid10\n  UUID={UUID.upper()}\nARRAY x UUID={UUID} spare-group=g\n"
     found = rename(host(raid10(), texts={CONF: other + own + other.lstrip("\t")}))
-    line = f"ARRAY /dev/md/new metadata=1.2 UUID={UUID}\n"
+    line = f"ARRAY /dev/md/new metadata=1.2 UUID={UUID} level=raid10 spare-group=g\n"
     assert found.steps[2].content == other + line + other.lstrip("\t")
 
 
-FSTAB = (
-    "# /dev/md/data is here\n"
-    "  # /dev/md127\n"
-    "/dev/md/data\t/srv\text4\tdefaults 0 2\n"
-    "/dev/md/data2 /srv/md127 ext4 x-systemd.requires=/dev/md/data 0 2\n"
-    "/dev/md/data2 /dev/md/data \t/dev/md127 /dev/md/data  \n"
-    "/dev/disk/by-id/md-name-nas:data /x ext4\n"
-    "UUID=1 /\xc3\xa0 ext4 # \xa0/dev/md127\xa0\n"
-    "/dev/md1270 none swap"
-)
-CHANGED = (
-    "# /dev/md/data is here\n"
-    "  # /dev/md127\n"
-    "/dev/md/new\t/srv\text4\tdefaults 0 2\n"
-    "/dev/md/data2 /srv/md127 ext4 x-systemd.requires=/dev/md/data 0 2\n"
-    "/dev/md/data2 /dev/md/new \t/dev/md/new /dev/md/new  \n"
-    "/dev/md/new /x ext4\n"
-    "UUID=1 /\xc3\xa0 ext4 # \xa0/dev/md127\xa0\n"
-    "/dev/md1270 none swap"
-)
+def test_the_name_in_the_line_is_the_new_one() -> None:
+    """A line whose name= is another one keeps mdadm from assembling the array."""
+    text = f"MAILADDR root\nARRAY /dev/md/data metadata=1.2 name=nas:data UUID={UUID} spares=1 # mine\n"
+    found = rename(host(raid10(), texts={CONF: text}))
+    line = f"ARRAY /dev/md/new metadata=1.2 UUID={UUID} name=nas:new spares=1 # mine\n"
+    assert found.steps[2].content == f"MAILADDR root\n{line}"
+
+
+FSTAB = "# /dev/md/data is here\n/dev/md/data\t/srv\text4\tdefaults 0 2\n/dev/md127p1 none swap"
+CHANGED = "# /dev/md/data is here\n/dev/md/new\t/srv\text4\tdefaults 0 2\n/dev/md/new1 none swap"
 CRYPTTAB = "secret /dev/md127 none luks\n\xc3\xa4 /dev/md/data\n"
 TEXTS = {CONF: "", "/etc/fstab": FSTAB, "/etc/crypttab": CRYPTTAB}
 
@@ -145,15 +142,21 @@ def test_references() -> None:
 
 
 def test_references_are_told() -> None:
-    found = rename(host(raid10(), texts=TEXTS))
+    grub = "GRUB_CMDLINE_LINUX=root=/dev/md/data\n"
+    found = rename(host(raid10(), homehost="x" * 28, texts={**TEXTS, "/etc/default/grub": grub}))
     lines = (
         "/etc/fstab names the old path: /dev/md/data\t/srv\text4\tdefaults 0 2",
-        "/etc/fstab names the old path: /dev/md/data2 /dev/md/data \t/dev/md127 /dev/md/data",
-        "/etc/fstab names the old path: /dev/disk/by-id/md-name-nas:data /x ext4",
+        "/etc/fstab names the old path: /dev/md127p1 none swap",
         "/etc/crypttab names the old path: secret /dev/md127 none luks",
         "/etc/crypttab names the old path: ä /dev/md/data",
     )
-    assert found.notes == tuple(f"{line} (with --references it is changed too)" for line in lines)
+    told = "/etc/default/grub, line 1 names the old path; change it by hand, then run update-grub."
+    long = f"{'x' * 28}:new is longer than the superblock's 31 bytes: it is stored without the host"
+    assert found.notes == (
+        *(f"{line} (with --references it is changed too)" for line in lines),
+        told,
+        long,
+    )
     assert len(found.steps) == 3
     assert rename(host(raid10(), texts={"/etc/fstab": "UUID=1 / ext4\n"}), references=True).notes == ()
 

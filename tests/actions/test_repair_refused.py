@@ -8,13 +8,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from raidtui.actions.leave import plan_fail, plan_remove, plan_zero_superblock
 from raidtui.actions.repair import (
     plan_add,
-    plan_fail,
     plan_re_add,
-    plan_remove,
     plan_replace,
-    plan_zero_superblock,
 )
 from raidtui.model.array import Array
 from raidtui.model.disk import Use
@@ -105,7 +103,10 @@ OWN = former(raid10().array_uuid, "nas:data")
             plan_add,
             raid10(bitmap=(1, 8)),
             replace(NEW, superblock=OWN),
-            "sdz was a member, and the bitmap knows what changed; re-add it",
+            (
+                "sdz was a member, and the bitmap knows what changed;"
+                " re-add it; where that fails, zero its superblock and add it"
+            ),
         ),
         (plan_add, raid0(), NEW, NO_SPARES),
         (plan_re_add, raid0(), NEW, NO_SPARES),
@@ -143,15 +144,18 @@ NEEDED = COMPONENT_KIB * 1024 + 8192
             device("sdz", Use(kind="swap", what="sdz")),
             "sdz is in use: swap in use; choose a free device",
         ),
-        (device("sdz", busy="something uses it"), "sdz: something uses it; choose a free device"),
-        (device("sdz", read_only=True), "sdz is read-only"),
+        (
+            device("sdz", busy="something uses it"),
+            "sdz: something uses it; see who: lsblk /dev/sdz; fuser -v /dev/sdz",
+        ),
+        (device("sdz", read_only=True), "sdz is read-only; choose a device that can be written to"),
         (
             device("sdz", Use(kind="partition", what="sdz1"), Use(kind="partition", what="sdz2")),
             "sdz has partitions (sdz1, sdz2); give one of them",
         ),
         (
             device("sdz", size_bytes=NEEDED - 1),
-            f"sdz is too small: {NEEDED - 1} bytes, {NEEDED} are needed",
+            f"sdz is too small: {NEEDED - 1} bytes, {NEEDED} are needed; choose a larger device",
         ),
         (
             replace(NEW, sector_bytes=4096),
@@ -168,9 +172,9 @@ def test_devices(plan: Plans, found: Device, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("sda", "sda is a member of data already; choose a free device"),
-        ("sdb", "sdb is a member of data already; remove it first"),
-        ("sdf", "sdf is a member of root already; choose a free device"),
+        ("sda", "sda is in_sync of data already; choose a free device"),
+        ("sdb", "sdb is faulty of data already; remove it first"),
+        ("sdf", "sdf is a member of root; choose a free device"),
     ],
 )
 def test_members_already(plan: Plans, name: str, sentence: str) -> None:
@@ -213,7 +217,7 @@ def test_members_already(plan: Plans, name: str, sentence: str) -> None:
             "sde",
             "sde is faulty of data already; choose a free device",
         ),
-        (raid10(), "sda", "sdf", "sdf is a member of root already; choose a free device"),
+        (raid10(), "sda", "sdf", "sdf is a member of root; choose a free device"),
     ],
 )
 def test_replace(array: ArraySpec, old: str, new: str, sentence: str) -> None:

@@ -22,12 +22,13 @@ NASTY = (
     "\t#!\r\n",
 )
 HIGH = ("ä".encode().decode("latin-1"), "\xff\x00\\0101 'x'\n\n", "\\\x80")
+SAME = "3\n4\n\n5\n6\n"
 WRITE = Step(
     path="/etc/fstab",
-    content="1\n2\n3\n4\n5\n6\n\xc3\xa4\n",
+    content=f"1\n2\n{SAME}\xc3\xa4\n",
     why="it names the old path",
     needs=(Fact(kind=Kind.DIGEST, subject="/etc/fstab", value="abc"),),
-    undo=(Step(path="/etc/fstab", content="", why="as it was"),),
+    undo=(Step(path="/etc/fstab", content=f"0\n{SAME}old\n", why="as it was"),),
 )
 PLAN = Plan(
     title="rename: data → new",
@@ -71,12 +72,11 @@ def test_sentences() -> None:
         "       a running array keeps its name",
         "  2  write /etc/fstab",
         "       it names the old path",
-        "       | 2",
-        "       | 3",
-        "       | 4",
-        "       | 5",
-        "       | 6",
-        "       | ä",
+        "       - 0",
+        "       + 1",
+        "       + 2",
+        "       - old",
+        "       + ä",
         "  3  echo idle > /sys/x",
         "       go on",
         r"  4  sfdisk /dev/sda <<< 'label: gpt\x0a'",
@@ -106,6 +106,36 @@ def test_harm_and_undo(plan: Plan, first: str, last: str) -> None:
     assert (found[0], found[-1]) == (first, last)
 
 
+GONE = Step(argv=("rm", "--force", "--", "/etc/x"), why="it was not there")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changes"),
+    [
+        ("a\nb\n", "a\nb\nc\n", ["+ c"]),
+        ("a\nb", "a\nb\nc\n", ["+ c"]),
+        ("a\nb\n", "b\n", ["- a"]),
+        ("a\nb\nc\nd\n", "a\nB\nc\nD\n", ["- b", "+ B", "- d", "+ D"]),
+        ("", "a\n\nb\n", ["+ a", "+ ", "+ b"]),
+        ("a\n", "", ["- a"]),
+        ("\xff\x1b\n", "\xc3\xa4\n", ["- \ufffd\\x1b", "+ ä"]),
+        (None, "a\n", ["+ a"]),
+    ],
+)
+def test_what_changes_in_a_file(old: str | None, new: str, changes: list[str]) -> None:
+    back = GONE if old is None else Step(path="/etc/x", content=old, why="as it was")
+    other = Step(argv=("update-initramfs", "-u"), why="it has a copy")
+    step = Step(path="/etc/x", content=new, why="w", undo=(back, other))
+    told = plan_sentences(Plan(title="t", subject="s", steps=(step,)))[3:-1]
+    assert told == [f"       {line}" for line in changes]
+
+
+def test_a_file_whose_old_content_is_not_known() -> None:
+    step = Step(path="/etc/x", content="1\n2\n3\n4\n5\n6\n7\n", why="w")
+    told = plan_sentences(Plan(title="t", subject="s", steps=(step,)))[3:]
+    assert told == [f"       | {number}" for number in range(2, 8)]
+
+
 def test_script(tmp_path: Path) -> None:
     assert shell_script(PLAN) == (
         "#!/bin/sh\n"
@@ -125,7 +155,7 @@ def test_script(tmp_path: Path) -> None:
         "\n"
         "# 2: it names the old path\n"
         "#    must hold: digest /etc/fstab abc\n"
-        "printf %b '1\n2\n3\n4\n5\n6\n\\0303\\0244\n' > /etc/fstab\n"
+        "printf %b '1\n2\n3\n4\n\n5\n6\n\\0303\\0244\n' > /etc/fstab\n"
         "\n"
         "# 3: go on\n"
         "printf '%s\\n' idle > /sys/x\n"

@@ -7,7 +7,14 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from raidtui.actions.sync import is_paused, plan_cancel, plan_check, plan_pause, plan_resume
+from raidtui.actions.sync import (
+    is_paused,
+    plan_cancel,
+    plan_check,
+    plan_pause,
+    plan_repair,
+    plan_resume,
+)
 from raidtui.model.array import Stale
 from raidtui.model.plan import Harm, Plan, Refusal, Step
 from raidtui.model.snapshot import Snapshot
@@ -37,12 +44,58 @@ def step(attribute: str, text: str, why: str) -> Step:
 ANEW = step("sync_min", "0", "so that the next one starts at the start")
 
 
+END = (step("sync_action", "idle", "cancel the check"), ANEW)
+
+
+@pytest.mark.parametrize(
+    ("array", "what", "notes"),
+    [
+        (
+            raid10(attributes={"mismatch_cnt": "128", "last_sync_action": "check"}),
+            "the first copy is written over the others",
+            (
+                "The last check counted 128 sectors that do not match.",
+                (
+                    "On a mirror, mismatches are often harmless: swap, or pages that changed while they were"
+                    " written."
+                ),
+            ),
+        ),
+        (
+            raid5(attributes={"last_sync_action": "resync"}),
+            "parity is computed anew from the data",
+            ("No check has counted yet what does not match: a check comes first, and writes nothing.",),
+        ),
+    ],
+)
+def test_repair(array: ArraySpec, what: str, notes: tuple[str, ...]) -> None:
+    """It is asked for by the array's name: md cannot know which copy is the right one."""
+    found = plan(plan_repair, array)
+    assert isinstance(found, Plan)
+    wrote = found.steps[0]
+    assert (wrote.text, wrote.why) == ("repair", f"where members do not match, {what}")
+    assert wrote.destroys
+    assert [each.text for each in wrote.undo] == ["idle", "0"]
+    assert replace(found, steps=(), undo=()) == Plan(
+        title="repair started",
+        subject=array.label,
+        steps=(),
+        harm=Harm.DESTROYS,
+        warning=f"Where members do not match, {what}. md cannot know which one is right.",
+        notes=notes,
+        confirm=array.label,
+        devices=tuple(name for name in array.members if name),
+        arrays=(array.name,),
+    )
+    assert found.undo == wrote.undo
+
+
 def test_check() -> None:
     expected = Plan(
         title="check started",
         subject="data",
-        steps=(step("sync_action", "check", "read all members and compare"),),
-        undo=(step("sync_action", "idle", "cancel the check"), ANEW),
+        steps=(replace(step("sync_action", "check", "read all members and compare"), undo=END),),
+        undo=END,
     )
     assert plan(plan_check, raid10()) == expected
     first = step("sync_min", "0", "from the start, not where the last one stopped")

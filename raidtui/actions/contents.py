@@ -1,0 +1,161 @@
+"""What is on a device: what would be lost with it, whose it is, and what clears it for good.
+
+Identity is the disk's serial number, its size and a digest of its ends; never its name.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from raidtui.model.disk import Use
+from raidtui.model.plan import Fact, Kind, Step
+from raidtui.model.survey import Device, Superblock, Survey
+
+TABLES = {"gpt": "GPT", "dos": "MBR"}
+_CONTENTS = {
+    "crypto_LUKS": "encrypted data (LUKS)",
+    "LVM2_member": "an LVM physical volume",
+    "linux_raid_member": "an md superblock",
+    "swap": "swap space",
+    "zfs_member": "a part of a ZFS pool",
+    "bcache": "a part of a bcache",
+    "drbd": "a part of a DRBD volume",
+    "ceph_bluestore": "a part of a Ceph store",
+    "mpath_member": "a path of a multipath device",
+    "isw_raid_member": "a part of an Intel RAID (IMSM)",
+    "ddf_raid_member": "a part of a controller's RAID (DDF)",
+}
+_FOREIGN = frozenset(_CONTENTS) - {"linux_raid_member", "swap"}
+
+
+def device_facts(device: Device, *, free: bool = True, untouched: bool = True) -> tuple[Fact, ...]:
+    """Return what must still hold of a device right before something is written to it."""
+    name, disk = device.disk.name, device.disk
+    facts = []
+    if disk.identity:
+        facts.append(Fact(kind=Kind.SERIAL, subject=name, value=disk.identity))
+    if disk.size_bytes is not None:
+        facts.append(Fact(kind=Kind.SIZE, subject=name, value=str(disk.size_bytes)))
+    if free:
+        facts.append(Fact(kind=Kind.FREE, subject=name))
+    if untouched and device.digest:
+        facts.append(Fact(kind=Kind.UNTOUCHED, subject=name, value=device.digest))
+    return tuple(facts)
+
+
+def loss_of(device: Device, survey: Survey) -> str:
+    """Return what is on a device, and on its partitions, in one sentence; "" for an empty one."""
+    parts = _own_words(device)
+    for use in device.disk.uses:
+        if use.kind == "partition":
+            part = survey.devices.get(use.what)
+            inside = _own_words(part) if part is not None else []
+            parts.append(f"the partition {use.what}" + (f" with {' and '.join(inside)}" if inside else ""))
+    return f"{device.disk.name}: {', '.join(parts)}" if parts else ""
+
+
+def _own_words(device: Device) -> list[str]:
+    block = device.superblock
+    parts = [f"a member of {array_words(block)}"] if block is not None else []
+    return parts + [use_words(use) for use in signatures(device)]
+
+
+def signatures(device: Device) -> tuple[Use, ...]:
+    """Return what udev found on a device itself; what md says of its superblock is more than a signature."""
+    return tuple(
+        use
+        for use in device.disk.uses
+        if use.kind == "signature" and not (use.what == "linux_raid_member" and device.superblock is not None)
+    )
+
+
+def foreign_use(device: Device) -> Use | None:
+    """Return the signature of another storage system: what it holds cannot be seen from here."""
+    for use in signatures(device):
+        if use.what in _FOREIGN or is_other_raid(use.what):
+            return use
+    return None
+
+
+def with_parts(device: Device, survey: Survey) -> tuple[Device, ...]:
+    """Return the partitions of a device that are known, and the device itself, last."""
+    names = [use.what for use in device.disk.uses if use.kind == "partition"]
+    return (*(survey.devices[name] for name in names if name in survey.devices), device)
+
+
+def array_words(block: Superblock) -> str:
+    """Return the array of a superblock: its name, shape, UUID and last change."""
+    shape = [
+        block.level or "",
+        f"{block.raid_disks} members" if block.raid_disks else "",
+        block.uuid or "no UUID",
+    ]
+    when = ""
+    if block.updated_s is not None:
+        when = f", last changed {datetime.fromtimestamp(block.updated_s, UTC):%Y-%m-%d %H:%M} UTC"
+    return f'the array "{block.label}" ({", ".join(word for word in shape if word)}){when}'
+
+
+def use_words(use: Use) -> str:
+    """Return a signature as what it means: the ext4 file system "root"."""
+    if use.what in TABLES:
+        return f"the {TABLES[use.what]} partition table"
+    label = f' "{use.detail}"' if use.detail else ""
+    words = _CONTENTS.get(use.what)
+    if words is None and is_other_raid(use.what):
+        words = f"a part of another RAID ({use.what.removesuffix('_raid_member')})"
+    return (words or f"the {use.what} file system") + label
+
+
+def is_other_raid(signature: str) -> bool:
+    """Whether a signature is of a RAID that is none of md's own."""
+    return signature.endswith("_raid_member") and signature != "linux_raid_member"
+
+
+def wipe_steps(device: Device, survey: Survey) -> tuple[Step, ...]:
+    """Return what clears a device, so that nothing of it comes back later; nothing for an empty one.
+
+    Partitions are cleared one by one before the table that they are in: what is left in the middle of a disk
+    shows up again as soon as a partition begins there.
+    """
+    *parts, whole = with_parts(device, survey)
+    steps = [step for part in parts for step in _wipe_one(part)]
+    has_parts = any(use.kind == "partition" for use in device.disk.uses)
+    return (*steps, *_wipe_one(whole, forced=has_parts, untouched=not steps))
+
+
+def _wipe_one(device: Device, *, forced: bool = False, untouched: bool = True) -> tuple[Step, ...]:
+    name, old = device.disk.name, device.superblock
+    steps = []
+    needs = device_facts(device, untouched=untouched)
+    if old is not None:
+        none = Fact(kind=Kind.SUPERBLOCK, subject=name)
+        was = (Fact(kind=Kind.SUPERBLOCK, subject=name, value=old.uuid),) if old.uuid else ()
+        zero = Step(
+            argv=("mdadm", "--zero-superblock", device.path),
+            why=f"{name} is no part of {old.label} any more",
+            needs=(*needs, *was),
+            proves=(none,),
+            destroys=True,
+        )
+        steps.append(zero)
+        # It was written to, by us: what holds now is that it has no superblock.
+        needs = (*device_facts(device, untouched=False), none)
+    if old is not None or forced or signatures(device):
+        wipe = Step(
+            argv=("wipefs", "--all", device.path),
+            why=f"what is on {name} must not come back later",
+            needs=needs,
+            proves=(Fact(kind=Kind.CLEAN, subject=name),),
+            destroys=True,
+        )
+        steps.append(wipe)
+    return tuple(steps)
+
+
+def cleared_facts(device: Device, survey: Survey) -> tuple[Fact, ...]:
+    """Return what must hold of a device right before it is taken, after its wipe where there was one."""
+    facts = device_facts(device, untouched=not wipe_steps(device, survey))
+    if device.superblock is not None:
+        return (*facts, Fact(kind=Kind.SUPERBLOCK, subject=device.disk.name))
+    return facts
