@@ -38,10 +38,12 @@ def start_worker(job: Job, *, back: bool = False) -> None:
 
     Raises:
         BusyError: another job is running.
-        JobError: the worker cannot be started.
+        JobError: the worker cannot be started, or there is no room for its journal.
     """
     refuse_busy(job.folder.parent)
-    argv = (sys.executable, "-m", "raidtui", "jobs", "work", str(job.folder), *(("--back",) if back else ()))
+    job.keep_room()
+    order = (job.order, "work", str(job.folder))
+    argv = (sys.executable, "-m", "raidtui", *order, *(("--back",) if back else ()))
     own = {"PYTHONPATH": str(Path(raidtui.__file__).parents[1]), "SUDO_USER": who(), "LC_ALL": "C.UTF-8"}
     if os.path.isdir("/run/systemd/system") and tool_path("systemd-run"):  # noqa: PTH112
         settings = [f"--setenv={key}={value}" for key, value in own.items()]

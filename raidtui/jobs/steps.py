@@ -10,9 +10,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from raidtui.host.discards import read_discards
 from raidtui.host.facts import why_not
 from raidtui.host.names import canonical_uuid
 from raidtui.host.root import Root
+from raidtui.jobs.trial import discarded, trial_sentence
 from raidtui.model.plan import Fact, Step
 
 _MEANINGS = {
@@ -24,9 +26,15 @@ _MEANINGS = {
     errno.ENODEV: "the array was stopped meanwhile",
     errno.EROFS: "a captured tree is never written to",
 }
+_BEYOND_MD = {
+    errno.EBUSY: "the kernel is busy, or another setting stands in the way",
+    errno.ENOENT: "the file is not there: the device is gone, or has no such setting",
+    errno.ENODEV: "the device is gone",
+}
 _USAGE_LINES = 8
 _PROOF_S = 15.0
 _PROOF_PACE_S = 0.05
+_COUNT_S = 2.0
 
 Say = Callable[[str], None]
 """Takes what a tool printed."""
@@ -55,6 +63,10 @@ def do_step(root: Root, step: Step, say: Say, *, backup: str = "") -> str:
         return reason
     if step.argv:
         reason = _run(root, step, say)
+        if reason and step.may_fail:
+            if not step.counts:  # else the counters were what was asked for
+                say(f"{reason}; that is a finding, and the plan goes on")
+            return ""
     elif step.content is not None:
         reason = _replace(step.path, step.content, backup)
     else:
@@ -71,15 +83,26 @@ def _write(root: Root, step: Step) -> str:
     try:
         root.write(step.path, step.text)
     except OSError as error:
-        return _MEANINGS.get(error.errno or 0) or error.strerror or str(error)
+        return _meaning(root, error, step.path)
     return ""
 
 
+def _meaning(root: Root, error: OSError, path: str) -> str:
+    code = error.errno or 0
+    if code == errno.EROFS and root.live:
+        return f"{'/'.join(path.split('/')[:2])} is mounted read-only here, as in a container"
+    known = _MEANINGS if "/md/" in path else _MEANINGS | _BEYOND_MD
+    return known.get(code) or error.strerror or str(error)
+
+
 def _run(root: Root, step: Step, say: Say) -> str:
+    before = read_discards(root, step.counts)
     output = root.run(*step.argv, timeout_s=step.timeout_s, stdin=step.stdin)
     for text in (output.stdout, output.stderr):
         if text:
             say(text)
+    if step.counts:
+        say(trial_sentence(output, _discarded(root, step, before, patient=output.status == 0)))
     if output.why_not:
         return output.why_not
     if output.status != 0:
@@ -87,6 +110,16 @@ def _run(root: Root, step: Step, say: Say) -> str:
         said = lines[-1] if len(lines) < _USAGE_LINES else lines[0]  # so many lines are the tool's usage
         return f"{step.argv[0]} failed ({output.status})" + (f": {said}" if said else "")
     return ""
+
+
+def _discarded(root: Root, step: Step, before: dict[str, int], *, patient: bool) -> dict[str, int]:
+    """Discards may end a moment after the tool: until the first one is counted, they are waited for."""
+    end_s = time.monotonic() + _COUNT_S
+    while True:
+        found = discarded(before, read_discards(root, step.counts))
+        if not patient or any(found.values()) or not found or time.monotonic() >= end_s:
+            return found
+        time.sleep(_PROOF_PACE_S)
 
 
 def _replace(path: str, content: str, backup: str) -> str:

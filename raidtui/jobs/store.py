@@ -1,7 +1,8 @@
 """Jobs on disk: a folder each, with the plan, the journal, what the tools printed, and the black box.
 
 The journal is JSON lines, each synced before the next thing happens: whatever is killed, whenever, it says
-which step was under way.
+which step was under way. Where the disk runs full, room that was kept is given up for it: a job can always
+say how it ended, and go back.
 """
 
 from __future__ import annotations
@@ -23,7 +24,12 @@ from raidtui.jobs.journal import journal_path, who
 from raidtui.model.plan import Plan
 
 SCHEMA = 1
+# Of a step's entries, with what the tools print, most take a tenth of that.
+_ROOM_BYTES, _STEP_BYTES = 32 << 10, 8 << 10
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _FINAL = ("done", "failed", "cancelled", "rolled back", "stuck")
+COURSE_FILE = "bench.json"
+"""Beside the plan of a benchmark's job, which has no steps: what the benchmark does (``raidtui.bench``)."""
 
 
 class JobError(Exception):
@@ -86,6 +92,8 @@ class Job:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.full = ""
+        """Why the journal could be written to only by giving up the room that was kept for it, if so."""
 
     @classmethod
     def create(cls, plan: Plan, *, host: str, folder: Path | None = None) -> Job:
@@ -102,7 +110,9 @@ class Job:
             place = _new_place(parent, plan)
             job = cls(place)
             _write_synced(place / "plan.json", data)
+            (place / "output.log").touch(mode=0o600)
             job.note(event="made", title=plan.title, subject=plan.subject)
+            job._fill_room(plan)
             _sync_folder(place)
             _sync_folder(parent)  # else a crash could forget that there is a job
         except OSError as error:
@@ -118,6 +128,19 @@ class Job:
         """The folder's name."""
         return self.folder.name
 
+    def keep(self, name: str, data: bytes) -> None:
+        """Put a file beside the plan, and wait until it is on disk.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        _write_synced(self.folder / name, data)
+
+    @property
+    def order(self) -> str:
+        """Whose ``work`` carries it out, on the command line: jobs, or bench."""
+        return "bench" if (self.folder / COURSE_FILE).is_file() else "jobs"
+
     @property
     def plan(self) -> Plan:
         """The plan.
@@ -130,6 +153,34 @@ class Job:
         except OSError as error:
             raise JobError(f"job {self.id} has no plan: {error.strerror}") from error
 
+    def keep_room(self) -> None:
+        """Keep room for the journal, where none is kept.
+
+        Raises:
+            JobError: there is none, or the plan cannot be read.
+        """
+        if (self.folder / "room").exists():
+            return
+        try:
+            self._fill_room(self.plan)
+        except OSError as error:
+            (self.folder / "room").unlink(missing_ok=True)
+            why = f"job {self.id} cannot be kept in {self.folder.parent}: {error.strerror}"
+            raise JobError(f"{why}; make room there first; nothing was begun") from error
+
+    def _fill_room(self, plan: Plan) -> None:
+        steps = sum(1 + len(step.undo) for step in plan.steps)
+        # Noise: a file system that compresses would keep nothing for zeros.
+        _write_synced(self.folder / "room", os.urandom(_ROOM_BYTES + steps * _STEP_BYTES))
+
+    def give_room_up(self) -> bool:
+        """Give the room back that was kept; return whether there was any."""
+        try:
+            (self.folder / "room").unlink()
+        except OSError:
+            return False
+        return True
+
     def note(self, **entry: object) -> None:
         """Append to the journal, and wait until it is on disk.
 
@@ -137,6 +188,15 @@ class Job:
             OSError: it could not be written: the job must not go on.
         """
         line = json.dumps({"at_s": round(time.time(), 3), "who": who(), **entry}, ensure_ascii=False)
+        try:
+            self._append(line)
+        except OSError as error:
+            if error.errno not in _FULL or not self.give_room_up():
+                raise
+            self.full = f"{self.folder.parent}: {error.strerror}"
+            self._append(line)
+
+    def _append(self, line: str) -> None:
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         descriptor = os.open(self.folder / "journal.jsonl", flags, 0o600)
         try:
@@ -202,6 +262,8 @@ class Job:
         Raises:
             JobError: that is so, or the plan cannot be read.
         """
+        if self.order == "bench":  # what it changed is in jobs of its own
+            return
         done, begun = self.done_steps()
         steps = self.plan.steps
         if not any(step.undo for number, step in enumerate(steps) if number in done | begun):
@@ -250,8 +312,9 @@ def only_worker(folder: Path, job_id: str) -> Iterator[None]:
             if not _take(descriptor):
                 holder = os.pread(descriptor, 4096, 0).decode("utf-8", "replace").strip()
                 raise BusyError(f"another job is running: {holder}; wait for it, or cancel it")
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{job_id} (pid {os.getpid()}, by {who()})".encode(), 0)
+            text = f"{job_id} (pid {os.getpid()}, by {who()})".encode()
+            os.pwrite(descriptor, text, 0)  # over the last one: on a full disk there is no room for another
+            os.ftruncate(descriptor, len(text))
         except OSError as error:
             raise JobError(f"the lock {path} cannot be taken: {error.strerror}; nothing was begun") from error
         yield

@@ -23,6 +23,8 @@ def entry_words(entry: Mapping[str, Any]) -> str:
         return f"     undo: {entry.get('command', '')}"
     if event == "undo failed":
         return f"     undo failed: {entry.get('reason', '')}"
+    if event == "cost":
+        return f"     written: {entry.get('text', '')}"
     if event == "output":
         return "\n".join(f"     | {line}" for line in str(entry.get("text", "")).rstrip("\n").split("\n"))
     if event in FINAL:

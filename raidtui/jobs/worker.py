@@ -9,8 +9,11 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
+from typing import Protocol
 
 from raidtui.host.root import Root
 from raidtui.jobs.blackbox import save_black_box
@@ -19,17 +22,32 @@ from raidtui.jobs.store import BusyError, Job, JobError, only_worker
 from raidtui.model.plan import Harm, Plan, Step
 
 
+class Measure(Protocol):
+    """Measures what a job writes to disks. Raises nothing: that is no reason to stop a job."""
+
+    def before(self) -> None:
+        """Take the first reading."""
+
+    def after(self) -> str:
+        """Take the other one; return what was written in words, or ""."""
+
+
+Measuring = Callable[[Plan], Measure]
+
+
 class Worker:
     """Works on one job.
 
     Args:
         root: the host.
         job: what is to be done.
+        measuring: makes what measures the cost of a plan that writes to disks.
     """
 
-    def __init__(self, root: Root, job: Job) -> None:
+    def __init__(self, root: Root, job: Job, measuring: Measuring | None = None) -> None:
         self._root = root
         self._job = job
+        self._measuring = measuring
         self._cancelled = False
 
     def work(self) -> str:
@@ -41,8 +59,9 @@ class Worker:
         with only_worker(self._job.folder.parent, self._job.id):
             self._listen()
             plan = self._job.plan
+            self._job.keep_room()
             self._job.note(event="work", pid=os.getpid())
-            state, reason = self._forward(plan)
+            state, reason = self._measured(plan)
             if state == "failed" and plan.rolls_back:
                 self._job.note(event="going back", reason=reason)
                 return self._back(plan, reason)
@@ -58,8 +77,20 @@ class Worker:
             self._listen()
             self._job.refuse_back()
             plan = self._job.plan
+            self._job.keep_room()
             self._job.note(event="work", pid=os.getpid(), back=True)
             return self._back(plan, "asked for")
+
+    def _measured(self, plan: Plan) -> tuple[str, str]:
+        """Go forward; what a plan that writes to disks has cost them is noted."""
+        if self._measuring is None or not any(step.destroys for step in plan.steps):
+            return self._forward(plan)
+        measure = self._measuring(plan)
+        measure.before()
+        ended = self._forward(plan)
+        if words := measure.after():
+            self._job.note(event="cost", text=words)
+        return ended
 
     def _forward(self, plan: Plan) -> tuple[str, str]:
         """Return how it ended, and why: done, cancelled, failed."""
@@ -71,6 +102,8 @@ class Worker:
                 continue
             if self._cancelled:
                 return "cancelled", f"cancelled before step {number + 1}"
+            if self._job.full:
+                return "failed", f"stopped before step {number + 1}: {_make_room(self._job)}"
             if number in begun and step.proves and holds(self._root, step.proves):
                 self._job.note(event="step done", step=number, found=True)
                 continue
@@ -82,7 +115,7 @@ class Worker:
             reason = first_trouble(self._root, step.needs)
             if not reason:
                 self._job.note(event="begin", step=number, command=step.command)
-                reason = self._do(step)
+                reason = _make_room(self._job) if self._job.full else self._do(step)
             if reason:
                 self._job.note(event="step failed", step=number, reason=reason)
                 return "failed", f"step {number + 1}: {reason}"
@@ -93,31 +126,43 @@ class Worker:
         done, begun = self._job.done_steps()
         stuck = ""
         for number in sorted(done | begun, reverse=True):
-            undone = True
-            for step in plan.steps[number].undo:
-                if step.proves and holds(self._root, step.proves):
-                    continue
-                self._job.note(event="undo", of=number, command=step.command)
-                if reason := self._do(step):
-                    self._job.note(event="undo failed", of=number, reason=reason)
-                    stuck = stuck or f"step {number + 1} cannot be undone: {reason}"
-                    undone = False
-            if undone:
+            if reason := self._undo(number, plan.steps[number].undo):
+                stuck = stuck or f"step {number + 1} cannot be undone: {reason}"
+            else:
                 self._job.note(event="undone", step=number)
         if stuck:
             return self._end("stuck", reason=f"{why}; {stuck}")
         return self._end("rolled back", reason=why)
 
+    def _undo(self, number: int, steps: tuple[Step, ...]) -> str:
+        """Return why a step cannot be undone, or ""."""
+        first = ""
+        for place, step in enumerate(steps):
+            if step.proves and holds(self._root, step.proves):
+                continue
+            self._job.note(event="undo", of=number, command=step.command)
+            if reason := self._do(step):
+                self._job.note(event="undo failed", of=number, reason=reason)
+                first = first or reason
+                if place == 0:  # what comes after it stands on it
+                    break
+        return first
+
     def _do(self, step: Step) -> str:
         return do_step(self._root, step, self._say, backup=f"{self._job.id}.bak")
 
     def _say(self, text: str) -> None:
-        with (self._job.folder / "output.log").open("a", encoding="utf-8", errors="replace") as file:
+        with (
+            contextlib.suppress(OSError),  # on a full disk: the journal has room of its own
+            (self._job.folder / "output.log").open("a", encoding="utf-8", errors="replace") as file,
+        ):
             file.write(text if text.endswith("\n") else text + "\n")
         self._job.note(event="output", text=text[-4000:])
 
     def _end(self, state: str, *, reason: str = "") -> str:
         self._job.note(event=state, **({"reason": reason} if reason else {}))
+        if state in {"done", "rolled back"}:
+            self._job.give_room_up()
         return state
 
     def _listen(self) -> None:
@@ -131,10 +176,14 @@ class Worker:
         self._cancelled = True
 
 
-def work_on(root: Root, folder: Path, *, back: bool = False) -> int:
+def _make_room(job: Job) -> str:
+    return f"{job.full}; make room there, then go on"
+
+
+def work_on(root: Root, folder: Path, *, back: bool = False, measuring: Measuring | None = None) -> int:
     """Run a worker in this process; return the exit status: 0 done, 1 not, 75 another job is running."""
     job = Job(folder)
-    worker = Worker(root, job)
+    worker = Worker(root, job, measuring)
     try:
         state = worker.roll_back() if back else worker.work()
     except JobError as error:
@@ -142,4 +191,8 @@ def work_on(root: Root, folder: Path, *, back: bool = False) -> int:
         with contextlib.suppress(OSError):  # where the folder cannot be written to, that was the reason
             job.note(event="not begun", reason=str(error), **({"busy": True} if busy else {}))
         return 75 if busy else 1
+    except OSError as error:  # what cannot be noted is not done
+        why = f"its journal in {folder} cannot be written: {error.strerror}; make room there, then resume it"
+        sys.stderr.write(f"raidtui: job {job.id} stopped: {why}\n")
+        return 1
     return 0 if state == ("rolled back" if back else "done") else 1

@@ -311,7 +311,8 @@ def test_a_plan_is_synced_before_its_job_is_noted(tmp_path: Path, monkeypatch: p
     synced: list[int] = []
     monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
     job = made(tmp_path)
-    places = (job.folder / "plan.json", job.folder / "journal.jsonl", job.folder, job.folder.parent)
+    files = (job.folder / name for name in ("plan.json", "journal.jsonl", "room"))
+    places = (*files, job.folder, job.folder.parent)
     assert synced == [place.stat().st_ino for place in places]
 
 

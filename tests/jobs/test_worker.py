@@ -211,7 +211,7 @@ def test_what_was_never_begun_is_not_undone(tmp_path: Path, host: Host) -> None:
             (1, "", "mdadm: Cannot get exclusive access\n"),
             "mdadm failed (1): mdadm: Cannot get exclusive access",
         ),
-        (up(B), None, "the kernel is busy with another sync action"),
+        (up(B), None, "the kernel is busy, or another setting stands in the way"),
         (replace(up(B), text="2"), (0, "", ""), f"it was done, but {B} reads '2'"),
     ],
 )
@@ -295,7 +295,7 @@ def test_an_undo_that_fails(tmp_path: Path, host: Host) -> None:
     host.fails = {f"{C} 1": errno.EBUSY, f"{B} 0": errno.EBUSY}
     job = job_of(tmp_path, BACK)
     assert Worker(host, job).work() == "stuck"
-    busy = "the kernel is busy with another sync action"
+    busy = "the kernel is busy, or another setting stands in the way"
     assert (reason(job), job.state) == (f"step 3: {busy}; step 2 cannot be undone: {busy}", "stuck")
     assert (host.state, job.done_steps()) == ("010", (set(), {1}))
     assert journal(job, since=9) == ["undone 2", "undo 1", "undo failed 1", "undo 0", "undone 0", "stuck"]
@@ -628,3 +628,31 @@ def test_a_journal_that_cannot_be_written_stops_the_job(
     with pytest.raises(OSError, match="No space left on device"):
         Worker(host, job).work()
     assert host.did == []
+
+
+class Cost:
+    """Measures nothing, and says so."""
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+        self.calls: list[str] = []
+
+    def before(self) -> None:
+        self.calls.append("before")
+
+    def after(self) -> str:
+        self.calls.append("after")
+        return self.words
+
+
+@pytest.mark.parametrize(("destroys", "words"), [(True, "2 GB to sdd"), (True, ""), (False, "2 GB to sdd")])
+def test_what_a_plan_has_written_is_noted(tmp_path: Path, host: Host, *, destroys: bool, words: str) -> None:
+    """Of a plan that writes to disks, right before its end; it was read before the first step."""
+    cost = Cost(words)
+    plan = Plan(title="t", subject="s", steps=(Step(argv=("tool-1",), why="w", destroys=destroys),))
+    job = Job.create(plan, host="nas", folder=tmp_path)
+    assert Worker(host, job, lambda _: cost).work() == "done"
+    told = [entry["text"] for entry in job.entries() if entry["event"] == "cost"]
+    assert told == ([words] if destroys and words else [])
+    assert cost.calls == (["before", "after"] if destroys else [])
+    assert job.state == "done"
