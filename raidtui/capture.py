@@ -16,19 +16,26 @@ from pathlib import Path
 
 import raidtui
 from raidtui.host.root import Root
-from raidtui.host.tools import output_path
+from raidtui.host.smart import smart_outputs
+from raidtui.host.smart_json import parse_smart
+from raidtui.host.smart_names import smart_names
+from raidtui.host.tools import ToolOutput, output_path
+from raidtui.model.smart import SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
+from raidtui.wear.pages import PATH
+from raidtui.wear_desk import WearDesk
 
 _BLOCK = "/sys/class/block"
 _PROC = (
     "/proc/mdstat", "/proc/diskstats", "/proc/swaps", "/proc/self/mountinfo", "/proc/partitions",
-    "/proc/sys/kernel/hostname", "/proc/sys/kernel/osrelease", "/proc/sys/dev/raid/speed_limit_min",
+    "/proc/sys/kernel/hostname", "/proc/sys/kernel/osrelease", "/proc/sys/kernel/random/boot_id",
+    "/proc/sys/dev/raid/speed_limit_min",
     "/proc/sys/dev/raid/speed_limit_max", "/proc/sys/dev/raid/sync_io_depth", "/etc/mdadm/mdadm.conf",
     "/etc/mdadm.conf", "/etc/os-release", "/sys/module/md_mod/parameters/start_ro",
 )  # fmt: skip
 _DISK = (
-    "dev", "size", "ro", "removable", "partition", "wwid", "serial", "dm/name",
+    "dev", "size", "ro", "removable", "partition", "wwid", "serial", "dm/name", "diskseq",
     "device/model", "device/vendor", "device/serial", "device/timeout", "device/queue_depth",
     "queue/rotational", "queue/scheduler", "queue/nr_requests", "queue/logical_block_size",
     "queue/physical_block_size", "queue/optimal_io_size", "queue/discard_max_bytes",
@@ -38,6 +45,12 @@ _SECRET_KEYS = re.compile(
     r"^(E:)?(ID_SERIAL|ID_SERIAL_SHORT|ID_WWN\w*|SCSI_IDENT_\w+|ID_SCSI_SERIAL|ID_ATA_\w*WWN\w*)=(.+)$",
     re.MULTILINE,
 )
+_JSON_SECRET = re.compile(
+    r'"(disk|serial_number|logical_unit_id|eui64|nguid|\w*sas_address|\w*nqn|\w*uuid)"\s*:\s*"([^"]{4,200})"'
+)
+_JSON_WWN = re.compile(r'"(wwn|eui64|nguid)"(\s*:\s*)(\{[^{}]*\}|[0-9]+)')
+_OF_SMART = (output_path(("smartctl",)).removesuffix(".txt"), PATH)
+_SMART_S = 15.0
 
 
 def write_capture(root: Root, target: Path, *, with_serials: bool = False) -> int:
@@ -95,6 +108,7 @@ def _files(root: Root, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
         for member in array.members:
             yield from _tool(root, "mdadm", "--examine", "--export", f"/dev/{member.name}")
     yield from _tool(root, "mdadm", "--version")
+    yield from _wear(root, snapshot)
 
 
 def _device(root: Root, name: str) -> Iterator[tuple[str, bytes]]:
@@ -118,11 +132,35 @@ def _file(root: Root, path: str) -> Iterator[tuple[str, bytes]]:
         return  # a file that is not there, or not for us, is not part of the capture either
 
 
+def _wear(root: Root, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
+    """Yield what smartctl says of the disks, none of them woken, and their history."""
+    known = []
+    for name in smart_names(root, snapshot):
+        outputs = smart_outputs(root, name, _SMART_S)
+        for output in outputs:
+            yield from _said(output)
+        found = parse_smart(outputs[-1].stdout, name, outputs[-1].status)
+        if isinstance(found, SmartReading) and found.identity:
+            known.append(found.identity)
+    if history := WearDesk(root).kept(known):
+        yield PATH, history
+
+
 def _tool(root: Root, *argv: str) -> Iterator[tuple[str, bytes]]:
-    output = root.run(*argv)
+    yield from _said(root.run(*argv))
+
+
+def _said(output: ToolOutput) -> Iterator[tuple[str, bytes]]:
     if output.status is not None:
         said = f"exit {output.status}\n{output.stdout}{output.stderr}"
-        yield output_path(argv), said.encode()
+        yield output_path(output.argv), said.encode()
+
+
+def _without_wwns(data: bytes) -> tuple[bytes, set[str]]:
+    """Return JSON without names that are numbers in it, and those that are texts, to be hashed."""
+    text = _JSON_WWN.sub(r'"\1"\2{}', data.decode("utf-8", "surrogateescape"))
+    found = {match[2] for match in _JSON_SECRET.finditer(text)}
+    return text.encode("utf-8", "surrogateescape"), found
 
 
 def _links(root: Root) -> Iterator[tuple[str, str]]:
@@ -143,6 +181,9 @@ def _hash_serials(
             secret.update(match.group(3) for match in _SECRET_KEYS.finditer(data.decode("utf-8", "replace")))
         elif path.endswith(("/serial", "/wwid")):
             secret.add(data.decode("utf-8", "replace").strip())
+        elif path.startswith(_OF_SMART):
+            files[path], found = _without_wwns(data)
+            secret.update(found)
     words = sorted((word for word in secret if len(word) > 3), key=len, reverse=True)
     hashed = {
         word: "h" + hashlib.blake2b(word.encode(), key=salt, digest_size=6).hexdigest() for word in words

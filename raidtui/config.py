@@ -9,6 +9,10 @@ from typing import Any
 
 from msgspec import Struct, field
 
+_KNOWN = frozenset({"theme", "mouse", "keys", "wear"})
+_MOST_TBW = 1_000_000
+_RATING_FORM = '[wear.rated_tbw] must hold lines like "Samsung SSD 850 EVO 500GB" = 150'
+
 
 class Config(Struct, frozen=True, kw_only=True):
     """Settings.
@@ -17,12 +21,14 @@ class Config(Struct, frozen=True, kw_only=True):
         theme: a theme's name; None: the default.
         mouse: whether the mouse is used.
         keys: binding id -> keys, comma separated ("arrays.check": "f5").
+        rated_bytes: what their makers let be written to disks, by the beginning of a model's name.
         troubles: sentences on what could not be taken from the file; shown in the log.
     """
 
     theme: str | None = None
     mouse: bool = True
     keys: Mapping[str, str] = field(default_factory=dict)
+    rated_bytes: Mapping[str, int] = field(default_factory=dict)
     troubles: tuple[str, ...] = ()
 
 
@@ -48,7 +54,7 @@ def read_config(folder: Path | None = None) -> Config:
 
 
 def _checked(path: Path, values: dict[str, Any]) -> Config:
-    troubles = [f"{path}: unknown setting {key!r}" for key in values.keys() - {"theme", "mouse", "keys"}]
+    troubles = [f"{path}: unknown setting {key!r}" for key in values.keys() - _KNOWN]
     theme, mouse, keys = values.get("theme"), values.get("mouse", True), values.get("keys", {})
     if theme is not None and not isinstance(theme, str):
         troubles.append(f"{path}: theme must be a name in quotes")
@@ -59,4 +65,26 @@ def _checked(path: Path, values: dict[str, Any]) -> Config:
     if not isinstance(keys, dict) or not all(isinstance(each, str) for each in keys.values()):
         troubles.append(f'{path}: [keys] must hold lines like "arrays.check" = "f5"')
         keys = {}
-    return Config(theme=theme, mouse=mouse, keys=keys, troubles=tuple(sorted(troubles)))
+    rated_bytes, wrong = _ratings(path, values.get("wear", {}))
+    troubles += wrong
+    return Config(
+        theme=theme, mouse=mouse, keys=keys, rated_bytes=rated_bytes, troubles=tuple(sorted(troubles))
+    )
+
+
+def _ratings(path: Path, wear: object) -> tuple[dict[str, int], list[str]]:
+    """Return the ratings of ``[wear.rated_tbw]`` in bytes, and what is wrong with others."""
+    if not isinstance(wear, dict):
+        return {}, [f"{path}: wear must be a table: [wear.rated_tbw]"]
+    troubles = [f"{path}: unknown setting {f'wear.{key}'!r}" for key in wear.keys() - {"rated_tbw"}]
+    ratings = wear.get("rated_tbw", {})
+    if not isinstance(ratings, dict):
+        return {}, [*troubles, f"{path}: {_RATING_FORM}"]
+    found: dict[str, int] = {}
+    for model, terabytes in ratings.items():
+        number = isinstance(terabytes, int | float) and not isinstance(terabytes, bool)
+        if model.strip() and number and 0 < terabytes <= _MOST_TBW:
+            found[model.strip()] = round(terabytes * 10**12)
+        else:
+            troubles.append(f"{path}: {model!r} = {terabytes!r} is left out; {_RATING_FORM}")
+    return found, troubles

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import tarfile
 from pathlib import Path
 
@@ -14,7 +15,13 @@ from raidtui.host.opening import open_root
 from raidtui.host.root import MemoryRoot, RootError
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
+from raidtui.wear.entries import Entry
+from raidtui.wear.pages import PATH, Kept, kept_text, read_kept
+from raidtui.wear.pages import MemoryLedger as Pages
+from raidtui.wear_desk import WearDesk
 from tests.trees import EPOCH_S, Stage, Syncing, host_tree, raid0, raid1, raid5, raid10
+from tests.wear.disks import smartctl_json
+from tests.wear.hosts import TB, asleep, evo, outputs
 
 SERIALS = ("S2R5NX0H812345", "S2R5NX0H812346", "2142330F7A1C")
 WWNS = ("0x5002538d40c0ffee", "0x5002538d40c0ffef", "eui.000000000000000100a07521330f7a1c")
@@ -111,6 +118,95 @@ def test_what_mdadm_said_is_in_it(stage: Stage, tmp_path: Path) -> None:
     argv = ("mdadm", "--examine", "--export", "/dev/sda1")
     assert root.run(*argv).stdout == stage.run(*argv).stdout
     assert root.run("mdadm", "--zero-superblock", "/dev/sda1").status is None
+
+
+NUMBERS = {
+    "wwn": {"naa": 5, "oui": 9528, "id": 52089847},
+    "logical_unit_id": "0x5000cca02b0a1b2c",
+    "nvme_namespaces": [
+        {
+            "id": 1,
+            "eui64": {"oui": 6083300, "ext_id": 594737341466},
+            "nguid": "36434630529015770025384500000001",
+        }
+    ],
+    "scsi_sas_port_0": {
+        "phy_0": {"sas_address": "0x5000cca02b0a1b2d", "attached_sas_address": "0x500056b3f1e2d3c4"}
+    },
+}
+SECRETS = (
+    *SERIALS, *WWNS, "52089847", "0x5000cca02b0a1b2c", "594737341466", "36434630529015770025384500000001",
+    "0x5000cca02b0a1b2d", "0x500056b3f1e2d3c4",
+)  # fmt: skip
+
+
+@pytest.fixture
+def told(stage: Stage) -> Stage:
+    """The same, with disks that answer smartctl, and a history."""
+    first = {**json.loads(evo("sda", 12 * TB)), "serial_number": SERIALS[0], **NUMBERS}
+    other = json.dumps({**smartctl_json({"kind": "nvme"}, "nvme0n1"), "serial_number": SERIALS[2]})
+    for path, text in outputs({"sda": json.dumps(first), "sdb": asleep(), "nvme0n1": other}).items():
+        stage.put(path, text)
+    stage.put("/proc/sys/kernel/random/boot_id", "4f1d2c3b-0a59\n")
+    stage.put("/sys/class/block/sda/diskseq", "9\n")
+    stage.put("/proc/diskstats", "   8 0 sda 1 0 8 1 1 0 4096 1 0 1 2 0 0 0 0 0 0\n")
+    past = [
+        Entry(
+            disk=SERIALS[0],
+            at_s=EPOCH_S - day * 86_400,
+            name="sda",
+            source="attribute 241 Total_LBAs_Written",
+            size_bytes=12 * TB - day * 10**10,
+        )
+        for day in range(9, 0, -1)
+    ]
+    stage.put(PATH, kept_text(Pages(Kept(entries=tuple(past))), (SERIALS[0],), EPOCH_S))
+    return stage
+
+
+def test_a_capture_shows_the_same_wear(told: Stage, tmp_path: Path) -> None:
+    target = tmp_path / "host.tar.gz"
+    write_capture(told, target, with_serials=True)
+    root = open_root(str(target))
+    before = WearDesk(told).look(Sampler(told).sample())
+    after = WearDesk(root).look(Sampler(root).sample())
+    assert after == before
+    assert [disk.name for disk in after.disks] == ["sda", "sdb", "sdc", "nvme0n1"]
+    assert after.disks[0].forecast is not None
+    assert after.disks[0].forecast.per_day_bytes == 10**10
+    assert after.disks[0].entry is not None
+    assert (after.disks[0].entry.since, after.disks[0].entry.low_bytes) == ("4f1d2c3b-0a59/9", 4096 * 512)
+
+
+def test_smartctls_words_have_no_serial_numbers_either(told: Stage, tmp_path: Path) -> None:
+    target = tmp_path / "host.tar.gz"
+    write_capture(told, target)
+    text = content(target)
+    assert [secret for secret in SECRETS if secret in text] == []
+    root = open_root(str(target))
+    look = WearDesk(root).look(Sampler(root).sample())
+    serial = opened(target).disks["sda"].serial
+    assert look.disks[0].entry is not None
+    assert look.disks[0].entry.disk == serial
+    kept = read_kept(root.text(PATH) or "")
+    assert kept is not None
+    assert {entry.disk for entry in kept.entries} == {serial}
+    assert look.known_since_s == EPOCH_S - 9 * 86_400
+
+
+def test_with_serials_all_of_it_is_kept(told: Stage, tmp_path: Path) -> None:
+    target = tmp_path / "host.tar.gz"
+    write_capture(told, target, with_serials=True)
+    text = content(target)
+    assert [secret for secret in SECRETS if secret not in text and secret not in (SERIALS[1], *WWNS)] == []
+
+
+def test_output_that_is_cut_has_no_serial_numbers_either(told: Stage, tmp_path: Path) -> None:
+    (path, text), *_ = outputs({"sda": evo("sda", TB, serial=SERIALS[0])}).items()
+    told.put(path, text[: text.index("ata_smart")])
+    target = tmp_path / "host.tar.gz"
+    write_capture(told, target)
+    assert SERIALS[0] not in content(target)
 
 
 def test_a_capture_of_a_capture(stage: Stage, tmp_path: Path) -> None:

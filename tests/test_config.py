@@ -39,6 +39,56 @@ def test_a_wrong_entry_is_left_out(tmp_path: Path, text: str, said: str) -> None
     assert read(tmp_path, text) == Config(troubles=(f"{tmp_path}/config.toml: {said}",))
 
 
+FORM = '[wear.rated_tbw] must hold lines like "Samsung SSD 850 EVO 500GB" = 150'
+
+
+def test_ratings(tmp_path: Path) -> None:
+    """Of many SSDs the maker says how much may be written to them, in TB."""
+    text = '[wear.rated_tbw]\n"Samsung SSD 850" = 150\n"Micron_7400" = 1.7e3\n"SATA SSD" = 17.5\n'
+    assert read(tmp_path, text) == Config(
+        rated_bytes={
+            "Samsung SSD 850": 150 * 10**12,
+            "Micron_7400": 1700 * 10**12,
+            "SATA SSD": 17_500_000_000_000,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "shown"),
+    [
+        ('"A" = "150 TB"', "'A' = '150 TB'"),
+        ('"A" = 0', "'A' = 0"),
+        ('"A" = -3', "'A' = -3"),
+        ('"A" = true', "'A' = True"),
+        ('"A" = nan', "'A' = nan"),
+        ('"A" = inf', "'A' = inf"),
+        ('"A" = 1000001', "'A' = 1000001"),
+        ('" " = 5', "' ' = 5"),
+        ("Samsung.850 = 150", "'Samsung' = {'850': 150}"),
+    ],
+)
+def test_a_wrong_rating_is_left_out_and_the_others_are_used(tmp_path: Path, entry: str, shown: str) -> None:
+    text = f'theme = "light"\n[wear.rated_tbw]\n{entry}\n"B" = 5\n'
+    assert read(tmp_path, text) == Config(
+        theme="light",
+        rated_bytes={"B": 5 * 10**12},
+        troubles=(f"{tmp_path}/config.toml: {shown} is left out; {FORM}",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("wear = 3", "wear must be a table: [wear.rated_tbw]"),
+        ("[wear]\nrated_tbw = 150", FORM),
+        ("[wear]\ntbw = 150", "unknown setting 'wear.tbw'"),
+    ],
+)
+def test_a_wrong_table_of_ratings(tmp_path: Path, text: str, said: str) -> None:
+    assert read(tmp_path, text) == Config(troubles=(f"{tmp_path}/config.toml: {said}",))
+
+
 def test_all_that_is_wrong_is_said_and_the_rest_is_used(tmp_path: Path) -> None:
     config = read(tmp_path, 'theme = "light"\nmouse = 1\nb = 1\na = 1\n')
     assert config.theme == "light"

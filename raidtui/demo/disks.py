@@ -33,6 +33,7 @@ class SimDisk(Struct, frozen=True, kw_only=True):
     read_kib_s: int
     write_kib_s: int
     request_ms: float
+    rotates: bool = False
     partitions: tuple[SimPartition, ...] = ()
 
     @property

@@ -7,11 +7,12 @@ import os
 import time
 from collections.abc import Callable
 
-from raidtui.demo import control
+from raidtui.demo import control, smart
 from raidtui.demo.kernel import SimKernel
 from raidtui.demo.script import Story, begin
 from raidtui.demo.tree import live_files, still_files
 from raidtui.host.root import Listener, MemoryRoot
+from raidtui.host.tools import ToolOutput
 
 KERNEL = "6.12.3"
 HOSTNAME = "demo"
@@ -37,6 +38,7 @@ class DemoRoot(MemoryRoot):
         self, kernel: SimKernel, story: Story, *, clock: Callable[[], float], now: Callable[[], float]
     ) -> None:
         super().__init__(_constant_files(), source="demo")
+        self._epoch_s = now()
         self.simulated = kernel
         self._story = story
         self._clock = clock
@@ -88,8 +90,18 @@ class DemoRoot(MemoryRoot):
         finally:
             self._ticking = False
 
+    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        """See ``Root.run``: there is smartctl here, and nothing else."""
+        if argv[0] != "smartctl":
+            return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+        self._catch_up(0.0)
+        status, text = smart.smartctl(self.simulated, argv)
+        return ToolOutput(argv=argv, status=status, stdout=text, stderr="")
+
     def read(self, path: str, *, keep: bool = False) -> bytes:
         """See ``Root.read``."""
+        if path == smart.HISTORY:
+            return smart.history(self.simulated, self._epoch_s).encode()
         self._catch_up(0.0 if path == "/proc/mdstat" else _SOON_S)
         return super().read(path, keep=keep)
 
@@ -159,6 +171,7 @@ def _constant_files() -> dict[str, str]:
     )
     return {
         "/proc/sys/kernel/hostname": f"{HOSTNAME}\n",
+        "/proc/sys/kernel/random/boot_id": f"{smart.BOOT_ID}\n",
         "/proc/sys/kernel/osrelease": f"{KERNEL}\n",
         "/proc/self/mountinfo": mounts,
         "/proc/swaps": "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n",

@@ -39,6 +39,7 @@ class SimKernel:
     ) -> None:
         self.disks: dict[str, SimDisk] = {}
         self.counters: dict[str, Counters] = {}
+        self.sequences: dict[str, int] = {}
         self.arrays: list[SimArray] = []
         self.low_kib_s = low_kib_s
         self.high_kib_s = high_kib_s
@@ -78,6 +79,7 @@ class SimKernel:
         if disk.name in self.disks:
             return
         self.disks[disk.name] = disk
+        self.sequences[disk.name] = 1 + max(self.sequences.values(), default=0)
         for name in (disk.name, *(disk.partition_name(each.number) for each in disk.partitions)):
             self.counters.setdefault(name, Counters())
         self.tell(disk.name, "add", source="uevent")

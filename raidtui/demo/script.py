@@ -12,8 +12,9 @@ from msgspec import Struct
 
 from raidtui.demo import membership
 from raidtui.demo.array import Load, SimArray, SimMember, SimSync
-from raidtui.demo.disks import SimDisk, SimPartition
+from raidtui.demo.disks import SECTOR_BYTES, SimDisk, SimPartition
 from raidtui.demo.kernel import SimKernel
+from raidtui.demo.smart import written_since_boot
 
 _GIB_KIB = 1 << 20
 _START_PERMILLE = 542
@@ -30,7 +31,7 @@ _LONG_GAP_S = 1800.0
 
 
 def disks() -> tuple[SimDisk, ...]:
-    """Return the disks that are plugged in at the start: four SATA SSDs, four NVMe."""
+    """Return the disks that are plugged in at the start: four SATA SSDs, four NVMe, and two of no array."""
     table = (
         SimPartition(number=1, start=2048, sectors=_FIRST_SECTORS),
         SimPartition(number=2, start=195_301_376, sectors=(_DATA_KIB + 132_096) * 2),
@@ -65,7 +66,35 @@ def disks() -> tuple[SimDisk, ...]:
         )
         for index in range(4)
     )
-    return sata + nvme
+    return (*sata, *nvme, *_others())
+
+
+def _others() -> tuple[SimDisk, ...]:
+    """Return a module of flash on the board, and a hard disk that sleeps."""
+    flash = SimDisk(
+        name="sdf",
+        dev=(8, 80),
+        model="SATA SSD",
+        serial="B6A10731170200241533",
+        wwn="0x5000000000000241",
+        sectors=31_277_232,
+        read_kib_s=480_000,
+        write_kib_s=42_000,
+        request_ms=0.6,
+    )
+    turning = SimDisk(
+        name="sdg",
+        dev=(8, 96),
+        model="WDC WD40EFRX-68N32N0",
+        serial="WD-WCC7K5LP2V31",
+        wwn="0x50014ee2bb2c9a17",
+        sectors=7_814_037_168,
+        read_kib_s=150_000,
+        write_kib_s=150_000,
+        request_ms=9.0,
+        rotates=True,
+    )
+    return flash, turning
 
 
 def newcomer() -> SimDisk:
@@ -158,6 +187,8 @@ def begin(seed: int) -> SimKernel:
     )
     for array in arrays():
         kernel.start(array)
+    for name, size_bytes in written_since_boot().items():
+        kernel.counters[name].written_sectors = size_bytes / SECTOR_BYTES
     data = kernel.array("data")
     if data is not None and data.sync is not None:
         _hasten(data.sync, LOCAL_MAX_KIB_S)

@@ -81,6 +81,7 @@ def _disk(files: dict[str, str], links: dict[str, str], disk: SimDisk, kernel: S
     links[node] = disk.path
     for attribute, text in _of_disk(disk, kernel.knobs).items():
         files[f"{node}/{attribute}"] = f"{text}\n"
+    files[f"{node}/diskseq"] = f"{kernel.sequences[disk.name]}\n"
     files[f"{DATA}/b{disk.dev[0]}:{disk.dev[1]}"] = _udev_disk(disk)
     for part in disk.partitions:
         name = disk.partition_name(part.number)
@@ -105,7 +106,7 @@ def _of_disk(disk: SimDisk, knobs: Mapping[str, str]) -> dict[str, str]:
         "size": str(disk.sectors),
         "ro": "0",
         "removable": "0",
-        "queue/rotational": "0",
+        "queue/rotational": str(int(disk.rotates)),
         "queue/scheduler": " ".join(f"[{each}]" if each == scheduler else each for each in SCHEDULERS),
         "queue/nr_requests": "1023" if disk.is_nvme else "64",
         "queue/read_ahead_kb": "128",

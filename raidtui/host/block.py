@@ -82,6 +82,21 @@ def _read_disk(root: Root, name: str, tables: UsageTables) -> Disk | None:
     )
 
 
+def read_identity(root: Root, name: str) -> Disk:
+    """Return what udev and sysfs call a whole disk; no file is kept open, so that any thread may ask."""
+    node = f"{BLOCK}/{name.replace('/', '!')}"
+    dev = root.text(f"{node}/dev")
+    entry = read_udev_entry(root, dev)
+    return Disk(
+        name=name,
+        disk=name,
+        dev=dev,
+        model=_model(root, node, entry),
+        serial=_serial(root, node, entry),
+        wwn=entry.properties.get("ID_WWN") or _word(root.text(f"{node}/wwid")),
+    )
+
+
 def _is_size(text: str | None) -> TypeGuard[str]:
     return text is not None and text.isascii() and text.isdigit() and len(text) <= 20
 

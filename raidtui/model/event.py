@@ -14,6 +14,7 @@ class Kind(StrEnum):
     UDEV = "udev"
     HEALTH = "health"
     ACTION = "action"
+    WEAR = "wear"
 
 
 class Tone(StrEnum):

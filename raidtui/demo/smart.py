@@ -1,0 +1,248 @@
+"""What ``smartctl --json`` says of the simulated disks, and the history that a ledger would have of them.
+
+Figures follow from the disks' counters, so that the same time gives the same text. One disk is out of line,
+one is worn, one counts in another unit than its name says, one is asleep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from raidtui.demo.disks import SECTOR_BYTES, SimDisk
+from raidtui.demo.kernel import SimKernel
+
+HISTORY = "/.raidtui/wear.json"
+BOOT_ID = "4f1d2c3b-0a59-4e87-9c66-7d8e9fa0b1c2"
+_DAY_S, _DAYS = 86_400, 120
+_TB, _GB, _MIB = 10**12, 10**9, 1 << 20
+_NVME_UNIT_BYTES = 512_000
+_RECOVERED_BYTES = 210 << 30
+_RECOVERED_AGO_S = 7 * _DAY_S + 3 * 3600
+_RECOVERED_S = 900
+_CABLE_AGO_S = 12 * _DAY_S
+_ASLEEP_STATUS = 3
+
+
+class Life(Struct, frozen=True, kw_only=True):
+    """What a disk had behind it when the story began.
+
+    Args:
+        per_day_bytes: in the last months.
+        percent: used; None where it does not tell.
+        count_bytes: the unit of its counter, which for ``gib_by_name`` is called GiB all the same.
+        asleep: whether it has stopped turning.
+    """
+
+    written_bytes: int
+    per_day_bytes: int = 0
+    percent: int | None = None
+    hours: int = 4_700
+    firmware: str = ""
+    family: str = ""
+    count_bytes: int = SECTOR_BYTES
+    gib_by_name: bool = False
+    asleep: bool = False
+
+
+_EVO = Life(
+    written_bytes=12_400 * _GB, per_day_bytes=18 * _GB, percent=3, firmware="EMT02B6Q",
+    family="Samsung based SSDs",
+)  # fmt: skip
+_MICRON = Life(
+    written_bytes=371 * _TB, per_day_bytes=210 * _GB, percent=22, hours=19_300, firmware="E1MU23BC",
+    count_bytes=_NVME_UNIT_BYTES,
+)  # fmt: skip
+
+
+def lives() -> dict[str, Life]:
+    """Return the lives by the disks' names."""
+    from msgspec.structs import replace  # noqa: PLC0415  (when a disk is asked)
+
+    return {
+        "sda": _EVO,
+        "sdb": replace(_EVO, written_bytes=12_500 * _GB),
+        "sdc": replace(_EVO, written_bytes=12_430 * _GB),
+        "sdd": replace(_EVO, written_bytes=61_700 * _GB, percent=11),
+        "sde": Life(
+            written_bytes=310 * _GB, percent=0, hours=212, firmware="SVT02B6Q", family="Samsung based SSDs"
+        ),
+        "sdf": Life(
+            written_bytes=16_932 * _MIB, hours=9_020, firmware="S9FM02.6", family="Phison Driven OEM SSDs",
+            count_bytes=_MIB, gib_by_name=True,
+        ),
+        "sdg": Life(written_bytes=0, asleep=True),
+        "nvme0n1": _MICRON,
+        "nvme1n1": replace(_MICRON, written_bytes=373 * _TB),
+        "nvme2n1": replace(_MICRON, written_bytes=368 * _TB),
+        "nvme3n1": replace(_MICRON, written_bytes=1_550 * _TB, per_day_bytes=0, percent=93, hours=43_800),
+    }  # fmt: skip
+
+
+def written_since_boot() -> dict[str, int]:
+    """Return what the kernel had written before the story to disks of which that counts, bytes."""
+    return {"sdf": 4_130_460 * 1024}
+
+
+def smartctl(kernel: SimKernel, argv: tuple[str, ...]) -> tuple[int, str]:
+    """Return smartctl's exit status and output."""
+    import json  # noqa: PLC0415
+
+    name = argv[-1].removeprefix("/dev/")
+    disk, life = kernel.disks.get(name), lives().get(name)
+    if disk is None or life is None:
+        text = f"Smartctl open device: {argv[-1]} failed: No such device"
+        return 2, json.dumps(_frame(None, 2, text))
+    if life.asleep and "never" not in argv:
+        text = f"Device is in STANDBY mode, exit({_ASLEEP_STATUS})"
+        return _ASLEEP_STATUS, json.dumps(_frame(disk, _ASLEEP_STATUS, text))
+    whole = _frame(disk, 0) | _identity(disk, life, kernel)
+    whole |= _nvme(disk, life, kernel) if disk.is_nvme else _ata(disk, life, kernel)
+    return 0, json.dumps(whole)
+
+
+def _frame(disk: SimDisk | None, status: int, message: str = "") -> dict[str, Any]:
+    told: dict[str, Any] = {"version": [7, 3], "exit_status": status}
+    if message:
+        told["messages"] = [{"string": message, "severity": "information"}]
+    found: dict[str, Any] = {"json_format_version": [1, 0], "smartctl": told}
+    if disk is not None:
+        kind = ("nvme", "NVMe") if disk.is_nvme else ("sat", "ATA")
+        found["device"] = {"name": f"/dev/{disk.name}", "type": kind[0], "protocol": kind[1]}
+    return found
+
+
+def _identity(disk: SimDisk, life: Life, kernel: SimKernel) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "model_name": disk.model,
+        "serial_number": disk.serial,
+        "firmware_version": life.firmware,
+        "user_capacity": {"blocks": disk.sectors, "bytes": disk.sectors * SECTOR_BYTES},
+        "logical_block_size": SECTOR_BYTES,
+        "smart_support": {"available": True, "enabled": True},
+        "smart_status": {"passed": True},
+        "power_on_time": {"hours": _hours(life, kernel)},
+        "temperature": {"current": 31},
+    }
+    if not disk.is_nvme:
+        naa, oui, own = int(disk.wwn[2], 16), int(disk.wwn[3:9], 16), int(disk.wwn[9:], 16)
+        found |= {
+            "model_family": life.family,
+            "in_smartctl_database": True,
+            "rotation_rate": 0,
+            "trim": {"supported": True, "deterministic": False, "zeroed": False},
+            "wwn": {"naa": naa, "oui": oui, "id": own},
+        }
+    return found
+
+
+def _ata(disk: SimDisk, life: Life, kernel: SimKernel) -> dict[str, Any]:
+    count = _written_bytes(disk, life, kernel) // life.count_bytes
+    rows: list[tuple[int, str, int, int, int]] = [
+        (5, "Reallocated_Sector_Ct", 100, 10, 0),
+        (9, "Power_On_Hours", 99, 0, _hours(life, kernel)),
+        (199, "CRC_Error_Count", 100, 0, 0),
+        (241, "Lifetime_Writes_GiB" if life.gib_by_name else "Total_LBAs_Written", 99, 0, count),
+    ]
+    used = _used(_written_bytes(disk, life, kernel), life)
+    if used is not None:
+        rows.append((177, "Wear_Leveling_Count", 100 - used, 0, used * 17))
+    table = [
+        {
+            "id": number, "name": name, "value": value, "worst": value, "thresh": threshold,
+            "when_failed": "", "flags": {"value": 51, "prefailure": bool(threshold)},
+            "raw": {"value": raw, "string": str(raw)},
+        }
+        for number, name, value, threshold, raw in sorted(rows)
+    ]  # fmt: skip
+    return {"ata_smart_attributes": {"revision": 1, "table": table}}
+
+
+def _nvme(disk: SimDisk, life: Life, kernel: SimKernel) -> dict[str, Any]:
+    written = _written_bytes(disk, life, kernel)
+    return {
+        "nvme_smart_health_information_log": {
+            "critical_warning": 0, "temperature": 31, "available_spare": 100, "available_spare_threshold": 10,
+            "percentage_used": _used(written, life) or 0, "data_units_written": written // _NVME_UNIT_BYTES,
+            "media_errors": 0,
+        }
+    }  # fmt: skip
+
+
+def _hours(life: Life, kernel: SimKernel) -> int:
+    return life.hours + int(kernel.now_s // 3600)
+
+
+def _written_bytes(disk: SimDisk, life: Life, kernel: SimKernel) -> int:
+    """What it had before, and what the kernel has counted in the story."""
+    counted = int(kernel.counters[disk.name].written_sectors) * SECTOR_BYTES
+    return life.written_bytes + counted - written_since_boot().get(disk.name, 0)
+
+
+def _used(written_bytes: int, life: Life) -> int | None:
+    return None if life.percent is None else written_bytes * life.percent // life.written_bytes
+
+
+def history(kernel: SimKernel, began_s: float) -> str:
+    """Return what a ledger would hold of the disks from the months before the story, as a capture keeps it.
+
+    Args:
+        kernel: the simulated kernel.
+        began_s: epoch seconds of the story's begin.
+    """
+    import json  # noqa: PLC0415
+
+    recovered_s = began_s - _RECOVERED_AGO_S
+    marks = [
+        {"id": 1, "at_s": began_s - _CABLE_AGO_S, "kind": "mark", "what": "new cable at sdd"},
+        {"id": 2, "at_s": recovered_s, "kind": "before", "what": "recover of data"},
+        {"id": 3, "at_s": recovered_s + _RECOVERED_S, "kind": "after", "what": "recover of data"},
+    ]
+    entries: list[dict[str, Any]] = []
+    for name, life in lives().items():
+        if (disk := kernel.disks.get(name)) is not None and not life.asleep:
+            entries += _readings(disk, life, kernel, began_s)
+    return json.dumps({"marks": marks, "entries": entries})
+
+
+def _readings(disk: SimDisk, life: Life, kernel: SimKernel, began_s: float) -> Iterator[dict[str, Any]]:
+    if life.gib_by_name:
+        yield from _of_the_odd_one(disk, life, kernel, began_s)
+        return
+    moments: list[tuple[float, int | None]] = [(ago * float(_DAY_S), None) for ago in range(_DAYS, 0, -1)]
+    if life.per_day_bytes:
+        moments.append((_CABLE_AGO_S, 1))
+    if disk.name in {"sda", "sdb", "sdc", "sdd"}:
+        moments += [(_RECOVERED_AGO_S, 2), (_RECOVERED_AGO_S - _RECOVERED_S, 3)]
+    for ago_s, mark in sorted(moments, key=lambda each: -each[0]):
+        size = life.written_bytes - int(life.per_day_bytes * ago_s / _DAY_S)
+        if disk.name == "sdd" and ago_s > _RECOVERED_AGO_S - _RECOVERED_S:
+            size -= _RECOVERED_BYTES
+        yield _entry(disk, life, began_s, ago_s, size) | {"mark": mark, "percent": _used(size, life)}
+
+
+def _of_the_odd_one(disk: SimDisk, life: Life, kernel: SimKernel, began_s: float) -> Iterator[dict[str, Any]]:
+    """The published readings: counter, and KiB that the kernel had written."""
+    since = f"{BOOT_ID}/{kernel.sequences[disk.name]}"
+    for ago, (count, kib) in ((9, (16_737, 3_930_090)), (8, (16_835, 4_030_760)), (7, (16_932, 4_130_460))):
+        yield _entry(disk, life, began_s, ago * _DAY_S, count * _MIB) | {
+            "size_bytes": count << 30,  # as its name says it
+            "unit_bytes": 1 << 30,
+            "since": since,
+            "low_bytes": kib * 1024,
+            "high_bytes": kib * 1024,
+        }
+
+
+def _entry(disk: SimDisk, life: Life, began_s: float, ago_s: float, size_bytes: int) -> dict[str, Any]:
+    name = "Lifetime_Writes_GiB" if life.gib_by_name else "Total_LBAs_Written"
+    return {
+        "disk": disk.serial, "at_s": began_s - ago_s, "name": disk.name, "model": disk.model,
+        "firmware": life.firmware, "hours": life.hours - int(ago_s // 3600), "size_bytes": size_bytes,
+        "source": "NVMe health log" if disk.is_nvme else f"attribute 241 {name}",
+        "count": size_bytes // life.count_bytes, "unit_bytes": life.count_bytes,
+        "reallocated": None if disk.is_nvme else 0, "media_errors": 0 if disk.is_nvme else None,
+        "crc_errors": None if disk.is_nvme else 0, "passed": True,
+    }  # fmt: skip

@@ -1,0 +1,146 @@
+"""Asking disks for SMART data: one ``smartctl`` each, with limited time, and never one that is asleep.
+
+Reading does not change a disk. It needs root. A disk may hang so that not even its smartctl can be ended;
+``SmartReader`` then answers without it, and does not ask it again before it has answered.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Collection, Mapping
+
+from raidtui.host.root import Root
+from raidtui.host.smart_json import STANDBY_STATUS, UNTOLD_STATUS, parse_smart
+from raidtui.host.tools import ToolOutput
+from raidtui.host.usage import BLOCK
+from raidtui.model.smart import Measured, NoReading, SmartReading, Unread
+from raidtui.model.units import SECTOR_BYTES
+
+TIMEOUT_S = 30.0
+_GRACE_S = 5.0
+_AT_ONCE = 8
+_NO_SUCH_OPTION = "INVALID ARGUMENT TO -n"
+
+
+def smart_argv(name: str, power: str = f"standby,{STANDBY_STATUS},{UNTOLD_STATUS}") -> tuple[str, ...]:
+    """Return the command that reads a disk.
+
+    Args:
+        name: the kernel's name of a whole disk.
+        power: smartctl's ``-n``. The default lets it exit with 3 where the disk is asleep and with 5 where
+            that cannot be told; both are no masks of its own bits.
+    """
+    return ("smartctl", "--json=c", "-x", "-n", power, f"/dev/{name}")
+
+
+def read_smart(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> SmartReading | NoReading:
+    """Return what a disk says of itself, or why it says nothing. One that is asleep is not woken.
+
+    Args:
+        root: the host.
+        name: the kernel's name of a whole disk, as in /sys/class/block.
+        timeout_s: how long smartctl may take.
+    """
+    return _result(name, smart_outputs(root, name, timeout_s)[-1])
+
+
+def smart_outputs(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> tuple[ToolOutput, ...]:
+    """Return all that smartctl said until a disk was read; the last one counts, the others led to it."""
+    outputs = [root.run(*smart_argv(name), timeout_s=timeout_s)]
+    if _NO_SUCH_OPTION in outputs[0].stdout + outputs[0].stderr:  # before smartctl 7.2: one status alone
+        outputs.append(root.run(*smart_argv(name, f"standby,{STANDBY_STATUS}"), timeout_s=timeout_s))
+    result = _result(name, outputs[-1])
+    if isinstance(result, NoReading) and result.why is Unread.UNTOLD and _is_ssd(root, name):
+        outputs.append(root.run(*smart_argv(name, "never"), timeout_s=timeout_s))
+    return tuple(outputs)
+
+
+def _result(name: str, output: ToolOutput) -> SmartReading | NoReading:
+    if output.status is not None:
+        return parse_smart(output.stdout, name, output.status)
+    if "not installed" in output.why_not:
+        remedy = "apt install smartmontools, or your distribution's smartmontools"
+        return NoReading(name=name, why=Unread.NO_TOOL, reason=output.why_not, remedy=remedy)
+    if "did not answer" in output.why_not:
+        remedy = "the disk or its link may hang: see the kernel log"
+        return NoReading(name=name, why=Unread.TIMEOUT, reason=output.why_not, remedy=remedy)
+    return NoReading(name=name, why=Unread.BROKEN, reason=output.why_not or "smartctl has no exit status")
+
+
+def _is_ssd(root: Root, name: str) -> bool:
+    return (root.text(f"{BLOCK}/{name.replace('/', '!')}/queue/rotational") or "").strip() == "0"
+
+
+def read_measured(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> Measured:
+    """Return a reading between two readings of the kernel's own count of what it wrote to the disk."""
+    low = written_bytes(root, (name,)).get(name)
+    result = read_smart(root, name, timeout_s)
+    high = written_bytes(root, (name,)).get(name)
+    return Measured(result=result, since=_since(root, name), low_bytes=low, high_bytes=high)
+
+
+def written_bytes(root: Root, names: Collection[str]) -> dict[str, int]:
+    """Return what the kernel has written to disks and partitions; those it does not name are left out.
+
+    Read on its own, and not through kept files: other threads are at those (admin-guide/iostats.rst).
+    """
+    found: dict[str, int] = {}
+    for line in (root.text("/proc/diskstats") or "").split("\n"):
+        words = line.split()
+        if len(words) > 9 and words[2] in names and words[9].isdecimal() and len(words[9]) < 20:
+            found[words[2]] = int(words[9]) * SECTOR_BYTES
+    return found
+
+
+def _since(root: Root, name: str) -> str:
+    """The kernel counts from the boot, and anew for a disk that was put in again (its ``diskseq``)."""
+    boot = (root.text("/proc/sys/kernel/random/boot_id") or "").strip()
+    sequence = (root.text(f"{BLOCK}/{name.replace('/', '!')}/diskseq") or "").strip()
+    return f"{boot}/{sequence}" if boot else ""
+
+
+class SmartReader:
+    """Reads many disks at once, and outlives those that hang.
+
+    Args:
+        root: the host; of one that is not live all disks are read one after another.
+        timeout_s: how long each smartctl may take.
+    """
+
+    def __init__(self, root: Root, timeout_s: float = TIMEOUT_S) -> None:
+        self._root = root
+        self._timeout_s = timeout_s
+        self._under_way: dict[str, threading.Thread] = {}
+
+    def read(self, names: Collection[str]) -> Mapping[str, Measured]:
+        """Return an answer for each of the named disks, at the latest a little after the time limit."""
+        if not self._root.live:
+            return {name: read_measured(self._root, name, self._timeout_s) for name in names}
+        answers: dict[str, Measured] = {}
+        started: dict[str, threading.Thread] = {}
+        gate = threading.Semaphore(_AT_ONCE)
+        for name in names:
+            before = self._under_way.get(name)
+            if before is None or not before.is_alive():
+                thread = threading.Thread(target=self._ask, args=(name, gate, answers), daemon=True)
+                self._under_way[name] = started[name] = thread
+                thread.start()
+        waves = -(-len(started) // _AT_ONCE)
+        until_s = time.monotonic() + waves * (self._timeout_s + _GRACE_S)
+        for thread in started.values():
+            thread.join(max(0.0, until_s - time.monotonic()))
+        return {name: answers.get(name) or self._hangs(name) for name in names}
+
+    def _ask(self, name: str, gate: threading.Semaphore, answers: dict[str, Measured]) -> None:
+        waited = gate.acquire(timeout=self._timeout_s)  # disks that hang must not keep out the others
+        try:
+            answers[name] = read_measured(self._root, name, self._timeout_s)
+        finally:
+            if waited:
+                gate.release()
+
+    def _hangs(self, name: str) -> Measured:
+        reason = f"smartctl did not answer within {self._timeout_s:.0f} s, and cannot be ended"
+        remedy = "the disk or its link may hang: see the kernel log"
+        return Measured(result=NoReading(name=name, why=Unread.TIMEOUT, reason=reason, remedy=remedy))

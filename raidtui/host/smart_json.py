@@ -1,0 +1,296 @@
+"""``smartctl --json``, parsed: text to records. Whatever the text holds, nothing here raises.
+
+Keys: smartctl's sources (ataprint.cpp, nvmeprint.cpp, scsiprint.cpp), versions 7.0 to 7.5, and 8.0's
+``host_writes``. A key of the wrong type is a key that is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from raidtui.model.smart import Attribute, Counted, ErrorRecovery, NoReading, SmartReading, Unread
+
+NVME_UNIT_BYTES = 512_000
+STANDBY_STATUS = 3
+UNTOLD_STATUS = 5
+"""What smartctl is asked to exit with: asleep, and cannot tell. As masks of its own bits they never occur:
+a command line that it rejects (bit 0) ends it before anything else can happen."""
+
+_ASLEEP = re.compile(r"Device is in (.{1,40}) mode, exit")
+_CANNOT_TELL = re.compile(r"CHECK POWER MODE .{1,60}, exit")
+_NOT_ALLOWED = re.compile(r"Permission denied|Operation not permitted")
+_OPEN_FAILED = 0b11
+_ANSWERS = (
+    "model_name", "scsi_model_name", "serial_number", "smart_status", "ata_smart_attributes",
+    "nvme_smart_health_information_log", "scsi_error_counter_log",
+)  # fmt: skip
+_MOST_MESSAGES = 20
+_LONGEST_TEXT = 200
+_DECIMAL = re.compile(r"([0-9]{1,20})(?:\.([0-9]{1,9}))?")
+
+_REALLOCATED = re.compile(r"Reallocat|Retired_Block|Runtime_Bad_Block|Later_Bad_Block|Grown_Bad")
+_UNCORRECTABLE = re.compile(
+    r"(Reported_Uncorrect|Uncorrectable_Error_Cnt|Offline_Uncorrectable|Uncorrectable_EC?C\w*|"
+    r"Uncorrectable_Sector_Ct)",
+)
+
+
+def parse_smart(text: str, name: str = "", status: int | None = None) -> SmartReading | NoReading:
+    """Return what a disk said.
+
+    Args:
+        text: smartctl's output.
+        name: the kernel's name of the disk; "" takes it from the text.
+        status: smartctl's exit status, where it is known; else the text's own.
+    """
+    try:
+        whole = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        said = "nothing" if not text.strip() else f"no JSON ({str(error)[:80]})"
+        return _unread(name or "?", Unread.BROKEN, f"smartctl said {said}")
+    if not isinstance(whole, dict):
+        return _unread(name or "?", Unread.BROKEN, "smartctl said something else than a JSON object")
+    path = _text(whole, "device", "name") or ""
+    name = name or path.removeprefix("/dev/") or "?"
+    exit_status = _number(whole, "smartctl", "exit_status") if status is None else status
+    messages = tuple(_messages(whole))
+    return _refused(whole, name, exit_status or 0, messages) or _reading(
+        whole, name, exit_status or 0, messages
+    )
+
+
+def _refused(whole: Mapping[str, Any], name: str, status: int, messages: Sequence[str]) -> NoReading | None:
+    """Return why there is no reading; no bit of the status is a reason as long as the disk said something."""
+    said = "; ".join(messages)
+    answered = any(key in whole for key in _ANSWERS)
+    asleep = _ASLEEP.search(said)
+    if asleep or (status == STANDBY_STATUS and not answered):
+        mode = f" ({asleep[1].lower()})" if asleep else ""
+        return _unread(name, Unread.STANDBY, f"is asleep{mode} and was not woken")
+    if _CANNOT_TELL.search(said) or (status == UNTOLD_STATUS and not answered):
+        reason = "does not tell whether it is asleep, so it was not asked more"
+        return _unread(name, Unread.UNTOLD, reason, f"smartctl -x /dev/{name} reads it all the same")
+    if answered:
+        return None
+    if _NOT_ALLOWED.search(said):
+        remedy = "run raidtui as root (sudo raidtui)"
+        return _unread(name, Unread.NO_PERMISSION, "only root may read SMART data", remedy)
+    if status & _OPEN_FAILED or not whole.get("device"):
+        reason = said or f"smartctl read nothing and exited with status {status}"
+        return _unread(name, Unread.NO_DEVICE, reason)
+    return None
+
+
+def _unread(name: str, why: Unread, reason: str, remedy: str = "") -> NoReading:
+    return NoReading(name=name, why=why, reason=reason, remedy=remedy)
+
+
+def _reading(whole: Mapping[str, Any], name: str, status: int, messages: tuple[str, ...]) -> SmartReading:
+    attributes = tuple(_attributes(whole))
+    pages = _statistics(whole)
+    health = _table(whole, "nvme_smart_health_information_log")
+    sector_bytes = _number(whole, "logical_block_size") or None
+    available = _flag(whole, "smart_support", "available")
+    return SmartReading(
+        name=name,
+        protocol=_text(whole, "device", "protocol") or "",
+        kind=_text(whole, "device", "type") or "",
+        model=_model(whole),
+        family=_text(whole, "model_family"),
+        serial=_text(whole, "serial_number"),
+        wwn=_wwn(whole),
+        firmware=_text(whole, "firmware_version") or _text(whole, "scsi_revision"),
+        capacity_bytes=_number(whole, "user_capacity", "bytes") or _number(whole, "nvme_total_capacity"),
+        sector_bytes=sector_bytes,
+        rotation_rpm=_number(whole, "rotation_rate"),
+        in_database=_in_database(whole),
+        smart_available=available,
+        passed=_flag(whole, "smart_status", "passed"),
+        exit_status=status,
+        messages=messages,
+        power_on_hours=_number(whole, "power_on_time", "hours"),
+        power_cycles=_number(whole, "power_cycle_count"),
+        temperature_c=None if available is False else _number(whole, "temperature", "current"),
+        crc_errors=_first(_crc(attributes), pages.get((6, 0x18))),
+        reallocated=_first(_reallocated(attributes), _number(whole, "scsi_grown_defect_list")),
+        pending=_pending(attributes),
+        uncorrectable=_uncorrectable(attributes),
+        media_errors=_first(_number(health, "media_errors"), _scsi_uncorrected(whole)),
+        spare_percent=_first(
+            _number(health, "available_spare"), _number(whole, "spare_available", "current_percent")
+        ),
+        spare_threshold_percent=_first(
+            _number(health, "available_spare_threshold"),
+            _number(whole, "spare_available", "threshold_percent"),
+        ),
+        critical_warning=_number(health, "critical_warning"),
+        endurance_percent=_number(whole, "endurance_used", "current_percent"),
+        statistics_percent=pages.get((7, 8)),
+        nvme_percent=_number(health, "percentage_used"),
+        scsi_percent=_number(whole, "scsi_percentage_used_endurance_indicator"),
+        host_writes=_units(
+            _number(whole, "host_writes", "units"), _number(whole, "host_writes", "bytes_per_unit")
+        ),
+        statistics_written=_units(pages.get((1, 0x18)), sector_bytes or 512),
+        nvme_written=_units(_number(health, "data_units_written"), NVME_UNIT_BYTES),
+        scsi_written=_gigabytes(_table(whole, "scsi_error_counter_log", "write").get("gigabytes_processed")),
+        trim_supported=_flag(whole, "trim", "supported"),
+        trim_zeroed=_flag(whole, "trim", "zeroed"),
+        erc=_recovery(whole),
+        attributes=attributes,
+        taken_s=_number(whole, "local_time", "time_t"),
+    )
+
+
+def _messages(whole: Mapping[str, Any]) -> Iterator[str]:
+    for each in _rows(whole, "smartctl", "messages")[:_MOST_MESSAGES]:
+        if text := _text(each, "string"):
+            yield text
+
+
+def _model(whole: Mapping[str, Any]) -> str | None:
+    parts = (_text(whole, "scsi_vendor"), _text(whole, "scsi_product"))
+    return (
+        _text(whole, "model_name") or _text(whole, "scsi_model_name") or " ".join(filter(None, parts)) or None
+    )
+
+
+def _wwn(whole: Mapping[str, Any]) -> str | None:
+    naa, oui, own = (_number(whole, "wwn", key) for key in ("naa", "oui", "id"))
+    if naa is None or oui is None or own is None:
+        return _text(whole, "logical_unit_id")
+    return f"0x{naa:x}{oui:06x}{own:09x}"
+
+
+def _in_database(whole: Mapping[str, Any]) -> bool | None:
+    known = _flag(whole, "in_smartctl_database")
+    return True if known is None and _text(whole, "model_family") else known
+
+
+def _attributes(whole: Mapping[str, Any]) -> Iterator[Attribute]:
+    for row in _rows(whole, "ata_smart_attributes", "table"):
+        number, name = _number(row, "id"), _text(row, "name")
+        if number is None or name is None:
+            continue
+        yield Attribute(
+            id=number,
+            name=name,
+            value=_number(row, "value"),
+            worst=_number(row, "worst"),
+            threshold=_number(row, "thresh"),
+            when_failed=_text(row, "when_failed") or "",
+            prefailure=bool(_flag(row, "flags", "prefailure")),
+            raw=_number(row, "raw", "value"),
+            raw_text=_text(row, "raw", "string") or "",
+        )
+
+
+def _statistics(whole: Mapping[str, Any]) -> dict[tuple[int, int], int]:
+    """Return ATA device statistics by page and offset; those marked as not valid are left out."""
+    found: dict[tuple[int, int], int] = {}
+    for page in _rows(whole, "ata_device_statistics", "pages"):
+        number = _number(page, "number")
+        for row in _rows(page, "table"):
+            offset, value = _number(row, "offset"), _number(row, "value")
+            if None not in {number, offset, value} and _flag(row, "flags", "valid") is not False:
+                found[number or 0, offset or 0] = value or 0
+    return found
+
+
+def _crc(attributes: Sequence[Attribute]) -> int | None:
+    """Attribute 199 where it is named so (on some disks it counts writes), else another that is."""
+    named = [each for each in attributes if "CRC" in each.name and each.count is not None]
+    return next((each.count for each in sorted(named, key=lambda each: each.id != 199)), None)
+
+
+def _reallocated(attributes: Sequence[Attribute]) -> int | None:
+    return next((each.count for each in attributes if each.id == 5 and _REALLOCATED.match(each.name)), None)
+
+
+def _pending(attributes: Sequence[Attribute]) -> int | None:
+    """Attribute 197. Crucial's Current_Pending_ECC_Cnt flips between 0 and 1 on sound disks: 1 is none."""
+    for each in attributes:
+        if each.id == 197 and "Pending" in each.name:
+            return 0 if each.count == 1 and "ECC" in each.name else each.count
+    return None
+
+
+def _uncorrectable(attributes: Sequence[Attribute]) -> int | None:
+    counts = [each.count for each in attributes if _UNCORRECTABLE.fullmatch(each.name)]
+    return max((count for count in counts if count is not None), default=None)
+
+
+def _scsi_uncorrected(whole: Mapping[str, Any]) -> int | None:
+    log = _table(whole, "scsi_error_counter_log")
+    counts = [_number(log, kind, "total_uncorrected_errors") for kind in ("read", "write", "verify")]
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _units(count: int | None, unit_bytes: int | None) -> Counted | None:
+    if count is None or not unit_bytes:
+        return None
+    return Counted(count=count, unit_bytes=unit_bytes, text=str(count), size_bytes=count * unit_bytes)
+
+
+def _gigabytes(value: object) -> Counted | None:
+    """A text like "2473.166", so many 10^9 bytes: a float would not keep all of its digits."""
+    text = f"{value:.3f}" if isinstance(value, float) else str(value)
+    if isinstance(value, bool) or not (found := _DECIMAL.fullmatch(text)):
+        return None
+    whole = int(found[1])
+    size_bytes = whole * 10**9 + int((found[2] or "").ljust(9, "0"))
+    return Counted(count=whole, unit_bytes=10**9, text=text, size_bytes=size_bytes)
+
+
+def _recovery(whole: Mapping[str, Any]) -> ErrorRecovery | None:
+    table = _table(whole, "ata_sct_erc")
+    limits = [
+        0 if _flag(table, kind, "enabled") is False else _number(table, kind, "deciseconds")
+        for kind in ("read", "write")
+    ]
+    return None if limits == [None, None] else ErrorRecovery(read_ds=limits[0], write_ds=limits[1])
+
+
+def _first(*values: int | None) -> int | None:
+    return next((value for value in values if value is not None), None)
+
+
+def _get(table: Mapping[str, Any], keys: Sequence[str]) -> Any:  # noqa: ANN401  (JSON)
+    found: Any = table
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found
+
+
+def _table(table: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    found = _get(table, keys)
+    return found if isinstance(found, dict) else {}
+
+
+def _rows(table: Mapping[str, Any], *keys: str) -> list[dict[str, Any]]:
+    found = _get(table, keys)
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _number(table: Mapping[str, Any], *keys: str) -> int | None:
+    """Return a count >= 0. What is too long for a double stands beside it as text, in KEY_s."""
+    exact = _get(table, (*keys[:-1], keys[-1] + "_s"))
+    if isinstance(exact, str) and exact.isascii() and exact.isdigit() and len(exact) < 40:
+        return int(exact)
+    found = _get(table, keys)
+    return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
+
+
+def _text(table: Mapping[str, Any], *keys: str) -> str | None:
+    found = _get(table, keys)
+    return (found.strip()[:_LONGEST_TEXT] or None) if isinstance(found, str) else None
+
+
+def _flag(table: Mapping[str, Any], *keys: str) -> bool | None:
+    found = _get(table, keys)
+    return found if isinstance(found, bool) else None

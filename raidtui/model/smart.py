@@ -1,0 +1,200 @@
+"""What a disk says of itself (SMART), in smartctl's words. Records alone: nothing is judged here."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class Attribute(Struct, frozen=True, kw_only=True):
+    """One row of an ATA disk's attribute table.
+
+    Args:
+        id: 1 to 254. The same id means other things on other disks: see ``name``.
+        name: smartctl's, from its drive database or, for a disk that is not in it, a default.
+        value, worst, threshold: normalized; None where the disk gives none.
+        when_failed: "now", "past" or "".
+        prefailure: whether reaching the threshold means that the disk is about to fail.
+        raw: the undecoded number.
+        raw_text: as smartctl decodes it, "23 (Min/Max 20/29)".
+    """
+
+    id: int
+    name: str
+    value: int | None = None
+    worst: int | None = None
+    threshold: int | None = None
+    when_failed: str = ""
+    prefailure: bool = False
+    raw: int | None = None
+    raw_text: str = ""
+
+    @property
+    def count(self) -> int | None:
+        """The raw value as a count: the number that the decoded text begins with, else the raw number."""
+        digits = self.raw_text[: len(self.raw_text) - len(self.raw_text.lstrip("0123456789"))]
+        if digits and len(digits) < 20 and not self.raw_text.startswith("0x"):
+            return int(digits)
+        return self.raw
+
+
+class Counted(Struct, frozen=True, kw_only=True):
+    """A counter of what was written, with the unit that a standard gives it.
+
+    Args:
+        count: in units.
+        unit_bytes: bytes of one unit.
+        text: the counter as it was printed.
+        size_bytes: what it comes to.
+    """
+
+    count: int
+    unit_bytes: int
+    text: str
+    size_bytes: int
+
+
+class ErrorRecovery(Struct, frozen=True, kw_only=True):
+    """How long an ATA disk tries before it gives up (SCT ERC), in tenths of a second; 0: without limit."""
+
+    read_ds: int | None
+    write_ds: int | None
+
+
+class SmartReading(Struct, frozen=True, kw_only=True):
+    """All that counts of one ``smartctl --json -x``; None is what the disk or smartctl did not say.
+
+    Args:
+        name: the kernel's name of the disk.
+        protocol: ATA, NVMe or SCSI; "" where smartctl named none.
+        kind: the type that smartctl asked it by: sat, nvme, scsi.
+        sector_bytes: the logical sector size.
+        rotation_rpm: 0 for an SSD; NVMe disks give none.
+        in_database: whether smartctl's drive database knows the disk, and so the names of its attributes.
+        smart_available: whether the disk has SMART at all.
+        passed: the disk's own verdict.
+        exit_status: smartctl's, a mask of bits (smartctl(8), EXIT STATUS).
+        power_on_hours: age in service.
+        crc_errors: transfers between disk and controller that failed (ATA attribute 199): the link's fault.
+        reallocated, pending, uncorrectable: ATA's and SCSI's counts of bad places.
+        media_errors: NVMe's and SCSI's count of data that could not be corrected.
+        spare_percent, spare_threshold_percent: reserve left, and the limit below which it is too little.
+        critical_warning: NVMe's bits: 1 spare, 2 temperature, 4 reliability, 8 read-only, 16 backup, 32 PMR.
+        endurance_percent: smartctl 7.5's ``endurance_used``.
+        statistics_percent: ATA device statistics page 7.
+        nvme_percent, scsi_percent: NVMe's ``percentage_used``, SCSI's endurance indicator. May exceed 100.
+        host_writes: smartctl 8's figure.
+        statistics_written: ATA device statistics page 1, logical sectors.
+        nvme_written: data units of 512,000 bytes, rounded up by the disk.
+        scsi_written: the error counter log's gigabytes (10^9 bytes).
+        trim_zeroed: whether trimmed sectors read as zeroes.
+        erc: None where the disk has none, or did not say.
+        taken_s: epoch seconds of smartctl's run.
+    """
+
+    name: str
+    protocol: str = ""
+    kind: str = ""
+    model: str | None = None
+    family: str | None = None
+    serial: str | None = None
+    wwn: str | None = None
+    firmware: str | None = None
+    capacity_bytes: int | None = None
+    sector_bytes: int | None = None
+    rotation_rpm: int | None = None
+    in_database: bool | None = None
+    smart_available: bool | None = None
+    passed: bool | None = None
+    exit_status: int = 0
+    messages: tuple[str, ...] = ()
+    power_on_hours: int | None = None
+    power_cycles: int | None = None
+    temperature_c: int | None = None
+    crc_errors: int | None = None
+    reallocated: int | None = None
+    pending: int | None = None
+    uncorrectable: int | None = None
+    media_errors: int | None = None
+    spare_percent: int | None = None
+    spare_threshold_percent: int | None = None
+    critical_warning: int | None = None
+    endurance_percent: int | None = None
+    statistics_percent: int | None = None
+    nvme_percent: int | None = None
+    scsi_percent: int | None = None
+    host_writes: Counted | None = None
+    statistics_written: Counted | None = None
+    nvme_written: Counted | None = None
+    scsi_written: Counted | None = None
+    trim_supported: bool | None = None
+    trim_zeroed: bool | None = None
+    erc: ErrorRecovery | None = None
+    attributes: tuple[Attribute, ...] = ()
+    taken_s: float | None = None
+
+    @property
+    def identity(self) -> str:
+        """What tells the disk from all others, as ``Disk.identity``: the serial number, or the WWN."""
+        return self.serial or self.wwn or ""
+
+    @property
+    def rotates(self) -> bool:
+        """Whether it is a hard disk, by its own word."""
+        return bool(self.rotation_rpm)
+
+
+class Unread(StrEnum):
+    """Why a disk was not read."""
+
+    STANDBY = "standby"
+    UNTOLD = "untold"
+    NO_TOOL = "no tool"
+    NO_PERMISSION = "no permission"
+    TIMEOUT = "timeout"
+    NO_DEVICE = "no device"
+    BROKEN = "broken"
+
+
+class NoReading(Struct, frozen=True, kw_only=True):
+    """A disk that could not be read, or was left asleep: why, and what would help.
+
+    Args:
+        name: the kernel's name of the disk.
+        why: for machines.
+        reason: for people, without the disk's name.
+        remedy: "" where nothing is to be done.
+    """
+
+    name: str
+    why: Unread
+    reason: str
+    remedy: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """All in one line."""
+        return f"{self.name}: {self.reason}" + (f"; {self.remedy}" if self.remedy else "")
+
+
+class Measured(Struct, frozen=True, kw_only=True):
+    """An answer, with what the kernel had written to the disk when it was asked.
+
+    Args:
+        result: what the disk said, or why it said nothing.
+        since: a name for the time since which the kernel counts: the boot, and the disk's arrival.
+        low_bytes, high_bytes: the kernel's count right before and right after; None without /proc/diskstats.
+    """
+
+    result: SmartReading | NoReading
+    since: str = ""
+    low_bytes: int | None = None
+    high_bytes: int | None = None
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """A device that ``smartctl --scan`` lists: "/dev/sda" and the type to ask it by, "sat"."""
+
+    path: str
+    kind: str

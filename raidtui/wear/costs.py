@@ -1,0 +1,181 @@
+"""What something wrote to disks, in bytes and in per cent of their lives: before it runs, and afterwards.
+
+A disk's whole life is its maker's rating where the user gave one, else what it would take until its own
+percentage is at 100, at the rate of its life so far. Where neither is known, bytes alone are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from raidtui.model.array import Array
+from raidtui.model.levels import PARITY_LEVELS
+from raidtui.model.units import three_digits
+from raidtui.wear.entries import Entry, cost_bytes
+from raidtui.wear.record import DiskWear
+from raidtui.wear.sizes import amount
+
+_SLACK, _SLACK_BYTES = 1.02, 256 << 20
+"""Superblocks, bitmaps and bad block logs are written beside what is synced."""
+_LEAST_BYTES, _LEAST_PART = 10**6, 0.01
+_ALIKE = 1.1
+_LEAST_PERCENT = 0.01
+
+
+class Share(Struct, frozen=True, kw_only=True):
+    """A part of a disk's rated life.
+
+    Args:
+        percent: of all of it.
+        at_most: whether it is less than that: the disk's own percentage is still 0.
+    """
+
+    percent: float
+    at_most: bool = False
+
+
+class Spent(Struct, frozen=True, kw_only=True):
+    """What was written to one disk.
+
+    Args:
+        name: the kernel's name of the disk.
+        share: None where its life is not known.
+    """
+
+    name: str
+    size_bytes: int
+    share: Share | None = None
+
+
+def life_share(disk: DiskWear | None, size_bytes: int) -> Share | None:
+    """Return what part of a disk's life so many bytes are; None where its life is not known."""
+    if disk is None:
+        return None
+    if disk.rated_bytes:
+        return Share(percent=100 * size_bytes / disk.rated_bytes)
+    used, total = disk.percent.percent, disk.written.size_bytes
+    if used is None or not total:
+        return None
+    if used == 0:  # a whole percent at most has gone for all that was ever written
+        return Share(percent=size_bytes / total, at_most=True)
+    return Share(percent=size_bytes * (used + 0.5) / total)
+
+
+def stretch_bytes(first: Entry, last: Entry, unit_bytes: int | None = None) -> int | None:
+    """Return what was written to a disk between two readings: by the kernel's count, else by the disk's own.
+
+    Args:
+        first: the earlier of two readings of one disk.
+        last: the later one.
+        unit_bytes: the measured unit of its counter, where the promised one is wrong or none was promised.
+    """
+    first_bytes, last_bytes = _kernel_bytes(first), _kernel_bytes(last)
+    if first.since and first.since == last.since and first_bytes is not None and last_bytes is not None:
+        return max(0, last_bytes - first_bytes)
+    return cost_bytes(first, last, unit_bytes)
+
+
+def _kernel_bytes(entry: Entry) -> int | None:
+    if entry.low_bytes is None or entry.high_bytes is None:
+        return None
+    return (entry.low_bytes + entry.high_bytes) // 2
+
+
+def share_words(shares: Sequence[Share | None], whose: str = "its life") -> str:
+    """Return ``0.4 % of its life``, for several ``0.1 to 0.4 %``; "" where one of them is not known."""
+    known = [share for share in shares if share is not None]
+    if not known or len(known) < len(shares):
+        return ""
+    low, high = min(each.percent for each in known), max(each.percent for each in known)
+    if high < _LEAST_PERCENT or any(each.at_most for each in known):
+        return f"less than {_percent(max(high, _LEAST_PERCENT))} % of {whose}"
+    least, most = _percent(low), _percent(high)
+    return f"{most} % of {whose}" if least == most else f"{least} to {most} % of {whose}"
+
+
+def _percent(value: float) -> str:
+    return three_digits(float(f"{value:.2g}"))
+
+
+def most_bytes(array: Array, action: str) -> int | None:
+    """Return the most that a sync itself writes to one member; None where that is not known."""
+    if action == "check":
+        return 0
+    if action not in {"resync", "recover", "repair"} or array.component_kib is None:
+        return None
+    return array.component_kib * 1024
+
+
+def sync_words(action: str, spent: Sequence[Spent], most: int | None, *, partly: bool = False) -> str:
+    """Return what a sync cost that has ended: ``recover wrote 1.62 TB to sdd (0.4 % of its life)``.
+
+    The kernel counts what was written to a disk, whoever wrote it: where that is more than a sync can write,
+    the sentence says so.
+
+    Args:
+        action: resync, recover, check, repair, reshape.
+        spent: what was written to the members' disks while it ran.
+        most: see ``most_bytes``.
+        partly: whether it had begun before anybody looked.
+    """
+    since = " since raidtui was opened" if partly else ""
+    largest = max((each.size_bytes for each in spent), default=0)
+    told = [each for each in spent if each.size_bytes >= max(_LEAST_BYTES, _LEAST_PART * largest)]
+    if not told:
+        return f"{action} wrote next to nothing{since}"
+    if most is None or largest <= most * _SLACK + _SLACK_BYTES * bool(most):
+        return f"{action} wrote {amounts(told)}{since}"
+    if not most:
+        return f"{action} wrote nothing itself; others wrote {amounts(told)} meanwhile"
+    own = f"at most {amount(most)} of it by {action}"
+    return f"{amounts(told)} were written while {action} ran{since}, {own}"
+
+
+def amounts(told: Sequence[Spent]) -> str:
+    """Return ``1.62 TB to sdd (0.4 % of its life)``; what is alike is told together, the largest first."""
+    ordered = sorted(told, key=lambda each: -each.size_bytes)
+    if len(ordered) > 1 and ordered[0].size_bytes < _ALIKE * ordered[-1].size_bytes:
+        mean = sum(each.size_bytes for each in ordered) // len(ordered)
+        names = [each.name for each in told]
+        shares = share_words([each.share for each in ordered], "each one's life")
+        return f"{amount(mean)} to each of {', '.join(names[:-1])} and {names[-1]}{_in_brackets(shares)}"
+    return ", ".join(
+        f"{amount(each.size_bytes)} to {each.name}{_in_brackets(share_words([each.share]))}"
+        for each in ordered
+    )
+
+
+def _in_brackets(words: str) -> str:
+    return f" ({words})" if words else ""
+
+
+def rebuild_cost(array: Array, disks: Mapping[str, DiskWear], action: str = "recover") -> str:
+    """Return what a sync of an array will write, before it runs; "" where that is not known.
+
+    A resync or repair compares first and writes what differs (raid5.c, raid10.c), but for RAID-1, where the
+    first member is copied over the others (raid1.c).
+
+    Args:
+        array: the array.
+        disks: the wear of the disks that may be written to, by any name: its members', or those to come.
+        action: recover (as for a replacement), resync, check, repair or reshape.
+    """
+    if not array.redundant:
+        return f"{array.level or 'this level'} has no redundancy: nothing is ever synced"
+    if action == "check":
+        return "check reads all and writes nothing"
+    if array.component_kib is None:
+        return ""
+    size = array.component_kib * 1024
+    words = share_words([life_share(disk, size) for disk in disks.values()])
+    share = f", about {words}".replace("about less", "less") if words else ""
+    if action == "recover":
+        return f"recover writes {amount(size)} to one disk{share}"
+    if action == "resync" and array.level == "raid1":
+        return f"resync writes {amount(size)} to each member but the first{share}"
+    if action == "reshape":
+        return f"reshape writes all data once more: about {amount(size)} to each member{share}"
+    copies = "where parity does not fit" if array.level in PARITY_LEVELS else "where copies differ"
+    return f"{action} writes {copies} only: at most {amount(size)} to a member{share}"

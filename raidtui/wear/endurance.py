@@ -1,0 +1,272 @@
+"""How much of a disk's rated life is used, and what was written to it: with the source, and how sure that is.
+
+Never a guess: what no standard and no known name tells is unknown. Order of the sources: for life smartctl's
+``endurance_used`` (7.5), ATA device statistics page 7, NVMe's and SCSI's own figures, a vendor's attribute by
+its name; for writes smartctl's ``host_writes`` (8.0), NVMe, device statistics page 1, SCSI, an attribute.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from raidtui.model.smart import Attribute, Counted, SmartReading
+from raidtui.wear.names import (
+    BARE,
+    DEFAULT_NAMES,
+    HIGH,
+    LBA,
+    LOW,
+    host_unit,
+    is_decimal,
+    percent_used,
+    rank,
+)
+
+_SMARTCTL_GUESS = re.compile(r"SSD_Life_Left.*|Wear_Leveling.*")  # ataprint.cpp, from the normalized value
+_MOST_PERCENT = 255
+_MOST_BYTES = (1 << 63) - 1
+_LOW_BITS = 56
+_USUAL_ID = 241
+
+
+class Confidence(StrEnum):
+    """How sure a figure is."""
+
+    MEASURED = "measured"
+    """Its unit was held against what the kernel wrote."""
+    STANDARD = "standard"
+    """A standard (NVMe, ATA device statistics, SCSI) says what it is."""
+    NAMED = "named"
+    """smartctl's drive database says what it is."""
+    ASSUMED = "assumed"
+    """The name leaves room for doubt."""
+    UNKNOWN = "unknown"
+
+
+class Percent(Struct, frozen=True, kw_only=True):
+    """How much of its rated life a disk has used.
+
+    Args:
+        percent: may exceed 100; None where nobody knows.
+        source: "attribute 177 Wear_Leveling_Count", "NVMe health log"; "" where there is none.
+        raw: the figure as the disk gave it.
+        note: what is to be said of it; why it is unknown, if it is.
+    """
+
+    percent: int | None
+    source: str = ""
+    confidence: Confidence = Confidence.UNKNOWN
+    raw: str = ""
+    note: str = ""
+
+
+class Written(Struct, frozen=True, kw_only=True):
+    """What hosts have written to a disk in its life.
+
+    Args:
+        size_bytes: None where the unit is not known.
+        unit_bytes: bytes of one unit.
+        count: the counter, in units.
+        source: "attribute 241 Total_LBAs_Written"; "" where the disk counts no writes.
+        raw: the counter as it was printed.
+        note: what is to be said of it; why it is unknown, if it is.
+    """
+
+    size_bytes: int | None
+    unit_bytes: int | None = None
+    count: int | None = None
+    source: str = ""
+    confidence: Confidence = Confidence.UNKNOWN
+    raw: str = ""
+    note: str = ""
+
+
+def life_used(reading: SmartReading) -> Percent:
+    """Return how much of its rated life a disk has used."""
+    if reading.rotates:
+        return Percent(percent=None, note="a disk that rotates has no such figure")
+    if reading.endurance_percent is not None and reading.endurance_percent <= _MOST_PERCENT:
+        return _by_smartctl(reading, reading.endurance_percent)
+    for percent, source in (
+        (reading.statistics_percent, "device statistics page 7"),
+        (reading.nvme_percent, "NVMe health log"),
+        (reading.scsi_percent, "SCSI endurance indicator"),
+    ):
+        if percent is not None and percent <= _MOST_PERCENT:
+            return _standard(percent, source)
+    return _by_attribute(reading)
+
+
+def _standard(percent: int, source: str) -> Percent:
+    return Percent(percent=percent, source=source, confidence=Confidence.STANDARD, raw=str(percent))
+
+
+def _by_smartctl(reading: SmartReading, percent: int) -> Percent:
+    """``endurance_used``: the standards' figure, or for ATA a guess by the name of an attribute."""
+    for own, source in (
+        (reading.statistics_percent, "device statistics page 7"),
+        (reading.nvme_percent, "NVMe health log"),
+        (reading.scsi_percent, "SCSI endurance indicator"),
+    ):
+        if own == percent:
+            return _standard(percent, source)
+    if reading.protocol not in {"", "ATA"}:
+        return _standard(percent, "smartctl endurance_used")
+    guess = _guessed(reading, percent)
+    if guess is None:
+        return Percent(
+            percent=percent, source="smartctl endurance_used", confidence=Confidence.NAMED, raw=str(percent)
+        )
+    named = _by_attribute(reading)
+    if named.percent is not None and named.percent != percent and named.source != _source(guess):
+        return replace(named, note=f"smartctl takes {percent} % from {_source(guess)}")
+    known = _is_known(reading, guess)
+    return Percent(
+        percent=percent,
+        source=_source(guess),
+        confidence=Confidence.NAMED if known else Confidence.ASSUMED,
+        raw=_raw(guess),
+        note="" if known else "smartctl does not know this disk: the name is a default",
+    )
+
+
+def _guessed(reading: SmartReading, percent: int) -> Attribute | None:
+    """Return the attribute that smartctl's figure was taken from, if it was."""
+    for each in reversed(reading.attributes):
+        if each.id >= 100 and each.value is not None and _SMARTCTL_GUESS.fullmatch(each.name):
+            return each if percent == max(0, 100 - each.value) else None
+    return None
+
+
+def _by_attribute(reading: SmartReading) -> Percent:
+    known = [each for each in reading.attributes if _is_known(reading, each)]
+    figures = [(each, percent) for each in known if (percent := percent_used(each)) is not None]
+    if not figures:
+        return Percent(percent=None, note=_why_no_percent(reading))
+    best = min(rank(each) for each, _ in figures)
+    of_best = [(each, percent) for each, percent in figures if rank(each) == best]
+    attribute, percent = max(of_best, key=lambda pair: pair[1])
+    others = sorted({other for _, other in of_best} - {percent})
+    note = f"other attributes say {', '.join(f'{other} %' for other in others)}" if others else ""
+    sure = reading.in_database or DEFAULT_NAMES.get(attribute.id) != attribute.name
+    return Percent(
+        percent=percent,
+        source=_source(attribute),
+        confidence=Confidence.NAMED if sure else Confidence.ASSUMED,
+        raw=_raw(attribute),
+        note=note,
+    )
+
+
+def _why_no_percent(reading: SmartReading) -> str:
+    if reading.smart_available is False:
+        return "the disk has no SMART data"
+    if reading.attributes and reading.in_database is False:
+        return "smartctl does not know this disk, and an attribute's number alone means nothing"
+    return "none of the disk's figures tells it"
+
+
+def _is_known(reading: SmartReading, attribute: Attribute) -> bool:
+    """Whether the name says something: one that smartctl gives by default to an unknown disk does not."""
+    return reading.in_database is not False or DEFAULT_NAMES.get(attribute.id) != attribute.name
+
+
+def _source(attribute: Attribute) -> str:
+    return f"attribute {attribute.id} {attribute.name}"
+
+
+def _raw(attribute: Attribute) -> str:
+    value = "none" if attribute.value is None else attribute.value
+    return f"value {value}, raw {attribute.raw_text or attribute.raw}"
+
+
+def written(reading: SmartReading) -> Written:
+    """Return what was written to a disk, as it says itself; ``wear.units`` holds that against the kernel."""
+    for counted, source in (
+        (reading.host_writes, "smartctl host_writes"),
+        (reading.nvme_written, "NVMe health log"),
+        (reading.statistics_written, "device statistics page 1"),
+        (reading.scsi_written, "SCSI error counter log"),
+    ):
+        if counted is not None:
+            return _counted(counted, source)
+    joined = _joined(reading)
+    counters = [
+        each for each in reading.attributes if each.raw is not None and host_unit(each.name) is not None
+    ]
+    if joined is not None:
+        return joined
+    if not counters:
+        return Written(size_bytes=None, note=_why_not_written(reading))
+    best = min(counters, key=lambda each: (_doubt(reading, each), -(each.raw or 0), each.id != _USUAL_ID))
+    return _from_attribute(reading, best)
+
+
+def _counted(counted: Counted, source: str) -> Written:
+    found = Written(size_bytes=None, count=counted.count, source=source, raw=counted.text)
+    return with_unit(found, counted.unit_bytes, Confidence.STANDARD, size_bytes=counted.size_bytes)
+
+
+def with_unit(
+    found: Written, unit_bytes: int, confidence: Confidence, *, size_bytes: int | None = None, note: str = ""
+) -> Written:
+    """Return a counter with a unit, and what it comes to; unknown where that is more than any disk takes."""
+    total = size_bytes if size_bytes is not None else (found.count or 0) * unit_bytes
+    if total > _MOST_BYTES:
+        why = f"{found.raw} units of {unit_bytes} bytes are more than any disk can take"
+        return replace(found, size_bytes=None, unit_bytes=unit_bytes, confidence=Confidence.UNKNOWN, note=why)
+    return replace(found, size_bytes=total, unit_bytes=unit_bytes, confidence=confidence, note=note)
+
+
+def _doubt(reading: SmartReading, attribute: Attribute) -> int:
+    """Order the counters of one disk: a unit in the name, sectors, a unit in doubt, none."""
+    unit = host_unit(attribute.name)
+    if unit == BARE or not _is_known(reading, attribute):
+        return 3
+    if unit == LBA:
+        return 1
+    return 2 if is_decimal(attribute.name) else 0
+
+
+def _from_attribute(reading: SmartReading, attribute: Attribute) -> Written:
+    unit = host_unit(attribute.name)
+    bare = Written(
+        size_bytes=None,
+        count=attribute.raw,
+        source=_source(attribute),
+        raw=attribute.raw_text or str(attribute.raw),
+    )
+    if not _is_known(reading, attribute):
+        why = f"smartctl does not know this disk: in what unit attribute {attribute.id} counts is not known"
+        return replace(bare, note=why)
+    if unit == BARE or unit is None:
+        return replace(bare, note=f"{attribute.name} says no unit")
+    if unit == LBA:
+        sure = reading.in_database or DEFAULT_NAMES.get(attribute.id) != attribute.name
+        confidence = Confidence.NAMED if sure else Confidence.ASSUMED
+        return with_unit(bare, reading.sector_bytes or 512, confidence)
+    if is_decimal(attribute.name):
+        note = "the unit is 10^9 bytes by its name; many makers mean 2^30"
+        return with_unit(bare, unit, Confidence.ASSUMED, note=note if unit == 10**9 else "")
+    return with_unit(bare, unit, Confidence.NAMED)
+
+
+def _joined(reading: SmartReading) -> Written | None:
+    """Swissbit's counter in two attributes: 56 bits and the rest."""
+    parts = {each.name: each.raw for each in reading.attributes if each.name in {LOW, HIGH}}
+    low, high = parts.get(LOW), parts.get(HIGH)
+    if low is None or low >> _LOW_BITS:
+        return None
+    count = ((high or 0) << _LOW_BITS) + low
+    found = Written(size_bytes=None, count=count, source=f"attributes {LOW} and _High", raw=str(count))
+    return with_unit(found, reading.sector_bytes or 512, Confidence.NAMED)
+
+
+def _why_not_written(reading: SmartReading) -> str:
+    if reading.smart_available is False:
+        return "the disk has no SMART data"
+    return "the disk does not count what is written to it"

@@ -1,0 +1,119 @@
+"""What the demo's disks say of themselves: one of each kind, the same at the same time."""
+
+from __future__ import annotations
+
+import json
+
+from raidtui.host.smart import read_measured, read_smart
+from raidtui.model.smart import NoReading, SmartReading, Unread
+from raidtui.wear.endurance import written
+from raidtui.wear.pages import PATH, read_kept
+from raidtui.wear_desk import WearDesk, WearLook
+from tests.demo.scene import EPOCH_S, Scene
+
+
+def look(scene: Scene) -> WearLook:
+    return WearDesk(scene.root).look(scene.sampler.sample())
+
+
+def test_one_of_each_kind(scene: Scene) -> None:
+    found = look(scene)
+    told = {
+        disk.name: [each.code for each in disk.findings]
+        + [
+            each.code
+            for array in found.arrays
+            for each in array.findings
+            if each.sentence.startswith(disk.name + " is")
+        ]
+        for disk in found.disks
+    }
+    assert {name: codes for name, codes in told.items() if codes} == {
+        "sdd": ["out-of-line", "out-of-line"],
+        "sdf": ["unit-wrong"],
+        "sdg": ["standby"],
+        "nvme3n1": ["worn"],
+    }
+    assert [(disk.name, disk.percent.percent) for disk in found.disks] == [
+        ("sda", 3), ("sdb", 3), ("sdc", 3), ("sdd", 11), ("sdf", None), ("sdg", None),
+        ("nvme0n1", 22), ("nvme1n1", 22), ("nvme2n1", 22), ("nvme3n1", 93),
+    ]  # fmt: skip
+    assert (found.trouble, found.known_since_s) == ("", EPOCH_S - 120 * 86_400)
+
+
+def test_the_disk_that_sleeps_is_left_asleep(scene: Scene) -> None:
+    found = read_smart(scene.root, "sdg")
+    assert isinstance(found, NoReading)
+    assert found.why is Unread.STANDBY
+
+
+def test_a_disk_that_is_not_there(scene: Scene) -> None:
+    found = read_smart(scene.root, "sde")
+    assert isinstance(found, NoReading)
+    assert found.why is Unread.NO_DEVICE
+    scene.go(91)
+    assert isinstance(read_smart(scene.root, "sde"), SmartReading)
+
+
+def test_other_tools_are_not_there(scene: Scene) -> None:
+    assert scene.root.run("mdadm", "--version").status is None
+
+
+def test_the_same_time_gives_the_same_text() -> None:
+    def text(scene: Scene) -> str:
+        scene.go(300)
+        return scene.root.run("smartctl", "--json=c", "-x", "-n", "standby,3,5", "/dev/sdd").stdout
+
+    assert text(Scene()) == text(Scene())
+
+
+def test_writes_follow_the_kernels_count(scene: Scene) -> None:
+    """A disk never counts less than the kernel wrote, or its unit would be in doubt."""
+    before = {name: read_measured(scene.root, name) for name in ("sda", "nvme3n1", "sdf")}
+    scene.go(600)  # nvme3n1 takes the place of one that failed
+    after = {name: read_measured(scene.root, name) for name in before}
+    grown = {}
+    for name, first in before.items():
+        last = after[name]
+        assert isinstance(first.result, SmartReading)
+        assert isinstance(last.result, SmartReading)
+        assert first.high_bytes is not None
+        assert last.low_bytes is not None
+        assert (first.since, bool(first.since)) == (last.since, True)
+        grown[name] = last.low_bytes - first.high_bytes
+        counted = (written(last.result).size_bytes or 0) - (written(first.result).size_bytes or 0)
+        assert abs(counted - grown[name]) <= (written(last.result).unit_bytes or 0)
+    assert grown["nvme3n1"] > 300 * 10**9
+    assert 0 < grown["sda"] < 2 * 10**9
+    assert grown["sdf"] == 0
+
+
+def test_the_history_is_that_of_these_disks(scene: Scene) -> None:
+    """A reading goes on from the ones before: same counter, same name, nothing taken back."""
+    kept = read_kept(scene.root.text(PATH) or "")
+    assert kept is not None
+    for disk in look(scene).disks:
+        if disk.entry is None:
+            continue
+        own = [entry for entry in kept.entries if entry.disk == disk.entry.disk]
+        assert own
+        assert {(entry.source, entry.name, entry.model) for entry in own} == {
+            (disk.entry.source, disk.name, disk.entry.model)
+        }
+        sizes = [entry.count or 0 for entry in own] + [disk.entry.count or 0]
+        assert sizes == sorted(sizes)
+        hours = [entry.hours or 0 for entry in own]
+        assert hours == sorted(hours)
+
+
+def test_what_the_recover_cost(scene: Scene) -> None:
+    (spell,) = look(scene).spells
+    assert (spell.what, spell.costs["S2R5NX0H912002"]) == ("recover of data", 225_673_283_040)
+
+
+def test_the_text_is_smartctls(scene: Scene) -> None:
+    whole = json.loads(
+        scene.root.run("smartctl", "--json=c", "-x", "-n", "standby,3,5", "/dev/nvme0n1").stdout
+    )
+    assert whole["device"] == {"name": "/dev/nvme0n1", "type": "nvme", "protocol": "NVMe"}
+    assert whole["nvme_smart_health_information_log"]["percentage_used"] == 22

@@ -1,0 +1,1 @@
+"""Wear: figures, units, troubles, the ledger and the forecast."""
