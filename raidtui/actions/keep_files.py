@@ -1,0 +1,163 @@
+"""The three files in which raidtui keeps values: how they read, and how a value gets in and out.
+
+Lines that raidtui has not written stay as they are.
+
+- udev (60-raidtui-io.rules): disks are told by serial number or WWN, never by sdX; arrays by their UUID. A
+  disk's values are written when it appears ("add"), and not again with every "change": what is set for now
+  stays so. An array's are written when it starts to run, which is a "change"; ``RAIDTUI_KEPT`` in udev's
+  database lets that be once.
+- sysctl.d (90-raidtui.conf): md's system-wide limits.
+- tmpfiles.d (raidtui.conf): the processors.
+
+md's own way, SYSFS lines of mdadm.conf, would do for arrays, but an array that the initramfs assembles would
+get them only from a copy there; udev looks at all devices again after it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+UDEV_HEAD = """\
+# Written by raidtui. Values of disks, told by serial number or WWN, and of arrays, told by UUID.
+# raidtui tune forget takes them out again; lines of another form stay as they are.
+"""
+SYSCTL_HEAD = """\
+# Written by raidtui. raidtui tune forget takes these values out again.
+"""
+_CHANGES = 'ACTION=="add|change", SUBSYSTEM=="block", KERNEL=="md*"'
+_ONCE = f'{_CHANGES}, IMPORT{{db}}="RAIDTUI_KEPT"'
+_MATCH = re.compile(r'(ENV\{ID_[A-Z_]+\}|ATTR\{(?:serial|wwid|device/wwid|md/uuid)\})=="([^"]*)"')
+_SETS = re.compile(r'ATTR\{([^}]+)\}="([^"]*)"')
+_TMPFILES = re.compile(r"w (/\S+) - - - - (\S+)")
+_SYSCTL = re.compile(r"([a-z_.]+) = (\S+)")
+_ARRAY = "ATTR{md/uuid}"
+_REDUNDANT = "md/sync_speed_"
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """What is kept for one disk or array: how it is told, a comment, and file -> value in their order."""
+
+    match: tuple[str, str]
+    comment: str
+    values: Mapping[str, str]
+
+
+def told_by(match: tuple[str, str]) -> tuple[str, str]:
+    """Return a match as a rule can have it: a sign that means something to udev becomes a wildcard."""
+    key, text = match
+    return key, "".join(
+        char if char.isascii() and char.isprintable() and char not in '"\\*[]|$%' else "?" for char in text
+    )
+
+
+def udev_entries(text: str) -> tuple[list[Entry], list[str]]:
+    """Return what a rules file keeps, and the lines that are none of ours."""
+    entries: list[Entry] = []
+    others: list[str] = []
+    comment = ""
+    for line in text.split("\n"):
+        match, values = _MATCH.search(line), dict(_SETS.findall(line))
+        if match is not None and values:
+            entry = Entry(match=(match[1], match[2]), comment=comment.removeprefix("# "), values=values)
+            if _rule(entry) == line:
+                entries.append(entry)
+                comment = ""
+                continue
+        if comment:
+            others.append(comment)
+        comment = line if line.startswith("# ") else ""
+        if not comment and line not in {"", _ONCE}:
+            others.append(line)
+    if comment:
+        others.append(comment)
+    head = UDEV_HEAD.split("\n")
+    return entries, [line for line in others if line not in head]
+
+
+def udev_text(entries: Iterable[Entry], others: Iterable[str] = ()) -> str:
+    """Return the rules file, or "" where nothing is left to keep in it."""
+    kept = [entry for entry in entries if entry.values]
+    lines = [*others]
+    for entry in kept:
+        if entry.match[0] != _ARRAY:
+            lines += [f"# {entry.comment}", _rule(entry)]
+    arrays = [entry for entry in kept if entry.match[0] == _ARRAY]
+    if arrays:
+        lines.append(_ONCE)
+    for entry in arrays:
+        lines += [f"# {entry.comment}", _rule(entry)]
+    return UDEV_HEAD + "\n".join(lines) + "\n" if lines else ""
+
+
+def _rule(entry: Entry) -> str:
+    key, text = entry.match
+    sets = [f'ATTR{{{file}}}="{value}"' for file, value in entry.values.items()]
+    if key != _ARRAY:
+        asks = ['ACTION=="add"', 'SUBSYSTEM=="block"', 'ENV{DEVTYPE}=="disk"', f'{key}=="{text}"']
+        return ", ".join((*asks, *sets))
+    asks = [_CHANGES, f'{key}=="{text}"', 'ATTR{md/array_state}!="clear|inactive"']
+    if any(file.startswith(_REDUNDANT) for file in entry.values):
+        asks.append('TEST=="md/sync_action"')  # these files come last, when an array starts
+    once = ['ENV{RAIDTUI_KEPT}!="1"', 'ENV{RAIDTUI_KEPT}="1"']
+    return ", ".join((*asks, *once, *sets))
+
+
+def tmpfiles_entries(text: str, paths: Iterable[str]) -> tuple[dict[str, str], list[str]]:
+    """Return path -> value of a tmpfiles.d file, and the lines that are none of ours.
+
+    Args:
+        text: the file.
+        paths: the files that are there: what policy* stands for.
+    """
+    return _pairs(text, _TMPFILES, paths)
+
+
+def tmpfiles_text(values: Mapping[str, str], others: Iterable[str], paths: Iterable[str]) -> str:
+    """Return the tmpfiles.d file; policies that all have one value are written as policy*."""
+    groups: dict[str, list[str]] = {}
+    for path in paths:
+        groups.setdefault(_starred(path), []).append(path)
+    lines, done = [*others], set[str]()
+    for path, value in values.items():
+        starred = _starred(path)
+        alike = groups.get(starred, [])
+        if len(alike) > 1 and all(values.get(each) == value for each in alike):
+            if starred not in done:
+                lines.append(f"w {starred} - - - - {value}")
+            done.add(starred)
+        else:
+            lines.append(f"w {path} - - - - {value}")
+    return SYSCTL_HEAD + "\n".join(lines) + "\n" if lines else ""
+
+
+def _starred(path: str) -> str:
+    return re.sub(r"/policy[0-9]+/", "/policy*/", path)
+
+
+def sysctl_entries(text: str) -> tuple[dict[str, str], list[str]]:
+    """Return name -> value of a sysctl.d file, and the lines that are none of ours."""
+    return _pairs(text, _SYSCTL, ())
+
+
+def sysctl_text(values: Mapping[str, str], others: Iterable[str]) -> str:
+    """Return the sysctl.d file, or "" where nothing is left to keep in it."""
+    lines = [*others, *(f"{name} = {value}" for name, value in values.items())]
+    return SYSCTL_HEAD + "\n".join(lines) + "\n" if lines else ""
+
+
+def _pairs(text: str, form: re.Pattern[str], paths: Iterable[str]) -> tuple[dict[str, str], list[str]]:
+    values: dict[str, str] = {}
+    others = []
+    there = tuple(paths)
+    for line in text.split("\n"):
+        found = form.fullmatch(line)
+        if found is None:
+            if line and line not in SYSCTL_HEAD.split("\n"):
+                others.append(line)
+            continue
+        meant = [path for path in there if _starred(path) == found[1]] if "*" in found[1] else []
+        values |= dict.fromkeys(meant or [found[1]], found[2])
+    return values, others

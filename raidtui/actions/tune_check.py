@@ -1,0 +1,120 @@
+"""Which values a knob takes, and which do not go together: refusals with the range or the choices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from raidtui.model.knob import Scope, Subject, Tuning, Value
+from raidtui.model.knob_table import KNOBS, OLD_SCHEDULERS
+from raidtui.model.plan import Refusal
+
+MOST_REQUESTS = 2048
+Wanted = Mapping[tuple[str, str], str]
+"""Values that are asked for, by (subject, knob)."""
+
+
+def refuse_value(subject: Subject, knob: str, value: str, wanted: Wanted) -> Refusal | None:
+    """Return why a knob of a subject cannot have a value, or None.
+
+    Args:
+        subject: the disk, policy, array or system.
+        knob: the knob's name.
+        value: what is asked for.
+        wanted: all that is asked for along with it.
+    """
+    if knob not in KNOBS:
+        return Refusal(why=f"there is no knob {knob!r}", remedy=f"there are: {', '.join(KNOBS)}")
+    if knob not in subject.values:
+        return Refusal(why=subject.absent.get(knob) or f"{subject.title} has no {knob}")
+    known = subject.values[knob]
+    if knob == "scheduler" and value in OLD_SCHEDULERS:
+        return _old_scheduler(value)
+    if value == "system" and knob.startswith("sync_speed_"):
+        return None
+    if known.choices and not (known.high is not None and value.isdigit()):
+        if value in known.choices:
+            return None
+        return Refusal(
+            why=f"{knob} of {subject.title} cannot be {value!r}",
+            remedy=f"choose one of: {', '.join(known.choices)}",
+        )
+    return _refuse_number(subject, knob, value, _high(subject, knob, known, wanted))
+
+
+def _old_scheduler(value: str) -> Refusal:
+    new = OLD_SCHEDULERS[value]
+    if value == "cfq":
+        return Refusal(why="cfq went with Linux 5.0; bfq comes nearest to it", remedy="give scheduler=bfq")
+    return Refusal(
+        why=f"{value} is an old name: since Linux 5.0 it is called {new}", remedy=f"give scheduler={new}"
+    )
+
+
+def _high(subject: Subject, knob: str, known: Value, wanted: Wanted) -> int | None:
+    """Without a scheduler a disk has as many requests as its driver, with one more; it may come along."""
+    scheduler = wanted.get((subject.name, "scheduler"))
+    if knob == "nr_requests" and scheduler is not None:
+        return subject.tags if scheduler == "none" else MOST_REQUESTS
+    if knob == "preread_bypass_threshold" and (cache := wanted.get((subject.name, "stripe_cache_size"))):
+        return int(cache) if cache.isdigit() else known.high
+    return known.high
+
+
+def _refuse_number(subject: Subject, knob: str, value: str, high: int | None) -> Refusal | None:
+    known, unit = subject.values[knob], KNOBS[knob].unit
+    low = known.low if known.low is not None else 0
+    span = f"from {low} to {high}" if high is not None else f"{low} or more"
+    words = f"{span} {unit}".rstrip()
+    if not (value.isascii() and value.isdigit() and len(value) < 20):
+        return Refusal(why=f"{knob} of {subject.title} must be a whole number, {words}, not {value!r}")
+    number = int(value)
+    if number < low or (high is not None and number > high):
+        return Refusal(why=f"{knob} of {subject.title} must be {words}, not {number}")
+    if number % known.multiple:
+        below = number // known.multiple * known.multiple
+        return Refusal(
+            why=f"{knob} of {subject.title} must be a multiple of {known.multiple}, not {number}",
+            remedy=f"give {max(low, below)} or {below + known.multiple}",
+        )
+    return None
+
+
+def refuse_together(tuning: Tuning, wanted: Wanted) -> Refusal | None:
+    """Return which values do not go with each other, or with what stays, or None."""
+    for policy in tuning.of(Scope.POLICY):
+        if refusal := _refuse_preference(tuning, policy, wanted) or _refuse_frequencies(policy, wanted):
+            return refusal
+    return None
+
+
+def _refuse_preference(tuning: Tuning, policy: Subject, wanted: Wanted) -> Refusal | None:
+    """Under the governor performance the drivers of today take no other preference (EBUSY)."""
+    preference = wanted.get((policy.name, "energy_performance_preference"))
+    if preference in {None, "performance", "0"} or "governor" not in policy.values:
+        return None
+    governor = wanted.get((policy.name, "governor"), policy.values["governor"].text)
+    cpu = tuning.subject("cpu")
+    known = cpu.values["driver_mode"].text if cpu is not None and "driver_mode" in cpu.values else ""
+    mode = wanted.get(("cpu", "driver_mode"), known)
+    if governor != "performance" or mode != "active":
+        return None
+    return Refusal(
+        why=f"under the governor performance {policy.kind} keeps the preference at performance",
+        remedy="give governor=powersave along with it",
+    )
+
+
+def _refuse_frequencies(policy: Subject, wanted: Wanted) -> Refusal | None:
+    named = ("min_freq_khz", "max_freq_khz")
+    if not any((policy.name, knob) in wanted for knob in named) or not all(k in policy.values for k in named):
+        return None
+    texts = [wanted.get((policy.name, knob), policy.values[knob].text) for knob in named]
+    if not all(text.isdigit() for text in texts):
+        return None  # the kernel may say "<unknown>"
+    low, high = map(int, texts)
+    if low <= high:
+        return None
+    return Refusal(
+        why=f"min_freq_khz {low} of {policy.title} would be above max_freq_khz {high}",
+        remedy="lower the one or raise the other",
+    )

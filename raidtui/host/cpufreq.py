@@ -1,0 +1,112 @@
+"""How fast the processors may run: cpufreq's policies and their driver.
+
+Sources: Documentation/admin-guide/pm/cpufreq.rst, intel_pstate.rst, amd-pstate.rst. Most virtual machines
+have none of this.
+"""
+
+from __future__ import annotations
+
+from raidtui.host.root import Root
+from raidtui.host.setters import CPU, Setters
+from raidtui.model.attribution import attributed
+from raidtui.model.knob import Changed, Scope, Subject, Value
+from raidtui.model.knob_table import knobs_of
+
+FOLDER = f"{CPU}/cpufreq"
+NO_CPUFREQ = "this host has no cpufreq: its hypervisor or its firmware decides how fast the processors run"
+_INTEL = frozenset({"intel_pstate", "intel_cpufreq"})
+_MODES = {"intel_pstate": ("active", "passive"), "amd_pstate": ("active", "passive", "guided")}
+_NO_PREFERENCE = "the driver {driver} has no energy_performance_preference"
+
+
+def read_policies(root: Root, setters: Setters, changed: dict[str, Changed]) -> tuple[Subject, ...]:
+    """Return the policies by their number, and "cpu" for their driver; nothing where there is no cpufreq."""
+    names = [name for name in root.names(FOLDER) if name.removeprefix("policy").isdigit()]
+    names.sort(key=lambda name: int(name.removeprefix("policy")))
+    policies = tuple(_policy(root, name, setters, changed) for name in names)
+    return (*policies, _cpu(root, setters, changed)) if policies else ()
+
+
+def _policy(root: Root, name: str, setters: Setters, changed: dict[str, Changed]) -> Subject:
+    folder = f"{FOLDER}/{name}"
+    driver = _word(root, f"{folder}/scaling_driver")
+    cpus = (_word(root, f"{folder}/affected_cpus") or name.removeprefix("policy")).split()
+    values: dict[str, Value] = {}
+    absent: dict[str, str] = {}
+    for knob in knobs_of(Scope.POLICY):
+        path = f"{folder}/{knob.file}"
+        text = root.text(path)
+        if text is None or text.strip() == "<unsupported>":
+            absent[knob.name] = _NO_PREFERENCE.format(driver=driver or "of this host")
+            continue
+        value = _limits(root, folder, knob.name, driver, Value(text=text.strip(), path=path))
+        aliases = (path, *(f"{CPU}/cpu{number}/cpufreq/{knob.file}" for number in cpus))
+        values[knob.name] = attributed(value, setters.of(aliases), changed.get(path))
+    return Subject(
+        scope=Scope.POLICY,
+        name=name,
+        title=name,
+        kind=driver,
+        cpus=ranges([int(number) for number in cpus if number.isdigit()]),
+        now_khz=_number(root, f"{folder}/scaling_cur_freq"),
+        top_khz=_number(root, f"{folder}/cpuinfo_max_freq"),
+        values=values,
+        absent=absent,
+    )
+
+
+def _limits(root: Root, folder: str, knob: str, driver: str, value: Value) -> Value:
+    """Return what can be written, and the default, as far as the kernel tells it."""
+    text, path = value.text, value.path
+    if knob == "governor":
+        words = tuple(_word(root, f"{folder}/scaling_available_governors").split())
+        return Value(text=text, path=path, choices=words or (text,))
+    if knob == "energy_performance_preference":
+        words = tuple(_word(root, f"{folder}/energy_performance_available_preferences").split())
+        numbers = driver in _INTEL  # a number from 0 to 255, too
+        return Value(
+            text=text, path=path, choices=words, low=0 if numbers else None, high=255 if numbers else None
+        )
+    low = _number(root, f"{folder}/cpuinfo_min_freq")
+    high = _number(root, f"{folder}/cpuinfo_max_freq")
+    # amd-pstate begins with a lowest frequency of its own choice.
+    known = None if driver.startswith("amd-pstate") else low
+    default = high if knob == "max_freq_khz" else known
+    return Value(text=text, path=path, low=low, high=high, default=None if default is None else str(default))
+
+
+def _cpu(root: Root, setters: Setters, changed: dict[str, Changed]) -> Subject:
+    values: dict[str, Value] = {}
+    absent: dict[str, str] = {}
+    vendor = next((each for each in _MODES if root.text(f"{CPU}/{each}/status") is not None), "")
+    for knob in knobs_of(Scope.CPU):
+        path = f"{CPU}/{vendor}/{knob.file}"
+        text = root.text(path) if vendor else None
+        if text is None:
+            absent[knob.name] = f"the driver has no {knob.name}"
+            continue
+        choices = _MODES[vendor] if knob.name == "driver_mode" else knob.choices
+        default = None if knob.name == "driver_mode" else "0"
+        value = Value(text=text.strip(), path=path, choices=choices, default=default)
+        values[knob.name] = attributed(value, setters.of((path,)), changed.get(path))
+    return Subject(scope=Scope.CPU, name="cpu", title="cpu", kind=vendor, values=values, absent=absent)
+
+
+def ranges(numbers: list[int]) -> str:
+    """Return numbers as the kernel writes lists of processors: "0-3,8"."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ",".join(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
+
+
+def _word(root: Root, path: str) -> str:
+    return (root.text(path) or "").strip()
+
+
+def _number(root: Root, path: str) -> int | None:
+    word = _word(root, path)
+    return int(word) if word.isascii() and word.isdigit() and len(word) < 20 else None

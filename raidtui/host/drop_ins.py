@@ -1,0 +1,39 @@
+"""Folders of configuration whose files mask each other by name, as systemd's tools and udev read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from raidtui.host.root import Root
+
+
+def drop_ins(root: Root, folders: Iterable[str], suffix: str) -> tuple[str, ...]:
+    """Return the files that count, in the order of their names.
+
+    Args:
+        root: the host.
+        folders: those that come first mask files of the same name in the others.
+        suffix: how the names end.
+    """
+    found: dict[str, str] = {}
+    for folder in folders:
+        for name in root.names(folder):
+            if name.endswith(suffix):
+                found.setdefault(name, f"{folder}/{name}")
+    return tuple(found[name] for name in sorted(found))
+
+
+def assigned_lines(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield (line, key, value) of ``KEY=value`` lines; comments are left out, quotes are taken away."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        key, sign, value = line.partition("=")
+        if sign and not line.lstrip().startswith(("#", ";")):
+            yield number, key.strip(), _bare(value)
+
+
+def _bare(text: str) -> str:
+    word = text.strip()
+    for quote in "\"'":
+        if word.startswith(quote):
+            return word[1:].partition(quote)[0]
+    return word.partition("#")[0].strip()

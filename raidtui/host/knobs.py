@@ -1,0 +1,224 @@
+"""All knobs of a host: of its disks, its processors, its arrays, md itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from raidtui.host.block import DiskReader
+from raidtui.host.cpufreq import NO_CPUFREQ, read_policies
+from raidtui.host.devices import candidate_names
+from raidtui.host.knobs_disk import DiskKnobs, default_read_ahead
+from raidtui.host.limits import FOLDER as LIMITS
+from raidtui.host.root import Root
+from raidtui.host.setters import Setters, dead_words
+from raidtui.host.stack import runs_systemd
+from raidtui.host.udev import read_udev_entry
+from raidtui.host.udev_rules import UdevDevice
+from raidtui.host.usage import BLOCK
+from raidtui.model.array import Array
+from raidtui.model.attribution import attributed
+from raidtui.model.knob import Changed, Scope, Subject, Tuning, Value, chosen
+from raidtui.model.knob_table import OUR_FILES, Knob, knobs_of
+from raidtui.model.levels import PARITY_LEVELS
+from raidtui.model.smart import ErrorRecovery
+from raidtui.model.snapshot import Snapshot
+
+NO_DISKS = "The kernel shows no knobs of disks here."
+_DEFAULTS = {"stripe_cache_size": "256", "group_thread_cnt": "0", "preread_bypass_threshold": "1"}
+_SYSTEM = {"speed_limit_min": "1000", "speed_limit_max": "200000"}
+_PAGE_KIB = 4
+
+
+class KnobReader:
+    """Reads knobs, and keeps what sets them until it is told to look again.
+
+    Args:
+        root: the host.
+    """
+
+    def __init__(self, root: Root) -> None:
+        self._root = root
+        self._setters: tuple[frozenset[str], Setters] | None = None
+
+    def forget(self) -> None:
+        """Read rules, profiles and configuration files afresh next time."""
+        self._setters = None
+
+    def read(
+        self,
+        snapshot: Snapshot,
+        changed: Mapping[str, Changed] | None = None,
+        erc: Mapping[str, ErrorRecovery | None] | None = None,
+    ) -> Tuning:
+        """Return all knobs.
+
+        Args:
+            snapshot: the present state.
+            changed: what raidtui wrote for now, by path.
+            erc: by the disk's name, the patience of those that were asked (SCT ERC); None: it has none.
+        """
+        root, since = self._root, dict(changed or {})
+        setters = self._known(snapshot)
+        disks = self._disks(snapshot, setters, since, erc or {})
+        policies = read_policies(root, setters, since)
+        arrays = tuple(_array(root, array, setters, since) for array in snapshot.arrays if array.active)
+        no_cpufreq = "" if policies else NO_CPUFREQ
+        lacks = (() if disks else (NO_DISKS,), sentence(no_cpufreq), dead_words(root))
+        texts = {path: text for path in OUR_FILES.values() if (text := _whole_text(root, path)) is not None}
+        folders = {path.rpartition("/")[0] for path in OUR_FILES.values()}
+        return Tuning(
+            subjects=(*disks, *policies, *arrays, _system(root, setters, since)),
+            lacks=tuple(each for part in lacks for each in part),
+            no_cpufreq=no_cpufreq,
+            texts=texts,
+            folders=frozenset(
+                each for each in folders if each.rpartition("/")[2] in root.names(each.rpartition("/")[0])
+            ),
+            systemd=runs_systemd(root),
+        )
+
+    def _known(self, snapshot: Snapshot) -> Setters:
+        keys = frozenset(f"{array.name} {array.key}" for array in snapshot.arrays)
+        if self._setters is None or self._setters[0] != keys:
+            self._setters = (keys, Setters(self._root, snapshot.arrays))
+        return self._setters[1]
+
+    def _disks(
+        self,
+        snapshot: Snapshot,
+        setters: Setters,
+        changed: dict[str, Changed],
+        erc: Mapping[str, ErrorRecovery | None],
+    ) -> tuple[Subject, ...]:
+        members: dict[str, list[str]] = {}
+        for array in snapshot.arrays:
+            for member in array.members:
+                disk = snapshot.disks.get(member.name)
+                keys = members.setdefault(disk.disk if disk is not None else member.name, [])
+                if array.key not in keys:
+                    keys.append(array.key)
+        found = DiskReader(self._root).read({*candidate_names(self._root), *members})
+        arrays = {array.name for array in snapshot.arrays}  # an array may be a member of another one
+        whole = [name for name, disk in found.items() if disk.disk == name and name not in arrays]
+        whole.sort(
+            key=lambda name: (name not in members, list(members).index(name) if name in members else 0, name)
+        )
+        reader = DiskKnobs(self._root, setters, changed, whole)
+        read = (reader.read(found[name], tuple(members.get(name, ())), erc) for name in whole)
+        return tuple(subject for subject in read if subject.values)
+
+
+def sentence(phrase: str) -> tuple[str, ...]:
+    """Return a phrase as a sentence; nothing for none."""
+    return (f"{phrase[0].upper()}{phrase[1:]}.",) if phrase else ()
+
+
+def _array(root: Root, array: Array, setters: Setters, changed: dict[str, Changed]) -> Subject:
+    folder = f"{BLOCK}/{array.name}"
+    entry = read_udev_entry(root, root.text(f"{folder}/dev"))
+    device = UdevDevice(
+        root=root,
+        name=array.name,
+        folder=folder,
+        properties={"DEVTYPE": "disk", "DEVNAME": f"/dev/{array.name}", **entry.properties},
+        action="change",  # md tells of a new array by an "add" before it runs, and a "change" when it does
+    )
+    assigned = setters.of_rules(device)
+    values: dict[str, Value] = {}
+    absent: dict[str, str] = {}
+    for knob in knobs_of(Scope.ARRAY):
+        path = f"{folder}/{knob.file}" if knob.file else ""
+        value = _bitmap(array) if knob.name == "bitmap" else _of_array(root, folder, knob, array)
+        if value is None:
+            absent[knob.name] = _why_absent(array, knob)
+        elif path:
+            values[knob.name] = attributed(value, setters.of((path,), assigned), changed.get(path))
+        else:
+            values[knob.name] = value
+    uuid = root.text(f"{folder}/md/uuid")
+    return Subject(
+        scope=Scope.ARRAY,
+        name=array.name,
+        title=array.title,
+        kind=array.level or "",
+        key=array.key,
+        guard=(f"{folder}/md/uuid", array.uuid) if array.uuid else None,
+        match=("ATTR{md/uuid}", uuid) if uuid and not array.twin else None,
+        no_match="" if uuid else f"the kernel shows no UUID of {array.title}",
+        members=array.raid_disks or 0,
+        values=values,
+        absent=absent,
+    )
+
+
+def _of_array(root: Root, folder: str, knob: Knob, array: Array) -> Value | None:
+    text = root.text(f"{folder}/{knob.file}")
+    if text is None or not text.strip():
+        return None
+    default, high, step = _DEFAULTS.get(knob.name), knob.high, 1
+    if knob.name == "preread_bypass_threshold":
+        high = _number(root.text(f"{folder}/md/stripe_cache_size"))
+    elif knob.name == "read_ahead_kb":
+        step = _PAGE_KIB
+        if array.level not in PARITY_LEVELS:  # md sets that of RAID 4, 5 and 6 itself, and never back
+            default = default_read_ahead(_number(root.text(f"{folder}/queue/optimal_io_size")))
+    elif knob.name.startswith("sync_speed_"):
+        # What follows the system has that for its own value: "200000 (system)".
+        system = "(system)" in text
+        return Value(
+            text="system" if system else chosen(text),
+            path=f"{folder}/{knob.file}",
+            low=knob.low,
+            high=high,
+            default="system",
+        )
+    return Value(
+        text=chosen(text),
+        path=f"{folder}/{knob.file}",
+        low=knob.low,
+        high=high,
+        multiple=step,
+        default=default,
+    )
+
+
+def _bitmap(array: Array) -> Value | None:
+    if not array.redundant:
+        return None
+    text = "none" if array.bitmap is None else "internal"
+    return Value(text=text, choices=("none", "internal"), at_boot=text)
+
+
+def _why_absent(array: Array, knob: Knob) -> str:
+    level = array.level or "this array"
+    if knob.name.startswith(("sync_speed_", "bitmap")):
+        return f"{level} has no redundancy, so nothing is ever synced"
+    if knob.name == "read_ahead_kb":
+        return "the kernel shows no read_ahead_kb for this array"
+    return f"{level} has no {knob.name}: only RAID 4, 5 and 6 gather stripes"
+
+
+def _system(root: Root, setters: Setters, changed: dict[str, Changed]) -> Subject:
+    values: dict[str, Value] = {}
+    absent: dict[str, str] = {}
+    for knob in knobs_of(Scope.SYSTEM):
+        path = f"{LIMITS}/{knob.file}"
+        text = root.text(path)
+        if text is None:
+            absent[knob.name] = "md is not loaded; modprobe md_mod makes its limits appear"
+            continue
+        value = Value(text=text.strip(), path=path, low=knob.low, high=knob.high, default=_SYSTEM[knob.name])
+        values[knob.name] = attributed(value, setters.of((path,)), changed.get(path))
+    return Subject(scope=Scope.SYSTEM, name="system", title="system", values=values, absent=absent)
+
+
+def _whole_text(root: Root, path: str) -> str | None:
+    try:
+        return root.read(path).decode("latin-1")
+    except OSError:
+        return None
+
+
+def _number(text: str | None) -> int | None:
+    word = (text or "").strip()
+    return int(word) if word.isascii() and word.isdigit() and len(word) < 20 else None

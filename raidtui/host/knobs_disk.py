@@ -1,0 +1,285 @@
+"""The knobs of disks: scheduler, queue, read-ahead, timeout, and what the kernel begins with.
+
+Sources: Documentation/ABI/stable/sysfs-block, block/elevator.c, block/blk-mq.c, block/blk-settings.c,
+drivers/ata/libata-{scsi,sata,transport}.c.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from raidtui.host.root import Root
+from raidtui.host.setters import Setters
+from raidtui.host.udev import UdevEntry, read_udev_entry
+from raidtui.host.udev_rules import UdevDevice
+from raidtui.host.usage import BLOCK
+from raidtui.model.attribution import attributed
+from raidtui.model.disk import Disk
+from raidtui.model.knob import Changed, Scope, Subject, Value, chosen
+from raidtui.model.knob_table import SCHEDULERS, Knob, knobs_of
+from raidtui.model.plan import Fact, Kind
+from raidtui.model.smart import ErrorRecovery
+
+MOST_REQUESTS = 2048
+_FEWEST_REQUESTS = 4
+_PAGE_KIB = 4
+_SATA_TAGS = 32
+_SCHEDULED = 128  # BLKDEV_DEFAULT_RQ
+_MODULES = {"mq-deadline": "mq-deadline.ko", "kyber": "kyber-iosched.ko", "bfq": "bfq.ko"}
+_ATA = re.compile(r"/ata([0-9]+)/")
+_HOST = re.compile(r"/host([0-9]+)/")
+_PARENTS = {"sata": ("scsi", "pci"), "scsi": ("scsi",), "usb": ("usb", "scsi"), "nvme": ("nvme", "pci"),
+            "virtio": ("virtio", "pci")}  # fmt: skip
+_NO_QUEUE = {
+    "nvme": "an NVMe disk has no queue_depth: it has queues of its own, of nr_requests each"
+    " (nvme.io_queue_depth on the kernel command line)",
+    "virtio": "a virtio disk has no NCQ: its queue is the hypervisor's",
+}
+_NO_TIMEOUT = {
+    "nvme": "an NVMe disk has no timeout of its own: nvme_core.io_timeout is that of all of them",
+}
+_SERIALS = ("ID_SERIAL", "ID_WWN_WITH_EXTENSION", "ID_WWN")
+
+
+class DiskKnobs:
+    """Reads the knobs of disks.
+
+    Args:
+        root: the host.
+        setters: what sets knobs here.
+        changed: what raidtui wrote for now, by path.
+        disks: all whole disks: those that udev cannot tell apart are found among them.
+    """
+
+    def __init__(
+        self, root: Root, setters: Setters, changed: Mapping[str, Changed], disks: Iterable[str]
+    ) -> None:
+        self._root = root
+        self._setters = setters
+        self._changed = changed
+        self._loadable = _loadable(root)
+        self._entries = {name: read_udev_entry(root, root.text(f"{_node(name)}/dev")) for name in disks}
+        self._matches = {name: self._told_by(name) for name in self._entries}
+        self._counts = Counter(match for matches in self._matches.values() for match in matches)
+
+    def read(self, disk: Disk, arrays: tuple[str, ...], erc: Mapping[str, ErrorRecovery | None]) -> Subject:
+        """Return a disk with its knobs.
+
+        Args:
+            disk: a whole disk.
+            arrays: the keys of the arrays that it is a member of.
+            erc: by the disk's name, what the disks that were asked said of their own patience.
+        """
+        name = disk.name
+        kind = kind_of(name, self._root.link(_node(name)) or "")
+        tags = self._number(name, "mq/0/nr_tags")
+        assigned = self._setters.of_rules(self._device(name, kind))
+        values: dict[str, Value] = {}
+        absent: dict[str, str] = {}
+        for knob in knobs_of(Scope.DISK):
+            path = f"{_node(name)}/{knob.file}"
+            text = self._root.text(path)
+            if text is None or not text.strip():
+                absent[knob.name] = _why_absent(knob.name, kind)
+                continue
+            value = self._bounds(name, kind, knob, Value(text=chosen(text), path=path), tags)
+            settings = self._setters.of(self._aliases(name, knob), assigned, kind)
+            values[knob.name] = attributed(value, settings, self._changed.get(path))
+        matches = self._matches.get(name, ())
+        match = next((each for each in matches if self._counts[each] == 1), None)
+        twins = [other for other, own in self._matches.items() if other != name and {*own} & {*matches}]
+        return Subject(
+            scope=Scope.DISK,
+            name=name,
+            title=name,
+            kind=kind,
+            arrays=arrays,
+            identity=disk.identity,
+            model=disk.model or "",
+            needs=self._needs(disk),
+            match=match,
+            no_match="" if match is not None else _no_match(name, twins),
+            tags=tags,
+            erc=erc.get(name),
+            erc_asked=name in erc,
+            values=values,
+            absent=absent,
+        )
+
+    def _bounds(self, name: str, kind: str, knob: Knob, value: Value, tags: int | None) -> Value:
+        """Return what can be written, and what the kernel begins with, as far as it tells that."""
+        text, path = value.text, value.path
+        if knob.name == "scheduler":
+            listed = (self._root.text(path) or "").replace("[", "").replace("]", "").split()
+            known = [word for word in SCHEDULERS if word in listed or word in self._loadable]
+            choices = (*known, *(word for word in listed if word not in known))
+            return Value(text=text, path=path, choices=choices, default=self._default_scheduler(name, listed))
+        if knob.name == "queue_depth":
+            most, default = self._queue_bounds(name, kind)
+            return Value(text=text, path=path, low=knob.low, high=most, default=default)
+        if knob.name == "nr_requests":
+            scheduler = chosen(self._root.text(f"{_node(name)}/queue/scheduler") or "")
+            return Value(
+                text=text,
+                path=path,
+                low=_FEWEST_REQUESTS,
+                high=most_requests(scheduler, tags),
+                default=default_requests(scheduler, tags),
+            )
+        if knob.name == "read_ahead_kb":
+            default = default_read_ahead(self._number(name, "queue/optimal_io_size"))
+            return Value(text=text, path=path, low=0, multiple=_PAGE_KIB, default=default)
+        if knob.name == "discard_max_bytes":
+            most = self._number(name, "queue/discard_max_hw_bytes")
+            step = self._number(name, "queue/discard_granularity") or 1
+            return Value(text=text, path=path, low=0, high=most, multiple=step, default=_text(most))
+        if knob.name == "wbt_lat_usec":  # block/blk-wbt.c; the first for SSDs
+            default = text if text in {"2000", "75000"} else None
+            return Value(text=text, path=path, low=0, default=default)
+        default = {"rq_affinity": "1", "timeout": "30"}.get(knob.name)
+        return Value(
+            text=text, path=path, choices=knob.choices, low=knob.low, high=knob.high, default=default
+        )
+
+    def _default_scheduler(self, name: str, listed: list[str]) -> str | None:
+        """mq-deadline where there is one hardware queue, else none (elevator_init_mq)."""
+        queues = sum(each.isdigit() for each in self._root.names(f"{_node(name)}/mq"))
+        if not queues:
+            return None
+        return "mq-deadline" if queues == 1 and "mq-deadline" in listed else "none"
+
+    def _queue_bounds(self, name: str, kind: str) -> tuple[int | None, str | None]:
+        """Return the highest queue depth and the default: what the host adapter and the disk can do."""
+        link = self._root.link(_node(name)) or ""
+        host = _HOST.search(link)
+        most = _digits(self._root.text(f"/sys/class/scsi_host/host{host[1]}/can_queue")) if host else None
+        if kind != "sata":
+            return most, None
+        most = min(most or _SATA_TAGS, _SATA_TAGS)
+        own = ncq_depth(self._root, link)
+        return (most, None) if own is None else (min(own, most), str(min(own, most)))
+
+    def _aliases(self, name: str, knob: Knob) -> tuple[str, ...]:
+        node, file = _node(name), knob.file
+        found = [f"{node}/{file}"]
+        if link := self._root.link(node):
+            found.append(f"/sys/{link.lstrip('./')}/{file}")
+        if knob.name == "read_ahead_kb":
+            found += [
+                f"{node}/bdi/{knob.name}",
+                f"/sys/class/bdi/{self._root.text(f'{node}/dev')}/{knob.name}",
+            ]
+        return tuple(found)
+
+    def _device(self, name: str, kind: str) -> UdevDevice:
+        entry = self._entries.get(name) or UdevEntry()
+        return UdevDevice(
+            root=self._root,
+            name=name,
+            folder=_node(name),
+            properties={"DEVTYPE": "disk", "DEVNAME": f"/dev/{name}", **entry.properties},
+            parents=frozenset({"block", *_PARENTS.get(kind, ())}),
+        )
+
+    def _needs(self, disk: Disk) -> tuple[Fact, ...]:
+        """A name may belong to another disk by the time of the write."""
+        if disk.identity:
+            return (Fact(kind=Kind.SERIAL, subject=disk.name, value=disk.identity),)
+        path = f"{_node(disk.name)}/diskseq"
+        sequence = self._root.text(path)
+        return (Fact(kind=Kind.TEXT, subject=path, value=sequence),) if sequence else ()
+
+    def _told_by(self, name: str) -> tuple[tuple[str, str], ...]:
+        """Return how an udev rule can tell a disk: by serial number or WWN, as its own rules have them."""
+        known = self._entries[name].properties
+        texts = {f"ENV{{{key}}}": known.get(key, "") for key in _SERIALS}
+        for file in ("serial", "wwid", "device/wwid"):
+            texts[f"ATTR{{{file}}}"] = (self._root.text(f"{_node(name)}/{file}") or "").strip()
+        return tuple((key, text) for key, text in texts.items() if text)
+
+    def _number(self, name: str, file: str) -> int | None:
+        return _digits(self._root.text(f"{_node(name)}/{file}"))
+
+
+def kind_of(name: str, link: str) -> str:
+    """Return what a disk is connected by.
+
+    Args:
+        name: the kernel's.
+        link: where its folder is below /sys/devices.
+    """
+    if name.startswith("nvme"):
+        return "nvme"
+    if name.startswith("vd"):
+        return "virtio"
+    if not name.startswith("sd"):
+        return "other"
+    if _ATA.search(link):
+        return "sata"
+    return "usb" if "/usb" in link else "scsi"
+
+
+def ncq_depth(root: Root, link: str) -> int | None:
+    """Return how many commands a SATA disk queues by its own word (IDENTIFY DEVICE, words 75 and 76)."""
+    port = _ATA.search(link)
+    text = root.text(f"/sys/class/ata_device/dev{port[1]}.0/id") if port else None
+    words = (text or "").split()
+    if len(words) < 77:
+        return None
+    try:
+        depth, abilities = int(words[75], 16), int(words[76], 16)
+    except ValueError:
+        return None
+    return (depth & 0x1F) + 1 if abilities & 0x100 and abilities != 0xFFFF else 1
+
+
+def most_requests(scheduler: str, tags: int | None) -> int | None:
+    """Return the highest nr_requests: without a scheduler the driver's own, else 2048 (MAX_SCHED_RQ)."""
+    return tags if scheduler == "none" else MOST_REQUESTS
+
+
+def default_requests(scheduler: str, tags: int | None) -> str | None:
+    """Return the nr_requests that the kernel sets with a scheduler (blk_mq_init_sched)."""
+    if tags is None:
+        return None
+    return str(tags if scheduler == "none" else 2 * min(tags, _SCHEDULED))
+
+
+def default_read_ahead(optimal_bytes: int | None) -> str:
+    """Return the read-ahead that the kernel begins with, KiB: twice the optimal size, 128 at least."""
+    return str(max(128, 2 * (optimal_bytes or 0) // 1024))
+
+
+def _loadable(root: Root) -> frozenset[str]:
+    """Return the schedulers that are modules of this kernel: a write loads them."""
+    release = root.kernel or ""
+    texts = [root.text(f"/lib/modules/{release}/{name}") or "" for name in ("modules.dep", "modules.builtin")]
+    return frozenset(word for word, file in _MODULES.items() if any(f"/{file}" in text for text in texts))
+
+
+def _why_absent(knob: str, kind: str) -> str:
+    known = {"queue_depth": _NO_QUEUE, "timeout": _NO_TIMEOUT}.get(knob, {})
+    if knob == "wbt_lat_usec":
+        return "writes to this disk cannot be throttled: the kernel was built without it, or bfq is at work"
+    return known.get(kind, f"the kernel shows no {knob} for this disk")
+
+
+def _no_match(name: str, twins: list[str]) -> str:
+    if twins:
+        return f"{name} and {', '.join(twins)} have the same serial number: a rule would mean all of them"
+    return f"{name} has neither serial number nor WWN that an udev rule could tell it by"
+
+
+def _node(name: str) -> str:
+    return f"{BLOCK}/{name.replace('/', '!')}"
+
+
+def _digits(text: str | None) -> int | None:
+    word = (text or "").strip()
+    return int(word) if word.isascii() and word.isdigit() and len(word) < 20 else None
+
+
+def _text(number: int | None) -> str | None:
+    return None if number is None else str(number)

@@ -1,0 +1,249 @@
+"""Services that set knobs: tuned, TLP, power-profiles-daemon, auto-cpufreq, cpupower, cpufrequtils.
+
+Only those count that are started at boot or run now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+
+from raidtui.host.drop_ins import assigned_lines, drop_ins
+from raidtui.host.root import Root
+from raidtui.model.knob import By, Setting
+
+_POLICY = "/sys/devices/system/cpu/cpufreq/policy*"
+_UNITS = "/etc/systemd/system"
+_COMM_LENGTH = 15
+_FILES = {
+    "governor": f"{_POLICY}/scaling_governor",
+    "epp": f"{_POLICY}/energy_performance_preference",
+    "min": f"{_POLICY}/scaling_min_freq",
+    "max": f"{_POLICY}/scaling_max_freq",
+    "boost": "/sys/devices/system/cpu/intel_pstate/hwp_dynamic_boost",
+}
+_TUNED_FOLDERS = ("/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles", "/usr/lib/tuned")
+_TLP_KEYS = {
+    "CPU_SCALING_GOVERNOR": "governor",
+    "CPU_ENERGY_PERF_POLICY": "epp",
+    "CPU_SCALING_MIN_FREQ": "min",
+    "CPU_SCALING_MAX_FREQ": "max",
+    "CPU_HWP_DYN_BOOST": "boost",
+}
+# power-profiles-daemon's src/ppd-driver-{intel,amd}-pstate.c, on mains.
+_PROFILES = {"performance": "performance", "balanced": "balance_performance", "power-saver": "power"}
+_HERTZ = {"khz": 1, "mhz": 1000, "ghz": 1_000_000}
+
+
+def read_services(root: Root) -> Iterator[Setting]:
+    """Yield what these services set."""
+    wanted = frozenset(
+        name
+        for folder in root.names(_UNITS)
+        if folder.endswith(".wants")
+        for name in root.names(f"{_UNITS}/{folder}")
+    )
+    running = _running(root)
+
+    def acts(unit: str, command: str = "") -> bool:
+        return f"{unit}.service" in wanted or (command or unit)[:_COMM_LENGTH] in running
+
+    yield from _cpufrequtils(root)
+    if acts("cpupower"):
+        yield from _cpupower(root)
+    if acts("tuned"):
+        yield from _tuned(root)
+    if acts("tlp"):
+        yield from _tlp(root)
+    if acts("auto-cpufreq"):
+        yield from _auto_cpufreq(root)
+    if acts("power-profiles-daemon"):
+        yield from _power_profiles(root)
+
+
+def _running(root: Root) -> frozenset[str]:
+    pids = (name for name in root.names("/proc") if name.isdigit())
+    return frozenset((root.text(f"/proc/{pid}/comm") or "").strip() for pid in pids)
+
+
+def on_battery(root: Root) -> bool:
+    """Whether the host runs on a battery: no mains that is online, and something that could be."""
+    base = "/sys/class/power_supply"
+    mains = [name for name in root.names(base) if (root.text(f"{base}/{name}/type") or "").strip() == "Mains"]
+    return bool(mains) and all((root.text(f"{base}/{name}/online") or "1").strip() == "0" for name in mains)
+
+
+def _cpufrequtils(root: Root) -> Iterator[Setting]:
+    """Debian's, up to 12: an init script that sets ondemand where its file says nothing."""
+    path = "/etc/default/cpufrequtils"
+    text = root.text(path)
+    if text is None or root.text("/etc/init.d/cpufrequtils") is None:
+        return
+    told = {key: value for _, key, value in assigned_lines(text)}
+    if told.get("ENABLE", "true").lower() != "true":
+        return
+    by, where = By.CPUFREQUTILS, path
+    yield Setting(by=by, where=where, value=told.get("GOVERNOR", "ondemand"), path=_FILES["governor"])
+    for key, file in (("MIN_SPEED", "min"), ("MAX_SPEED", "max")):
+        if told.get(key, "0") not in {"", "0"}:
+            yield Setting(by=by, where=where, value=_khz(told[key]), path=_FILES[file])
+
+
+def _cpupower(root: Root) -> Iterator[Setting]:
+    """Upstream has /etc/cpupower-service.conf, Debian and Arch /etc/default, Fedora /etc/sysconfig."""
+    for path in ("/etc/cpupower-service.conf", "/etc/default/cpupower", "/etc/sysconfig/cpupower"):
+        for number, key, value in assigned_lines(root.text(path) or ""):
+            where = f"{path}:{number}"
+            name = {"governor": "governor", "min_freq": "min", "max_freq": "max"}.get(key.lower())
+            if name and value:
+                text = value if name == "governor" else _khz(value)
+                yield Setting(by=By.CPUPOWER, where=where, value=text, path=_FILES[name])
+            elif key == "CPUPOWER_START_OPTS":
+                yield from _options(value.split(), where)
+
+
+def _options(words: list[str], where: str) -> Iterator[Setting]:
+    """Of ``frequency-set -g performance -d 2.2GHz``."""
+    names = {
+        "-g": "governor",
+        "--governor": "governor",
+        "-d": "min",
+        "--min": "min",
+        "-u": "max",
+        "--max": "max",
+    }
+    for word, after in pairwise(words):
+        if name := names.get(word):
+            text = after if name == "governor" else _khz(after)
+            yield Setting(by=By.CPUPOWER, where=where, value=text, path=_FILES[name])
+
+
+def _khz(text: str) -> str | None:
+    """Return kHz of "2.2GHz"; without a unit it is kHz."""
+    word = text.strip().lower()
+    for unit, factor in _HERTZ.items():
+        if word.endswith(unit):
+            digits = word.removesuffix(unit).strip()
+            return str(round(float(digits) * factor)) if _is_number(digits) else None
+    return word if word.isdigit() else None
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.replace(".", "", 1).isdigit() and len(text) < 12
+
+
+def _tuned(root: Root) -> Iterator[Setting]:
+    """tuned.conf(5): [cpu], [disk], [sysfs] and [sysctl] of the active profiles and what they include."""
+    for profile in (root.text("/etc/tuned/active_profile") or "").split():
+        where = f"profile {profile}"
+        for section, told in _tuned_sections(root, profile, frozenset()).items():
+            kind = told.get("type", section)
+            if kind == "cpu":
+                keys = (("governor", "governor"), ("energy_performance_preference", "epp"))
+                for key, name in keys:
+                    if key in told:
+                        yield Setting(by=By.TUNED, where=where, value=told[key], path=_FILES[name])
+            elif kind == "disk":
+                yield from _tuned_disk(told, where)
+            elif kind == "sysfs":
+                for path, value in told.items():
+                    if path.startswith("/sys/"):
+                        yield Setting(by=By.TUNED, where=where, value=value, path=path)
+            elif kind == "sysctl":
+                for key, value in told.items():
+                    if key.startswith("dev.raid."):
+                        path = f"/proc/sys/{key.replace('.', '/')}"
+                        yield Setting(by=By.TUNED, where=where, value=value, path=path)
+
+
+def _tuned_disk(told: Mapping[str, str], where: str) -> Iterator[Setting]:
+    words = [word for word in told.get("devices", "*").replace(" ", "").split(",") if word]
+    devices = [word for word in words if not word.startswith("!")]
+    sure = "devices_udev_regex" not in told and len(devices) == len(words)
+    for device in devices or ["*"]:
+        base = f"/sys/class/block/{device}/queue"
+        if "elevator" in told:
+            value = told["elevator"]
+            yield Setting(by=By.TUNED, where=where, value=value, path=f"{base}/scheduler", sure=sure)
+        if "readahead" in told:
+            value = told["readahead"].removesuffix("s").strip()
+            half = told["readahead"].endswith("s") and value.lstrip(">").isdigit()  # sectors of 512 bytes
+            text = f"{value[: -len(value.lstrip('>'))]}{int(value.lstrip('>')) // 2}" if half else value
+            yield Setting(by=By.TUNED, where=where, value=text, path=f"{base}/read_ahead_kb", sure=sure)
+
+
+def _tuned_sections(root: Root, profile: str, seen: frozenset[str]) -> dict[str, dict[str, str]]:
+    """Return the sections of a profile; its own options stand over those of what it includes."""
+    text = next(
+        (
+            text
+            for folder in _TUNED_FOLDERS
+            if (text := root.text(f"{folder}/{profile}/tuned.conf")) is not None
+        ),
+        "",
+    )
+    own: dict[str, dict[str, str]] = {}
+    section = ""
+    for line in text.split("\n"):
+        bare = line.strip()
+        if bare.startswith("[") and bare.endswith("]"):
+            section = bare[1:-1]
+            own.setdefault(section, {})
+        elif "=" in bare and not bare.startswith("#") and section:
+            key, _, value = bare.partition("=")
+            own[section][key.strip()] = value.strip()
+    found: dict[str, dict[str, str]] = {}
+    for name in own.get("main", {}).get("include", "").replace(",", " ").split():
+        if name not in seen:
+            for each, told in _tuned_sections(root, name, seen | {profile}).items():
+                found[each] = {**found.get(each, {}), **told}
+    for each, told in own.items():
+        found[each] = told if told.get("replace") in {"1", "true"} else {**found.get(each, {}), **told}
+    return found
+
+
+def _tlp(root: Root) -> Iterator[Setting]:
+    """tlp.conf: /etc/tlp.d/*.conf, then /etc/tlp.conf; what comes last counts."""
+    told: dict[str, tuple[str, str]] = {}
+    for path in (*drop_ins(root, ("/etc/tlp.d",), ".conf"), "/etc/tlp.conf"):
+        for number, key, value in assigned_lines(root.text(path) or ""):
+            told[key] = (value, f"{path}:{number}")
+    if told.get("TLP_ENABLE", ("1", ""))[0] == "0":
+        return
+    source = "BAT" if on_battery(root) else "AC"
+    for key, name in _TLP_KEYS.items():
+        value, where = told.get(f"{key}_ON_{source}", ("", ""))
+        if value:
+            yield Setting(by=By.TLP, where=where, value=value, path=_FILES[name])
+    schedulers, where = told.get("DISK_IOSCHED", ("", ""))
+    devices = told.get("DISK_DEVICES", ("", ""))[0].split()
+    for device, scheduler in zip(devices, schedulers.split(), strict=False):
+        if scheduler != "keep":
+            path = f"/sys/class/block/{device}/queue/scheduler"
+            yield Setting(by=By.TLP, where=where, value=scheduler, path=path, sure="/" not in device)
+
+
+def _auto_cpufreq(root: Root) -> Iterator[Setting]:
+    wanted = "[battery]" if on_battery(root) else "[charger]"
+    told: dict[str, str] = {}
+    section = ""
+    for line in (root.text("/etc/auto-cpufreq.conf") or "").split("\n"):
+        if line.strip().startswith("["):
+            section = line.strip()
+        elif section == wanted:
+            told |= {key: value for _, key, value in assigned_lines(line)}
+    where = "/etc/auto-cpufreq.conf"
+    keys = (("governor", "governor"), ("energy_performance_preference", "epp"), ("scaling_min_freq", "min"),
+            ("scaling_max_freq", "max"))  # fmt: skip
+    for key, name in keys:
+        if told.get(key) or name in {"governor", "epp"}:  # it chooses itself where nothing is told
+            yield Setting(by=By.AUTO_CPUFREQ, where=where, value=told.get(key) or None, path=_FILES[name])
+
+
+def _power_profiles(root: Root) -> Iterator[Setting]:
+    state = root.text("/var/lib/power-profiles-daemon/state.ini") or ""
+    told = {key: value for _, key, value in assigned_lines(state)}
+    profile = told.get("Profile", "")
+    where = f"profile {profile}" if profile else ""
+    preference = None if on_battery(root) else _PROFILES.get(profile)
+    yield Setting(by=By.POWER_PROFILES, where=where, value=preference, path=_FILES["epp"])

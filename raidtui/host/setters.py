@@ -1,0 +1,209 @@
+"""What sets knobs at boot: the kernel's command line, udev's rules, sysctl.d, tmpfiles.d and others.
+
+Files are read, nothing is asked and nothing is started. What is found is put against the files that the knobs
+are: /sys/class/block/sda/queue/scheduler.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from fnmatch import fnmatchcase
+
+from raidtui.host.drop_ins import assigned_lines, drop_ins
+from raidtui.host.names import canonical_uuid
+from raidtui.host.root import Root
+from raidtui.host.setter_services import read_services
+from raidtui.host.udev_rules import Rule, UdevDevice, assignments, read_rules
+from raidtui.model.array import Array
+from raidtui.model.knob import By, Setting
+from raidtui.model.knob_table import OUR_FILES
+
+UDEV_FILE, SYSCTL_FILE, TMPFILES_FILE = (OUR_FILES[way] for way in ("udev", "sysctl", "tmpfiles"))
+POLICIES = "/sys/devices/system/cpu/cpufreq/policy*"
+CPU = "/sys/devices/system/cpu"
+_SYSTEMD = ("/run/{0}", "/usr/local/lib/{0}", "/usr/lib/{0}", "/lib/{0}")
+_RC_LOCAL = ("/etc/rc.local", "/etc/rc.d/rc.local")
+_ECHO = re.compile(r"""^\s*echo\s+(?:-n\s+)?['"]?([\w.-]+)['"]?\s*>+\s*['"]?(/(?:sys|proc)/[^'"\s;]+)""")
+
+
+class Setters:
+    """All that sets knobs, read once.
+
+    Args:
+        root: the host.
+        arrays: its arrays; mdadm.conf names them by UUID or path.
+    """
+
+    def __init__(self, root: Root, arrays: Collection[Array] = ()) -> None:
+        self._rules: tuple[tuple[Rule, ...], ...] = read_rules(root)
+        self._settings = tuple(_read_settings(root, arrays))
+
+    def of(
+        self, aliases: Collection[str], assigned: Collection[Setting] = (), kind: str = ""
+    ) -> tuple[Setting, ...]:
+        """Return what sets one knob.
+
+        Args:
+            aliases: the file under all names that it goes by.
+            assigned: what udev's rules write to the device that it belongs to.
+            kind: a disk's kind.
+        """
+        return tuple(
+            each
+            for each in (*self._settings, *assigned)
+            if each.only in {"", kind} and any(path_fits(each.path, alias) for alias in aliases)
+        )
+
+    def of_rules(self, device: UdevDevice) -> tuple[Setting, ...]:
+        """Return all that udev's rules write to a device."""
+        found = []
+        for each in assignments(self._rules, device):
+            absolute = each.attribute.startswith("/")
+            found.append(
+                Setting(
+                    by=By.UDEV,
+                    where=each.where,
+                    value=each.value,
+                    path=usual_path(each.attribute) if absolute else f"{device.folder}/{each.attribute}",
+                    ours=each.where.startswith(f"{UDEV_FILE}:"),
+                    sure=each.sure,
+                )
+            )
+        return tuple(found)
+
+
+def path_fits(pattern: str, path: str) -> bool:
+    """Whether a path is meant by a pattern. Wildcards do not go over slashes, as in the shell."""
+    if pattern == path:
+        return True
+    parts, names = pattern.split("/"), path.split("/")
+    return len(parts) == len(names) and all(map(fnmatchcase, names, parts))
+
+
+def _read_settings(root: Root, arrays: Collection[Array]) -> Iterator[Setting]:
+    yield from _command_line(root)
+    yield from _modprobe(root)
+    yield from _mdadm(root, arrays)
+    yield from _sysctl(root)
+    yield from _tmpfiles(root)
+    yield from _sysfsutils(root)
+    yield from _rc_local(root)
+    yield from read_services(root)
+
+
+def _command_line(root: Root) -> Iterator[Setting]:
+    """Documentation/admin-guide/kernel-parameters.txt. ``elevator=`` has meant nothing since Linux 5.0."""
+    for word in (root.text("/proc/cmdline") or "").split():
+        key, _, value = word.partition("=")
+        path = ""
+        if key == "cpufreq.default_governor":
+            path = f"{POLICIES}/scaling_governor"
+        elif key == "intel_pstate" and value in {"active", "passive"}:
+            path = f"{CPU}/intel_pstate/status"
+        elif key == "amd_pstate" and value in {"active", "passive", "guided"}:
+            path = f"{CPU}/amd_pstate/status"
+        elif key == "libata.force" and "noncq" in value:
+            yield _no_ncq(By.COMMAND_LINE, word, value)
+        if path:
+            yield Setting(by=By.COMMAND_LINE, where=word, value=value, path=path)
+
+
+def dead_words(root: Root) -> tuple[str, ...]:
+    """Return what the kernel's command line says in vain, a sentence each."""
+    words = (root.text("/proc/cmdline") or "").split()
+    return tuple(
+        f"{word} on the kernel command line has meant nothing since Linux 5.0."
+        for word in words
+        if word.startswith("elevator=")
+    )
+
+
+def _no_ncq(by: By, where: str, value: str) -> Setting:
+    """``libata.force=3:noncq`` is for one port, so that it is open which disk it is for."""
+    path = "/sys/class/block/sd*/device/queue_depth"
+    return Setting(by=by, where=where, value="1", path=path, only="sata", sure=":" not in value)
+
+
+def _modprobe(root: Root) -> Iterator[Setting]:
+    for path in drop_ins(root, ("/etc/modprobe.d", "/run/modprobe.d", "/usr/lib/modprobe.d"), ".conf"):
+        for number, line in enumerate((root.text(path) or "").split("\n"), start=1):
+            words = line.split()
+            for word in words[2:] if words[:2] == ["options", "libata"] else ():
+                if word.startswith("force=") and "noncq" in word:
+                    yield _no_ncq(By.MODPROBE, f"{path}:{number}", word)
+
+
+def _mdadm(root: Root, arrays: Collection[Array]) -> Iterator[Setting]:
+    """SYSFS lines (mdadm.conf(5)): written when an array is assembled."""
+    paths = [*drop_ins(root, ("/etc/mdadm/mdadm.conf.d", "/etc/mdadm.conf.d"), ".conf")]
+    for path in ("/etc/mdadm/mdadm.conf", "/etc/mdadm.conf", *paths):
+        for number, line in enumerate((root.text(path) or "").split("\n"), start=1):
+            words = [word.partition("=") for word in line.split()]
+            if not words or words[0][0].upper() != "SYSFS":
+                continue
+            told = {key: value for key, _, value in words[1:]}
+            for array in arrays:
+                if not _is_meant(told, array):
+                    continue
+                for key in sorted(told.keys() - {"name", "uuid"}):
+                    file = f"/sys/class/block/{array.name}/md/{key}"
+                    yield Setting(by=By.MDADM, where=f"{path}:{number}", value=told[key], path=file)
+
+
+def _is_meant(told: dict[str, str], array: Array) -> bool:
+    if "uuid" in told:
+        return array.uuid is not None and canonical_uuid(told["uuid"]) == canonical_uuid(array.uuid)
+    return told.get("name") in {array.path, array.link, f"/dev/{array.name}", f"/dev/md/{array.label}"}
+
+
+def _sysctl(root: Root) -> Iterator[Setting]:
+    folders = ("/etc/sysctl.d", *(each.format("sysctl.d") for each in _SYSTEMD))
+    for path in drop_ins(root, folders, ".conf"):
+        for number, key, value in assigned_lines(root.text(path) or ""):
+            name = key.removeprefix("-").replace("/", ".")
+            if name.startswith("dev.raid."):
+                yield Setting(
+                    by=By.SYSCTL,
+                    where=f"{path}:{number}",
+                    value=value,
+                    path=f"/proc/sys/{name.replace('.', '/')}",
+                    ours=path == SYSCTL_FILE,
+                )
+
+
+def _tmpfiles(root: Root) -> Iterator[Setting]:
+    """Lines of type w (tmpfiles.d(5)): type, path, mode, user, group, age, what is written."""
+    folders = ("/etc/tmpfiles.d", *(each.format("tmpfiles.d") for each in _SYSTEMD))
+    for path in drop_ins(root, folders, ".conf"):
+        for number, line in enumerate((root.text(path) or "").split("\n"), start=1):
+            words = line.split(None, 6)
+            if len(words) == 7 and words[0].rstrip("+!-=~^") == "w":
+                yield Setting(
+                    by=By.TMPFILES,
+                    where=f"{path}:{number}",
+                    value=words[6].strip().strip('"'),
+                    path=usual_path(words[1]),
+                    ours=path == TMPFILES_FILE,
+                )
+
+
+def _sysfsutils(root: Root) -> Iterator[Setting]:
+    for path in ("/etc/sysfs.conf", *drop_ins(root, ("/etc/sysfs.d",), ".conf")):
+        for number, key, value in assigned_lines(root.text(path) or ""):
+            if not key.startswith(("mode ", "owner ")):
+                file = usual_path(f"/sys/{key}")
+                yield Setting(by=By.SYSFSUTILS, where=f"{path}:{number}", value=value, path=file)
+
+
+def _rc_local(root: Root) -> Iterator[Setting]:
+    for path in _RC_LOCAL:
+        for number, line in enumerate((root.text(path) or "").split("\n"), start=1):
+            if found := _ECHO.match(line):
+                file = usual_path(found[2])
+                yield Setting(by=By.RC_LOCAL, where=f"{path}:{number}", value=found[1], path=file)
+
+
+def usual_path(path: str) -> str:
+    """Return a path below /sys/block as the one below /sys/class/block, which partitions have, too."""
+    return f"/sys/class/block/{path.removeprefix('/sys/block/')}" if path.startswith("/sys/block/") else path

@@ -1,0 +1,122 @@
+"""What raidtui changed for now, and how it is undone: in /run, which a reboot empties like the values.
+
+Another run may undo it: a line that drops takes no way back along.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from raidtui.host.root import Root
+from raidtui.model.knob import By, Changed
+from raidtui.model.plan import Plan
+
+SCHEMA = 1
+_MOST = 200
+
+
+class Write(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One value that was written: the file, what it was before, what it was set to."""
+
+    path: str
+    before: str
+    value: str
+
+
+class Done(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A plan that was carried out.
+
+    Args:
+        id: of the run and the plan.
+        at_s: epoch seconds.
+        who: the person.
+        undo: the plan that puts it back.
+    """
+
+    id: str
+    at_s: float
+    who: str
+    undo: Plan
+    writes: tuple[Write, ...] = ()
+
+
+class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    raidtui_tune: int
+    boot: str
+    done: tuple[Done, ...] = ()
+
+
+def record_path() -> Path:
+    """Return where the record is."""
+    return Path("/run/raidtui/tune.json")
+
+
+class Record:
+    """The plans that were carried out since the boot, the oldest first.
+
+    Args:
+        root: the host.
+        path: the file; None keeps it in memory alone (a simulated host's values end with it).
+    """
+
+    def __init__(self, root: Root, path: Path | None) -> None:
+        self._path = path
+        self._boot = (root.text("/proc/sys/kernel/random/boot_id") or "").strip()
+        self._here: tuple[Done, ...] = ()
+        self.trouble = ""
+        """Why the record could not be written, if so: what was done is done, but no other run can undo it."""
+
+    def load(self) -> tuple[Done, ...]:
+        """Return what was done; nothing where the record is of another boot, or cannot be read."""
+        if self._path is None:
+            return self._here
+        with contextlib.suppress(OSError, msgspec.DecodeError):
+            if self._path.stat().st_uid not in {0, os.geteuid()}:
+                return ()
+            file = msgspec.json.decode(self._path.read_bytes(), type=_File)
+            if file.raidtui_tune == SCHEMA and file.boot == self._boot:
+                return file.done
+        return ()
+
+    def add(self, done: Done) -> None:
+        """Note what was done."""
+        self._save((*self.load(), done)[-_MOST:])
+
+    def drop(self, ident: str) -> None:
+        """Forget what was undone."""
+        self._save(tuple(each for each in self.load() if each.id != ident))
+
+    def _save(self, done: tuple[Done, ...]) -> None:
+        self._here = done
+        if self._path is None:
+            return
+        data = msgspec.json.encode(_File(raidtui_tune=SCHEMA, boot=self._boot, done=done))
+        new = self._path.with_suffix(f".{os.getpid()}")
+        try:
+            self._path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            new.write_bytes(data)
+            new.chmod(0o644)
+            new.replace(self._path)
+        except OSError as error:
+            self.trouble = f"{self._path}: {error.strerror}"
+
+
+def changed_by(done: Sequence[Done], own: Collection[str] = ()) -> Mapping[str, Changed]:
+    """Return what stands changed, by path: as it was before the first write, and after the last.
+
+    Args:
+        done: what was done, the oldest first.
+        own: the ids of what this run did.
+    """
+    found: dict[str, Changed] = {}
+    for each in done:
+        by = By.RUN if each.id in own else By.NOW
+        for write in each.writes:
+            before = found[write.path].before if write.path in found else write.before
+            found[write.path] = Changed(path=write.path, before=before, value=write.value, by=by)
+    return found

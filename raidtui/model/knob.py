@@ -1,0 +1,268 @@
+"""Knobs of the kernel that decide how fast an array is: their values, who set them, what a reboot leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from msgspec import Struct, field
+
+from raidtui.model.plan import Fact
+from raidtui.model.smart import ErrorRecovery
+
+
+class Scope(StrEnum):
+    """What a knob belongs to."""
+
+    DISK = "disk"
+    POLICY = "policy"  # the processors that share a frequency: cpufreq's policy0, policy1, ...
+    CPU = "cpu"  # the driver of all of them
+    ARRAY = "array"
+    SYSTEM = "system"
+
+
+class By(StrEnum):
+    """What sets a knob. The order is that of a boot: what comes later wins."""
+
+    KERNEL = "kernel"
+    COMMAND_LINE = "command-line"
+    MODPROBE = "modprobe"
+    MDADM = "mdadm.conf"
+    UDEV = "udev"
+    SYSCTL = "sysctl"
+    TMPFILES = "tmpfiles"
+    SYSFSUTILS = "sysfsutils"
+    CPUFREQUTILS = "cpufrequtils"
+    CPUPOWER = "cpupower"
+    RC_LOCAL = "rc.local"
+    TUNED = "tuned"
+    TLP = "tlp"
+    AUTO_CPUFREQ = "auto-cpufreq"
+    POWER_PROFILES = "power-profiles-daemon"
+    NOW = "now"  # raidtui, since the boot, in another run
+    RUN = "run"  # raidtui, in this run
+    UNKNOWN = "unknown"
+
+
+_RANKS = {by: rank for rank, by in enumerate(By)}
+_WORDS = {By.RUN: "this run", By.NOW: "raidtui, for now", By.UNKNOWN: "not known", By.TLP: "TLP"}
+_BY_FILE = frozenset({By.UDEV, By.SYSCTL, By.TMPFILES, By.MDADM, By.MODPROBE, By.SYSFSUTILS, By.RC_LOCAL})
+
+
+class Setting(Struct, frozen=True, kw_only=True):
+    """Something on this host that sets a knob, or has set it.
+
+    Args:
+        by: what does.
+        where: the place: "/etc/udev/rules.d/60-ssd.rules:3", "profile balanced".
+        value: what it sets; None where that cannot be told.
+        path: the file that is written to; parts may have wildcards.
+        ours: whether raidtui wrote it, to keep a value.
+        sure: whether it applies for certain; an udev rule may ask what only udev can answer.
+        only: the kind of disks it is for; "" for all.
+    """
+
+    by: By
+    where: str = ""
+    value: str | None = None
+    path: str = ""
+    ours: bool = False
+    sure: bool = True
+    only: str = ""
+
+    @property
+    def words(self) -> str:
+        """A few words for a column."""
+        if self.ours:
+            return "raidtui (kept)"
+        if self.by in _BY_FILE and self.where:
+            return self.where.rpartition("/")[2]
+        return _WORDS.get(self.by, "kernel command line" if self.by is By.COMMAND_LINE else str(self.by))
+
+    @property
+    def sentence(self) -> str:
+        """Who and where, as a phrase."""
+        if self.by in _BY_FILE and self.where:
+            return f"{self.where}, kept by raidtui" if self.ours else self.where
+        return f"{self.words} ({self.where})" if self.where else self.words
+
+    @property
+    def rank(self) -> int:
+        """When at boot it is done; what is done later wins."""
+        return _RANKS[self.by]
+
+
+KERNEL = Setting(by=By.KERNEL)
+NOBODY = Setting(by=By.UNKNOWN)
+
+
+class Changed(Struct, frozen=True, kw_only=True):
+    """A value that raidtui wrote for now.
+
+    Args:
+        path: the file.
+        before: what it was before the first of these writes.
+        value: what was written last.
+        by: NOW or RUN.
+    """
+
+    path: str
+    before: str
+    value: str
+    by: By = By.RUN
+
+
+class Value(Struct, frozen=True, kw_only=True):
+    """One knob of one subject.
+
+    Args:
+        text: the kernel's value, as it would be written.
+        path: the file that it is read from and written to; "" where another way leads to it.
+        choices: what can be written, where these are words.
+        low, high: the range, where it is a number; None where the kernel tells no bound.
+        multiple: numbers are multiples of this.
+        default: what the kernel begins with; None where that cannot be told.
+        set_by: what has set it, as far as can be told.
+        others: all that sets it, in the order of a boot.
+        at_boot: what it will be after a reboot; None where that cannot be told.
+        kept: what raidtui keeps it at.
+    """
+
+    text: str
+    path: str = ""
+    choices: tuple[str, ...] = ()
+    low: int | None = None
+    high: int | None = None
+    multiple: int = 1
+    default: str | None = None
+    set_by: Setting = KERNEL
+    others: tuple[Setting, ...] = ()
+    at_boot: str | None = None
+    kept: str | None = None
+
+    @property
+    def survives(self) -> bool | None:
+        """Whether the value of now will be there after a reboot; None where that cannot be told."""
+        return None if self.at_boot is None else same_value(self.at_boot, self.text)
+
+
+class Subject(Struct, frozen=True, kw_only=True):
+    """What has knobs: a whole disk, a cpufreq policy, the processors' driver, an array, the system.
+
+    Args:
+        name: the kernel's: sda, policy0, md127; or cpu, system.
+        title: for the eye.
+        kind: of a disk sata, scsi, usb, nvme, virtio or other; of a policy its driver; of an array its level.
+        key: an array's key.
+        arrays: the keys of the arrays that a disk is a member of.
+        cpus: the processors of a policy: "0-7".
+        identity: what tells a disk from all others; for the eye.
+        model: a disk's.
+        needs: what must hold right before something is written.
+        guard: (path, text) that must read so right before a write: an array's UUID.
+        match: how an udev rule tells it from all others: ("ENV{ID_SERIAL}", "..."); None where it cannot.
+        no_match: why it cannot.
+        members: of an array, how many disks have a share in each stripe.
+        tags: how many requests a disk's driver takes at a time.
+        now_khz, top_khz: how fast a policy's processors run, and could.
+        erc: how long a disk tries before it gives up; None where it has none, or was not asked.
+        erc_asked: whether the disk was asked.
+        values: by the knob's name.
+        absent: why there is no such knob, by its name, a sentence each.
+    """
+
+    scope: Scope
+    name: str
+    title: str
+    kind: str = ""
+    key: str = ""
+    arrays: tuple[str, ...] = ()
+    cpus: str = ""
+    identity: str = ""
+    model: str = ""
+    needs: tuple[Fact, ...] = ()
+    guard: tuple[str, str] | None = None
+    match: tuple[str, str] | None = None
+    no_match: str = ""
+    members: int = 0
+    tags: int | None = None
+    now_khz: int | None = None
+    top_khz: int | None = None
+    erc: ErrorRecovery | None = None
+    erc_asked: bool = False
+    values: Mapping[str, Value] = field(default_factory=dict)
+    absent: Mapping[str, str] = field(default_factory=dict)
+
+
+class Tuning(Struct, frozen=True, kw_only=True):
+    """All knobs of a host.
+
+    Args:
+        subjects: the disks (members first, by array), the policies, "cpu", the arrays, "system".
+        lacks: what the host has not, a sentence each.
+        no_cpufreq: why nothing can be said of the processors; "" where it can.
+        texts: raidtui's own files, by path; without missing ones. Bytes as characters, as in Survey.texts.
+        folders: folders of configuration that are there.
+        systemd: whether systemd is PID 1.
+    """
+
+    subjects: tuple[Subject, ...]
+    lacks: tuple[str, ...] = ()
+    no_cpufreq: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    folders: frozenset[str] = frozenset()
+    systemd: bool = False
+
+    def of(self, scope: Scope) -> tuple[Subject, ...]:
+        """Return the subjects of one kind."""
+        return tuple(subject for subject in self.subjects if subject.scope is scope)
+
+    def subject(self, name: str) -> Subject | None:
+        """Return the subject with this name."""
+        return next((subject for subject in self.subjects if subject.name == name), None)
+
+    def members(self, key: str) -> tuple[Subject, ...]:
+        """Return the disks of an array."""
+        return tuple(disk for disk in self.of(Scope.DISK) if key in disk.arrays)
+
+    def array(self, key: str) -> Subject | None:
+        """Return the array with this key."""
+        return next((array for array in self.of(Scope.ARRAY) if array.key == key), None)
+
+    def at(self, path: str) -> tuple[Subject, str, Value] | None:
+        """Return subject, knob and value that a file belongs to."""
+        for subject in self.subjects:
+            for knob, value in subject.values.items():
+                if value.path == path and path:
+                    return subject, knob, value
+        return None
+
+
+def chosen(text: str) -> str:
+    """Return the value in what the kernel shows: ``mq-deadline`` of ``[mq-deadline] none``, else the word."""
+    if "[" in text and "]" in text:
+        return text.partition("[")[2].partition("]")[0]
+    return text.strip().removesuffix(" (local)").removesuffix(" (system)")
+
+
+def same_value(one: str, other: str) -> bool:
+    """Whether two texts are the same value: 032 is 32, and the words are compared as they are."""
+    one, other = one.strip(), other.strip()
+    if one.isascii() and other.isascii() and one.isdigit() and other.isdigit():
+        return one.lstrip("0") == other.lstrip("0")
+    return one == other
+
+
+def neighbours(value: Value) -> tuple[str | None, str | None]:
+    """Return what comes below and above a value: the words beside it, or half and twice the number."""
+    if value.choices:
+        place = value.choices.index(value.text) if value.text in value.choices else 0
+        low = value.choices[place - 1] if place > 0 else None
+        return low, value.choices[place + 1] if place + 1 < len(value.choices) else None
+    if not value.text.isdigit():
+        return None, None
+    number, step = int(value.text), value.multiple
+    least = value.low if value.low is not None else 0
+    down = max(least, number // 2 // step * step)
+    up = max(step, 1, number * 2) if value.high is None else min(value.high, max(step, 1, number * 2))
+    return str(down) if down < number else None, str(up) if up > number else None

@@ -1,0 +1,208 @@
+"""``raidtui tune``: knobs shown, set for now, kept for good, put back."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from raidtui.actions.keep import Item, items_for_now, plan_forget, plan_keep
+from raidtui.actions.profiles import BUILT_IN, Profile, plan_profile
+from raidtui.actions.script import plan_sentences
+from raidtui.actions.tune import Asked, plan_set
+from raidtui.actions.tune_targets import Reader, Word
+from raidtui.config import config_folder
+from raidtui.host.root import Root
+from raidtui.host.smart import SmartReader
+from raidtui.jobs.store import save_plan
+from raidtui.model.knob import Scope, Tuning
+from raidtui.model.plan import Plan, Refusal
+from raidtui.model.smart import ErrorRecovery, SmartReading
+from raidtui.model.snapshot import Snapshot
+from raidtui.model.text import visible
+from raidtui.monitor.sampler import Sampler
+from raidtui.orders.device_names import kernel_name
+from raidtui.orders.tune_json import profile_dict, result_dict, tuning_dict
+from raidtui.orders.tune_words import detail_lines, table_lines
+from raidtui.tuning import Result, Tuner, read_profiles
+
+NOT_DONE, REFUSED = 1, 2
+
+
+class _Desk:
+    """What every order starts from: the host, its knobs, and what words mean there."""
+
+    def __init__(self, root: Root, arguments: argparse.Namespace) -> None:
+        self.root = root
+        self.arguments = arguments
+        self.tuner = Tuner(root)
+        self.snapshot: Snapshot = Sampler(root).sample()
+        self.tuning: Tuning = self.tuner.read(self.snapshot)
+        self.reader = Reader(self.snapshot, self.tuning, lambda word: kernel_name(root, word))
+
+
+def run_tune_order(root: Root, arguments: argparse.Namespace) -> int:
+    """Carry ``raidtui tune ...`` out; return 0 done, 1 not all of it, 2 refused."""
+    try:
+        return _ORDERS[arguments.order](_Desk(root, arguments))
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader has gone (tune show | head); there is nobody left to tell
+        return NOT_DONE
+
+
+def _show(desk: _Desk) -> int:
+    names = desk.reader.names(desk.arguments.words) if desk.arguments.words else None
+    if isinstance(names, Refusal):
+        return _refused(names)
+    tuning = desk.tuning
+    if desk.arguments.erc:
+        disks = [disk.name for disk in tuning.of(Scope.DISK) if names is None or disk.name in names]
+        tuning = desk.tuner.read(desk.snapshot, _patience(desk.root, disks))
+    if desk.arguments.json:
+        _print_json(tuning_dict(tuning, desk.snapshot, names))
+        return 0
+    lines = table_lines(tuning) if names is None else detail_lines(tuning, names)
+    print("\n".join(visible(line) for line in lines))
+    return 0
+
+
+def _patience(root: Root, disks: Sequence[str]) -> dict[str, ErrorRecovery | None]:
+    """Return what the disks say of their own timeouts; those that say nothing are left out."""
+    return {
+        name: measured.result.erc
+        for name, measured in SmartReader(root).read(disks).items()
+        if isinstance(measured.result, SmartReading)
+    }
+
+
+def _set(desk: _Desk) -> int:
+    words = desk.reader.read(desk.arguments.words)
+    if isinstance(words, Refusal):
+        return _refused(words)
+    asked = [Asked(subject=word.subject, knob=word.knob, value=word.value or "") for word in words]
+    return _carry_out(desk, plan_set(desk.snapshot, desk.tuning, asked))
+
+
+def _keep(desk: _Desk) -> int:
+    if not desk.arguments.words:
+        return _carry_out(desk, plan_keep(desk.snapshot, desk.tuning, items_for_now(desk.tuning)))
+    words = desk.reader.read(desk.arguments.words, bare=True)
+    if isinstance(words, Refusal):
+        return _refused(words)
+    for_now = {(item.subject, item.knob) for item in items_for_now(desk.tuning)}
+    items = [_item(word) for word in words if word.named or (word.subject, word.knob) in for_now]
+    return _carry_out(desk, plan_keep(desk.snapshot, desk.tuning, items))
+
+
+def _forget(desk: _Desk) -> int:
+    if not desk.arguments.words:
+        return _carry_out(desk, plan_forget(desk.snapshot, desk.tuning, None))
+    words = desk.reader.read(desk.arguments.words, bare=True)
+    if isinstance(words, Refusal):
+        return _refused(words)
+    items = [_item(word) for word in words if word.named or _is_kept(desk.tuning, word)]
+    if not items:
+        return _refused(Refusal(why=f"raidtui keeps nothing of {' '.join(desk.arguments.words)}"))
+    return _carry_out(desk, plan_forget(desk.snapshot, desk.tuning, items))
+
+
+def _item(word: Word) -> Item:
+    return Item(subject=word.subject, knob=word.knob, value=word.value or "")
+
+
+def _is_kept(tuning: Tuning, word: Word) -> bool:
+    subject = tuning.subject(word.subject)
+    return subject is not None and subject.values[word.knob].kept is not None
+
+
+def _undo(desk: _Desk) -> int:
+    if not desk.snapshot.host.is_root:
+        return _refused(Refusal(why="needs root", remedy="run it as: sudo raidtui"))
+    last = desk.tuner.last()
+    if isinstance(last, Refusal):
+        return _refused(last)
+    if desk.arguments.dry_run:
+        return _print_plan(desk, last.undo)
+    return _told(desk, desk.tuner.undo(last, desk.snapshot, desk.tuning))
+
+
+def _profile(desk: _Desk) -> int:
+    own, troubles = read_profiles(config_folder())
+    for trouble in troubles:
+        print(f"raidtui: {visible(trouble)}", file=sys.stderr)
+    profiles = {profile.name: profile for profile in (*BUILT_IN, *own)}
+    name = desk.arguments.name
+    if not name:
+        return _list_profiles(desk, list(profiles.values()))
+    if name not in profiles:
+        return _refused(
+            Refusal(why=f"there is no profile {name!r}", remedy=f"there are: {', '.join(profiles)}")
+        )
+    only = desk.reader.names(desk.arguments.words) if desk.arguments.words else None
+    if isinstance(only, Refusal):
+        return _refused(only)
+    plan = plan_profile(desk.snapshot, desk.tuning, profiles[name], only, keep=desk.arguments.keep)
+    return _carry_out(desk, plan)
+
+
+def _list_profiles(desk: _Desk, profiles: list[Profile]) -> int:
+    if desk.arguments.json:
+        _print_json({"profiles": [profile_dict(profile) for profile in profiles]})
+        return 0
+    width = max(len(profile.name) for profile in profiles)
+    for profile in profiles:
+        where = f" ({profile.where})" if profile.where else ""
+        print(visible(f"{profile.name:<{width}}  {profile.description}{where}"))
+    return 0
+
+
+def _carry_out(desk: _Desk, plan: Plan | Refusal) -> int:
+    if isinstance(plan, Refusal):
+        return _refused(plan)
+    if desk.arguments.dry_run:
+        return _print_plan(desk, plan)
+    result = desk.tuner.carry_out(plan, desk.snapshot, desk.tuning)
+    return _refused(result) if isinstance(result, Refusal) else _told(desk, result, plan)
+
+
+def _print_plan(desk: _Desk, plan: Plan) -> int:
+    if desk.arguments.json:
+        sys.stdout.buffer.write(save_plan(plan, host=desk.root.hostname or "", made_s=time.time()))
+    else:
+        print("\n".join(plan_sentences(plan)))
+    return 0
+
+
+def _told(desk: _Desk, result: Result, plan: Plan | None = None) -> int:
+    if desk.arguments.json:
+        _print_json(result_dict(result))
+    else:
+        files = [step for step in result.outcome.done if not step.text]
+        lines = [*result.sentences, *(step.command for step in files), *(plan.notes if plan else ())]
+        print("\n".join(visible(line) for line in lines))
+    if desk.tuner.record.trouble:
+        why = f"{desk.tuner.record.trouble}; raidtui tune undo will not know of it"
+        print(f"raidtui: {visible(why)}", file=sys.stderr)
+    return 0 if result.as_asked else NOT_DONE
+
+
+def _refused(refusal: Refusal) -> int:
+    print(f"raidtui: not possible: {visible(refusal.sentence)}", file=sys.stderr)
+    return REFUSED
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+_ORDERS: dict[str, Callable[[_Desk], int]] = {
+    "show": _show,
+    "set": _set,
+    "keep": _keep,
+    "forget": _forget,
+    "undo": _undo,
+    "profile": _profile,
+}

@@ -1,0 +1,152 @@
+"""Knobs for the eye: a table of all, or everything about some."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Collection, Sequence
+
+from raidtui.actions.tune_findings import judge_tuning, odd_members
+from raidtui.model.knob import By, Scope, Subject, Tuning, Value
+from raidtui.model.knob_table import KNOBS
+from raidtui.model.text import fit
+
+_MARK = "▲"
+_COLUMNS = ("disk", "scheduler", "NCQ", "requests", "ahead", "timeout/ERC", "set by")
+_WIDTHS = (10, 15, 7, 10, 9, 14)
+_LEAST_CPUS = 3
+_LEAST_WIDTH, _MOST_WIDTH = 60, 100
+
+
+def table_lines(tuning: Tuning) -> list[str]:
+    """Return all knobs as a table, the findings below it."""
+    lines: list[str] = []
+    odd = {
+        (name, each.knob)
+        for each in odd_members(tuning)
+        if each.usual or len(each.values) > 1
+        for name in each.values
+    }
+    disks = tuning.of(Scope.DISK)
+    if disks:
+        lines.append(_row(_COLUMNS))
+        lines += [_row(_disk_cells(disk, odd)) for disk in disks]
+    lines += _cpu_lines(tuning)
+    for array in tuning.of(Scope.ARRAY):
+        words = [f"{name} {value.text}" for name, value in array.values.items()]
+        by = set_by_words(array.values.values())
+        lines.append(f"{fit(array.title, 9)} {', '.join(words) or 'no knobs'}   set by: {by}")
+    system = tuning.subject("system")
+    if system is not None and system.values:
+        words = [f"{name} {value.text} KiB/s" for name, value in system.values.items()]
+        lines.append(
+            f"{fit('system', 9)} {', '.join(words)}   set by: {set_by_words(system.values.values())}"
+        )
+    lines += [f"  {lack}" for lack in tuning.lacks]
+    findings = judge_tuning(tuning)
+    if findings:
+        lines.append("")
+    for finding in findings:
+        lines.append(f"{finding.severity.word}: {finding.sentence}")
+        if finding.remedy:
+            lines.append(f"  {finding.remedy}")
+    return lines
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "".join(fit(cell, width) for cell, width in zip(cells, _WIDTHS, strict=False)) + cells[-1]
+
+
+def _disk_cells(disk: Subject, odd: set[tuple[str, str]]) -> tuple[str, ...]:
+    def cell(knob: str, unit: str = "") -> str:
+        value = disk.values.get(knob)
+        mark = f" {_MARK}" if (disk.name, knob) in odd else ""
+        return "–" if value is None else f"{value.text}{unit}{mark}"
+
+    erc = "?" if not disk.erc_asked else "–"
+    if disk.erc is not None and disk.erc.read_ds is not None:
+        erc = f"{disk.erc.read_ds / 10:g}" if disk.erc.read_ds else "off"
+    timeout = f"{cell('timeout')} / {erc} s" if "timeout" in disk.values else "–"
+    return (
+        disk.name,
+        cell("scheduler"),
+        cell("queue_depth"),
+        cell("nr_requests"),
+        cell("read_ahead_kb", "K"),
+        timeout,
+        set_by_words(disk.values.values()),
+    )
+
+
+def set_by_words(values: Collection[Value]) -> str:
+    """Return who has set these values, the kernel where that is all."""
+    words = [value.set_by.words for value in values if value.set_by.by is not By.KERNEL]
+    return ", ".join(dict.fromkeys(words)) or "kernel"
+
+
+def _cpu_lines(tuning: Tuning) -> list[str]:
+    """Return a line for all policies that are alike."""
+    groups: dict[tuple[str, ...], list[Subject]] = {}
+    for policy in tuning.of(Scope.POLICY):
+        texts = tuple(f"{name} {value.text}" for name, value in policy.values.items())
+        groups.setdefault((policy.kind, *texts), []).append(policy)
+    lines = []
+    for (kind, *words), policies in groups.items():
+        names = [policy.name for policy in policies]
+        who = ", ".join(names) if len(names) < _LEAST_CPUS else f"{names[0]} to {names[-1]}"
+        by = set_by_words([value for policy in policies for value in policy.values.values()])
+        lines.append(f"{fit('cpu', 9)} {who}: {kind}, {', '.join(words)}   set by: {by}")
+    cpu = tuning.subject("cpu")
+    if cpu is not None and cpu.values:
+        told = ", ".join(f"{name} {value.text}" for name, value in cpu.values.items())
+        lines.append(f"{fit('', 9)} {told}   set by: {set_by_words(cpu.values.values())}")
+    return lines
+
+
+def detail_lines(tuning: Tuning, names: Collection[str]) -> list[str]:
+    """Return everything about some subjects: each knob with two sentences on it."""
+    lines: list[str] = []
+    for subject in tuning.subjects:
+        if subject.name in names:
+            lines += ["", *_subject_lines(subject)] if lines else _subject_lines(subject)
+    return lines
+
+
+def _subject_lines(subject: Subject) -> list[str]:
+    about = ", ".join(word for word in (subject.kind, subject.model.strip(), subject.identity) if word)
+    lines = [f"{subject.title}{f' ({about})' if about else ''}"]
+    for name, value in subject.values.items():
+        knob = KNOBS[name]
+        unit = f" {knob.unit}" if knob.unit and value.text.isdigit() else ""
+        lines.append(f"  {name} {value.text}{unit}")
+        lines += _wrapped(f"{_facts(value)}. {knob.what} {knob.risk}")
+        for each in value.others:
+            sets = f" sets {each.value}" if each.value is not None else " sets it"
+            lines += _wrapped(f"At boot {each.sentence}{sets}{'' if each.sure else ', or may not apply'}.")
+    for name, why in subject.absent.items():
+        lines.append(f"  {name}")
+        lines += _wrapped(f"{why[0].upper()}{why[1:]}.")
+    return lines
+
+
+def _wrapped(text: str) -> list[str]:
+    width = max(_LEAST_WIDTH, min(_MOST_WIDTH, shutil.get_terminal_size().columns))
+    return textwrap.wrap(text, width, initial_indent="      ", subsequent_indent="      ")
+
+
+def _facts(value: Value) -> str:
+    """Return range, default, who set it and what a reboot does, in one line."""
+    if value.choices:
+        span = f"One of {', '.join(value.choices)}"
+    elif value.high is not None:
+        span = f"From {value.low} to {value.high}"
+    else:
+        span = f"{value.low} or more"
+    default = f"the kernel begins with {value.default}" if value.default is not None else "no default is told"
+    if value.survives is None:
+        boot = "what a reboot leaves is not known"
+    elif value.survives:
+        boot = "a reboot leaves it so"
+    else:
+        boot = f"after a reboot it is {value.at_boot}"
+    return f"{span}; {default}; set by {value.set_by.sentence}; {boot}"
