@@ -40,12 +40,12 @@ def in_laboratory(measure: Callable[[Any], EventDelay]) -> EventDelay:
     """Boot a guest with two disks, let `measure` use it, and shut it down; or say why there is none."""
     try:
         from tests.lab.boot import LabMissingError  # noqa: PLC0415 - the laboratory may not be installed
-        from tests.lab.guest import Guest  # noqa: PLC0415
         from tests.lab.link import LabError  # noqa: PLC0415
+        from tests.lab.uml import UmlGuest  # noqa: PLC0415
     except ImportError as error:
         return EventDelay(ran=False, why_not=f"no laboratory ({error})")
     try:
-        guest = Guest.boot(disks=2, size_mib=64)
+        guest = UmlGuest.boot(disks=2, size_mib=64)
     except (LabMissingError, LabError) as error:
         return EventDelay(ran=False, why_not=f"no laboratory ({str(error).partition(chr(10))[0]})")
     try:

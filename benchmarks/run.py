@@ -15,6 +15,7 @@ from pathlib import Path
 from benchmarks.cases import FULL, QUICK, Results, cases, progress, run_cases
 from benchmarks.check import misses
 from benchmarks.event import EventDelay, measure_event
+from benchmarks.fio import QUICK_ROUNDS, ROUNDS, FioWatched, measure_fio
 from benchmarks.refresh import Refresh, measure_apart
 from benchmarks.rows import QUANTITIES, ROW_IDS, Outcome, Row, make_rows
 
@@ -74,8 +75,12 @@ def _measure(arguments: argparse.Namespace, only: list[str], seed: int) -> Outco
     if "event" in only:
         progress("kernel event: booting the laboratory")
         event = measure_event()
+    fio = FioWatched(ran=False, why_not="not asked for")
+    if "fio" in only:
+        progress("fio: bare and watched, in turns")
+        fio = measure_fio(QUICK_ROUNDS if arguments.quick else ROUNDS)
     progress("")
-    return Outcome(results=results, refresh=refresh, event=event)
+    return Outcome(results=results, refresh=refresh, event=event, fio=fio)
 
 
 def table(rows: list[Row]) -> list[str]:
@@ -136,6 +141,7 @@ def _record(outcome: Outcome, rows: list[Row], machine: list[str], found: list[s
         "runs": runs,
         "refresh": asdict(outcome.refresh),
         "event": asdict(outcome.event),
+        "fio": asdict(outcome.fio),
     }
 
 

@@ -1,0 +1,281 @@
+"""From what somebody asks for to a course, or to why it is not run. Nothing is changed here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from raidtui.bench.ask_devices import offer_device, offer_scratch
+from raidtui.bench.cost import Cost, estimate
+from raidtui.bench.course import ONE, Axis, Conditions, Course, Scratch, Way
+from raidtui.bench.environment import read_arrays
+from raidtui.bench.jobfile import judge_job_file
+from raidtui.bench.knobs import find_knob, knob_axis
+from raidtui.bench.place import Place, find_directory, refuse_room, refuse_size
+from raidtui.bench.presets import PRESETS, find_preset
+from raidtui.bench.steady import MOST_ROUNDS
+from raidtui.bench.trouble import refuse_fio
+from raidtui.bench.workload import Workload, refuse_workload
+from raidtui.host.fio import read_fio_version
+from raidtui.host.root import Root
+from raidtui.model.plan import Refusal
+from raidtui.model.units import binary_size
+from raidtui.monitor.sampler import Sampler
+
+_MOST_RUNS = 5000
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """A benchmark as somebody wants it.
+
+    Args:
+        work: what fio is asked to do; None with a preset or a job file.
+        preset: a preset's name.
+        job_file: (name, text) of somebody's own.
+        changes: fields of the workload that shall be other than the preset's.
+        directory, device, scratch: where: one of the three.
+        write: whether the device may be written to.
+        confirmed: serial numbers (or WWNs, or names where there are none) that somebody typed.
+        blocks: sizes of requests, bytes.
+        depths, jobs: values to go through.
+        chunks: KiB, or "one".
+        levels, layouts: of scratch arrays.
+        knobs: (name, values).
+    """
+
+    work: Workload | None = None
+    preset: str = ""
+    job_file: tuple[str, str] | None = None
+    changes: dict[str, object] = {}
+    directory: str = ""
+    device: str = ""
+    scratch: Scratch | None = None
+    write: bool = False
+    confirmed: tuple[str, ...] = ()
+    blocks: tuple[int, ...] = ()
+    depths: tuple[int, ...] = ()
+    jobs: tuple[int, ...] = ()
+    chunks: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()
+    layouts: tuple[str, ...] = ()
+    knobs: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    conditions: Conditions = Conditions()
+    repeats: int = 1
+    grouped: bool = False
+    note: str = ""
+
+
+class Offer(Struct, frozen=True, kw_only=True):
+    """A course that can be run.
+
+    Args:
+        loses: what is gone afterwards, a sentence each.
+        notes: what else there is to know.
+    """
+
+    course: Course
+    cost: Cost
+    loses: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sentences(self) -> list[str]:
+        """What is to be told before it begins."""
+        count = len(self.course.runs())
+        runs = f"up to {count} runs" if self.course.conditions.steady else f"{count} run{'s'[: count != 1]}"
+        lines = [f"{self.course.title}: {runs} on {self.course.place.words}"]
+        lines += [f"  gone afterwards: {text}" for text in self.loses]
+        lines += [f"  {self.cost.sentence}", *(f"  {text}" for text in self.notes)]
+        for axis in self.course.axes:
+            for plan in axis.plans:
+                lines += [f"  {axis.name}: {step.command}" for step in plan.steps]
+        return lines
+
+
+def make_course(root: Root, request: Request) -> Offer | Refusal:
+    """Return the course that was asked for, or why it is not run."""
+    if not root.live:
+        return Refusal(why="a captured tree is only looked at", remedy="leave --root and --demo out")
+    if refusal := refuse_fio(read_fio_version(root)):
+        return refusal
+    base = _what(request)
+    if isinstance(base, Refusal):
+        return base
+    placed = _where(root, request)
+    if isinstance(placed, Refusal):
+        return placed
+    place, scratch, loses = placed
+    axes = _axes(root, request, place, base)
+    if isinstance(axes, Refusal):
+        return axes
+    steady = request.conditions.steady
+    course = replace(
+        base,
+        place=place,
+        scratch=scratch,
+        axes=axes,
+        conditions=request.conditions,
+        repeats=MOST_ROUNDS if steady else request.repeats,
+        grouped=request.grouped or steady,
+        note=request.note,
+        title=_title(base, axes),
+    )
+    if refusal := _refuse_course(root, course):
+        return refusal
+    array = next((each for each in Sampler(root).sample().arrays if each.name in place.arrays[-1:]), None)
+    cost = estimate(course, array, disks=len(place.disks))
+    return Offer(course=course, cost=cost, loses=loses, notes=_notes(root, course))
+
+
+def _what(request: Request) -> Course | Refusal:
+    """Return a course with what fio is asked to do, and nothing else yet."""
+    given = [bool(request.work), bool(request.preset), bool(request.job_file)]
+    if sum(given) != 1:
+        names = ", ".join(preset.name for preset in PRESETS)
+        return Refusal(
+            why="what to measure is not given"
+            if not any(given)
+            else "more than one thing to measure is given",
+            remedy=f"name a preset ({names}), a job file, or a kind of I/O with its size",
+        )
+    if request.job_file is not None:
+        file = judge_job_file(*request.job_file)
+        if isinstance(file, Refusal):
+            return file
+        if request.changes or request.blocks or request.depths or request.jobs:
+            return Refusal(why="a job file is run as it is", remedy="change it there")
+        return Course(title=file.name, place=Place(), job_file=file)
+    preset = find_preset(request.preset) if request.preset else None
+    if request.preset and preset is None:
+        names = ", ".join(each.name for each in PRESETS)
+        return Refusal(why=f"there is no preset {request.preset!r}", remedy=f"there are: {names}")
+    work = preset.work if preset is not None else request.work
+    if work is None:
+        return Refusal(why="what to measure is not given")
+    return Course(title="", place=Place(), preset=request.preset, work=replace(work, **request.changes))
+
+
+def _where(root: Root, request: Request) -> tuple[Place, Scratch | None, tuple[str, ...]] | Refusal:
+    if sum((bool(request.directory), bool(request.device), request.scratch is not None)) != 1:
+        return Refusal(
+            why="where to measure is not given, or more than once",
+            remedy="name a folder (--directory), a device (--device), or devices for arrays (--scratch)",
+        )
+    if request.directory:
+        place = find_directory(root, request.directory)
+        return place if isinstance(place, Refusal) else (place, None, ())
+    if request.job_file is not None:
+        return Refusal(why="a job file runs in a folder alone", remedy="name one with --directory")
+    if request.scratch is not None:
+        wanted = Course(title="", place=Place(), scratch=request.scratch, axes=_array_axes(request))
+        shapes = [shape for point in wanted.points if (shape := wanted.scratch_at(point)) is not None]
+        return offer_scratch(root, request.scratch, shapes, request.confirmed)
+    if not os.access(f"/dev/{request.device}", os.R_OK):
+        return Refusal(why=f"/dev/{request.device} may not be read by this user", remedy="run it with sudo")
+    return offer_device(root, request.device, write=request.write, confirmed=request.confirmed)
+
+
+def _axes(root: Root, request: Request, place: Place, base: Course) -> tuple[Axis, ...] | Refusal:
+    axes = list(_array_axes(request))
+    for name, values in request.knobs:
+        knob = find_knob(name, root, place)
+        axis = knob if isinstance(knob, Refusal) else knob_axis(knob, values)
+        if isinstance(axis, Refusal):
+            return axis
+        axes.append(axis)
+    blocks = request.blocks
+    preset = find_preset(base.preset) if base.preset else None
+    if not blocks and preset is not None and "block_bytes" not in request.changes:
+        blocks = preset.blocks
+    for way, numbers in ((Way.BLOCK, blocks), (Way.DEPTH, request.depths), (Way.JOBS, request.jobs)):
+        if numbers:
+            axes.append(Axis(way=way, values=tuple(map(str, numbers))))
+    for axis in axes:
+        if len(set(axis.values)) < len(axis.values) or not axis.values:
+            return Refusal(why=f"{axis.label} is given a value twice, or none", remedy="name each value once")
+    return tuple(axes)
+
+
+def _array_axes(request: Request) -> tuple[Axis, ...]:
+    if request.scratch is None:
+        return ()
+    given = ((Way.LEVEL, request.levels), (Way.LAYOUT, request.layouts), (Way.CHUNK, request.chunks))
+    return tuple(Axis(way=way, values=values) for way, values in given if values)
+
+
+def _refuse_course(root: Root, course: Course) -> Refusal | None:
+    if course.repeats < 1:
+        return Refusal(why=f"{course.repeats} repeats are none", remedy="choose 1 or more")
+    if len(course.points) * course.repeats > _MOST_RUNS:
+        count = len(course.points) * course.repeats
+        return Refusal(
+            why=f"that would be {count} runs", remedy=f"{_MOST_RUNS} are the most: leave values out"
+        )
+    if course.scratch is None and any(axis.way in {Way.LEVEL, Way.LAYOUT, Way.CHUNK} for axis in course.axes):
+        return Refusal(why="chunks and layouts want arrays to be made", remedy="give devices with --scratch")
+    most = 0
+    for point in course.points:
+        work = course.work_at(point)
+        if work is None:
+            continue
+        if refusal := refuse_workload(work):
+            return refusal
+        most = max(most, course.region_bytes(work))
+        if course.place.device and work.writes and not course.place.writes:
+            return Refusal(
+                why=f"{course.place.words} is only read: {work.words} would overwrite what is on it",
+                remedy="if that is what you want, give --write, and its serial number with --confirm",
+            )
+    if course.job_file is not None:
+        most = course.job_file.size_bytes or 0
+    if course.place.directory:
+        return refuse_room(course.place, most)
+    if course.scratch is not None and most > course.scratch.least_bytes:
+        size, least = binary_size(most), binary_size(course.scratch.least_bytes)
+        return Refusal(
+            why=f"the smallest of the arrays has {least}, and {size} are asked for",
+            remedy="choose a smaller size",
+        )
+    return refuse_size(root, course.place, most) if course.place.device else None
+
+
+def _notes(root: Root, course: Course) -> tuple[str, ...]:
+    notes = []
+    for array in read_arrays(root, course.place.arrays):
+        title = array.label or array.name
+        if array.sync:
+            notes.append(f"{title} runs a {array.sync}: the figures will be lower than at rest.")
+        if array.missing:
+            notes.append(f"{title} is degraded: the figures are not those of a whole array.")
+    if course.place.device and not course.place.writes:
+        notes.append("What was never written, or was trimmed, reads as zeros that no flash was asked for.")
+    if course.job_file is not None:
+        notes.append("The job file is run as it is; its files are removed afterwards.")
+    if not course.place.disks:
+        notes.append(
+            f"Which disks are below {course.place.words} is not known: what they take is not counted."
+        )
+    if course.work is not None and not course.work.direct:
+        notes.append("It goes through the page cache: memory is measured along.")
+    return tuple(notes)
+
+
+def _title(base: Course, axes: Sequence[Axis]) -> str:
+    if base.job_file is not None:
+        return f"job file {base.title}"
+    what = base.preset or (base.work.words if base.work is not None else "")
+    several = [axis.label for axis in axes if len(axis.values) > 1]
+    return f"{what}{' by ' + ', '.join(several) if several else ''}"
+
+
+def sweep_values(text: str) -> tuple[str, ...]:
+    """Return the values of "1,8,32"."""
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def is_chunk(word: str) -> bool:
+    """Whether a word is a chunk's size in KiB, or "one"."""
+    return word == ONE or (word.isdecimal() and int(word) > 0)

@@ -1,0 +1,135 @@
+"""The heat map: chunk sizes against block sizes, MB/s, with published figures as a second layer. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from raidtui.actions.build_evidence import (
+    BLOCKS_KIB,
+    RANDOM_READ,
+    RANDOM_WRITE,
+    SOURCE,
+    STREAM_READ,
+    STREAM_WRITE,
+)
+from raidtui.bench.compare import MEASURES, series_of
+from raidtui.bench.course import ONE, Way
+from raidtui.bench.record import Record
+from raidtui.bench.verdict import spread
+from raidtui.bench.workload import WAYS
+from raidtui.model.units import KIB, short_binary, three_digits
+
+_PUBLISHED = {
+    "randread": RANDOM_READ,
+    "randwrite": RANDOM_WRITE,
+    "read": STREAM_READ,
+    "write": STREAM_WRITE,
+}
+
+
+class HeatMap(Struct, frozen=True, kw_only=True):
+    """Rows are chunks, columns blocks.
+
+    Args:
+        title: random read, MB/s.
+        rows: "one" for a single device, else the chunk in KiB.
+        columns: bytes of a request.
+        yours: median MB/s (10^6 bytes), by row and column; None where nothing was measured.
+        published: likewise, somebody's figures on other disks.
+        source: whose.
+    """
+
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[int, ...]
+    yours: tuple[tuple[float | None, ...], ...]
+    published: tuple[tuple[float | None, ...], ...]
+    source: str = SOURCE
+
+
+def heat_maps(records: Sequence[Record]) -> tuple[HeatMap, ...]:
+    """Return a map for each kind of I/O in which chunk or block sizes differ; published figures are laid in.
+
+    A run on an array that was there already stands in the row of that array's chunk.
+    """
+    cells: dict[str, dict[tuple[str, int], float]] = {}
+    measure = MEASURES["mb/s"]
+    for series in series_of(records):
+        first = series.runs[0]
+        values = series.values(measure)
+        row = chunk_of(first)
+        if first.work is None or not row or not values:
+            continue
+        place = (row, first.work.block_bytes)
+        cells.setdefault(first.work.rw, {})[place] = spread(values).median / 1e6
+    return tuple(_map(rw, found) for rw, found in cells.items() if len(found) > 1)
+
+
+def chunk_of(record: Record) -> str:
+    """Return the chunk that a run was measured on, KiB; "one" for a single device, "" where it has none."""
+    if Way.CHUNK in record.point:
+        return record.point[Way.CHUNK]
+    arrays = record.environment.arrays
+    if not arrays:
+        return ONE if len(record.environment.disks) == 1 else ""
+    return str(arrays[-1].chunk_kib) if arrays[-1].chunk_kib else ""
+
+
+def _map(rw: str, cells: dict[tuple[str, int], float]) -> HeatMap:
+    rows = tuple(sorted({row for row, _ in cells}, key=_row_order))
+    columns = tuple(sorted({block for _, block in cells}))
+    published = {
+        (row, block): value
+        for row in rows
+        for block in columns
+        if (value := published_mb_s(rw, row, block)) is not None
+    }
+    return HeatMap(
+        title=f"{WAYS[rw]}, MB/s",
+        rows=rows,
+        columns=columns,
+        yours=tuple(tuple(cells.get((row, block)) for block in columns) for row in rows),
+        published=tuple(tuple(published.get((row, block)) for block in columns) for row in rows),
+    )
+
+
+def _row_order(row: str) -> int:
+    return -1 if row == ONE else int(row)
+
+
+def published_mb_s(rw: str, row: str, block_bytes: int) -> float | None:
+    """Return a published figure, MB/s as it was printed, or None where there is none."""
+    known = _PUBLISHED.get(rw)
+    kib = block_bytes // KIB
+    if known is None or kib not in BLOCKS_KIB or block_bytes % KIB:
+        return None
+    values = known.one if row == ONE else known.chunks.get(int(row))
+    value = values[BLOCKS_KIB.index(kib)] if values else None
+    return None if value is None else float(value)
+
+
+def heat_lines(heat: HeatMap) -> list[str]:
+    """Return a map as lines of text: yours, and the published figures in brackets."""
+    cells = [
+        [_cell(mine, theirs) for mine, theirs in zip(row, other, strict=True)]
+        for row, other in zip(heat.yours, heat.published, strict=True)
+    ]
+    heads = [short_binary(block) for block in heat.columns]
+    widths = [max(len(head), *(len(row[place]) for row in cells)) for place, head in enumerate(heads)]
+    lines = [f"chunk x block size, {heat.title}: yours (published)"]
+    lines.append(" " * 6 + "".join(f"  {head:>{width}}" for head, width in zip(heads, widths, strict=True)))
+    for row, texts in zip(heat.rows, cells, strict=True):
+        name = row if row == ONE else f"{row}K"
+        lines.append(
+            f"{name:<6}" + "".join(f"  {text:>{width}}" for text, width in zip(texts, widths, strict=True))
+        )
+    if any(value is not None for row in heat.published for value in row):
+        lines.append(f"published: {heat.source}")
+    return lines
+
+
+def _cell(mine: float | None, theirs: float | None) -> str:
+    own = "–" if mine is None else three_digits(mine)
+    return own if theirs is None else f"{own} ({theirs:.0f})"

@@ -1,0 +1,148 @@
+"""A job file of somebody's own: taken as it is, but judged first. Pure.
+
+raidtui does not change it. What it cannot see through (shell commands, other engines, included files,
+variables) it refuses. Its files must have names without a place: they come to lie in a folder that raidtui
+makes for the run, so that nothing that was there before is written to.
+"""
+
+from __future__ import annotations
+
+import posixpath
+
+from msgspec import Struct
+
+from raidtui.bench.workload import parse_size
+from raidtui.model.plan import Refusal
+
+_ENGINES = frozenset(
+    {"sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring", "mmap"}
+)
+_READS = frozenset({"read", "randread"})
+_FOLDERS = ("directory", "filename", "opendir")
+_REFUSED = {
+    "exec_prerun": "runs a shell command",
+    "exec_postrun": "runs a shell command",
+    "read_iolog": "replays a log that may name any device",
+    "write_iolog": "writes a file of its own",
+    "filename_format": "makes up names of files",
+    "blkzonemode": "is for zoned devices",
+    "thread": "",
+}
+_LOGS = frozenset(
+    {"write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "bwavgtime", "iopsavgtime"}
+)
+_ALIASES = {"readwrite": "rw", "iodepth_batch": "iodepth_batch_submit"}
+
+
+class JobFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A job file.
+
+    Args:
+        name: what it is called.
+        text: the file.
+        writes: whether any job writes.
+        size_bytes: what its jobs work on together; None where the file does not say.
+        by_time: whether any job runs by time.
+    """
+
+    name: str
+    text: str
+    writes: bool
+    size_bytes: int | None = None
+    by_time: bool = False
+
+
+def judge_job_file(name: str, text: str) -> JobFile | Refusal:
+    """Return a job file with what it does, or why it is not run.
+
+    Args:
+        name: what it is called.
+        text: the file.
+    """
+    sections = _sections(text)
+    if not sections:
+        return Refusal(why=f"{name} holds no job", remedy="a job begins with its name in [brackets]")
+    for title, options in sections.items():
+        if refusal := _refuse_section(f"{name}, [{title}]", options):
+            return refusal
+    ways = [options.get("rw", "read") for options in sections.values()]
+    sizes = [_size(options) for options in sections.values()]
+    known = [size for size in sizes if size is not None]
+    return JobFile(
+        name=name,
+        text=text,
+        writes=any(way.partition(":")[0] not in _READS for way in ways),
+        size_bytes=sum(known) if len(known) == len(sizes) else None,
+        by_time=any(options.get("time_based", "0") != "0" for options in sections.values()),
+    )
+
+
+def _sections(text: str) -> dict[str, dict[str, str]]:
+    """Return the jobs with their options, those of [global] included, as fio's init.c reads them."""
+    common: dict[str, str] = {}
+    found: dict[str, dict[str, str]] = {}
+    current: dict[str, str] | None = None
+    for raw in text.split("\n"):
+        line = raw.strip()
+        if not line or line[0] in ";#":
+            continue
+        if line.startswith("[") and "]" in line:
+            title = line[1 : line.index("]")]
+            if title == "global":
+                current = common
+            else:
+                name = title if title not in found else f"{title} {len(found) + 1}"
+                current = found[name] = dict(common)
+            continue
+        key, separator, value = line.partition("=")
+        if line.split()[0] == "include":
+            key, value = "include", line
+        if current is None:
+            current = common
+        key = key.strip().lower()
+        current[_ALIASES.get(key, key)] = value.strip() if separator else value.strip() or "1"
+    return found
+
+
+def _refuse_section(where: str, options: dict[str, str]) -> Refusal | None:
+    engine = options.get("ioengine", "psync")
+    if engine not in _ENGINES:
+        return Refusal(
+            why=f"{where}: the engine {engine} is not one that raidtui can watch over",
+            remedy=f"choose {', '.join(sorted(_ENGINES))}",
+        )
+    for key, value in options.items():
+        if key == "include":
+            return Refusal(why=f"{where} includes another file", remedy="put what it says into this one")
+        if key in _REFUSED and (key != "thread" or value == "0"):
+            why = _REFUSED[key] or "lets jobs be processes that may outlive fio"
+            return Refusal(why=f"{where}: {key} {why}", remedy="leave it out")
+        if key in _LOGS:
+            return Refusal(
+                why=f"{where}: {key} writes logs of its own", remedy="leave it out: raidtui keeps them"
+            )
+        if "$" in value:
+            return Refusal(why=f"{where}: {key} holds a variable", remedy="write out what is meant")
+        if key in _FOLDERS and (refusal := _refuse_path(f"{where}: {key}", value)):
+            return refusal
+    way = options.get("rw", "read").partition(":")[0]
+    if "trim" in way:
+        return Refusal(why=f"{where} discards what is there (rw={way})", remedy="leave that job out")
+    return None
+
+
+def _refuse_path(where: str, value: str) -> Refusal | None:
+    for part in value.split(":"):  # fio's separator of several files
+        path = posixpath.normpath(part)
+        if part.startswith("/") or path == ".." or path.startswith("../"):
+            return Refusal(
+                why=f"{where} is {part}, outside of the folder that raidtui makes for the run",
+                remedy="leave the place out, and name it by --directory",
+            )
+    return None
+
+
+def _size(options: dict[str, str]) -> int | None:
+    size = parse_size(options.get("size", ""))
+    jobs = options.get("numjobs", "1")
+    return size * int(jobs) if size is not None and jobs.isdigit() else None

@@ -1,0 +1,151 @@
+"""Knobs: settings of the host that a sweep turns, each value as a plan that also knows the way back.
+
+A knob is anything with a name and ``set``; those of ``raidtui tune`` are here by their names there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from raidtui.actions.reshape import plan_bitmap
+from raidtui.actions.tune import Asked, changes_of, plan_set
+from raidtui.bench.course import Axis, Way
+from raidtui.bench.place import Place
+from raidtui.host.knobs import KnobReader
+from raidtui.host.root import Root
+from raidtui.host.survey import read_survey
+from raidtui.model.knob import Scope, Tuning
+from raidtui.model.knob_table import ALIASES, KNOBS
+from raidtui.model.plan import Plan, Refusal
+from raidtui.model.snapshot import Snapshot
+from raidtui.model.survey import Survey
+from raidtui.monitor.sampler import Sampler
+
+_SHORT = {"read_ahead": "read_ahead_kb", **ALIASES}
+
+
+class Knob(Protocol):
+    """A setting that a sweep can turn."""
+
+    @property
+    def name(self) -> str:
+        """What it is called: queue_depth."""
+
+    def set(self, value: str) -> Plan | Refusal:
+        """Return the plan that sets it, with its undo; one without steps where it is so already."""
+
+
+class TuneKnob(Struct, frozen=True, kw_only=True):
+    """A knob of ``raidtui tune``: the same value for all disks, policies or arrays that are meant.
+
+    Args:
+        name: as in ``raidtui.model.knob_table``.
+        subjects: whose.
+        snapshot: the present state.
+        tuning: the present values, which it is put back to.
+    """
+
+    name: str
+    subjects: tuple[str, ...]
+    snapshot: Snapshot
+    tuning: Tuning
+
+    def set(self, value: str) -> Plan | Refusal:
+        """See ``Knob.set``."""
+        if not self.subjects:
+            return Refusal(why=f"nothing below has the knob {self.name}")
+        asked = [Asked(subject=each, knob=self.name, value=value) for each in self.subjects]
+        changes = changes_of(self.tuning, asked)
+        if isinstance(changes, Refusal):
+            return changes
+        if not changes:
+            return Plan(title=f"{self.name} {value}", subject=", ".join(self.subjects), steps=())
+        return plan_set(self.snapshot, self.tuning, asked)
+
+
+class BitmapKnob(Struct, frozen=True, kw_only=True):
+    """The write-intent bitmap of an array, none or internal: mdadm changes it, by a plan of its own."""
+
+    survey: Survey
+    array: str
+    name: str = "bitmap"
+
+    def set(self, value: str) -> Plan | Refusal:
+        """See ``Knob.set``."""
+        array = next((each for each in self.survey.snapshot.arrays if each.name == self.array), None)
+        if array is None:
+            return Refusal(why="no array is below, so there is no bitmap to set")
+        if value == ("none" if array.bitmap is None else "internal"):
+            return Plan(title=f"bitmap {value}", subject=array.title, steps=())
+        return plan_bitmap(self.survey, array, value)
+
+
+def find_knob(name: str, root: Root, place: Place) -> Knob | Refusal:
+    """Return the knob with this name for a place, or that there is none.
+
+    Args:
+        name: as ``raidtui tune`` has it; dashes will do.
+        root: the host, whose present values are read.
+        place: where the measurement runs: its disks and its uppermost array are meant.
+    """
+    word = name.replace("-", "_")
+    word = _SHORT.get(word, word)
+    knob = KNOBS.get(word)
+    if knob is None:
+        return Refusal(why=f"there is no knob {name!r}", remedy=f"there are: {', '.join(KNOBS)}")
+    snapshot = Sampler(root).sample()
+    if word == "bitmap":
+        survey = read_survey(root, snapshot, ())
+        return BitmapKnob(survey=survey, array=place.arrays[0] if place.arrays else "")
+    tuning = KnobReader(root).read(snapshot)
+    subjects: tuple[str, ...] = ()
+    if Scope.ARRAY in knob.scopes:
+        # What is mounted asks by its own value: the uppermost array's.
+        subjects = place.arrays[:1]
+    if not subjects and Scope.DISK in knob.scopes:
+        subjects = place.disks
+    if not subjects:
+        subjects = tuple(
+            each.name for scope in knob.scopes for each in tuning.of(scope) if scope not in _BELOW
+        )
+    return TuneKnob(name=word, subjects=subjects, snapshot=snapshot, tuning=tuning)
+
+
+_BELOW = frozenset({Scope.DISK, Scope.ARRAY})
+
+
+def knob_axis(knob: Knob, values: Sequence[str]) -> Axis | Refusal:
+    """Return the axis of a knob, with the plan of each value; every one of them must know the way back."""
+    plans = []
+    for value in values:
+        plan = knob.set(value)
+        if isinstance(plan, Refusal):
+            return plan
+        plan = with_undo(plan)
+        if not _comes_back(plan):
+            return Refusal(
+                why=f"{knob.name} {value} cannot be undone, and a sweep puts back what it turned",
+                remedy="leave it out",
+            )
+        plans.append(plan)
+    return Axis(way=Way.KNOB, name=knob.name, values=tuple(values), plans=tuple(plans))
+
+
+def with_undo(plan: Plan) -> Plan:
+    """Return a plan whose steps know the way back, where only the plan as a whole does.
+
+    Undoing goes from the last step to the first one, so the whole way back is the first one's.
+    """
+    if not plan.steps or not plan.undo or any(step.undo for step in plan.steps):
+        return plan
+    return replace(plan, steps=(replace(plan.steps[0], undo=plan.undo), *plan.steps[1:]))
+
+
+def _comes_back(plan: Plan) -> bool:
+    """Whether all is undone: each step by itself, or the first one for all."""
+    whole = bool(plan.undo) and plan.steps[0].undo == plan.undo if plan.steps else True
+    return whole or all(step.undo for step in plan.steps)

@@ -1,0 +1,89 @@
+"""The live samples in a benchmark's folder: written by its worker, read by whoever follows.
+
+JSON lines: the record of a run as it begins, then its samples. They are not synced: what the kernel has is
+there also when the worker is killed, and a measurement is not disturbed by its own notes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from raidtui.bench.record import Record
+from raidtui.bench.samples import Sample
+
+NAME = "live.jsonl"
+
+
+class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One line: a run that begins, or a sample of the run before."""
+
+    begins: Record | None = None
+    sample: Sample | None = None
+
+
+class LiveFile:
+    """Appends to the file; what cannot be written is lost, and hinders nothing.
+
+    Args:
+        folder: the benchmark's.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / NAME
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        self._number = os.open(self._path, flags, 0o600)
+
+    def begin(self, record: Record) -> None:
+        """Write that a run begins."""
+        self._write(Line(begins=record))
+
+    def add(self, sample: Sample) -> None:
+        """Write a sample."""
+        self._write(Line(sample=sample))
+
+    def _write(self, line: Line) -> None:
+        with contextlib.suppress(OSError):
+            os.write(self._number, msgspec.json.encode(line) + b"\n")
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._number)
+
+
+def read_live(folder: Path, offset: int = 0) -> tuple[list[Line], int]:
+    """Return the lines from a place in the file on, and the place to read from next time.
+
+    A last line without an end is left for the next time; one that is none is passed over.
+    """
+    try:
+        with (folder / NAME).open("rb") as file:
+            file.seek(offset)
+            data = file.read()
+    except OSError:
+        return [], offset
+    whole = data[: data.rfind(b"\n") + 1]
+    found = []
+    for text in whole.split(b"\n"):
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+            found.append(msgspec.json.decode(text, type=Line))
+    return found, offset + len(whole)
+
+
+def last_run(lines: Sequence[Line]) -> tuple[Record | None, list[Sample]]:
+    """Return the run that began last, and its samples since fio last began to count anew."""
+    record: Record | None = None
+    samples: list[Sample] = []
+    for line in lines:
+        if line.begins is not None:
+            record, samples = line.begins, []
+        elif line.sample is not None:
+            if line.sample.anew:
+                samples = []
+            samples.append(line.sample)
+    return record, samples

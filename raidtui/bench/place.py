@@ -1,0 +1,172 @@
+"""Where a benchmark runs: a folder or a device, and the disks below it.
+
+Folders are looked at on the live host alone. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from raidtui.host.block import DiskReader
+from raidtui.host.root import Root
+from raidtui.host.usage import BLOCK, unescape
+from raidtui.model.plan import Fact, Refusal
+from raidtui.model.units import binary_size
+
+_KEPT_FREE = 4  # a quarter of what is free stays free
+
+
+class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Where a benchmark runs.
+
+    Args:
+        directory: an absolute path; "" where a device is measured.
+        device: a kernel name; "" where a folder is.
+        writes: whether a device may be written to: somebody gave its serial number.
+        mount: where the folder's file system is mounted.
+        file_system: its type.
+        disks: kernel names of the whole disks below.
+        members: kernel names of what lies directly below the lowest array, or the device itself.
+        arrays: kernel names of the arrays below, the uppermost first.
+        needs: what must hold before a device is written to.
+    """
+
+    directory: str = ""
+    device: str = ""
+    writes: bool = False
+    mount: str = ""
+    file_system: str = ""
+    disks: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
+    arrays: tuple[str, ...] = ()
+    needs: tuple[Fact, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The folder or the device's path; where arrays are made, their devices."""
+        return self.directory or (f"/dev/{self.device}" if self.device else ", ".join(self.members))
+
+
+def find_directory(root: Root, directory: str) -> Place | Refusal:
+    """Return a folder as a place, or why it is none."""
+    path = os.path.realpath(directory)
+    if not os.path.isdir(path):  # noqa: PTH112
+        what = "is no folder" if os.path.exists(path) else "is not there"  # noqa: PTH110
+        return Refusal(why=f"{directory} {what}", remedy="name a folder on what shall be measured")
+    if os.statvfs(path).f_flag & os.ST_RDONLY:
+        return Refusal(why=f"the file system at {path} is read-only", remedy="choose another folder")
+    if not os.access(path, os.W_OK | os.X_OK):
+        return Refusal(why=f"{path} may not be written to by this user", remedy="choose another folder")
+    mount = _mount_of(root, path)
+    device = os.stat(path).st_dev  # noqa: PTH116
+    name = _block_name(root, f"{os.major(device)}:{os.minor(device)}") or _source_name(root, mount[2])
+    disks, members, arrays = below(root, name) if name else ((), (), ())
+    return Place(
+        directory=path, mount=mount[0], file_system=mount[1], disks=disks, members=members, arrays=arrays
+    )
+
+
+def find_device(root: Root, name: str) -> Place | Refusal:
+    """Return a block device as a place that is only read, or why it is none."""
+    if root.text(f"{BLOCK}/{name.replace('/', '!')}/size") is None:
+        return Refusal(why=f"there is no block device {name}")
+    disks, members, arrays = below(root, name)
+    return Place(device=name, disks=disks, members=members, arrays=arrays)
+
+
+def refuse_room(place: Place, total_bytes: int) -> Refusal | None:
+    """Return why files of this size do not fit: a quarter of what is free stays free; None where they do."""
+    free = free_bytes(place.directory)
+    most = free - free // _KEPT_FREE
+    if total_bytes <= most:
+        return None
+    return Refusal(
+        why=f"the files would take {binary_size(total_bytes)}, and at {place.directory} they may take"
+        f" {binary_size(most)}: a quarter of the {binary_size(free)} that are free stays free",
+        remedy="choose a smaller size, or fewer jobs",
+    )
+
+
+def refuse_size(root: Root, place: Place, size_bytes: int) -> Refusal | None:
+    """Return why a device is too small, or None."""
+    text = (root.text(f"{BLOCK}/{place.device.replace('/', '!')}/size") or "0").strip()
+    has = int(text) * 512 if text.isdecimal() else 0
+    if size_bytes <= has:
+        return None
+    return Refusal(
+        why=f"/dev/{place.device} has {binary_size(has)}, and {binary_size(size_bytes)} are asked for",
+        remedy="choose a smaller size",
+    )
+
+
+def free_bytes(directory: str) -> int:
+    """Return what is free in a folder's file system for users."""
+    found = os.statvfs(directory)
+    return found.f_bavail * found.f_frsize
+
+
+def below(root: Root, name: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return what a device lies on: (whole disks, members of the lowest arrays or the device, arrays)."""
+    chains = list(_chains(root, name, ()))
+    ends = tuple(dict.fromkeys(chain[-1] for chain in chains))
+    arrays = tuple(dict.fromkeys(each for chain in chains for each in chain if _is_array(root, each)))
+    reader = DiskReader(root).read(set(ends))
+    disks = tuple(dict.fromkeys(reader[end].disk if end in reader else end for end in ends))
+    return disks, ends, arrays
+
+
+def _chains(root: Root, name: str, seen: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield every way down from a device; a partition's disk is not below it here."""
+    here = (*seen, name)
+    slaves = [each.replace("!", "/") for each in root.names(f"{BLOCK}/{name.replace('/', '!')}/slaves")]
+    ways = [each for each in slaves if each not in here]
+    if not ways:
+        whole = _whole(root, name)
+        if whole != name and root.names(f"{BLOCK}/{whole}/slaves"):  # a partition of an array
+            yield from _chains(root, whole, here)
+            return
+        yield here
+        return
+    for each in ways:
+        yield from _chains(root, each, here)
+
+
+def _whole(root: Root, name: str) -> str:
+    found = DiskReader(root).read({name}).get(name)
+    return found.disk if found is not None else name
+
+
+def _is_array(root: Root, name: str) -> bool:
+    return root.text(f"{BLOCK}/{name}/md/level") is not None
+
+
+def _block_name(root: Root, number: str) -> str:
+    target = root.link(f"/sys/dev/block/{number}")
+    return posixpath.basename(target).replace("!", "/") if target else ""
+
+
+def _source_name(root: Root, source: str) -> str:
+    """Some (btrfs) have a device number of their own: what they are mounted from tells."""
+    if not source.startswith("/dev/"):
+        return ""
+    name = posixpath.basename(os.path.realpath(source)) if root.live else posixpath.basename(source)
+    return name if root.text(f"{BLOCK}/{name}/size") is not None else ""
+
+
+def _mount_of(root: Root, path: str) -> tuple[str, str, str]:
+    """Return of the mount that a folder lies in: (where, type, source)."""
+    best = ("", "", "")
+    for line in (root.text("/proc/self/mountinfo") or "").split("\n"):
+        before, separator, after = line.partition(" - ")
+        words, rest = before.split(), after.split()
+        if not separator or len(words) < 5 or len(rest) < 2:
+            continue
+        where = unescape(words[4])
+        inside = path == where or path.startswith(where.rstrip("/") + "/")
+        if inside and len(where) >= len(best[0]):
+            best = (where, rest[0], rest[1])
+    return best

@@ -1,0 +1,148 @@
+"""The record of one run, as it is kept, listed and compared. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from raidtui.bench.course import point_words
+from raidtui.bench.environment import Environment
+from raidtui.bench.samples import Figures, Sample
+from raidtui.bench.workload import Workload
+from raidtui.model.units import three_digits
+
+WHOLE, PARTIAL, FAILED = "whole", "partial", "failed"
+
+
+class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One run.
+
+    Args:
+        id: its number in the history; 0 before it is kept.
+        job: the benchmark's id; runs of one benchmark have the same.
+        number, repeat: its place in that benchmark, from 0.
+        at_s: epoch seconds of its beginning.
+        title, preset, note: of the benchmark; the note can be changed.
+        state: whole, partial (there are figures, and it did not come to its end) or failed (there are none).
+        reason: why it is not whole.
+        place: the folder, or the device's path.
+        point: what differs from the benchmark's other runs.
+        work: what fio was asked to do; None of a job file: ``job_file`` is its text.
+        seconds: how long it was measured.
+        read, write: the figures.
+        written: bytes that the kernel wrote to each member meanwhile.
+        steady: what the rule of the steady state says, where it was asked.
+        told: what else was noted, a sentence each.
+    """
+
+    job: str
+    number: int
+    at_s: float
+    title: str
+    place: str
+    id: int = 0
+    repeat: int = 0
+    preset: str = ""
+    note: str = ""
+    state: str = WHOLE
+    reason: str = ""
+    point: dict[str, str] = {}
+    work: Workload | None = None
+    job_file: str = ""
+    seconds: float = 0.0
+    read: Figures = Figures()
+    write: Figures = Figures()
+    written: dict[str, int] = {}
+    environment: Environment = Environment()
+    steady: str = ""
+    told: tuple[str, ...] = ()
+
+    @property
+    def iops(self) -> float:
+        """Reads and writes together."""
+        return self.read.iops + self.write.iops
+
+    @property
+    def bytes_s(self) -> float:
+        """Likewise."""
+        return self.read.bytes_s + self.write.bytes_s
+
+    @property
+    def main(self) -> Figures:
+        """The direction that did more: its latencies are the run's."""
+        return self.write if self.write.ios > self.read.ios else self.read
+
+    @property
+    def words(self) -> str:
+        """What was measured: random read 4K, depth 32 (scheduler none)."""
+        work = self.work.words if self.work is not None else self.title
+        rest = {
+            label: value for label, value in self.point.items() if label not in {"block", "depth", "jobs"}
+        }
+        return f"{work} ({point_words(rest)})" if rest else work
+
+    @property
+    def figures(self) -> str:
+        """The figures in words, "" where there are none."""
+        if not self.iops:
+            return ""
+        return figure_words(self.iops, self.bytes_s, self.main.p50_ns, self.main.p99_ns, self.main.p999_ns)
+
+
+def figure_words(
+    iops: float, bytes_s: float, p50_ns: int | None, p99_ns: int | None, p999_ns: int | None
+) -> str:
+    """Return figures in a line: 102,325 IOPS  419 MB/s  p50 0.21  p99 0.74  p99.9 2.9 ms."""
+    text = f"{iops:,.0f} IOPS  {three_digits(bytes_s / 1e6)} MB/s"
+    known = [("p50", p50_ns), ("p99", p99_ns), ("p99.9", p999_ns)]
+    parts = [f"{word} {milliseconds(value)}" for word, value in known if value is not None]
+    return f"{text}  {'  '.join(parts)} ms" if parts else text
+
+
+def milliseconds(value_ns: float) -> str:
+    """Return a latency in milliseconds with three digits, without the unit."""
+    return three_digits(value_ns / 1e6) if value_ns >= 1000 else f"{value_ns / 1e6:.4f}"
+
+
+def sample_words(sample: Sample) -> str:
+    """Return a sample in a line, as ``figure_words``, with its time before it."""
+    main = sample.write if sample.write.iops > sample.read.iops else sample.read
+    words = figure_words(
+        sample.read.iops + sample.write.iops,
+        sample.read.bytes_s + sample.write.bytes_s,
+        main.p50_ns,
+        main.p99_ns,
+        main.p999_ns,
+    )
+    return f"{sample.t_s:>5.1f} s  {words}"
+
+
+def from_samples(samples: Sequence[Sample]) -> tuple[Figures, Figures]:
+    """Return what the samples alone tell of a run; latencies of the whole are not known."""
+    if not samples:
+        return Figures(), Figures()
+    last = samples[-1]
+
+    def of(side: int) -> Figures:
+        ios, size = last.ios[side], last.size_bytes[side]
+        if not ios:
+            return Figures()
+        return Figures(ios=ios, size_bytes=size, iops=ios / last.t_s, bytes_s=size / last.t_s)
+
+    return of(0), of(1)
+
+
+def encode(record: Record) -> bytes:
+    """Return a record as JSON."""
+    return msgspec.json.encode(record)
+
+
+def decode(data: bytes) -> Record:
+    """Return a record.
+
+    Raises:
+        msgspec.DecodeError: it is none.
+    """
+    return msgspec.json.decode(data, type=Record)

@@ -1,0 +1,136 @@
+"""Beginning a benchmark, following it, and putting back what an interrupted one has left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from raidtui.bench.changes import left_behind
+from raidtui.bench.course import Course, save_course
+from raidtui.bench.live import Line, read_live
+from raidtui.bench.worker import BenchWorker
+from raidtui.host.root import Root
+from raidtui.jobs.spawn import refuse_busy, start_worker
+from raidtui.jobs.store import COURSE_FILE, Job, JobError, all_jobs, find_job, jobs_folder
+from raidtui.model.plan import Plan
+
+_OVER = frozenset({"done", "failed", "cancelled", "rolled back"})
+
+
+class News(Struct, frozen=True, kw_only=True):
+    """What a benchmark has noted beyond what was seen.
+
+    Args:
+        entries: of its journal.
+        lines: of its live samples.
+        offset: where to read the live samples from next time.
+        state: as ``Job.state``.
+    """
+
+    entries: tuple[Mapping[str, Any], ...]
+    lines: tuple[Line, ...]
+    offset: int
+    state: str
+
+
+def begin(root: Root, course: Course) -> Job:
+    """Put back what an interrupted benchmark has left, make a job of a course, and start its worker.
+
+    Raises:
+        JobError: another job is running, this one cannot be kept, or something cannot be put back.
+    """
+    if not root.live:
+        raise JobError("a captured tree is only looked at: there is nothing to measure here")
+    refuse_busy(jobs_folder())
+    turns = any(plan.steps for axis in course.axes for plan in axis.plans)
+    if restore(root) and turns:
+        raise JobError(
+            "an interrupted benchmark has just been put back: ask again, the settings are others now"
+        )
+    job = make_job(root, course)
+    start_worker(job)
+    return job
+
+
+def make_job(root: Root, course: Course) -> Job:
+    """Put a course on disk as a new job.
+
+    Raises:
+        JobError: it cannot be written; nothing was begun.
+    """
+    # A plan without steps: what the benchmark changes are plans in jobs of their own, below this one.
+    plan = Plan(title=f"bench: {course.title}", subject=course.place.words, steps=())
+    job = Job.create(plan, host=root.hostname or "")
+    try:
+        job.keep(COURSE_FILE, save_course(course))
+    except OSError as error:
+        raise JobError(
+            f"a benchmark cannot be kept in {job.folder}: {error.strerror}; nothing was begun"
+        ) from error
+    return job
+
+
+def bench_jobs() -> list[Job]:
+    """Return all benchmarks, oldest first."""
+    return [job for job in all_jobs() if job.order == "bench"]
+
+
+def find_bench(name: str = "") -> Job:
+    """Return the benchmark with this id, or a unique beginning or end of it; without one the newest.
+
+    Raises:
+        JobError: there is none, or more than one.
+    """
+    if name:
+        job = find_job(name)
+        if job.order != "bench":
+            raise JobError(f"job {job.id} is no benchmark: raidtui jobs attach {job.id}")
+        return job
+    jobs = bench_jobs()
+    if not jobs:
+        raise JobError("there is no benchmark yet: raidtui bench run begins one")
+    return jobs[-1]
+
+
+def interrupted() -> list[Job]:
+    """Return the benchmarks whose worker is gone before they had put back what they changed."""
+    return [
+        job
+        for job in bench_jobs()
+        if (state := job.state) in {"interrupted", "stuck"} or (state in _OVER and left_behind(job.folder))
+    ]
+
+
+def restore(root: Root) -> list[str]:
+    """Put back what interrupted benchmarks have left, and keep what they had measured; return their ids.
+
+    Raises:
+        JobError: another job is running, or something could not be put back.
+    """
+    found = []
+    for job in interrupted():
+        state = BenchWorker(root, job).put_back()
+        if state != "rolled back":
+            why = next((str(each["reason"]) for each in reversed(job.entries()) if each.get("reason")), "")
+            raise JobError(
+                f"what benchmark {job.id} changed cannot be put back: {why}; once it is put back by hand,"
+                f" remove {job.folder}"
+            )
+        found.append(job.id)
+    return found
+
+
+def news(job: Job, since: int = 0, offset: int = 0) -> News:
+    """Return what a benchmark has noted since.
+
+    Args:
+        job: the benchmark.
+        since: how many entries of its journal to pass over.
+        offset: where to read its live samples from.
+    """
+    state = job.state  # before the rest: what is noted after it belongs to a later state
+    lines, offset = read_live(job.folder, offset)
+    entries = tuple(job.entries()[since:])
+    return News(entries=entries, lines=tuple(lines), offset=offset, state=state)

@@ -1,0 +1,132 @@
+"""Pictures for the report: plain SVG that needs no script, no font and nothing from elsewhere. Pure.
+
+Every text comes through ``text_of``, which makes it harmless; colours have words or numbers beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from raidtui.bench.compare import Curve, Row
+from raidtui.bench.heat import HeatMap
+from raidtui.model.text import visible
+from raidtui.model.units import short_binary, three_digits
+
+COLOURS = ("#1b6ca8", "#c4541b", "#2f7d4f", "#8a4fa3", "#a8811b", "#5c6b73", "#b03060", "#3d7ea6")
+_WIDTH, _HEIGHT = 720, 260
+_LEFT, _RIGHT, _TOP, _BOTTOM = 80, 16, 16, 32
+_LINE = 20
+
+
+def text_of(text: str) -> str:
+    """Return text from outside for a picture or a page."""
+    return escape(visible(text), quote=True)
+
+
+def curves_svg(curves: Sequence[Curve], *, what: str = "IOPS", place: int = 1) -> str:
+    """Return curves over time, laid over each other.
+
+    Args:
+        curves: at least one, with points.
+        what: what the vertical axis counts.
+        place: which of a point's numbers: 1 IOPS, 2 bytes/s.
+    """
+    most_s = max((point[0] for curve in curves for point in curve.points), default=1.0) or 1.0
+    most = max((float(point[place] or 0) for curve in curves for point in curve.points), default=1.0) or 1.0
+    wide, high = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
+    parts = _axes(most, most_s, what)
+    for number, curve in enumerate(curves):
+        colour = COLOURS[number % len(COLOURS)]
+        spots = " ".join(
+            f"{_LEFT + point[0] / most_s * wide:.1f},"
+            f"{_TOP + high * (1 - float(point[place] or 0) / most):.1f}"
+            for point in curve.points
+        )
+        parts.append(f'<polyline points="{spots}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
+        y = _HEIGHT + 4 + _LINE * number
+        parts.append(f'<rect x="{_LEFT}" y="{y}" width="14" height="10" fill="{colour}"/>')
+        parts.append(_text(_LEFT + 20, y + 9, curve.label))
+    return _svg(_WIDTH, _HEIGHT + 8 + _LINE * len(curves), parts, f"{what} over time")
+
+
+def _axes(most: float, most_s: float, what: str) -> list[str]:
+    wide, high = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
+    parts = []
+    for part in (0.0, 0.5, 1.0):
+        y, x = _TOP + high * (1 - part), _LEFT + wide * part
+        parts.append(f'<line x1="{_LEFT}" y1="{y:.1f}" x2="{_LEFT + wide}" y2="{y:.1f}" class="rule"/>')
+        parts.append(_text(_LEFT - 6, y + 4, short_number(most * part), anchor="end"))
+        parts.append(_text(x, _HEIGHT - 12, f"{three_digits(most_s * part)} s", anchor="middle"))
+    parts.append(_text(4, _TOP + 4, what))
+    return parts
+
+
+def bars_svg(rows: Sequence[Row], what: str) -> str:
+    """Return the medians of series as bars, with a whisker from the least to the greatest run."""
+    known = [row for row in rows if row.spread is not None]
+    most = max((row.spread.high for row in known if row.spread), default=1.0) or 1.0
+    left, wide = 250, _WIDTH - 250 - 90
+    parts = []
+    for number, row in enumerate(known):
+        if row.spread is None:
+            continue
+        y = 6 + number * 26
+        median, low, high = (
+            value / most * wide for value in (row.spread.median, row.spread.low, row.spread.high)
+        )
+        parts.append(_text(left - 8, y + 13, row.series.label[:40], anchor="end"))
+        colour = COLOURS[number % len(COLOURS)]
+        parts.append(
+            f'<rect x="{left}" y="{y}" width="{median:.1f}" height="18" fill="{colour}" fill-opacity="0.75"/>'
+        )
+        parts.append(
+            f'<line x1="{left + low:.1f}" y1="{y + 9}" x2="{left + high:.1f}" y2="{y + 9}" class="mark"/>'
+        )
+        parts.append(_text(left + high + 8, y + 13, short_number(row.spread.median)))
+    return _svg(_WIDTH, 12 + 26 * len(known), parts, what)
+
+
+def heat_svg(heat: HeatMap) -> str:
+    """Return a heat map; each cell has its number, and below it the published one in brackets."""
+    cell, row_high, left, top = 78, 40, 64, 28
+    values = [value for row in heat.yours for value in row if value is not None]
+    most = max(values, default=1.0) or 1.0
+    parts = [
+        _text(left + place * cell + cell / 2, 18, short_binary(block), anchor="middle")
+        for place, block in enumerate(heat.columns)
+    ]
+    for number, (name, mine, theirs) in enumerate(zip(heat.rows, heat.yours, heat.published, strict=True)):
+        y = top + number * row_high
+        parts.append(_text(left - 8, y + 24, f"{name}K" if name.isdecimal() else name, anchor="end"))
+        for place, (value, other) in enumerate(zip(mine, theirs, strict=True)):
+            x = left + place * cell
+            shade = 0.0 if value is None else 0.08 + 0.72 * value / most
+            parts.append(
+                f'<rect x="{x}" y="{y}" width="{cell - 2}" height="{row_high - 2}" fill="#1b6ca8"'
+                f' fill-opacity="{shade:.2f}" class="cell"/>'
+            )
+            text = "–" if value is None else three_digits(value)
+            parts.append(_text(x + cell / 2 - 1, y + 17, text, anchor="middle"))
+            if other is not None:
+                parts.append(_text(x + cell / 2 - 1, y + 32, f"({other:.0f})", anchor="middle", small=True))
+    return _svg(left + cell * len(heat.columns) + 8, top + row_high * len(heat.rows) + 8, parts, heat.title)
+
+
+def short_number(value: float) -> str:
+    """Return a number in three digits: 102k, 4.2M."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{three_digits(value / size)}{letter}"
+    return three_digits(value)
+
+
+def _text(x: float, y: float, text: str, *, anchor: str = "start", small: bool = False) -> str:
+    kind = ' class="small"' if small else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{kind}>{text_of(text)}</text>'
+
+
+def _svg(width: float, height: float, parts: Sequence[str], title: str) -> str:
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {width:.0f} {height:.0f}"'
+    size = f' width="{width:.0f}" height="{height:.0f}"'
+    return f"{head}{size}><title>{text_of(title)}</title>{''.join(parts)}</svg>"

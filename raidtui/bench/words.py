@@ -1,0 +1,29 @@
+"""An entry of a benchmark's journal as a line for the eye."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from raidtui.jobs import words
+
+
+def entry_words(entry: Mapping[str, Any]) -> str:
+    """Return one or more lines, or "" for what says nothing to a person."""
+    event = entry.get("event")
+    if event == "run":
+        return f"{_place(entry)}  {entry.get('words', '')}"
+    if event == "run done":
+        figures, reason = str(entry.get("figures", "")), str(entry.get("reason", ""))
+        state = str(entry.get("state", ""))
+        parts = [figures, f"{state}: {reason}" if reason else ""]
+        return " " * 12 + "  ".join(part for part in parts if part)
+    if event in {"change", "put back", "doing"}:
+        word = {"change": "set: ", "put back": "put back: ", "doing": ""}[str(event)]
+        return f"     {word}{entry.get('title', '')}"
+    return words.entry_words(entry)
+
+
+def _place(entry: Mapping[str, Any]) -> str:
+    run, of = entry.get("run"), entry.get("of")
+    return f"{run + 1:>4} of {of:<3}" if isinstance(run, int) and isinstance(of, int) else ""

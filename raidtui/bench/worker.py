@@ -1,0 +1,225 @@
+"""The benchmark's worker: goes through a course in a process of its own that no terminal takes along.
+
+What a run gave is in the history before the next one begins, and what is changed is in a journal before.
+Killed anywhere, a benchmark leaves figures up to its last sample, and the next start puts all back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+from msgspec.structs import replace
+
+from raidtui.bench.changes import ChangeError, StuckError
+from raidtui.bench.course import Course, Run, load_course, point_words
+from raidtui.bench.environment import Wear, read_wear, with_wear
+from raidtui.bench.live import LiveFile, last_run, read_live
+from raidtui.bench.measure import begun_record, measure, partial_record
+from raidtui.bench.place import Place
+from raidtui.bench.record import WHOLE, Record
+from raidtui.bench.results import Results, ResultsError
+from raidtui.bench.samples import Sample
+from raidtui.bench.stage import Stage, StageError
+from raidtui.bench.steady import steadiness
+from raidtui.host.fio import read_fio_version
+from raidtui.host.root import Root
+from raidtui.jobs.store import COURSE_FILE, BusyError, Job, JobError, only_worker
+
+
+class BenchWorker:
+    """Works on one benchmark.
+
+    Args:
+        root: the host.
+        job: what is to be done.
+    """
+
+    def __init__(self, root: Root, job: Job) -> None:
+        self._root = root
+        self._job = job
+        self._asked = False
+        self._fio = ""
+
+    def work(self) -> str:
+        """Do the runs that are left; return the state it ends in: done, failed, cancelled or stuck.
+
+        Raises:
+            JobError: another job is running, or the course cannot be read.
+        """
+        with only_worker(self._job.folder.parent, self._job.id):
+            self._listen()
+            course = course_of(self._job)
+            self._job.keep_room()
+            self._job.note(event="work", pid=os.getpid())
+            stage = Stage(self._root, self._job, course, self._stopped)
+            state, reason = self._guarded(lambda: self._go_through(course, stage))
+            ended, trouble = self._guarded(lambda: self._close(stage))
+            if ended != "done":
+                state, reason = ended, "; ".join(text for text in (reason, trouble) if text)
+            return self._end(state, reason)
+
+    def put_back(self) -> str:
+        """Take back what a worker that is gone has left, and keep what it had measured; return the state.
+
+        Raises:
+            JobError: another job is running, or the course cannot be read.
+        """
+        with only_worker(self._job.folder.parent, self._job.id):
+            course = course_of(self._job)
+            self._job.keep_room()
+            self._job.note(event="work", pid=os.getpid(), back=True)
+            stage = Stage(self._root, self._job, course, self._stopped)
+            state, reason = self._guarded(self._keep_rest)
+            ended, trouble = self._guarded(lambda: self._take_back(stage))
+            if ended == "stuck" or state == "done":
+                state, reason = ended, trouble
+            return self._end("rolled back" if state == "done" else state, reason)
+
+    def _take_back(self, stage: Stage) -> tuple[str, str]:
+        stage.take_back_rest()
+        stage.remove_folder()
+        return "done", ""
+
+    def _close(self, stage: Stage) -> tuple[str, str]:
+        stage.close()
+        return "done", ""
+
+    def _guarded(self, part: Callable[[], tuple[str, str]]) -> tuple[str, str]:
+        """Do a part; return (state, reason) whatever it ran into."""
+        try:
+            return part()
+        except StuckError as error:
+            return "stuck", str(error)
+        except (StageError, ChangeError, ResultsError, JobError) as error:
+            return "failed", str(error)
+        except OSError as error:
+            return "failed", f"{error.filename or 'fio'}: {error.strerror}"
+
+    def _go_through(self, course: Course, stage: Stage) -> tuple[str, str]:
+        self._keep_rest()
+        stage.open()
+        version = read_fio_version(self._root)
+        self._fio = ".".join(map(str, version)) if version else ""
+        with Results() as results, contextlib.closing(LiveFile(self._job.folder)) as live:
+            before = read_wear(self._root, course.place.disks)
+            state, reason = self._runs(course, stage, results, live)
+            if before:
+                self._add_wear(results, before, read_wear(self._root, course.place.disks))
+        return state, reason
+
+    def _runs(self, course: Course, stage: Stage, results: Results, live: LiveFile) -> tuple[str, str]:
+        kept = {record.number: record for record in results.of_job(self._job.id) if record.state == WHOLE}
+        runs = course.runs()
+        rounds: dict[str, list[float]] = {}
+        for run in runs:
+            series = rounds.setdefault(point_words(run.point), [])
+            if course.conditions.steady and steadiness(series).steady:
+                continue
+            if run.number in kept:
+                series.append(kept[run.number].iops)
+                continue
+            if self._asked:
+                return "cancelled", f"stopped before run {run.number + 1} of {len(runs)}"
+            place = stage.set_for(run)
+            if self._asked:
+                return "cancelled", f"stopped before run {run.number + 1} of {len(runs)}"
+            record = self._measure(course, stage, run, place, live)
+            series.append(record[0].iops)
+            steady = steadiness(series).sentence if course.conditions.steady else ""
+            made = replace(record[0], steady=steady)
+            results.add(made, record[1], record[2])
+            self._tell(made)
+            if made.state != WHOLE:
+                asked = "cancelled" if self._asked else "failed"
+                return asked, f"run {run.number + 1} of {len(runs)}: {made.reason}"
+        return "done", ""
+
+    def _measure(
+        self, course: Course, stage: Stage, run: Run, place: Place, live: LiveFile
+    ) -> tuple[Record, list[Sample], bytes]:
+        """Run fio once; return its record, samples and JSON."""
+        record = begun_record(self._root, self._job.id, course, run, place=place, fio=self._fio)
+        self._job.note(event="run", run=run.number, of=len(course.runs()), words=record.words)
+        live.begin(record)
+        return measure(self._root, record, place, stage.folder, add=live.add, stopped=self._stopped)
+
+    def _tell(self, record: Record) -> None:
+        self._job.note(
+            event="run done",
+            run=record.number,
+            state=record.state,
+            figures=record.figures,
+            **({"reason": record.reason} if record.reason else {}),
+        )
+
+    def _keep_rest(self) -> tuple[str, str]:
+        """Keep the run during which an earlier worker was killed, as far as its samples go."""
+        record, samples = last_run(read_live(self._job.folder)[0])
+        if record is None or not samples:
+            return "done", ""
+        with Results() as results:
+            if any(each.number == record.number for each in results.of_job(self._job.id)):
+                return "done", ""
+            made = partial_record(record, samples)
+            results.add(made, samples)
+        self._tell(made)
+        return "done", ""
+
+    def _add_wear(self, results: Results, before: dict[str, Wear], after: dict[str, Wear]) -> None:
+        for record in results.of_job(self._job.id):
+            results.update(replace(record, environment=with_wear(record.environment, before, after)))
+
+    def _end(self, state: str, reason: str) -> str:
+        self._job.note(event=state, **({"reason": reason} if reason else {}))
+        if state in {"done", "rolled back"}:
+            self._job.give_room_up()
+        return state
+
+    def _stopped(self) -> bool:
+        return self._asked
+
+    def _listen(self) -> None:
+        """A line that drops is nothing to us; whoever asks us to end gets what was measured so far."""
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, self._ask)
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self._asked = True
+
+
+def course_of(job: Job) -> Course:
+    """Return what a benchmark's job does.
+
+    Raises:
+        JobError: it cannot be read.
+    """
+    try:
+        return load_course((job.folder / COURSE_FILE).read_bytes())
+    except OSError as error:
+        raise JobError(f"job {job.id} has no course: {error.strerror}") from error
+
+
+def bench_on(root: Root, folder: Path, *, back: bool = False) -> int:
+    """Run a worker in this process; return the exit status: 0 done, 1 not, 75 another job is running."""
+    job = Job(folder)
+    worker = BenchWorker(root, job)
+    try:
+        state = worker.put_back() if back else worker.work()
+    except JobError as error:
+        busy = isinstance(error, BusyError)
+        with contextlib.suppress(OSError):  # where the folder cannot be written to, that was the reason
+            job.note(event="not begun", reason=str(error), **({"busy": True} if busy else {}))
+        return 75 if busy else 1
+    except OSError as error:  # what cannot be noted is not done
+        why = f"its journal in {folder} cannot be written: {error.strerror}; make room there, then resume it"
+        sys.stderr.write(f"raidtui: job {job.id} stopped: {why}\n")
+        return 1
+    return 0 if state == ("rolled back" if back else "done") else 1

@@ -1,0 +1,178 @@
+"""What fio is asked to do: one kind of I/O, by one or more equal jobs. Pure.
+
+Options are those of fio(1); every one that matters is given, so that fio's own defaults do not.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from raidtui.model.plan import Refusal
+from raidtui.model.units import KIB, binary_size, counted, short_binary
+
+WAYS = {
+    "read": "sequential read",
+    "write": "sequential write",
+    "randread": "random read",
+    "randwrite": "random write",
+    "rw": "sequential read and write",
+    "randrw": "random read and write",
+}
+ENGINES = ("sync", "psync", "libaio", "io_uring")
+"""The ones that are offered: the first two have one request under way, whatever the depth."""
+NAME = "bench"
+"""fio's name of the job, and with it of its files: the next run finds those of the last one."""
+_ONE_AT_A_TIME = frozenset({"sync", "psync"})
+_SIZE = re.compile(r"([0-9]{1,15})([kmgt]?)(?:i?b)?", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_DISTRIBUTION = re.compile(r"(zipf|pareto|normal|random)(:[0-9]{1,3}(\.[0-9]{1,6})?)?")
+_MOST = 1 << 16
+
+
+class Workload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One kind of I/O.
+
+    Args:
+        rw: fio's word: read, write, randread, randwrite, rw or randrw.
+        block_bytes: the size of one request.
+        size_bytes: what each job works on, and, without a time, how much it reads or writes.
+        depth: requests under way in each job.
+        jobs: how many do the same at a time, each on a file of its own.
+        runtime_s: 0 is until the size is done.
+        ramp_s: what runs before the measurement begins.
+        engine: how requests are made.
+        direct: whether the page cache is passed by.
+        read_percent: of a mix, how many requests are reads.
+        distribution: of random places: "" is even, or zipf:1.2 and so on.
+    """
+
+    rw: str
+    block_bytes: int
+    size_bytes: int
+    depth: int = 1
+    jobs: int = 1
+    runtime_s: int = 0
+    ramp_s: int = 0
+    engine: str = "psync"
+    direct: bool = True
+    read_percent: int = 50
+    distribution: str = ""
+
+    @property
+    def reads(self) -> bool:
+        """Whether it reads."""
+        return self.rw in {"read", "randread", "rw", "randrw"}
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes."""
+        return self.rw not in {"read", "randread"}
+
+    @property
+    def total_bytes(self) -> int:
+        """What all jobs together work on."""
+        return self.size_bytes * self.jobs
+
+    @property
+    def write_share(self) -> float:
+        """Which part of the requests are writes, 0 to 1."""
+        if self.rw in {"rw", "randrw"}:
+            return 1 - self.read_percent / 100
+        return 1.0 if self.writes else 0.0
+
+    @property
+    def words(self) -> str:
+        """The same in a phrase: random read 4K, depth 32, 2 jobs."""
+        mix = f" {self.read_percent}/{100 - self.read_percent}" if 0 < self.write_share < 1 else ""
+        parts = [f"{WAYS.get(self.rw, self.rw)}{mix} {short_binary(self.block_bytes)}"]
+        parts += [f"depth {self.depth}"] if self.depth > 1 else []
+        parts += [counted(self.jobs, "job")] if self.jobs > 1 else []
+        parts += [self.distribution] if self.distribution else []
+        parts += [] if self.direct else ["through the page cache"]
+        return ", ".join(parts)
+
+    def with_engine_for_depth(self) -> Workload:
+        """Return it with an engine that has as many requests under way as the depth says."""
+        if self.depth > 1 and self.engine in _ONE_AT_A_TIME:
+            return replace(self, engine="libaio")
+        return self
+
+
+def refuse_workload(work: Workload) -> Refusal | None:
+    """Return why fio cannot be asked for this, or None."""
+    if work.rw not in WAYS:
+        return Refusal(why=f"{work.rw!r} is no kind of I/O", remedy=f"choose {', '.join(WAYS)}")
+    if work.engine not in ENGINES:
+        return Refusal(why=f"{work.engine!r} is no engine here", remedy=f"choose {', '.join(ENGINES)}")
+    if work.block_bytes < 512 or work.block_bytes % 512:
+        return Refusal(
+            why=f"blocks of {work.block_bytes} bytes are no whole sectors", remedy="choose a multiple of 512"
+        )
+    if work.size_bytes < work.block_bytes:
+        size, block = binary_size(work.size_bytes), binary_size(work.block_bytes)
+        return Refusal(why=f"a size of {size} has no block of {block}", remedy="choose a larger size")
+    for word, value, least, most in (
+        ("the depth", work.depth, 1, _MOST),
+        ("the number of jobs", work.jobs, 1, 1024),
+        ("the runtime in seconds", work.runtime_s, 0, 7 * 86400),
+        ("the ramp time in seconds", work.ramp_s, 0, 86400),
+        ("the percentage of reads", work.read_percent, 0, 100),
+    ):
+        if not least <= value <= most:
+            return Refusal(why=f"{word} must be between {least} and {most}, not {value}")
+    if work.depth > 1 and work.engine in _ONE_AT_A_TIME:
+        return Refusal(
+            why=f"the engine {work.engine} has one request under way, so depth {work.depth} says nothing",
+            remedy="choose libaio or io_uring",
+        )
+    if work.distribution and not _DISTRIBUTION.fullmatch(work.distribution):
+        return Refusal(
+            why=f"{work.distribution!r} is no distribution", remedy="choose zipf:1.2, pareto:0.9 or normal:20"
+        )
+    if work.ramp_s and not work.runtime_s:
+        return Refusal(why="a ramp time without a runtime has no end", remedy="give a runtime, too")
+    return None
+
+
+def workload_options(work: Workload, *, device: str = "") -> tuple[str, ...]:
+    """Return fio's options for a workload in the current folder, or on a device.
+
+    Files are written out before they are measured, reads and writes alike: what was only reserved reads as
+    zeros that no flash was asked for, and writes to it would be charged with its allocation.
+    """
+    more = []
+    if work.write_share not in {0.0, 1.0}:
+        more.append(f"--rwmixread={work.read_percent}")
+    if work.runtime_s:
+        more += [f"--runtime={work.runtime_s}s", "--time_based=1"]
+    if work.ramp_s:
+        more.append(f"--ramp_time={work.ramp_s}s")
+    if work.distribution:
+        more.append(f"--random_distribution={work.distribution}")
+    if device:
+        more.append(f"--filename={device.replace(':', chr(92) + ':')}")
+    else:
+        more += ["--fallocate=none", *(["--overwrite=1"] if work.writes else [])]
+    return (
+        f"--name={NAME}",
+        f"--rw={work.rw}",
+        f"--bs={work.block_bytes}",
+        f"--size={work.size_bytes}",
+        f"--iodepth={work.depth}",
+        f"--numjobs={work.jobs}",
+        f"--ioengine={work.engine}",
+        f"--direct={int(work.direct)}",
+        "--group_reporting=1",
+        *more,
+    )
+
+
+def parse_size(text: str) -> int | None:
+    """Return the bytes of "4k", "500M", "2g" or "4096" (K is 1024), or None where it is no size above 0."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        return None
+    return int(found[1]) * KIB ** _POWERS[found[2].lower()] or None

@@ -1,0 +1,156 @@
+"""``raidtui bench list``, ``compare``, ``report``, ``note`` and ``delete``: what was measured."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from raidtui.bench.compare import MEASURES, curves, series_of, table, table_lines
+from raidtui.bench.export import csv_text, json_bytes
+from raidtui.bench.heat import heat_lines, heat_maps
+from raidtui.bench.record import WHOLE, Record
+from raidtui.bench.report import html_report
+from raidtui.bench.results import Results, ResultsError
+from raidtui.model.text import visible
+
+
+def list_runs(arguments: argparse.Namespace) -> int:
+    """Print a line a run, or all of it as JSON."""
+    with Results() as results:
+        records = results.runs(*arguments.words)
+    if arguments.json:
+        sys.stdout.buffer.write(json_bytes(records))
+        return 0
+    for record in records:
+        at = time.strftime("%Y-%m-%d %H:%M", time.localtime(record.at_s))
+        state = "" if record.state == WHOLE else f"{record.state}: {record.reason}"
+        parts = (record.words, record.place, record.figures, state, record.note)
+        print(visible(f"{f'#{record.id}':>5}  {at}  " + "  ".join(part for part in parts if part)))
+    if not records:
+        print("Nothing was measured yet." if not arguments.words else "No run fits.")
+    return 0
+
+
+def compare_runs(arguments: argparse.Namespace) -> int:
+    """Print runs side by side, or as JSON."""
+    with Results() as results:
+        records = _chosen(results, arguments.words)
+        samples = {record.id: results.samples(record.id) for record in records} if arguments.json else {}
+    if not arguments.json:
+        print_comparison(records, arguments.by)
+        return 0
+    series = series_of(records)
+    rows = table(series, MEASURES[arguments.by])
+    data = {
+        "raidtui_bench_comparison": 1,
+        "by": arguments.by,
+        "rows": [
+            {
+                "label": row.series.label,
+                "runs": [run.id for run in row.series.runs],
+                "spread": row.spread,
+                "verdict": row.verdict,
+                "sentence": row.sentence,
+            }
+            for row in rows
+        ],
+        "heat_maps": heat_maps(records),
+        "curves": curves(series, samples),
+    }
+    print(json.dumps(msgspec.to_builtins(data), ensure_ascii=False, indent=1))
+    return 0
+
+
+def print_comparison(records: Sequence[Record], by: str) -> None:
+    """Print a table of runs, the verdicts, and heat maps."""
+    measure = MEASURES[by]
+    lines = table_lines(table(series_of(records), measure), measure)
+    for heat in heat_maps(records):
+        lines += ["", *heat_lines(heat)]
+    print("\n".join(visible(line) for line in lines))
+
+
+def report_runs(arguments: argparse.Namespace) -> int:
+    """Write runs as HTML, CSV or JSON."""
+    targets = [(form, path) for form in ("html", "csv", "json") if (path := getattr(arguments, form))]
+    if not targets:
+        raise ResultsError("where to write the report is not given: --html, --csv or --json FILE")
+    with Results() as results:
+        records = _chosen(results, arguments.words)
+        samples = {record.id: results.samples(record.id) for record in records}
+    for form, path in targets:
+        if form == "html":
+            data = html_report(records, samples, measure=arguments.by).encode()
+        elif form == "csv":
+            data = csv_text(records).encode()
+        else:
+            data = json_bytes(records, samples)
+        _write(path, data)
+    return 0
+
+
+def note_runs(arguments: argparse.Namespace) -> int:
+    """Give runs a note."""
+    with Results() as results:
+        found = _exactly(results, arguments.words)
+        results.set_note(found, arguments.text)
+    print(f"noted with {len(found)} run{'s'[: len(found) != 1]}")
+    return 0
+
+
+def delete_runs(arguments: argparse.Namespace) -> int:
+    """Forget runs."""
+    with Results() as results:
+        gone = results.delete(_exactly(results, arguments.words))
+    print(f"{gone} run{'s'[: gone != 1]} forgotten")
+    return 0
+
+
+def _chosen(results: Results, words: Sequence[str]) -> tuple[Record, ...]:
+    """Return the runs that any of the words means, each once, in the words' order."""
+    found: dict[int, Record] = {}
+    for word in words:
+        records = results.runs(word)
+        if not records:
+            raise ResultsError(f"no run fits {word!r}: raidtui bench list shows them")
+        found |= {record.id: record for record in records if record.id not in found}
+    return tuple(found.values())
+
+
+def _exactly(results: Results, words: Sequence[str]) -> list[int]:
+    """Return the numbers of runs that are named by number, or by their benchmark's whole id."""
+    found: list[int] = []
+    for word in words:
+        same = [run.id for run in results.runs(word) if word.isdecimal() or run.job == word]
+        if not same:
+            raise ResultsError(
+                f"{word!r} is no run's number and no benchmark's id: raidtui bench list --json has them"
+            )
+        found += same
+    return list(dict.fromkeys(found))
+
+
+def _write(path: Path, data: bytes) -> None:
+    if str(path) == "-":
+        sys.stdout.buffer.write(data)
+        return
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise ResultsError(f"{path}: {error.strerror}") from error
+    print(f"{path}: {len(data) // 1024 + 1} KiB", file=sys.stderr)
+
+
+ORDERS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "list": list_runs,
+    "compare": compare_runs,
+    "report": report_runs,
+    "note": note_runs,
+    "delete": delete_runs,
+}

@@ -1,0 +1,173 @@
+"""``raidtui bench presets``, ``run``, ``sweep``, ``attach``, ``stop`` and ``restore``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+
+from raidtui.bench.ask import Offer, make_course
+from raidtui.bench.export import json_bytes
+from raidtui.bench.live import Line
+from raidtui.bench.presets import PRESETS
+from raidtui.bench.record import sample_words
+from raidtui.bench.results import Results
+from raidtui.bench.start import begin, find_bench, news, restore
+from raidtui.bench.words import entry_words
+from raidtui.host.root import Root
+from raidtui.jobs.spawn import cancel
+from raidtui.jobs.store import Job, JobError
+from raidtui.jobs.words import FINAL
+from raidtui.model.plan import Refusal
+from raidtui.model.text import visible
+from raidtui.orders.bench_history import print_comparison
+from raidtui.orders.bench_request import request_of
+
+FAILED, BUSY = 1, 75
+_PACE_S = 0.25
+_EACH_S = 1.0
+_BEGIN_S = 20.0
+
+
+def list_presets() -> int:
+    """Print the workloads that have a name."""
+    for preset in PRESETS:
+        print(f"{preset.name}: {preset.words}")
+        print(f"    {preset.work.words}{', and larger blocks' if len(preset.blocks) > 1 else ''}")
+        print(f"    from {preset.origin}")
+    return 0
+
+
+def run(root: Root, arguments: argparse.Namespace) -> int:
+    """Begin a run or a sweep, and follow it."""
+    if root.live and not arguments.dry_run:  # before the course: what a knob is put back to is read for it
+        for job_id in restore(root):
+            print(f"Benchmark {job_id} was interrupted: what it changed is put back.", file=sys.stderr)
+    offer = make_course(root, request_of(root, arguments))
+    if isinstance(offer, Refusal):
+        raise JobError(f"not possible: {offer.sentence}")
+    if arguments.order == "sweep" and len(offer.course.points) < 2:
+        raise JobError("not possible: nothing differs between the runs; give two values of something")
+    _show(offer, quiet=arguments.json)
+    if arguments.dry_run:
+        return 0
+    job = begin(root, offer.course)
+    if arguments.detach:
+        print(
+            json.dumps({"job": job.id}) if arguments.json else f"job {job.id}: raidtui bench attach {job.id}"
+        )
+        return 0
+    state = follow(job, quiet=arguments.json)
+    if arguments.json:
+        with Results() as results:
+            sys.stdout.buffer.write(json_bytes(results.of_job(job.id)))
+    elif state == "done" and len(offer.course.runs()) > 1:
+        with Results() as results:
+            print_comparison(results.of_job(job.id), "iops")
+    return _status(state)
+
+
+def _show(offer: Offer, *, quiet: bool) -> None:
+    lines = "\n".join(visible(line) for line in offer.sentences)
+    print(lines, file=sys.stderr if quiet else sys.stdout, flush=True)
+
+
+def attach(arguments: argparse.Namespace) -> int:
+    """Follow a benchmark."""
+    return _status(follow(find_bench(arguments.id)))
+
+
+def stop(arguments: argparse.Namespace) -> int:
+    """End a benchmark now."""
+    job = find_bench(arguments.id)
+    since = len(job.entries())
+    cancel(job)
+    return 0 if follow(job, since=since) in {"cancelled", "done"} else FAILED
+
+
+def put_back(root: Root) -> int:
+    """Put back what interrupted benchmarks have changed."""
+    if not root.live:
+        raise JobError("a captured tree is only looked at: there is nothing to put back here")
+    found = restore(root)
+    for job_id in found:
+        print(f"{job_id}: all is as it was before; what it had measured is kept")
+    if not found:
+        print("No benchmark was interrupted.")
+    return 0
+
+
+def follow(job: Job, *, since: int = 0, quiet: bool = False) -> str:
+    """Print what a benchmark notes and measures, until it ends.
+
+    Returns:
+        How it ended; "" where its worker is gone, "busy" where another job was running, "left" where whoever
+        followed has gone before it ended.
+    """
+    begun_s = time.monotonic()
+    # Of what was measured before this moment the figures are enough.
+    offset = news(job).offset if since or job.state not in {"made", "running"} else 0
+    told = _Told(quiet=quiet)
+    try:
+        while True:
+            found = news(job, since, offset)
+            since, offset = since + len(found.entries), found.offset
+            told.take(found.lines)
+            for entry in found.entries:
+                told.entry(entry_words(entry))
+                if entry.get("event") == "not begun":
+                    return "busy" if entry.get("busy") else "failed"
+            over = found.state in FINAL or found.state == "interrupted"
+            if over and not found.entries:
+                break
+            if found.state == "made" and time.monotonic() - begun_s > _BEGIN_S:
+                break
+            time.sleep(_PACE_S)
+    except KeyboardInterrupt:
+        print(f"\nIt goes on: raidtui bench attach {job.id} (or stop)", file=sys.stderr)
+        return "left"
+    if found.state not in FINAL:
+        print(
+            "The worker is gone, the benchmark is interrupted. raidtui bench restore puts back what it"
+            f" changed; raidtui jobs resume {job.id} goes on with it.",
+            file=sys.stderr,
+        )
+        return ""
+    return found.state
+
+
+def _status(state: str) -> int:
+    return 0 if state in {"done", "left"} else BUSY if state == "busy" else FAILED
+
+
+class _Told:
+    """Prints entries, and a sample a second."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._last_s = 0.0
+
+    def entry(self, words: str) -> None:
+        for line in words.split("\n"):
+            if line and not self._quiet:
+                print(visible(line), flush=True)
+
+    def take(self, lines: tuple[Line, ...]) -> None:
+        for line in lines:
+            if line.begins is not None:
+                self._last_s = 0.0
+            elif line.sample is not None and line.sample.t_s >= self._last_s + _EACH_S and not self._quiet:
+                self._last_s = line.sample.t_s
+                print(f"            {sample_words(line.sample)}", flush=True)
+
+
+ORDERS: dict[str, Callable[[Root, argparse.Namespace], int]] = {
+    "presets": lambda _root, _arguments: list_presets(),
+    "run": run,
+    "sweep": run,
+    "attach": lambda _, arguments: attach(arguments),
+    "stop": lambda _, arguments: stop(arguments),
+    "restore": lambda root, _: put_back(root),
+}

@@ -1,0 +1,1 @@
+"""Benchmarks without disks: recorded streams, and a fio that is a script."""

@@ -1,0 +1,82 @@
+"""A fio that is a script: it prints what it is given, and does as it is told."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+_SCRIPT = """#!{python}
+import os, signal, sys, time
+from pathlib import Path
+here = Path({folder!r})
+(here / "argv").write_text("\\n".join(sys.argv))
+(here / "cwd").write_text(os.getcwd())
+(here / "pid").write_text(str(os.getpid()))
+data = (here / "stream").read_bytes()
+os.write(1, data)
+os.write(2, (here / "errors").read_bytes())
+behaviour = (here / "behaviour").read_text()
+if behaviour in ("waits", "asks"):
+    def end(number, frame):
+        os.write(1, (here / "last").read_bytes())
+        os._exit(128)
+    signal.signal(signal.SIGINT, end)
+    (here / "ready").touch()
+    if behaviour == "asks":
+        os.kill(os.getppid(), signal.SIGTERM)
+    while True:
+        signal.pause()
+if behaviour == "deaf":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    (here / "ready").touch()
+    while True:
+        signal.pause()
+if behaviour == "dies":
+    os.kill(os.getpid(), signal.SIGSEGV)
+sys.exit(int(behaviour or 0))
+"""
+
+
+class FakeFio:
+    """A fio in a folder.
+
+    Args:
+        folder: where it is.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / "fio"
+        folder.mkdir()
+        self.path.write_text(_SCRIPT.format(python=sys.executable, folder=str(folder)))
+        self.path.chmod(0o755)
+        self.does()
+
+    def does(
+        self, stream: bytes = b"", *, behaviour: str = "", errors: bytes = b"", last: bytes = b""
+    ) -> None:
+        """Say what it prints, and what it does then.
+
+        Args:
+            stream: what it prints.
+            behaviour: an exit status; waits (for SIGINT); asks (its parent to end, and waits); deaf; dies.
+            errors: what it prints as errors.
+            last: what it prints when it is asked to end.
+        """
+        for name, data in (("stream", stream), ("errors", errors), ("last", last)):
+            (self.folder / name).write_bytes(data)
+        (self.folder / "behaviour").write_text(behaviour)
+
+    @property
+    def argv(self) -> list[str]:
+        """What it was called with."""
+        return (self.folder / "argv").read_text().split("\n")[1:]
+
+    @property
+    def ready(self) -> bool:
+        """Whether it waits."""
+        return (self.folder / "ready").exists()
+
+    def find(self, name: str) -> str | None:
+        """Stand for ``tool_path``: there is this fio, and nothing else."""
+        return str(self.path) if name == "fio" else None

@@ -1,0 +1,159 @@
+"""Runs side by side: series, tables, verdicts, curves, the heat map."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from raidtui.actions.build_evidence import TABLE
+from raidtui.bench.compare import MEASURES, Curve, curves, series_of, table, table_lines
+from raidtui.bench.environment import Environment
+from raidtui.bench.heat import HeatMap, heat_lines, heat_maps, published_mb_s
+from raidtui.bench.record import FAILED, PARTIAL
+from tests.bench.records import READ, record, samples, surroundings
+
+A_B = [
+    record(number, iops, id=number + 1, point={"scheduler": word})
+    for number, (word, iops) in enumerate(
+        [("none", 1000), ("bfq", 800), ("none", 1010), ("bfq", 820), ("none", 990), ("bfq", 810)]
+    )
+]
+
+
+def test_series() -> None:
+    first, second = series_of(A_B)
+    assert (first.label, second.label) == ("scheduler none", "scheduler bfq")
+    assert [run.iops for run in second.runs] == [800, 820, 810]
+
+
+def test_runs_that_are_not_whole_count_only_where_there_are_no_others() -> None:
+    partial = replace(A_B[0], number=9, state=PARTIAL, read=replace(A_B[0].read, iops=1.0))
+    failed = replace(A_B[1], number=10, state=FAILED)
+    first, second = series_of([*A_B, partial, failed])
+    assert (len(first.runs), len(second.runs)) == (3, 3)
+    (only,) = series_of([partial])
+    assert only.runs == (partial,)
+    assert series_of([failed]) == ()
+
+
+def test_of_a_steady_state_the_last_five_rounds_count() -> None:
+    rounds = [record(number, 1000 - number, steady="not steady yet") for number in range(8)]
+    (series,) = series_of(rounds)
+    assert [run.number for run in series.runs] == [3, 4, 5, 6, 7]
+
+
+def test_different_benchmarks_are_told_apart() -> None:
+    other = record(0, 900, id=7, job="other", title="mixed", note="after the update")
+    labels = [series.label for series in series_of([*A_B, other])]
+    assert labels == [
+        "#1 random-read (scheduler none)",
+        "#2 random-read (scheduler bfq)",
+        "#7 after the update",
+    ]
+
+
+def test_a_table() -> None:
+    measure = MEASURES["iops"]
+    assert table_lines(table(series_of(A_B), measure), measure) == [
+        "                      iops        from          to  runs",
+        "scheduler none       1,000         990       1,010     3",
+        "scheduler bfq          810         800         820     3",
+        "scheduler bfq is slower than scheduler none by 19.0 % (-21.0 % to -17.0 %, 90 % interval)",
+    ]
+
+
+def test_a_table_of_latencies() -> None:
+    measure = MEASURES["p99"]
+    slow = [replace(run, read=replace(run.read, p99_ns=1_480_000)) if number % 2 else run
+            for number, run in enumerate(A_B)]  # fmt: skip
+    lines = table_lines(table(series_of(slow), measure), measure)
+    assert lines[1] == "scheduler none     0.74 ms     0.74 ms     0.74 ms     3"
+    assert lines[3] == (
+        "scheduler bfq is slower than scheduler none by 100.0 % (+100.0 % to +100.0 %, 90 % interval)"
+    )
+    without = [replace(run, read=replace(run.read, p99_ns=None)) for run in A_B]
+    assert table_lines(table(series_of(without), measure), measure)[1] == "scheduler none           –"
+
+
+def test_unlike_is_not_compared() -> None:
+    """Of four series only those are compared that were asked the same."""
+    work = replace(READ, block_bytes=65536)
+    large = [replace(run, id=run.id + 10, work=work, point={**run.point, "block": "65536"}) for run in A_B]
+    small = [replace(run, point={**run.point, "block": "8192"}) for run in A_B]
+    rows = table(series_of([*small, *large]), MEASURES["iops"])
+    assert [row.sentence.partition(" by ")[0] for row in rows] == [
+        "",
+        "scheduler bfq, block 8K is slower than scheduler none, block 8K",
+        "",
+        "scheduler bfq, block 64K is slower than scheduler none, block 64K",
+    ]
+
+
+def test_curves() -> None:
+    """Of each series the run in the middle; one without samples is left out."""
+    first, second = series_of(A_B)
+    found = curves([first, second], {1: samples(1.0, 2.0), 3: samples(9.0)})
+    assert found == (
+        Curve(label="scheduler none", points=((0.25, 1.0, 8192.0, 740_000), (0.5, 2.0, 16384.0, 740_000))),
+    )
+
+
+def test_a_heat_map() -> None:
+    runs = [
+        record(
+            number,
+            iops,
+            point={"chunk": chunk, "block": str(block)},
+            work=replace(READ, block_bytes=block),
+        )
+        for number, (chunk, block, iops) in enumerate(
+            [
+                ("16", 8192, 8000),
+                ("one", 8192, 7000),
+                ("16", 16384, 9000),
+                ("16", 8192, 8100),
+                ("16", 8192, 7900),
+            ]
+        )
+    ]
+    (heat,) = heat_maps(runs)
+    assert heat == HeatMap(
+        title="random read, MB/s",
+        rows=("one", "16"),
+        columns=(8192, 16384),
+        yours=((7000 * 8192 / 1e6, None), (8000 * 8192 / 1e6, 9000 * 8192 / 1e6)),
+        published=((64.0, 126.0), (66.0, 149.0)),
+        source="RAID-10 of four SATA SSDs, kernel 4.1, fio 2.2.10, one job, direct, 2016",
+    )
+    assert heat_lines(heat) == [
+        "chunk x block size, random read, MB/s: yours (published)",
+        "               8K         16K",
+        "one     57.3 (64)     – (126)",
+        "16K     65.5 (66)  73.7 (149)",
+        "published: RAID-10 of four SATA SSDs, kernel 4.1, fio 2.2.10, one job, direct, 2016",
+    ]
+
+
+def test_the_row_of_an_array_that_was_there() -> None:
+    blocks = [
+        record(n, 1000, point={"block": str(b)}, work=replace(READ, block_bytes=b))
+        for n, b in enumerate((8192, 4096))
+    ]
+    (heat,) = heat_maps(blocks)
+    assert (heat.rows, heat.columns, heat.published) == (("32",), (4096, 8192), ((None, 66.0),))
+    alone = [
+        replace(run, environment=replace(surroundings(), arrays=(), disks=surroundings().disks[:1]))
+        for run in blocks
+    ]
+    assert heat_maps(alone)[0].rows == ("one",)
+    assert heat_maps([replace(run, environment=Environment()) for run in blocks]) == ()
+    assert heat_maps(blocks[:1]) == ()
+
+
+def test_the_published_figures() -> None:
+    assert published_mb_s("randwrite", "512", 20000 * 1024) == 873.0
+    assert published_mb_s("write", "512", 1 << 20) == 836.0
+    assert published_mb_s("read", "16", 1 << 20) is None
+    assert published_mb_s("randread", "64", 8192) is None
+    assert published_mb_s("randrw", "32", 8192) is None
+    assert published_mb_s("randread", "32", 4096) is None
+    assert len(TABLE) == 4

@@ -1,0 +1,342 @@
+"""The benchmark's worker: run by run, stopped, failing, killed, resumed; what it changed is put back."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from raidtui.bench import measure
+from raidtui.bench.course import Axis, Conditions, Course, Way
+from raidtui.bench.fio import FioEnd, run_fio
+from raidtui.bench.jobfile import JobFile
+from raidtui.bench.knobs import find_knob, knob_axis
+from raidtui.bench.place import Place
+from raidtui.bench.record import PARTIAL, WHOLE, Record
+from raidtui.bench.results import Results
+from raidtui.bench.samples import Sample
+from raidtui.bench.start import begin, find_bench, interrupted, make_job, news, restore
+from raidtui.bench.worker import BenchWorker, bench_on
+from raidtui.jobs import steps
+from raidtui.jobs.store import BusyError, Job, JobError, jobs_folder, only_worker
+from raidtui.model.plan import Fact, Kind, Refusal
+from tests.bench.fake_fio import FakeFio
+from tests.bench.host import AS_BEFORE, DISKS, Host
+from tests.bench.recorded import MIXED, NO_SPACE, STOPPED, dumps_of
+from tests.bench.records import READ
+
+NUMBERS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+BLOCKS = Axis(way=Way.BLOCK, values=("8192", "16384"))
+
+
+class Killed(BaseException):
+    """SIGKILL."""
+
+
+@pytest.fixture(autouse=True)
+def around(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """The signals are put back; nobody waits for proofs; all is kept in a folder of the test's."""
+    monkeypatch.setattr(steps, "_PROOF_S", 0.0)
+    monkeypatch.setattr("raidtui.jobs.store.journal_path", lambda: tmp_path / "lib" / "journal.jsonl")
+    monkeypatch.setattr("raidtui.bench.results.journal_path", lambda: tmp_path / "lib" / "journal.jsonl")
+    before = [signal.getsignal(number) for number in NUMBERS]
+    yield
+    for number, handler in zip(NUMBERS, before, strict=True):
+        signal.signal(number, handler)
+
+
+@pytest.fixture
+def host() -> Host:
+    return Host()
+
+
+@pytest.fixture
+def srv(tmp_path: Path) -> Path:
+    (tmp_path / "srv").mkdir()
+    return tmp_path / "srv"
+
+
+def course(srv: Path, **more: Any) -> Course:
+    place = Place(directory=str(srv), mount=str(srv), disks=DISKS, members=DISKS, arrays=("md127",))
+    return Course(**{"title": "random-read", "place": place, "work": READ, "axes": (BLOCKS,), **more})
+
+
+def turned(host: Host, srv: Path, **more: Any) -> Course:
+    """A course that turns the schedulers."""
+    made = course(srv)
+    knob = find_knob("scheduler", host, made.place)
+    assert not isinstance(knob, Refusal)
+    axis = knob_axis(knob, ["none", "mq-deadline"])
+    assert isinstance(axis, Axis)
+    return course(srv, axes=(axis,), **more)
+
+
+def kept() -> tuple[Record, ...]:
+    with Results() as results:
+        return results.runs()
+
+
+def journal(job: Job) -> list[str]:
+    """The journal in short, outputs left out."""
+    entries = (entry for entry in job.entries() if entry["event"] not in {"made", "output", "doing"})
+    return [f"{entry['event']} {entry.get('run', entry.get('title', ''))}".strip() for entry in entries]
+
+
+def last(job: Job) -> tuple[str, str]:
+    entry = job.entries()[-1]
+    return entry["event"], entry.get("reason", "")
+
+
+def test_run_by_run(host: Host, srv: Path, fio: FakeFio) -> None:
+    fio.does(MIXED)
+    job = make_job(host, course(srv, note="first"))
+    assert (job.order, job.state) == ("bench", "made")
+    assert BenchWorker(host, job).work() == "done"
+    assert journal(job) == ["work", "folder", "run 0", "run done 0", "run 1", "run done 1", "done"]
+    first, second = kept()
+    assert (first.state, first.point, first.note, first.job) == (WHOLE, {"block": "8192"}, "first", job.id)
+    assert second.work == replace(READ, block_bytes=16384)
+    assert (first.read.iops, first.write.iops, first.seconds) == (399.429387, 199.714693, 0.701)
+    assert first.environment.fio == "3.33"
+    assert [disk.scheduler for disk in first.environment.disks] == ["mq-deadline"] * 4
+    assert [array.label for array in first.environment.arrays] == ["data"]
+    with Results() as results:
+        assert results.raw(first.id) == MIXED[MIXED.rindex(b"\n{\n") + 1 :]
+        assert [sample.t_s for sample in results.samples(first.id)] == [0.129, 0.382, 0.631]
+    assert f"--bs={16384}" in fio.argv
+    assert (fio.folder / "cwd").read_text() == f"{srv}/raidtui-{job.id}"
+    assert list(srv.iterdir()) == []
+    assert not (job.folder / "room").exists()
+
+
+def test_a_job_file(host: Host, srv: Path, fio: FakeFio) -> None:
+    fio.does(MIXED)
+    text = "[a]\nrw=randread\nsize=1m\n"
+    made = course(srv, work=None, axes=(), job_file=JobFile(name="a.fio", text=text, writes=False))
+    seen: list[str] = []
+    original = run_fio
+
+    def look(argv: Any, folder: Path, *rest: Any) -> FioEnd:
+        seen.append((folder / argv[-1]).read_text())
+        return original(argv, folder, *rest)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(measure, "run_fio", look)
+        assert BenchWorker(host, make_job(host, made)).work() == "done"
+    assert seen == [text]
+    assert kept()[0].job_file == text
+
+
+def test_no_space(host: Host, srv: Path, fio: FakeFio) -> None:
+    """What was measured until then is kept, and says that it is not whole; what comes after is not tried."""
+    fio.does(NO_SPACE, behaviour="1")
+    job = make_job(host, course(srv))
+    assert BenchWorker(host, job).work() == "failed"
+    why = f"there is no space left at {srv}; choose a smaller size, or make room"
+    assert last(job) == ("failed", f"run 1 of 2: {why}")
+    (run,) = kept()
+    assert (run.state, run.reason, run.write.ios) == (PARTIAL, why, 17)
+    assert list(srv.iterdir()) == []
+
+
+def test_an_option_that_fio_does_not_know(host: Host, srv: Path, fio: FakeFio) -> None:
+    fio.does(behaviour="1", errors=b"fio: unrecognized option '--overwrite=1'\n")
+    job = make_job(host, course(srv))
+    assert BenchWorker(host, job).work() == "failed"
+    assert (
+        last(job)[1] == "run 1 of 2: fio does not know the option overwrite; leave it out, or use a newer fio"
+    )
+    assert [run.state for run in kept()] == ["failed"]
+
+
+def test_no_fio_any_more(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raidtui.bench.fio.tool_path", lambda _: None)
+    job = make_job(host, turned(host, srv))
+    assert BenchWorker(host, job).work() == "failed"
+    assert last(job) == ("failed", "fio: fio is not installed")
+    assert [host.knobs(disk) for disk in DISKS] == [AS_BEFORE] * 4
+
+
+def test_stopped(host: Host, srv: Path, fio: FakeFio) -> None:
+    """SIGTERM: fio is asked to tell what it has, the knob is put back, the rest is not begun."""
+    cut = STOPPED.index(b"\nfio: terminating")
+    fio.does(STOPPED[:cut], behaviour="asks", last=STOPPED[cut:])
+    job = make_job(host, turned(host, srv))
+    assert BenchWorker(host, job).work() == "cancelled"
+    assert last(job) == ("cancelled", "run 1 of 2: stopped before its end")
+    (run,) = kept()
+    assert (run.state, run.reason, run.read.ios) == (PARTIAL, "stopped before its end", 25)
+    assert [host.knobs(disk) for disk in DISKS] == [AS_BEFORE] * 4
+    told = [entry.split()[0] for entry in journal(job)]
+    assert told == ["work", "folder", "change", "run", "run", "cancelled"]
+
+
+def feeding(*figures: float, dies_at: int = 99) -> Callable[..., FioEnd]:
+    """A fio that measures so many IOPS in each run, and takes its worker along in one of them."""
+    given = iter(figures)
+    count = 0
+
+    def fake(argv: Any, folder: Path, take: Callable[[Sample], None], stopped: Any) -> FioEnd:
+        nonlocal count
+        del argv, folder, stopped
+        count += 1
+        dump = dumps_of(MIXED)[-1]
+        take(Sample(t_s=0.5, ios=(100, 0), size_bytes=(819200, 0)))
+        if count == dies_at:
+            raise Killed
+        part = dump.jobs[0]
+        read = replace(part.read, iops=next(given))
+        return FioEnd(status=0, dump=replace(dump, jobs=(replace(part, read=read),)), raw=b"{}", said=())
+
+    return fake
+
+
+def test_killed_and_put_back(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "run_fio", feeding(dies_at=1))
+    job = make_job(host, turned(host, srv))
+    with pytest.raises(Killed):
+        BenchWorker(host, job).work()
+    assert host.knobs()["queue/scheduler"] == "[none] mq-deadline"
+    assert len(list(srv.iterdir())) == 1
+    assert (job.state, [each.id for each in interrupted()]) == ("interrupted", [job.id])
+    assert restore(host) == [job.id]
+    assert (job.state, restore(host), list(srv.iterdir())) == ("rolled back", [], [])
+    assert [host.knobs(disk) for disk in DISKS] == [AS_BEFORE] * 4
+    (run,) = kept()
+    assert (run.state, run.reason, run.read.iops) == (
+        PARTIAL,
+        "its worker was killed; latencies of the whole are not known",
+        200.0,
+    )
+
+
+def test_resumed(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is whole is not measured again, what was cut short is."""
+    job = make_job(host, turned(host, srv, repeats=2))
+    monkeypatch.setattr(measure, "run_fio", feeding(1.0, dies_at=2))
+    with pytest.raises(Killed):
+        BenchWorker(host, job).work()
+    monkeypatch.setattr(measure, "run_fio", feeding(2.0, 3.0, 4.0))
+    assert BenchWorker(host, job).work() == "done"
+    assert [(run.number, run.state, run.read.iops) for run in kept()] == [
+        (0, WHOLE, 1.0),
+        (1, WHOLE, 2.0),
+        (2, WHOLE, 3.0),
+        (3, WHOLE, 4.0),
+    ]
+    assert [host.knobs(disk) for disk in DISKS] == [AS_BEFORE] * 4
+
+
+def test_until_it_is_steady(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    falling = [900.0, 700.0, 500.0, 400.0, 402.0, 398.0, 401.0, 399.0]
+    monkeypatch.setattr(measure, "run_fio", feeding(*falling, *[100.0] * 5))
+    made = course(srv, conditions=Conditions(steady=True), repeats=25, grouped=True)
+    assert BenchWorker(host, make_job(host, made)).work() == "done"
+    runs = kept()
+    assert [run.read.iops for run in runs if run.point["block"] == "8192"] == falling
+    assert runs[7].steady.startswith("steady: ")
+    assert runs[6].steady.startswith("not steady: ")
+    assert len(runs) == 13
+
+
+def test_a_knob_that_does_not_come_back(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "run_fio", feeding(1.0, 2.0))
+    job = make_job(host, turned(host, srv))
+    worker = BenchWorker(host, job)
+    original = host.write
+
+    def write(path: str, text: str) -> None:
+        if text == "mq-deadline":
+            raise OSError(5, "Input/output error", path)
+        original(path, text)
+
+    host.write = write  # type: ignore[method-assign]
+    assert worker.work() == "stuck"
+    assert "could not be taken back" in last(job)[1]
+    with pytest.raises(
+        JobError, match=f"what benchmark {job.id} changed cannot be put back: .*remove {job.folder}"
+    ):
+        restore(host)
+    host.write = original  # type: ignore[method-assign]
+    assert restore(host) == [job.id]
+    assert [host.knobs(disk) for disk in DISKS] == [AS_BEFORE] * 4
+
+
+def test_devices_that_are_others_now(host: Host, srv: Path, fio: FakeFio) -> None:
+    needs = (Fact(kind=Kind.SERIAL, subject="sde", value="OTHER"),)
+    made = course(srv, place=Place(device="sde", writes=True, needs=needs), axes=())
+    job = make_job(host, made)
+    assert BenchWorker(host, job).work() == "failed"
+    assert last(job) == ("failed", "sde is another disk now: SSDE0001")
+    assert not (fio.folder / "argv").exists()
+
+
+def test_one_at_a_time(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[str] = []
+    monkeypatch.setattr("raidtui.bench.start.start_worker", lambda job: started.append(job.id))
+    job = make_job(host, course(srv))
+    with only_worker(jobs_folder(), "another"):
+        assert bench_on(host, job.folder) == 75
+        with pytest.raises(BusyError):
+            begin(host, course(srv))
+    assert job.entries()[-1]["event"] == "not begun"
+    assert started == []
+    made = begin(host, course(srv))
+    assert started == [made.id]
+    assert find_bench(made.id).id == made.id
+
+
+def test_a_course_that_was_made_before_all_was_put_back(
+    host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its way back would lead to what the interrupted one had set."""
+    monkeypatch.setattr(measure, "run_fio", feeding(dies_at=1))
+    job = make_job(host, turned(host, srv))
+    with pytest.raises(Killed):
+        BenchWorker(host, job).work()
+    with pytest.raises(JobError, match="ask again, the settings are others now"):
+        begin(host, turned(host, srv))
+    assert job.state == "rolled back"
+
+
+def test_exit_statuses(host: Host, srv: Path, fio: FakeFio) -> None:
+    fio.does(MIXED)
+    job = make_job(host, course(srv))
+    assert (bench_on(host, job.folder), bench_on(host, job.folder, back=True)) == (0, 0)
+    fio.does(NO_SPACE, behaviour="1")
+    assert bench_on(host, make_job(host, course(srv)).folder) == 1
+    (job.folder / "bench.json").write_bytes(b"{}")
+    assert bench_on(host, job.folder) == 1
+    assert job.entries()[-1]["reason"].startswith("this is no course of a benchmark")
+
+
+def test_news(host: Host, srv: Path, fio: FakeFio) -> None:
+    fio.does(MIXED)
+    job = make_job(host, course(srv))
+    before = news(job)
+    assert (before.state, [entry["event"] for entry in before.entries], before.lines) == (
+        "made",
+        ["made"],
+        (),
+    )
+    BenchWorker(host, job).work()
+    after = news(job, len(before.entries), before.offset)
+    assert (after.state, len(after.lines)) == ("done", 8)
+    assert after.entries[-1]["event"] == "done"
+    assert news(job, 99, after.offset).lines == ()
+
+
+def test_a_host_that_is_none(host: Host, srv: Path) -> None:
+    host.live = False
+    with pytest.raises(JobError, match="a captured tree is only looked at"):
+        begin(host, course(srv))
+
+
+def test_no_benchmark_yet() -> None:
+    with pytest.raises(JobError) as caught:
+        find_bench()
+    assert str(caught.value) == "there is no benchmark yet: raidtui bench run begins one"

@@ -1,0 +1,337 @@
+"""``raidtui bench``: what it takes, what it prints, how it ends; and that its document is whole."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from raidtui.bench.ask import Request
+from raidtui.bench.course import Conditions, Course, Scratch
+from raidtui.bench.place import Place
+from raidtui.bench.presets import PRESETS
+from raidtui.bench.record import PARTIAL
+from raidtui.bench.results import Results
+from raidtui.bench.start import make_job
+from raidtui.bench.words import entry_words
+from raidtui.bench.worker import BenchWorker
+from raidtui.bench.workload import Workload
+from raidtui.cli import build_parser, run
+from raidtui.jobs.store import Job
+from raidtui.orders.bench_option import OptionError
+from raidtui.orders.bench_request import request_of
+from tests.bench.fake_fio import FakeFio
+from tests.bench.host import Host
+from tests.bench.recorded import MIXED, NO_SPACE
+from tests.bench.records import JOB, READ, record, samples
+from tests.orders.test_docs import orders
+
+TEXT = (Path(__file__).parents[2] / "docs" / "bench.md").read_text(encoding="utf-8")
+MIB = 1 << 20
+
+
+@pytest.fixture(autouse=True)
+def kept_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All is kept in a folder of the test's."""
+    for module in ("jobs.store", "bench.results"):
+        monkeypatch.setattr(f"raidtui.{module}.journal_path", lambda: tmp_path / "lib" / "journal.jsonl")
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> Host:
+    made = Host()
+    monkeypatch.setattr("raidtui.cli.open_root", lambda _: made)
+    return made
+
+
+@pytest.fixture
+def fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host) -> FakeFio:
+    """A fio, and workers that are done before they are followed."""
+    fake = FakeFio(tmp_path / "fio")
+    monkeypatch.setattr("raidtui.bench.fio.tool_path", fake.find)
+    monkeypatch.setattr("raidtui.bench.start.start_worker", lambda job: BenchWorker(host, job).work())
+    monkeypatch.setattr(BenchWorker, "_listen", lambda _: None)
+    return fake
+
+
+def request(*words: str) -> Request:
+    arguments = build_parser().parse_args(["bench", *words])
+    return request_of(Host(), arguments)
+
+
+def keep(*records: object, **more: object) -> None:
+    del more
+    with Results() as results:
+        for each in records:
+            assert hasattr(each, "number")
+            results.add(each, samples(100.0, 200.0), b'{"jobs": []}')  # type: ignore[arg-type]
+
+
+def test_a_run_as_it_is_asked_for() -> None:
+    assert request(
+        "run", "--preset=mixed", "--size=8m", "--runtime=5", "--bs=4k", "--directory=/srv"
+    ) == Request(
+        preset="mixed",
+        changes={"size_bytes": 8 * MIB, "runtime_s": 5, "block_bytes": 4096},
+        directory="/srv",
+    )
+    assert request(
+        *("run", "--rw=randwrite", "--size=1g", "--depth=4", "--jobs=2", "--engine=io_uring", "--no-direct"),
+        *("--device=/dev/sde", "--write", "--confirm=S1", "--repeats=2", "--note=x", "--trim", "--cool=9"),
+    ) == Request(
+        work=Workload(rw="randwrite", block_bytes=4096, size_bytes=0),
+        changes={"size_bytes": 1 << 30, "engine": "io_uring", "direct": False, "depth": 4, "jobs": 2},
+        device="sde",
+        write=True,
+        confirmed=("S1",),
+        repeats=2,
+        note="x",
+        conditions=Conditions(trim=True, cool_s=9),
+    )
+
+
+def test_a_sweep_as_it_is_asked_for() -> None:
+    assert request(
+        *("sweep", "--preset=random-read", "--scratch", "sde", "sdf", "--chunk=one,16,512", "--layout=n2,f2"),
+        *("--knob", "queue-depth=1,8", "--knob", "scheduler=none", "--depth=1,8", "--grouped", "--steady"),
+        *("--precondition=2", "--member-size=1024"),
+    ) == Request(
+        preset="random-read",
+        scratch=Scratch(devices=("sde", "sdf"), level="raid10", layout="n2", size_kib=1024),
+        depths=(1, 8),
+        chunks=("one", "16", "512"),
+        layouts=("n2", "f2"),
+        knobs=(("queue-depth", ("1", "8")), ("scheduler", ("none",))),
+        conditions=Conditions(precondition=2, steady=True),
+        repeats=3,
+        grouped=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["run", "--rw=read"], "--rw wants a size: --size=500m"),
+        (["run", "--preset=mixed", "--rw=read"], "a preset says what it does: leave --rw out"),
+        (["run", "--rw=read", "--size=big"], "--size=big is no size; give it as 4k, 500m or 2g"),
+        (["run", "--rw=read", "--size=1m", "--bs=4k,x"], "--bs=x is no size; give it as 4k, 500m or 2g"),
+        (["run", "--rw=read", "--size=1m", "--depth=deep"], "--depth=deep is no number"),
+        (["sweep", "--preset=mixed", "--knob=x"], "--knob=x has no values: give it as NAME=VALUE,VALUE"),
+        (
+            ["sweep", "--preset=mixed", "--chunk=16"],
+            "--chunk and --layout want arrays to be made: give devices with --scratch",
+        ),
+        (
+            ["sweep", "--preset=mixed", "--chunk=16k", "--scratch", "sde"],
+            "--chunk=16k is no size in KiB; give numbers, or one",
+        ),
+        (["run", "--job=/nosuch.fio"], "/nosuch.fio: No such file or directory"),
+    ],
+)
+def test_options_that_say_nothing(
+    words: list[str], sentence: str, host: Host, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(OptionError) as caught:
+        request(*words)
+    assert str(caught.value) == sentence
+    assert run(["bench", *words]) == 2
+    assert capsys.readouterr().err == f"raidtui: {sentence}\n"
+
+
+def test_a_run_from_begin_to_end(fio: FakeFio, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fio.does(MIXED)
+    words = ["--preset=mixed", "--size=1m", f"--directory={tmp_path}"]
+    assert run(["bench", "run", *words]) == 0
+    out = capsys.readouterr().out.split("\n")
+    assert out[:3] == [
+        f"mixed: 1 run on {tmp_path}",
+        "  It writes 1.3 MiB.",
+        f"  Which disks are below {tmp_path} is not known: what they take is not counted.",
+    ]
+    assert out[3:] == [
+        "   1 of 1    random read and write 70/30 4K, depth 128",
+        "            599 IOPS  2.5 MB/s  p50 0.15  p99 1.2  p99.9 1.6 ms",
+        "done",
+        "",
+    ]
+    assert run(["bench", "run", *words, "--json"]) == 0
+    (run_,) = json.loads(capsys.readouterr().out)["runs"]
+    assert run_["read"]["iops"] == 399.429387
+
+
+def test_several_runs_are_compared(fio: FakeFio, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fio.does(MIXED)
+    assert (
+        run(["bench", "sweep", "--preset=mixed", "--size=1m", "--depth=1,8", f"--directory={tmp_path}"]) == 0
+    )
+    out = capsys.readouterr().out
+    assert out.endswith(
+        "done\n"
+        "               iops        from          to  runs\n"
+        "depth 1         599         599         599     3\n"
+        "depth 8         599         599         599     3\n"
+        "no difference: depth 8 against depth 1 is +0.0 % to +0.0 %, 90 % interval\n"
+    )
+
+
+def test_a_run_that_fails(fio: FakeFio, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fio.does(NO_SPACE, behaviour="1")
+    assert run(["bench", "run", "--preset=mixed", "--size=1m", f"--directory={tmp_path}"]) == 1
+    assert (
+        f"failed: run 1 of 1: there is no space left at {tmp_path}; choose a smaller size, or make room\n"
+        in capsys.readouterr().out
+    )
+    assert run(["bench", "attach"]) == 1
+
+
+def test_nothing_is_begun(fio: FakeFio, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--preset=mixed", "--size=1m", f"--directory={tmp_path}"]
+    assert run(["bench", "run", *words, "--dry-run"]) == 0
+    assert capsys.readouterr().out.startswith(f"mixed: 1 run on {tmp_path}\n")
+    assert run(["bench", "sweep", *words]) == 2
+    assert capsys.readouterr().err == (
+        "raidtui: not possible: nothing differs between the runs; give two values of something\n"
+    )
+    assert run(["bench", "run", "--preset=mixed", "--directory=/nosuch"]) == 2
+    assert capsys.readouterr().err == (
+        "raidtui: not possible: /nosuch is not there; name a folder on what shall be measured\n"
+    )
+    assert not (fio.folder / "argv").exists()
+    assert not (tmp_path / "lib" / "jobs").exists()
+
+
+def test_put_back_by_order(
+    fio: FakeFio, tmp_path: Path, host: Host, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["bench", "restore"]) == 0
+    assert capsys.readouterr().out == "No benchmark was interrupted.\n"
+    course = Course(title="x", place=Place(directory=str(tmp_path)), work=READ)
+    job: Job = make_job(host, course)
+    job.note(event="work", pid=1)
+    assert run(["bench", "restore"]) == 0
+    assert capsys.readouterr().out == f"{job.id}: all is as it was before; what it had measured is kept\n"
+    assert job.state == "rolled back"
+
+
+def test_presets(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["bench", "presets"]) == 0
+    out = capsys.readouterr().out
+    assert [line.partition(":")[0] for line in out.split("\n")[::3][:-1]] == [
+        preset.name for preset in PRESETS
+    ]
+
+
+def test_the_list(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["bench", "list"]) == 0
+    assert capsys.readouterr().out == "Nothing was measured yet.\n"
+    keep(record(0), record(1, state=PARTIAL, reason="stopped before its end", note="\x1b[31mred"))
+    figures = "1,000 IOPS  8.2 MB/s  p50 0.18  p99 0.74  p99.9 2.9 ms"
+    assert run(["bench", "list"]) == 0
+    assert capsys.readouterr().out == (
+        f"   #1  2026-11-20 21:25  random read 8K  /srv  {figures}\n"
+        f"   #2  2026-11-20 21:25  random read 8K  /srv  {figures}"
+        "  partial: stopped before its end  \\x1b[31mred\n"
+    )
+    assert run(["bench", "list", "--json", "partial"]) == 0
+    assert [each["id"] for each in json.loads(capsys.readouterr().out)["runs"]] == [2]
+    assert run(["bench", "list", "nothing like it"]) == 0
+    assert capsys.readouterr().out == "No run fits.\n"
+
+
+def test_side_by_side(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    keep(*(record(n, 1000 + 100 * (n % 2) + n, point={"scheduler": "ab"[n % 2]}) for n in range(6)))
+    assert run(["bench", "compare", JOB, "--by=mb/s"]) == 0
+    out = capsys.readouterr().out.split("\n")
+    assert out[0].split() == ["mb/s", "from", "to", "runs"]
+    assert out[3] == "scheduler b is faster than scheduler a by 10.1 % (+9.7 % to +10.5 %, 90 % interval)"
+    assert run(["bench", "compare", "1", "2", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [row["runs"] for row in data["rows"]] == [[1], [2]]
+    assert data["rows"][1]["verdict"]["outcome"] == "open"
+    assert data["curves"][0]["points"][1] == [0.5, 200.0, 1638400.0, 740000]
+    assert run(["bench", "compare", "77"]) == 2
+    assert capsys.readouterr().err == "raidtui: no run fits '77': raidtui bench list shows them\n"
+
+
+def test_reports(host: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    keep(record(0), record(1))
+    html, table = tmp_path / "r.html", tmp_path / "r.csv"
+    assert run(["bench", "report", "1", "2", f"--html={html}", f"--csv={table}"]) == 0
+    assert html.read_text().count("<svg") == 2
+    assert [row["id"] for row in csv.DictReader(io.StringIO(table.read_text()))] == ["1", "2"]
+    capsys.readouterr()
+    assert run(["bench", "report", "1", "--json=-"]) == 0
+    assert list(json.loads(capsys.readouterr().out)["samples"]) == ["1"]
+    assert run(["bench", "report", "1"]) == 2
+    assert run(["bench", "report", "1", f"--html={tmp_path}/nosuch/x"]) == 2
+    assert capsys.readouterr().err.split("\n")[:2] == [
+        "raidtui: where to write the report is not given: --html, --csv or --json FILE",
+        f"raidtui: {tmp_path}/nosuch/x: No such file or directory",
+    ]
+
+
+def test_notes_and_forgetting(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    keep(record(0), record(1), replace(record(0), job="other"))
+    assert run(["bench", "note", "1", "--text=before the update"]) == 0
+    assert run(["bench", "note", JOB, "--text=x"]) == 0
+    assert run(["bench", "delete", JOB]) == 0
+    assert capsys.readouterr().out == "noted with 1 run\nnoted with 2 runs\n2 runs forgotten\n"
+    assert run(["bench", "delete", "random"]) == 2
+    assert capsys.readouterr().err == (
+        "raidtui: 'random' is no run's number and no benchmark's id: raidtui bench list --json has them\n"
+    )
+    with Results() as results:
+        assert [each.job for each in results.runs()] == ["other"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"event": "run", "run": 0, "of": 9, "words": "random read 4K"}, "   1 of 9    random read 4K"),
+        (
+            {"event": "run done", "state": "partial", "figures": "7 IOPS", "reason": "why"},
+            "            7 IOPS  partial: why",
+        ),
+        ({"event": "change", "title": "scheduler none"}, "     set: scheduler none"),
+        ({"event": "put back", "title": "scheduler none"}, "     put back: scheduler none"),
+        ({"event": "doing", "title": "waiting 5 s"}, "     waiting 5 s"),
+        ({"event": "folder", "path": "/srv/x"}, ""),
+        ({"event": "failed", "reason": "why"}, "failed: why"),
+    ],
+)
+def test_the_journal_in_words(entry: dict[str, object], words: str) -> None:
+    assert entry_words(entry) == words
+
+
+def test_the_document_is_whole() -> None:
+    bench = orders(build_parser())["bench"]
+    for name, parser in orders(bench).items():
+        if name == "work":
+            continue
+        assert f"raidtui bench {name}" in TEXT, name
+        for action in parser._actions:
+            for option in action.option_strings:
+                if option.startswith("--") and option != "--help":
+                    assert f"`{option}" in TEXT, (name, option)
+    for preset in PRESETS:
+        assert f"`{preset.name}`" in TEXT
+
+
+def test_every_event_is_told() -> None:
+    source = "".join(
+        (Path(__file__).parents[2] / "raidtui" / "bench" / name).read_text()
+        for name in ("worker.py", "stage.py")
+    )
+    for event in set(re.findall(r'event="([a-z ]+)"', source)):
+        assert f"`{event}`" in TEXT, event
+
+
+def test_nothing_heavy_for_the_command_line() -> None:
+    parser = build_parser()
+    assert isinstance(parser.parse_args(["bench", "list"]), argparse.Namespace)
