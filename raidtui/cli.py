@@ -10,11 +10,15 @@ from typing import NoReturn
 import raidtui
 from raidtui.host.opening import open_root
 from raidtui.host.root import Root, RootError
+from raidtui.orders.bench_parser import add_bench_parser
 from raidtui.orders.parsers import add_job_parsers, add_plan_parser
+from raidtui.orders.tune_parser import add_tune_parser
+from raidtui.orders.wear_parser import add_wear_parser
 
 _EPILOG = """\
 exit status of status: 0 all well, 1 degraded or attention, 2 failed, 3 cannot tell;
-of plan, apply and jobs: 0 done, 1 not done, 2 refused, 75 another job is running.
+of wear: 0 all well, 1 attention or worn, 2 a disk is dying, 3 no disk could be read;
+of plan, apply, jobs, bench and tune: 0 done, 1 not done, 2 refused, 75 another job is running.
 Without a command, the console opens. Changes need root; without it all is shown and nothing changed."""
 
 
@@ -63,6 +67,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add_plan_parser(commands)
     add_job_parsers(commands)
+    add_bench_parser(commands)
+    add_tune_parser(commands)
+    add_wear_parser(commands)
     return parser
 
 
@@ -83,6 +90,12 @@ def run(argv: list[str]) -> int:
         return _capture(root, arguments)
     if arguments.command in {"plan", "apply", "jobs"}:
         return _order(root, arguments)
+    if arguments.command == "bench":
+        return _bench(root, arguments)
+    if arguments.command == "tune":
+        return _tune(root, arguments)
+    if arguments.command == "wear":
+        return _wear(root, arguments)
     return _screen(root, arguments)
 
 
@@ -131,6 +144,28 @@ def _order(root: Root, arguments: argparse.Namespace) -> int:
     return (
         run_apply_order(root, arguments) if arguments.command == "apply" else run_jobs_order(root, arguments)
     )
+
+
+def _bench(root: Root, arguments: argparse.Namespace) -> int:
+    from raidtui.orders.bench import run_bench_order  # noqa: PLC0415
+
+    return run_bench_order(root, arguments)
+
+
+def _tune(root: Root, arguments: argparse.Namespace) -> int:
+    from raidtui.orders.tune import run_tune_order  # noqa: PLC0415
+
+    return run_tune_order(root, arguments)
+
+
+def _wear(root: Root, arguments: argparse.Namespace) -> int:
+    from raidtui.orders.wear import run_wear_order  # noqa: PLC0415
+
+    try:
+        return run_wear_order(root, arguments)
+    except BrokenPipeError:
+        sys.stderr.close()  # as for status
+        return 3
 
 
 def _screen(root: Root, arguments: argparse.Namespace) -> int:

@@ -37,7 +37,20 @@ class JobNews(Struct, frozen=True, kw_only=True):
 
 def survey(root: Root, snapshot: Snapshot, names: Collection[str] | None = None) -> Survey:
     """Return a survey with the named devices, or with all that could hold a member."""
-    return read_survey(root, snapshot, candidate_names(root) if names is None else names)
+    wanted = candidate_names(root) if names is None else names
+    return _worn(root, read_survey(root, snapshot, wanted, on_top=names is None))
+
+
+def build_survey(root: Root, snapshot: Snapshot) -> Survey:
+    """Return a survey for a new array: what could hold a member, and the arrays that could join its group."""
+    names = (*candidate_names(root), *(array.name for array in snapshot.arrays))
+    return _worn(root, read_survey(root, snapshot, names, on_top=True))
+
+
+def _worn(root: Root, found: Survey) -> Survey:
+    from raidtui.wear_desk import worn  # noqa: PLC0415  (jobs are asked about at the start, disks are not)
+
+    return worn(root, found)
 
 
 def begin(root: Root, plan: Plan) -> str:

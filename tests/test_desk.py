@@ -173,6 +173,13 @@ def test_a_survey_of_all_devices_or_of_some() -> None:
     assert set(desk.survey(tree.root(), snapshot, ["sde"]).devices) == {"sde"}
 
 
+def test_a_survey_for_building_has_the_arrays_too() -> None:
+    """They cannot be members, but they can join a volume group."""
+    tree = host_tree(raid1(), disks={"sdg1": {}, "loop0": {}})
+    found = desk.build_survey(tree.root(), snapshot_of(tree))
+    assert set(found.devices) == {"sde", "sdf", "sdg", "sdg1", "md126"}
+
+
 def test_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     path = Path(desk.save_script(PLAN))

@@ -8,14 +8,16 @@ import os
 import shlex
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from raidtui.actions.script import plan_sentences
+from raidtui.host.block import DiskReader
 from raidtui.host.root import Root
 from raidtui.jobs.spawn import cancel, follow, refuse_busy, start_worker
 from raidtui.jobs.store import BusyError, Job, JobError, all_jobs, find_job, jobs_folder, load_plan
 from raidtui.jobs.words import FINAL, entry_words
-from raidtui.jobs.worker import work_on
+from raidtui.jobs.worker import Measure, work_on
 from raidtui.model.plan import Harm, Plan
 from raidtui.model.text import visible
 
@@ -66,7 +68,7 @@ def run_jobs_order(root: Root, arguments: argparse.Namespace) -> int:
     if arguments.order != "attach" and not root.live:
         return _refused(JobError("not done: jobs change this host, and what is looked at is another one"))
     if arguments.order == "work":
-        return work_on(root, arguments.folder, back=arguments.back)
+        return work_on(root, arguments.folder, back=arguments.back, measuring=partial(_cost, root))
     try:
         job = find_job(arguments.id)
         if arguments.order == "attach":
@@ -78,6 +80,14 @@ def run_jobs_order(root: Root, arguments: argparse.Namespace) -> int:
         return _again(job, back=arguments.order == "rollback")
     except JobError as error:
         return _refused(error)
+
+
+def _cost(root: Root, plan: Plan) -> Measure:
+    """Return what measures a plan's cost, on the disks that its devices lie on."""
+    from raidtui.wear_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
+
+    disks = DiskReader(root).read(set(plan.devices)).values()
+    return JobCost(root, plan.title, sorted({disk.disk for disk in disks}))
 
 
 def _refused(error: JobError) -> int:

@@ -27,7 +27,13 @@ def add_plan_parser(commands: Commands) -> None:
         made: argparse.ArgumentParser = verbs.add_parser(name, help=words, description=words, parents=[form])
         return made
 
-    for name, words in (("stop", "stop an array"), ("check", "read all members and compare")):
+    for name, words in (
+        ("stop", "stop an array"),
+        ("read-only", "let nothing be written to an array"),
+        ("read-write", "let an array be written to again"),
+        ("check", "read all members and compare"),
+        ("repair", "write one copy over the others where members do not match"),
+    ):
         verb(name, words).add_argument("array", metavar="ARRAY")
     for name, words in (
         ("fail", "mark a member as failed"),
@@ -38,10 +44,22 @@ def add_plan_parser(commands: Commands) -> None:
         each = verb(name, words)
         each.add_argument("array", metavar="ARRAY")
         each.add_argument("device", metavar="DEVICE")
+        if name == "add":
+            _add_destroy(each)
     replace = verb("replace", "copy a member to another device while it still serves")
     replace.add_argument("array", metavar="ARRAY")
     replace.add_argument("device", metavar="OLD")
     replace.add_argument("--with", dest="other", metavar="NEW", required=True)
+    _add_destroy(replace)
+    chunk = verb("grow-chunk", "give an array chunks of another size")
+    chunk.add_argument("array", metavar="ARRAY")
+    chunk.add_argument("chunk", metavar="KIB", type=int)
+    bitmap = verb("bitmap", "give an array a write-intent bitmap, or take it away")
+    bitmap.add_argument("array", metavar="ARRAY")
+    bitmap.add_argument("bitmap", choices=("none", "internal"))
+    locate = verb("locate", "let the light of a disk's bay blink")
+    locate.add_argument("device", metavar="DEVICE")
+    locate.add_argument("--off", action="store_true", help="put it out")
     rename = verb("rename", "give an array another name")
     rename.add_argument("array", metavar="ARRAY")
     rename.add_argument("--to", metavar="NAME", required=True)
@@ -52,7 +70,18 @@ def add_plan_parser(commands: Commands) -> None:
     assemble.add_argument("--read-only", action="store_true", help="let nothing be written")
     zero = verb("zero-superblock", "wipe md's superblock from a device that no array uses")
     zero.add_argument("device", metavar="DEVICE")
+    _add_destroy(zero)
     _add_create(verb("create", "make a new array"))
+
+
+def _add_destroy(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--destroy",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="an array at rest that may be destroyed",
+    )
 
 
 def _add_create(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +90,8 @@ def _add_create(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--layout", default="", help="n2, f2, o2 (raid10); ls, la, rs, ra (raid5, raid6)")
     parser.add_argument("--chunk", type=int, default=0, metavar="KIB")
     parser.add_argument("--bitmap", default="", choices=("none", "internal"))
-    parser.add_argument("--consistency-policy", default="", choices=("resync", "bitmap", "ppl"))
+    parser.add_argument("--consistency-policy", default="", choices=("resync", "bitmap", "ppl", "journal"))
+    parser.add_argument("--write-journal", default="", metavar="DEVICE", help="raid4, raid5, raid6")
     parser.add_argument("--metadata", default="1.2", choices=("1.0", "1.1", "1.2"))
     parser.add_argument("--spare", action="append", default=[], metavar="DEVICE")
     parser.add_argument("--write-mostly", action="append", default=[], metavar="DEVICE")
@@ -77,8 +107,17 @@ def _add_create(parser: argparse.ArgumentParser) -> None:
         "--reserve", type=int, default=10, metavar="PERCENT", help="left free at a disk's end (10)"
     )
     parser.add_argument("--lvm", default="", metavar="GROUP[/VOLUME]", help="a volume group on it")
+    parser.add_argument(
+        "--pv", action="append", default=[], metavar="DEVICE", help="another one for the volume group"
+    )
+    parser.add_argument("--stripes", type=int, default=0, help="of the volume, over so many of the group")
+    parser.add_argument(
+        "--stripe-size", type=int, default=64, metavar="KIB", help="of the volume's stripes (64)"
+    )
     parser.add_argument("--filesystem", default="", choices=("ext4", "xfs"), help="with the array's geometry")
     parser.add_argument("--mount", default="", metavar="FOLDER", help="mount it there, by fstab too")
+    parser.add_argument("--trim-weekly", action="store_true", help="enable fstrim.timer")
+    _add_destroy(parser)
     parser.add_argument("devices", metavar="DEVICE", nargs="+", help="or the word missing")
 
 

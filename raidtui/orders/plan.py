@@ -8,24 +8,16 @@ import sys
 import time
 from collections.abc import Callable
 
-from raidtui.actions.create import CreateRequest, plan_create
-from raidtui.actions.create_request import MISSING
+from raidtui.actions.leave import plan_fail, plan_remove, plan_zero_superblock
+from raidtui.actions.locate import plan_locate
 from raidtui.actions.names import find_array
-from raidtui.actions.on_top import OnTop
-from raidtui.actions.partition import plan_on_disks
-from raidtui.actions.power import plan_assemble, plan_stop
+from raidtui.actions.power import plan_assemble, plan_read_only, plan_read_write, plan_stop
 from raidtui.actions.rename import plan_rename
-from raidtui.actions.repair import (
-    plan_add,
-    plan_fail,
-    plan_re_add,
-    plan_remove,
-    plan_replace,
-    plan_zero_superblock,
-)
+from raidtui.actions.repair import plan_add, plan_re_add, plan_replace
+from raidtui.actions.reshape import plan_bitmap, plan_grow_chunk
 from raidtui.actions.script import plan_sentences, shell_script
-from raidtui.actions.sync import plan_check
-from raidtui.desk import new_file_system_uuid, new_uuid
+from raidtui.actions.sync import plan_check, plan_repair
+from raidtui.host.devices import candidate_names
 from raidtui.host.root import Root
 from raidtui.host.survey import read_survey
 from raidtui.jobs.store import save_plan
@@ -34,104 +26,71 @@ from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Survey
 from raidtui.model.text import visible
 from raidtui.monitor.sampler import Sampler
+from raidtui.orders.create import plan_created
+from raidtui.orders.device_names import kernel_names
+from raidtui.wear_desk import worn
 
 REFUSED = 2
-_WITH_DEVICE: dict[str, Callable[[Survey, Array, str], Plan | Refusal]] = {
+_ALL = frozenset({"create", "add", "replace", "assemble", "zero-superblock"})
+"""Verbs for which all devices are looked at: another one may be newer, or needed."""
+_OF_ARRAY: dict[str, Callable[[Survey, Array], Plan | Refusal]] = {
+    "stop": plan_stop,
+    "read-only": plan_read_only,
+    "read-write": plan_read_write,
+    "check": lambda survey, array: plan_check(survey.snapshot, array.key),
+    "repair": lambda survey, array: plan_repair(survey.snapshot, array.key),
+}
+_OF_MEMBER: dict[str, Callable[[Survey, Array, str], Plan | Refusal]] = {
     "fail": plan_fail,
     "remove": plan_remove,
-    "add": plan_add,
     "re-add": plan_re_add,
 }
 
 
 def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     """Read the host and return the plan that the arguments ask for."""
-    words = [word for key in ("devices", "spare", "write_mostly") for word in getattr(arguments, key, ())]
-    words += [word for key in ("device", "other") if (word := getattr(arguments, key, None))]
-    # An empty slot is no device, and only an array that is yet to be has one.
-    hole = MISSING if arguments.verb == "create" else ""
-    names = {word: word if word == hole else kernel_name(root, word) for word in words}
+    verb = arguments.verb
+    names = kernel_names(root, arguments)
     snapshot = Sampler(root).sample()
     array = find_array(snapshot, arguments.array) if hasattr(arguments, "array") else None
     if isinstance(array, Refusal):
         return array
     members = [member.name for member in array.members] if array is not None else []
-    survey = read_survey(root, snapshot, tuple(dict.fromkeys((*names.values(), *members))))
-    if arguments.verb == "create":
-        return _create(arguments, survey, names)
-    if arguments.verb == "assemble":
+    others = candidate_names(root) if verb in _ALL else ()
+    wanted = tuple(dict.fromkeys((*names.values(), *members, *others)))
+    survey = worn(root, read_survey(root, snapshot, wanted, on_top=verb == "create"))
+    if verb == "create":
+        return plan_created(arguments, survey, names)
+    if verb == "assemble":
         given = tuple(names[word] for word in arguments.devices)
         return plan_assemble(survey, given, run=arguments.run, read_only=arguments.read_only)
-    if arguments.verb == "zero-superblock":
-        return plan_zero_superblock(survey, names[arguments.device])
-    return (
-        _of_array(arguments, array, survey, names) if array is not None else Refusal(why="no array is named")
-    )
+    if verb == "zero-superblock":
+        return plan_zero_superblock(survey, names[arguments.device], destroys=arguments.destroy)
+    if verb == "locate":
+        return plan_locate(survey, names[arguments.device], on=not arguments.off)
+    if array is None:
+        return Refusal(why="no array is named")
+    return _of_array(arguments, array, survey, names)
 
 
 def _of_array(
     arguments: argparse.Namespace, array: Array, survey: Survey, names: dict[str, str]
 ) -> Plan | Refusal:
-    if arguments.verb == "stop":
-        return plan_stop(survey, array)
-    if arguments.verb == "check":
-        return plan_check(survey.snapshot, array.key)
-    if arguments.verb == "rename":
+    verb = arguments.verb
+    if verb in _OF_ARRAY:
+        return _OF_ARRAY[verb](survey, array)
+    if verb == "rename":
         return plan_rename(survey, array, arguments.to, references=arguments.references)
-    if arguments.verb == "replace":
-        return plan_replace(survey, array, names[arguments.device], names[arguments.other])
-    return _WITH_DEVICE[arguments.verb](survey, array, names[arguments.device])
-
-
-def _create(arguments: argparse.Namespace, survey: Survey, names: dict[str, str]) -> Plan | Refusal:
-    request = CreateRequest(
-        uuid=new_uuid(),
-        name=arguments.name,
-        level=arguments.level,
-        devices=tuple(names[word] for word in arguments.devices),
-        layout=arguments.layout,
-        chunk_kib=arguments.chunk,
-        bitmap=arguments.bitmap,
-        consistency_policy=arguments.consistency_policy,
-        metadata=arguments.metadata,
-        spares=tuple(names[word] for word in arguments.spare),
-        write_mostly=tuple(names[word] for word in arguments.write_mostly),
-        failfast=arguments.failfast,
-        assume_clean=arguments.assume_clean,
-        size_kib=arguments.size,
-        on_top=OnTop(
-            file_system=arguments.filesystem,
-            mount=arguments.mount,
-            group=arguments.lvm.partition("/")[0],
-            volume=arguments.lvm.partition("/")[2] or "data",
-            uuid=new_file_system_uuid(),
-        ),
-    )
-    if arguments.partition:
-        return plan_on_disks(request, survey, reserve_percent=arguments.reserve)
-    return plan_create(request, survey)
-
-
-def kernel_name(root: Root, word: str) -> str:
-    """Return the kernel's name of a device: links under /dev are followed, as they are now."""
-    path = _plain(word if word.startswith("/") else f"/dev/{word}")
-    for _ in range(8):
-        target = root.link(path)
-        if target is None:
-            break
-        path = _plain(target if target.startswith("/") else f"{path.rpartition('/')[0]}/{target}")
-    return path.removeprefix("/dev/").removeprefix("/")
-
-
-def _plain(path: str) -> str:
-    """Return an absolute path without "..", "." and empty parts."""
-    parts: list[str] = []
-    for part in path.split("/"):
-        if part == "..":
-            parts = parts[:-1]
-        elif part not in {"", "."}:
-            parts.append(part)
-    return "/" + "/".join(parts)
+    if verb == "grow-chunk":
+        return plan_grow_chunk(survey, array, arguments.chunk)
+    if verb == "bitmap":
+        return plan_bitmap(survey, array, arguments.bitmap)
+    device = names[arguments.device]
+    if verb == "add":
+        return plan_add(survey, array, device, destroys=arguments.destroy)
+    if verb == "replace":
+        return plan_replace(survey, array, device, names[arguments.other], destroys=arguments.destroy)
+    return _OF_MEMBER[verb](survey, array, device)
 
 
 def run_plan_order(root: Root, arguments: argparse.Namespace) -> int:

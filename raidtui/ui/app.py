@@ -21,7 +21,7 @@ from raidtui.config import Config
 from raidtui.console import Report
 from raidtui.host.root import Root
 from raidtui.model.event import Event, Kind, Tone
-from raidtui.model.plan import Harm, Plan, Refusal
+from raidtui.model.plan import Harm, Plan
 from raidtui.palette import choose_theme
 from raidtui.ui.commands import EVERYWHERE, HELP
 from raidtui.ui.messages import Sampled
@@ -31,6 +31,8 @@ from raidtui.ui.screens.main import MainScreen
 from raidtui.ui.themes import load_themes, pick, shipped_theme
 
 if TYPE_CHECKING:
+    from raidtui.ui.knobs import Knobs
+    from raidtui.ui.wearing import Wearing
     from raidtui.ui.widgets.filter import FilterLine
 
 
@@ -66,6 +68,9 @@ class RaidApp(App[int]):
         self._styled_for = ""
         self._troubles: list[str] = list(self._settings.troubles)
         self._said = ""
+        self._wearing: Wearing | None = None
+        self.knobs: Knobs | None = None
+        """The knobs of the host in view, once they were looked at."""
         # Textual picks the filter of NO_COLOR now; without this it makes the ansi theme black on black.
         super().__init__(driver_class=driver_class, ansi_color="NO_COLOR" in os.environ or None)
         self.animation_level = "none"
@@ -83,7 +88,10 @@ class RaidApp(App[int]):
 
     def get_default_screen(self) -> Screen[None]:
         """The main screen is the only one below the dialogs."""
-        return MainScreen(self.report, self._settings.keys)
+        screen = MainScreen(self.report, self._settings.keys)
+        screen.wearing = lambda: self.wearing
+        screen.knobs = self._knobs_in_view
+        return screen
 
     @property
     def main(self) -> MainScreen:
@@ -129,7 +137,25 @@ class RaidApp(App[int]):
             self.main.note_events((event,))
         self.main.say(text)
 
+    @property
+    def wearing(self) -> Wearing | None:
+        """What reads the disks of the host in view."""
+        if self.pulse is not None and (self._wearing is None or self._wearing.pulse is not self.pulse):
+            from raidtui.ui.wearing import Wearing  # noqa: PLC0415
+
+            self._wearing = Wearing(self, self.pulse, self._settings.rated_bytes, self._say)
+        return self._wearing
+
+    def _knobs_in_view(self) -> Knobs | None:
+        if self.pulse is not None and (self.knobs is None or self.knobs.pulse is not self.pulse):
+            from raidtui.ui.knobs import Knobs  # noqa: PLC0415
+
+            self.knobs = Knobs(self, self.pulse)
+        return self.knobs
+
     def _take(self, report: Report) -> None:
+        if self.wearing is not None:
+            self.wearing.follow(report)
         if self.screen_stack:
             self.main.note_events(report.new_events)
         self.post_message(Sampled(report))
@@ -171,6 +197,8 @@ class RaidApp(App[int]):
         if self.pulse is None:
             return
         outcome, report = await self.pulse.execute(plan, is_undo=is_undo)
+        if self.wearing is not None:
+            self.wearing.follow(report)
         self.main.note_events(report.new_events)
         self._own(report)
         role = "ok" if outcome.failed is None else "bad"
@@ -195,10 +223,18 @@ class RaidApp(App[int]):
     def on_arrays_pane_repair_wanted(self, message: ArraysPane.RepairWanted) -> None:
         """Go the way from a verb to a job."""
         message.stop()
-        from raidtui.ui.repairs import Repairs  # noqa: PLC0415
+        if self.report is None:
+            return
+        snapshot = self.report.snapshot
+        if message.verb in {"assemble", "zero"}:
+            from raidtui.ui.building import Building  # noqa: PLC0415
 
-        if self.report is not None:
-            self.run_worker(Repairs(self).run(message.verb, message.array, self.report.snapshot))
+            way = Building(self)
+            self.run_worker(way.assemble(snapshot) if message.verb == "assemble" else way.zero(snapshot))
+        elif message.array is not None:
+            from raidtui.ui.repairs import Repairs  # noqa: PLC0415
+
+            self.run_worker(Repairs(self).run(message.verb, message.array, snapshot))
 
     def action_build(self) -> None:
         """Open the wizard."""
@@ -211,9 +247,9 @@ class RaidApp(App[int]):
                 refusal.sentence if refusal else "the demo host is simulated: nothing is built there"
             )
             return
-        from raidtui.ui.repairs import Repairs  # noqa: PLC0415
+        from raidtui.ui.building import Building  # noqa: PLC0415
 
-        self.run_worker(Repairs(self).build(snapshot))
+        self.run_worker(Building(self).build(snapshot))
 
     def action_jobs(self) -> None:
         """Show the jobs that run or were interrupted."""
@@ -228,9 +264,9 @@ class RaidApp(App[int]):
 
     # -- keys
 
-    def action_pane(self, name: str) -> None:
+    async def action_pane(self, name: str) -> None:
         """Bring a pane into view."""
-        self.main.show_pane(name)
+        await self.main.open_pane(name)
 
     def action_hold(self) -> None:
         """Hold the picture, or let it go on."""
@@ -264,11 +300,9 @@ class RaidApp(App[int]):
         from raidtui.ui.screens.help import HelpScreen  # noqa: PLC0415
 
         rows: list[tuple[str, str, str, str]] = []
-        if self.main.pane == "arrays":
-            for command, label, _ in self.main.arrays.foot():
-                plan = self.main.arrays.plan_of(command.id)
-                why = plan.sentence if isinstance(plan, Refusal) else ""
-                rows.append((command.shown_key(self._settings.keys), label, command.help, why))
+        for command, label, _ in self.main.offered:
+            why = self.main.why_not(command.id)
+            rows.append((command.shown_key(self._settings.keys), label, command.help, why))
         rows += [
             (each.shown_key(self._settings.keys), each.label, each.help, "")
             for each in EVERYWHERE
@@ -296,24 +330,9 @@ class RaidApp(App[int]):
         self.run_worker(self._leave(), exclusive=True, group="leave")
 
     async def _leave(self) -> None:
-        plan = await self.pulse.left_changed() if self.pulse and self.report else None
-        if plan is not None and self._root.source != "demo":
-            from raidtui.ui.screens.confirm import Question, plan_lines  # noqa: PLC0415
+        from raidtui.ui.leaving import leave  # noqa: PLC0415
 
-            lines = [[("This session changed what lasts until reboot. As it was before:", "strong")]]
-            lines += plan_lines(plan)[1:]
-            answers = (("r", "restore and leave"), ("k", "keep and leave"))
-            answer = await self.push_screen_wait(Question(lines, answers, harmless="stay"))
-            if answer == "stay":
-                return
-            if answer == "r" and self.pulse is not None:
-                outcome, _ = await self.pulse.execute(plan, is_undo=True)
-                if outcome.failed is not None:
-                    self.main.say(outcome.sentence, "bad")
-                    return
-        if self.pulse is not None:
-            await self.pulse.stop()
-        self.exit(0)
+        await leave(self)
 
     # -- themes and palette
 
@@ -350,13 +369,9 @@ class RaidApp(App[int]):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Everything that can be done, by name."""
         del screen
-        pane = self.main.arrays
-        if self.main.pane == "arrays":
-            for command, label, possible in pane.foot():
-                title = f"{label} ({command.shown_key(self._settings.keys)})" + (
-                    "" if possible else " – not now"
-                )
-                yield SystemCommand(title, command.help, lambda c=command: self._run_in_pane(c.action))
+        for command, label, possible in self.main.offered:
+            title = f"{label} ({command.shown_key(self._settings.keys)})" + ("" if possible else " – not now")
+            yield SystemCommand(title, command.help, lambda c=command: self._run_in_pane(c.action))
         for command in EVERYWHERE:
             if command.action != "command_palette":
                 title = f"{command.label} ({command.shown_key(self._settings.keys)})"
@@ -367,7 +382,7 @@ class RaidApp(App[int]):
             yield SystemCommand(f"Theme: {name}", f"Use the theme {name}", lambda n=name: self._set_theme(n))
 
     def _run_in_pane(self, action: str) -> None:
-        self.call_later(self.run_action, action, self.main.arrays)
+        self.call_later(self.run_action, action, self.main.in_view)
 
     def _set_theme(self, name: str) -> None:
         self.theme = name

@@ -42,6 +42,7 @@ class Command(Struct, frozen=True, kw_only=True):
 
 
 _KEY_WORDS = {
+    "equals_sign": "=", "tab": "Tab",
     "question_mark": "?", "slash": "/", "space": "Space", "enter": "Enter", "escape": "Esc", "left": "←",
     "right": "→", "up": "↑", "down": "↓", "pageup": "PgUp", "pagedown": "PgDn", "home": "Home", "end": "End",
 }  # fmt: skip
@@ -110,6 +111,18 @@ STOP = Command(
     id="arrays.stop", keys="T", action="repair('stop')", label="Stop", foot=False,
     help="Stop the array; nothing on it is changed.",
 )  # fmt: skip
+ASSEMBLE = Command(
+    id="arrays.assemble", keys="a", action="repair('assemble')", label="Assemble", foot=False,
+    help="Start an array whose members are there and which does not run: normal, read-only or degraded.",
+)  # fmt: skip
+LOCATE = Command(
+    id="arrays.locate", keys="i", action="repair('locate')", label="Which disk", foot=False,
+    help="Model, serial number and slot of each member's disk; the light of its bay, where there is one.",
+)  # fmt: skip
+ZERO = Command(
+    id="arrays.zero", keys="Z", action="repair('zero')", label="Zero", foot=False,
+    help="Wipe md's superblock from a device that no array uses, so that nothing takes it for a member.",
+)  # fmt: skip
 UP = Command(
     id="arrays.up", keys="up,k", action="move(-1)", label="Up", help="The array above.", foot=False
 )  # fmt: skip
@@ -117,8 +130,72 @@ DOWN = Command(
     id="arrays.down", keys="down,j", action="move(1)", label="Down", help="The array below.", foot=False
 )  # fmt: skip
 ARRAYS = (
-    CHECK, CANCEL, PAUSE, LIMITS, SCOPE, GIVE_BACK, UNDO, REPLACE, ADD, FAIL, REMOVE, RENAME, STOP
+    CHECK, CANCEL, PAUSE, LIMITS, SCOPE, GIVE_BACK, UNDO, REPLACE, ADD, FAIL, REMOVE, RENAME, STOP,
+    LOCATE, ASSEMBLE, ZERO,
 )  # fmt: skip
+
+MARK = Command(
+    id="wear.mark", keys="m", action="mark", label="Mark now",
+    help="Mark this moment in the history: d shows what is written from here on.",
+)  # fmt: skip
+SINCE = Command(
+    id="wear.since", keys="d", action="since", label="Since mark",
+    help="Show what was written since the last mark, instead of in the disks' whole lives.",
+)  # fmt: skip
+READ = Command(
+    id="wear.read", keys="r", action="read", label="Read again",
+    help="Ask the disks now; else they are asked every ten minutes. None that sleeps is woken.",
+)  # fmt: skip
+HISTORY = Command(
+    id="wear.history", keys="h", action="history", label="History",
+    help="What was written to the chosen disk day by day, and what syncs and jobs have cost it.",
+)  # fmt: skip
+WEAR = (MARK, SINCE, READ, HISTORY)
+
+LESS = Command(
+    id="tune.less", keys="left", action="turn(-1)", label="Lower", foot=False,
+    help="Set the chosen knob for now to the value below: the word before it, or half the number.",
+)  # fmt: skip
+MORE = Command(
+    id="tune.more", keys="right", action="turn(1)", label="Higher", foot=False,
+    help="Set the chosen knob for now to the value above: the word behind it, or twice the number.",
+)  # fmt: skip
+EXACT = Command(
+    id="tune.value", keys="enter", action="exact", label="Value", foot=False,
+    help="Type the value of the chosen knob, or choose it from a list.",
+)  # fmt: skip
+NEXT_KNOB = Command(
+    id="tune.next", keys="tab", action="knob(1)", label="Next knob", foot=False,
+    help="Choose the next knob of the row; Shift+Tab chooses the one before.",
+)  # fmt: skip
+SAME = Command(
+    id="tune.same", keys="equals_sign", action="same", label="Same for all",
+    help="Give all members of the disk's array the value of this disk; all processors that of these.",
+)  # fmt: skip
+KEEP = Command(
+    id="tune.keep", keys="k", action="keep", label="Keep",
+    help="Keep values over reboots, in files of raidtui's own. The plan is shown before anything.",
+)  # fmt: skip
+FORGET = Command(
+    id="tune.forget", keys="K", action="forget", label="Forget", foot=False,
+    help="Keep a value no longer. That of now stays until a reboot.",
+)  # fmt: skip
+UNDO_TUNE = Command(
+    id="tune.undo", keys="u", action="undo", label="Undo", help="Put back the values that were set last."
+)  # fmt: skip
+PROFILE = Command(
+    id="tune.profile", keys="P", action="profile", label="Profile",
+    help="Set several values together: what published tests advise, the kernel's own, or your profiles.",
+)  # fmt: skip
+ASK_ERC = Command(
+    id="tune.erc", keys="e", action="erc", label="Ask for ERC", foot=False,
+    help="Ask the disks how long they try for a bad sector (SCT ERC). None that sleeps is woken.",
+)  # fmt: skip
+READ_TUNE = Command(
+    id="tune.read", keys="r", action="read", label="Read again", foot=False,
+    help="Read the values now, and the rules and services that set them.",
+)  # fmt: skip
+TUNE = (LESS, MORE, NEXT_KNOB, EXACT, SAME, KEEP, FORGET, UNDO_TUNE, PROFILE, ASK_ERC, READ_TUNE)
 
 FILTER = Command(
     id="app.filter", keys="slash", action="filter", label="Filter", foot=False, first=True,
@@ -153,7 +230,16 @@ JOBS = Command(
 TO_ARRAYS = Command(
     id="app.arrays", keys="1", action="pane('arrays')", label="Arrays", help="The arrays.", foot=False
 )  # fmt: skip
+TO_WEAR = Command(
+    id="app.wear", keys="3", action="pane('wear')", label="Wear", help="How worn the disks are.", foot=False
+)  # fmt: skip
+TO_TUNE = Command(
+    id="app.tune", keys="4", action="pane('tune')", label="Tune", foot=False,
+    help="Schedulers, queues, processors, stripe caches: what they are, who set them.",
+)  # fmt: skip
 TO_LOG = Command(
     id="app.log", keys="6", action="pane('log')", label="Log", help="What happened.", foot=False
 )  # fmt: skip
-EVERYWHERE = (HELP, PALETTE, TO_ARRAYS, TO_LOG, FILTER, HOLD, BUILD, JOBS, DEMO, QUIT)
+EVERYWHERE = (HELP, PALETTE, TO_ARRAYS, TO_WEAR, TO_TUNE, TO_LOG, FILTER, HOLD, BUILD, JOBS, DEMO, QUIT)
+FURTHER = (SCOPE, GIVE_BACK, UNDO, REMOVE, STOP, BUILD, JOBS, LOCATE, ASSEMBLE, CANCEL, ZERO, HOLD, QUIT)
+"""What the footer shows besides, where the window is wider than 80 columns."""

@@ -58,30 +58,33 @@ class LineCompositor(Compositor):
         if owned is None:
             return super().render_partial_update()
         self._dirty_regions.clear()
-        pieces = [piece for widget, own in owned.items() for piece in self._pieces_of(widget, own)]
+        pieces = [piece for widget, (place, own) in owned.items() for piece in _pieces(widget, place, own)]
         return SpansUpdate(pieces) if pieces else None
 
-    def _owners(self, spans: Iterable[Span]) -> dict[Widget, list[Span]] | None:
-        """Return the spans of each widget, or None where one lies in more than one."""
-        owned: dict[Widget, list[Span]] = {}
+    def _owners(self, spans: Iterable[Span]) -> dict[Widget, tuple[Region, list[Span]]] | None:
+        """Return the place and the spans of each widget, or None where a span lies in more than one.
+
+        The places are taken all at once: drawing may find that a layout is due, and a widget is gone then.
+        """
+        owned: dict[Widget, tuple[Region, list[Span]]] = {}
         for span in spans:
             y, x1, x2 = span
             region = Region(x1, y, x2 - x1, 1)
             for widget, (place, clip) in self.visible_widgets.items():  # the one in front comes first
                 seen = place.intersection(clip)
                 if seen.contains_region(region):
-                    owned.setdefault(widget, []).append(span)
+                    owned.setdefault(widget, (place, []))[1].append(span)
                     break
                 if seen.overlaps(region):
                     return None
         return owned
 
-    def _pieces_of(self, widget: Widget, spans: list[Span]) -> Iterable[tuple[int, int, Strip]]:
-        place, _ = self.visible_widgets[widget]
-        top, end = spans[0][0], spans[-1][0] + 1
-        lines = widget.render_lines(Region(0, top - place.y, place.width, end - top))
-        for y, x1, x2 in spans:
-            yield x1, y, lines[y - top].crop(x1 - place.x, x2 - place.x)
+
+def _pieces(widget: Widget, place: Region, spans: list[Span]) -> Iterable[tuple[int, int, Strip]]:
+    top, end = spans[0][0], spans[-1][0] + 1
+    lines = widget.render_lines(Region(0, top - place.y, place.width, end - top))
+    for y, x1, x2 in spans:
+        yield x1, y, lines[y - top].crop(x1 - place.x, x2 - place.x)
 
 
 class PaintingScreen(Screen[None]):

@@ -5,15 +5,19 @@ Everything that reads the host or begins something runs in the host's thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from raidtui import desk
-from raidtui.actions.build import Draft, plan_build
+from raidtui.actions.devices import old_arrays
+from raidtui.actions.leave import plan_fail, plan_remove
+from raidtui.actions.locate import plan_locate, slot_of
 from raidtui.actions.power import plan_stop
 from raidtui.actions.rename import plan_rename
-from raidtui.actions.repair import plan_add, plan_fail, plan_re_add, plan_remove, plan_replace
+from raidtui.actions.repair import plan_add, plan_re_add, plan_replace
 from raidtui.jobs.store import JobError
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal
@@ -21,7 +25,6 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.model.text import fit, tail
 from raidtui.model.units import short_binary
-from raidtui.ui.screens.build import BuildScreen
 from raidtui.ui.screens.choose import Ask, Choice, Option
 from raidtui.ui.screens.job_view import JobView
 from raidtui.ui.screens.plan_view import SAVE, PlanView
@@ -31,6 +34,22 @@ if TYPE_CHECKING:
 
 Made = Plan | Refusal | None
 """None: nothing is wanted any more."""
+Tried = Callable[[str, tuple[str, ...]], Plan | Refusal]
+"""Returns the plan for a device; the names are of arrays at rest that may be destroyed."""
+
+
+class Offered(Struct, frozen=True, kw_only=True):
+    """A row to choose, and what choosing it would do.
+
+    Args:
+        destroys: names of arrays at rest that would be destroyed: they are typed first.
+        why: what is said of them.
+    """
+
+    option: Option
+    made: Plan | Refusal
+    destroys: tuple[str, ...] = ()
+    why: str = ""
 
 
 class Repairs:
@@ -44,43 +63,41 @@ class Repairs:
         self._app = app
 
     async def run(self, verb: str, array: Array, snapshot: Snapshot) -> None:
-        """Go the whole way of a verb: replace, add, fail, remove, rename or stop."""
-        pulse = self._app.pulse
-        if pulse is None:
+        """Go the whole way of a verb: replace, add, fail, remove, locate, rename, stop."""
+        survey = await self.survey(snapshot)
+        if survey is None:
             return
-        look = partial(desk.survey, pulse.console.root, snapshot)
-        survey = await pulse.work(look)
         made = await self._plan(verb, survey, array)
         if isinstance(made, Refusal):
             self._app.main.say(f"{array.title}: {made.sentence}")
         elif made is not None:
-            await self.offer(made)
+            await self.offer(made, survey.devices)
 
-    async def build(self, snapshot: Snapshot) -> None:
-        """Go the whole way of a new array."""
+    async def survey(self, snapshot: Snapshot, *, build: bool = False) -> Survey | None:
+        """Return the host with all its devices; None where it is not watched any more."""
         pulse = self._app.pulse
         if pulse is None:
-            return
-        draft: Draft | None = None
-        while True:
-            survey = await pulse.work(partial(desk.survey, pulse.console.root, snapshot))
-            draft = await self._app.push_screen_wait(BuildScreen(survey, draft))
-            if draft is None:
-                self._app.main.say("nothing was built", "plain")
-                return
-            made = plan_build(draft, survey, desk.new_uuid(), desk.new_file_system_uuid())
-            if isinstance(made, Plan):
-                await self.offer(made)
-                return
-            self._app.main.say(made.sentence)
+            return None
+        self._app.main.say("reading what is on the devices …", "dim")
+        read = desk.build_survey if build else desk.survey
+        survey = await pulse.work(partial(read, pulse.console.root, snapshot))
+        self._app.main.say("", "plain")
+        return survey
 
-    async def offer(self, plan: Plan) -> None:
-        """Show a plan; carry it out where it is confirmed."""
+    async def offer(
+        self,
+        plan: Plan,
+        devices: Mapping[str, Device] | None = None,
+        *,
+        title: str = "",
+        right: str = "review",
+    ) -> bool:
+        """Show a plan; carry it out where it is confirmed. False: it was looked at, and left."""
         app, pulse = self._app, self._app.pulse
-        answer = await app.push_screen_wait(PlanView(plan))
+        answer = await app.push_screen_wait(PlanView(plan, devices, title=title, right=right))
         if answer is None or pulse is None:
             app.main.say("nothing was changed", "plain")
-            return
+            return False
         if answer == SAVE:
             try:
                 path = await pulse.work(lambda: desk.save_script(plan))
@@ -88,13 +105,14 @@ class Repairs:
                 app.main.say(f"the script cannot be written: {error}")
             else:
                 app.main.say(f"saved as {path}; nothing was changed", "ok")
-            return
+            return True
         try:
             job_id = await pulse.work(lambda: desk.begin(pulse.console.root, plan))
         except JobError as error:
             app.main.say(str(error), "bad")
-            return
+            return True
         await self.follow(job_id, plan.title)
+        return True
 
     async def follow(self, job_id: str, title: str) -> None:
         """Show a job until the view is left, and do what is asked for there."""
@@ -144,14 +162,19 @@ class Repairs:
             return plan_rename(survey, array, name, references=True) if name else None
         if verb in {"fail", "remove"}:
             plan = plan_fail if verb == "fail" else plan_remove
-            return await self._choose(
+            return await self.choose(
                 f"{verb.capitalize()} which member of {array.title}?",
-                _members(array, lambda name: plan(survey, array, name)),
+                _members(survey, array, lambda name: plan(survey, array, name)),
+            )
+        if verb == "locate":
+            return await self.choose(
+                f"The light of which disk of {array.title}?",
+                _members(survey, array, lambda name: plan_locate(survey, name)),
             )
         if verb == "add":
-            return await self._choose(
+            return await self.choose(
                 f"Add which device to {array.title}?",
-                _devices(survey, lambda name: _added(survey, array, name)),
+                offered_devices(survey, lambda name, destroys: _added(survey, array, name, destroys)),
             )
         return await self._replace(survey, array)
 
@@ -161,26 +184,61 @@ class Repairs:
 
         def first(name: str) -> Plan | Refusal:
             """Whether a member can be replaced at all shows with any device that would do."""
-            made = [plan_replace(survey, array, name, new) for new in news]
+            made = [plan_replace(survey, array, name, new, destroys=labels_on(survey, new)) for new in news]
             return next(
                 (each for each in made if isinstance(each, Plan)),
                 made[0] if made else Refusal(why="no device"),
             )
 
-        options = _members(array, first)
-        old = await self._app.push_screen_wait(
-            Choice(f"Replace which member of {array.title}?", tuple(option for option, _ in options))
-        )
+        options = tuple(each.option for each in _members(survey, array, first))
+        old = await self._app.push_screen_wait(Choice(f"Replace which member of {array.title}?", options))
         if not old:
             return None
-        return await self._choose(
+        return await self.choose(
             f"Replace {old} by which device?",
-            _devices(survey, lambda name: plan_replace(survey, array, old, name), spares),
+            offered_devices(
+                survey,
+                lambda name, destroys: plan_replace(survey, array, old, name, destroys=destroys),
+                spares,
+            ),
         )
 
-    async def _choose(self, title: str, options: list[tuple[Option, Plan | Refusal]]) -> Made:
-        chosen = await self._app.push_screen_wait(Choice(title, tuple(option for option, _ in options)))
-        return next((made for option, made in options if option.key == chosen), None)
+    async def choose(self, title: str, offered: list[Offered]) -> Made:
+        """Let one choose; what would be destroyed for good is typed before."""
+        chosen = await self._app.push_screen_wait(Choice(title, tuple(each.option for each in offered)))
+        found = next((each for each in offered if each.option.key == chosen), None)
+        if found is None:
+            return None
+        for label in found.destroys:
+            asked = Ask("To destroy that array for good, type its name", found.why)
+            typed = await self._app.push_screen_wait(asked)
+            if typed != label:
+                self._app.main.say("nothing was changed", "plain")
+                return None
+        return found.made
+
+
+def labels_on(survey: Survey, name: str) -> tuple[str, ...]:
+    """Return the names of the arrays at rest that have a member on a device."""
+    device = survey.devices.get(name)
+    found = old_arrays((device,), survey).values() if device is not None else ()
+    return tuple(dict.fromkeys(block.label for block, _ in found))
+
+
+def offered_devices(survey: Survey, plan: Tried, spares: list[str] | None = None) -> list[Offered]:
+    """Return all devices as rows, those first that can be taken."""
+    found = []
+    for name in dict.fromkeys((*(spares or ()), *survey.devices)):
+        words = _device_words(name, survey.devices.get(name))
+        made = plan(name, ())
+        labels = labels_on(survey, name)
+        doomed = plan(name, labels) if labels and isinstance(made, Refusal) else made
+        if isinstance(made, Refusal) and isinstance(doomed, Plan):
+            option = Option(key=name, words=words)
+            found.append(Offered(option=option, made=doomed, destroys=labels, why=made.why))
+        else:
+            found.append(Offered(option=_option(name, words, made), made=made))
+    return sorted(found, key=lambda each: bool(each.option.refusal))
 
 
 def _give(order: str, job_id: str) -> int:
@@ -191,31 +249,28 @@ def _give(order: str, job_id: str) -> int:
     return desk.again(job_id, back=order == "rollback")
 
 
-def _added(survey: Survey, array: Array, name: str) -> Plan | Refusal:
+def _added(survey: Survey, array: Array, name: str, destroys: tuple[str, ...]) -> Plan | Refusal:
     """Re-add is tried before add: it copies only what changed."""
     again = plan_re_add(survey, array, name)
-    return again if isinstance(again, Plan) else plan_add(survey, array, name)
+    return again if isinstance(again, Plan) else plan_add(survey, array, name, destroys=destroys)
 
 
-def _members(array: Array, plan: Callable[[str], Plan | Refusal]) -> list[tuple[Option, Plan | Refusal]]:
+def _which(device: Device | None) -> str:
+    """What tells a member's disk from its neighbours, as far as it is known."""
+    if device is None:
+        return ""
+    model, identity, slot = device.disk.model or "", device.disk.identity, slot_of(device)
+    return f"{fit(model, 16)}  {fit(tail(identity, 11), 11)}  {tail(slot, 11)}".rstrip()
+
+
+def _members(survey: Survey, array: Array, plan: Callable[[str], Plan | Refusal]) -> list[Offered]:
     found = []
     for member in sorted(array.members, key=lambda each: (each.slot is None, each.slot or 0)):
         made = plan(member.name)
         slot = "spare" if member.slot is None else f"slot {member.slot}"
-        words = f"{member.name:<10} {slot:<8} {member.role}"
-        found.append((_option(member.name, words, made), made))
+        words = f"{member.name:<10} {slot:<8} {member.role:<9} {_which(survey.devices.get(member.name))}"
+        found.append(Offered(option=_option(member.name, words, made), made=made))
     return found
-
-
-def _devices(
-    survey: Survey, plan: Callable[[str], Plan | Refusal], spares: list[str] | None = None
-) -> list[tuple[Option, Plan | Refusal]]:
-    found = []
-    for name in dict.fromkeys((*(spares or ()), *survey.devices)):
-        made = plan(name)
-        device = survey.devices.get(name)
-        found.append((_option(name, _device_words(name, device), made), made))
-    return sorted(found, key=lambda each: bool(each[0].refusal))  # what can be taken first
 
 
 def _device_words(name: str, device: Device | None) -> str:
@@ -224,7 +279,7 @@ def _device_words(name: str, device: Device | None) -> str:
     disk = device.disk
     size = short_binary(disk.size_bytes) if disk.size_bytes else "?"
     has = device.superblock.label if device.superblock else ""
-    uses = ", ".join(use.words for use in disk.uses) or ("old member of " + has if has else "empty")
+    uses = ", ".join(use.words for use in disk.uses) or ("superblock of " + has if has else "empty")
     return (
         f"{name:<10} {size:>6}  {(disk.model or '')[:20]:<20} {fit(tail(disk.identity or '', 14), 14)} {uses}"
     )

@@ -397,7 +397,8 @@ def test_another_host_has_no_jobs(
 def test_a_worker_says_how_it_ended(call: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, bool]] = []
 
-    def work_on(_: object, folder: Path, *, back: bool) -> int:
+    def work_on(_: object, folder: Path, *, back: bool, measuring: object) -> int:
+        assert callable(measuring)
         asked.append((folder.name, back))
         return 75
 

@@ -1,4 +1,4 @@
-"""docs/plans.md names all that a plan, a journal and the command line have."""
+"""The documents: plans, journals and the command line are named whole, and named tests exist."""
 
 from __future__ import annotations
 
@@ -73,3 +73,14 @@ def test_every_event() -> None:
     events = set(re.findall(r'event="([a-z ]+)"', source)) | FINAL
     assert {event for event in events if event not in table} == set()
     assert {"begin", "undo failed", "stuck", "made"} <= events
+
+
+def test_every_guard_has_its_tests() -> None:
+    lines = (HOUSE / "docs" / "safety.md").read_text(encoding="utf-8").split("\n")
+    rows = [line for line in lines if line.startswith("| ")][1:]
+    assert len(rows) > 25
+    for row in rows:
+        tests = re.findall(r"`(tests/[a-z_/]+\.py)::(test_[a-z0-9_]+)`", row.split(" | ")[-1])
+        assert tests, row
+        for path, name in tests:
+            assert re.search(rf"^(async )?def {name}\(", (HOUSE / path).read_text(), re.MULTILINE), name

@@ -12,7 +12,8 @@ from raidtui.actions.on_top import OnTop
 from raidtui.cli import build_parser, run
 from raidtui.jobs.store import load_plan
 from raidtui.model.plan import Refusal
-from raidtui.orders.plan import kernel_name, make_plan
+from raidtui.orders.device_names import kernel_name
+from raidtui.orders.plan import make_plan
 from tests.orders.host import OLD, Host, opens
 from tests.trees import host_tree, raid1, raid10
 
@@ -22,8 +23,8 @@ UUID = "01234567:89abcdef:01234567:89abcdef"
 
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch) -> Host:
-    monkeypatch.setattr("raidtui.orders.plan.new_uuid", lambda: UUID)
-    monkeypatch.setattr("raidtui.orders.plan.new_file_system_uuid", lambda: "made-up")
+    monkeypatch.setattr("raidtui.orders.create.new_uuid", lambda: UUID)
+    monkeypatch.setattr("raidtui.orders.create.new_file_system_uuid", lambda: "made-up")
     monkeypatch.setattr("raidtui.orders.plan.time.time", lambda: 1.5)
     return opens(monkeypatch, Host())
 
@@ -46,6 +47,16 @@ def commands(host: Host, *words: str) -> list[str]:
         ("re-add logs sdn", "mdadm --manage /dev/md125 --re-add /dev/sdn"),
         ("replace data sda --with /dev/sdo", "mdadm --manage /dev/md127 --replace /dev/sda --with /dev/sdo"),
         ("zero-superblock sdk", "mdadm --zero-superblock /dev/sdk"),
+        ("repair data", "echo repair > /sys/class/block/md127/md/sync_action"),
+        ("read-only data", "mdadm --readonly /dev/md127"),
+        ("bitmap data internal", "mdadm --grow /dev/md127 --bitmap=internal"),
+        ("locate sdo", "ledctl locate=/dev/sdo"),
+        ("locate sdo --off", "ledctl locate_off=/dev/sdo"),
+        ("add logs sdk --destroy old", "mdadm --manage /dev/md125 --add /dev/sdk"),
+        (
+            "replace data sda --with sdk --destroy=old",
+            "mdadm --manage /dev/md127 --replace /dev/sda --with /dev/sdk",
+        ),
         ("assemble sdk sdl", f"mdadm --assemble /dev/md/old --uuid={OLD} /dev/sdk /dev/sdl"),
         (
             "assemble /dev/sdl --run --read-only",
@@ -69,15 +80,16 @@ def test_create(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[CreateRequest] = []
 
     def plan_create(request: CreateRequest, survey: Any) -> Refusal:
-        assert set(survey.devices) == {"sdi1", "sdj1", "sdk", "sdl"}
+        assert set(survey.devices) >= {"sdi1", "sdj1", "sdk", "sdl"}
         asked.append(request)
         return Refusal(why="enough")
 
-    monkeypatch.setattr("raidtui.orders.plan.plan_create", plan_create)
+    monkeypatch.setattr("raidtui.orders.create.plan_create", plan_create)
     host.links["/dev/disk/by-id/ata-1"] = "../../sdi1"
     options = "--name=128 --level=raid1 --layout=n2 --chunk=64 --bitmap=none --consistency-policy=resync"
     more = "--metadata=1.0 --spare=sdk --spare=/dev/sdl --failfast --assume-clean --size=1024"
     top = "--lvm=vg0/home --filesystem=ext4 --mount=/home --write-mostly=sdi1"
+    top += " --pv=/dev/md125 --stripes=2 --stripe-size=128 --trim-weekly --destroy=old --write-journal=sdo"
     words = f"plan create {options} {more} {top} /dev/disk/by-id/ata-1 missing /dev/sdj1"
     assert run(words.split()) == 2
     assert run(["plan", "create", "--name=128", "--level=10", *("sdi1", "sdj1", "sdk", "sdl")]) == 2
@@ -97,7 +109,19 @@ def test_create(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
             failfast=True,
             assume_clean=True,
             size_kib=1024,
-            on_top=OnTop(file_system="ext4", mount="/home", group="vg0", volume="home", uuid="made-up"),
+            on_top=OnTop(
+                file_system="ext4",
+                mount="/home",
+                group="vg0",
+                volume="home",
+                uuid="made-up",
+                others=("md125",),
+                stripes=2,
+                stripe_kib=128,
+                trim_weekly=True,
+            ),
+            journal="sdo",
+            destroys=("old",),
         ),
         CreateRequest(
             uuid=UUID,
@@ -127,10 +151,12 @@ def test_a_hole_is_a_new_arrays_alone(host: Host, capsys: pytest.CaptureFixture[
         ("fail data sdz", "sdz is no member of data"),
         ("remove data sda", "sda is in service; replace it, or fail it first"),
         ("rename data --to=root", "/dev/md126 is called root already; choose another name"),
-        ("add data sde", "sde is a member of root already; choose a free device"),
+        ("add data sde", "sde is a member of root; choose a free device"),
         ("re-add logs sdo", "sdo was no member of logs; add it"),
         ("assemble sdk", "old has 2 members, 1 are given; name all, or start it degraded with --run"),
         ("zero-superblock sdi1", "sdi1 has no md superblock"),
+        ("read-write root", "root can be written to already"),
+        ("grow-chunk data 32", "data has chunks of 32 KiB already"),
         ("create --name=128 --level=raid1 sda sdi1", "sda is a member of data; choose a free device"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The dialogs on the way from a key to a job: pictures of each, and what each key does in them."""
+"""The dialogs on the way from a key to a job, but for the wizard: pictures, and what each key does."""
 
 from __future__ import annotations
 
@@ -8,49 +8,28 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.actions.build import Draft
 from raidtui.actions.create import plan_create
-from raidtui.actions.repair import plan_fail
+from raidtui.actions.leave import plan_fail
 from raidtui.desk import JobNews
-from raidtui.model.disk import Use
 from raidtui.model.plan import Plan
-from raidtui.model.survey import Superblock, Survey
-from raidtui.ui.screens.build import BuildScreen
 from raidtui.ui.screens.choose import Ask, Choice, Option
 from raidtui.ui.screens.frame import FrameScreen
 from raidtui.ui.screens.job_view import JobView
 from raidtui.ui.screens.plan_view import PlanView
-from tests.actions.new_array import FOUR, GIB, device, request, survey
+from tests.actions.new_array import request, survey
 from tests.kernel import Kernel
 from tests.specs import raid10
+from tests.ui.machines import host
 from tests.ui.staging import SMALL, WIDE, Paces, running, staged
 
 Shows = Callable[..., None]
-TAKE = ("enter",)
-FIRST_FOUR = ("space", "down") * 4
 SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
-OLD = Superblock(uuid="aaaaaaaa:bbbbbbbb:cccccccc:dddddddd", name="nas:old", level="raid1", raid_disks=2)
-GAMES = Use(kind="signature", what="ext4", detail="games [bold]x")
-MOUNTED = Use(kind="mount", what="/srv", detail="ext4")
-
-
-def host(**more: Any) -> Survey:
-    """Free partitions, one with a file system, one of an old array, one that is mounted."""
-    return survey(
-        device("sda2"),
-        device("sdb2", GAMES),
-        device("sdc2", superblock=OLD),
-        device("sdd2"),
-        device("sde", size_bytes=4 * GIB),
-        device("sdf", MOUNTED),
-        **more,
-    )
 
 
 def create() -> Plan:
     """A plan that wipes, on sda2 to sdd2."""
-    made = plan_create(request(), host())
-    assert isinstance(made, Plan)
+    made = plan_create(request(destroys=("old",)), host())
+    assert isinstance(made, Plan), made
     return made
 
 
@@ -81,49 +60,8 @@ def shown(
 
 
 @SIZES
-def test_build_devices(shows: Shows, size: tuple[int, int]) -> None:
-    shown(shows, lambda: BuildScreen(host()), "space", "down", "space", size=size)
-
-
-def test_build_device_that_cannot_be_taken(shows: Shows) -> None:
-    shown(shows, lambda: BuildScreen(host()), *["down"] * 5)
-
-
-@SIZES
-def test_build_level(shows: Shows, size: tuple[int, int]) -> None:
-    shown(shows, lambda: BuildScreen(host(), Draft(devices=FOUR)), "enter", "down", size=size)
-
-
-def test_build_level_refused(shows: Shows) -> None:
-    shown(shows, lambda: BuildScreen(host(), Draft(devices=FOUR[:2])), "enter", *["down"] * 5)
-
-
-def test_build_chunk(shows: Shows) -> None:
-    shown(shows, lambda: BuildScreen(host(), Draft(devices=FOUR)), "enter", "down", "enter", "down")
-
-
-def test_build_bitmap(shows: Shows) -> None:
-    shown(shows, lambda: BuildScreen(host(), Draft(devices=FOUR)), "enter", *["down"] * 4, "enter", "enter")
-
-
-def test_build_on_top(shows: Shows) -> None:
-    keys = ("enter", "down", "enter", "enter", "enter", "down")
-    shown(shows, lambda: BuildScreen(host(), Draft(devices=FOUR)), *keys)
-
-
-def test_build_mount_refused(shows: Shows) -> None:
-    keys = ("enter", "down", "enter", "enter", "enter", "down", "enter", *"srv", "enter")
-    shown(shows, lambda: BuildScreen(host(), Draft(devices=FOUR)), *keys)
-
-
-def test_build_name_refused(shows: Shows) -> None:
-    keys = ("enter", "down", "enter", "enter", "enter", "enter", "1", "2", "7", "enter")
-    shown(shows, lambda: BuildScreen(host(arrays=(raid10(),)), Draft(devices=FOUR)), *keys)
-
-
-@SIZES
 def test_plan_that_destroys(shows: Shows, size: tuple[int, int]) -> None:
-    shown(shows, lambda: PlanView(create()), "1", "2", size=size)
+    shown(shows, lambda: PlanView(create(), host().devices), "1", "2", size=size)
 
 
 def test_plan_that_reduces(shows: Shows) -> None:
@@ -254,44 +192,6 @@ async def test_what_reduces_is_confirmed(keys: tuple[str, ...], result: list[Any
 
 
 @pytest.mark.parametrize(
-    ("keys", "result"),
-    [
-        (("enter",), []),  # no device yet
-        (("escape",), [None]),
-        (
-            (
-                *(*FIRST_FOUR, *TAKE, "down", *TAKE, "down", *TAKE, *TAKE),
-                *("down", "down", *TAKE, *"/srv", *TAKE, *"128", *TAKE),
-            ),
-            [
-                Draft(
-                    devices=FOUR,
-                    level="raid10",
-                    layout="n2",
-                    chunk_kib=32,
-                    bitmap="none",
-                    on_top="xfs",
-                    mount="/srv",
-                    name="128",
-                )
-            ],
-        ),
-        (
-            (*FIRST_FOUR[:4], *TAKE, *TAKE, "down", *TAKE, *TAKE, *"data", *TAKE),
-            [Draft(devices=FOUR[:2], level="raid1", bitmap="internal", on_top="nothing", name="data")],
-        ),
-        (  # back to the level: what was decided on top of it is undecided again
-            (*FIRST_FOUR, *TAKE, "down", *TAKE, *TAKE, *("escape",) * 2, *TAKE, *TAKE, *TAKE, "1", *TAKE),
-            [Draft(devices=FOUR, level="raid1", bitmap="none", on_top="nothing", name="1")],
-        ),
-    ],
-)
-async def test_building(keys: tuple[str, ...], result: list[Any]) -> None:
-    plain = survey(*(device(name) for name in FOUR))
-    assert await given(lambda: BuildScreen(plain), *keys) == result
-
-
-@pytest.mark.parametrize(
     ("state", "keys", "result"),
     [
         ("", ("x",), ["cancel"]),
@@ -323,7 +223,7 @@ async def test_the_question_is_in_view_however_long_the_plan_is() -> None:
         pilot.app.push_screen(view)
         await pilot.pause()
         foot = view._foot.region
-        assert foot.bottom < pilot.app.size.height
+        assert foot.bottom == pilot.app.size.height
         assert view._body.max_scroll_y > 0
         await pilot.press("pagedown")
         assert view._body.scroll_offset.y > 0

@@ -141,10 +141,10 @@ async def test_help_lists_keys_and_reasons() -> None:
         assert pilot.app.screen.query("#help-text")
         text = re.sub(r"\s+", " ", lines_of(pilot, "#help-text"))
         labels = ("Check", "Cancel", "Pause", "Scope", "Give back", "Undo")
-        repairs = ("Replace", "Add", "Fail", "Remove", "Rename", "Stop")
-        for key, label in zip("cxpsguRAFMNT", (*labels, *repairs), strict=True):
+        repairs = ("Replace", "Add", "Fail", "Remove", "Rename", "Stop", "Assemble", "Zero")
+        for key, label in zip("cxpsguRAFMNTaZ", (*labels, *repairs), strict=True):
             assert f" {key} {label} " in text
-        assert text.count("not now: needs root; run it as: sudo raidtui") == 12
+        assert text.count("not now: needs root; run it as: sudo raidtui") == 15
         await press(pilot, "escape")
         assert pilot.app.screen is main_of(pilot)
         await press(pilot, "6", "f1")

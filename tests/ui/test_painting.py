@@ -15,9 +15,10 @@ from textual.strip import Strip
 
 from raidtui.model.text import cell_width
 from raidtui.ui.painting import LineCompositor, SpansUpdate
+from raidtui.ui.widgets.lines import Lines
 from tests.kernel import Kernel
 from tests.specs import Syncing, raid1, raid5, raid10
-from tests.ui.staging import Paces, app_of, in_worker, main_of, move, running, slider_of
+from tests.ui.staging import Paces, app_of, in_worker, main_of, move, running, screen_text, slider_of
 from tests.ui.states import ARRAY_KIB, STATES
 
 Cell = tuple[str, Style | None]
@@ -134,6 +135,21 @@ async def test_where_widgets_overlap_textual_draws() -> None:
         compositor._dirty_regions = {Region(0, rows.region.y, 5, 1)}
         assert isinstance(compositor.render_partial_update(), ChopsUpdate)
         assert compositor.render_partial_update() is None
+
+
+async def test_what_loses_its_place_while_another_is_drawn() -> None:
+    """Drawing the header asks for a map of the screen, in which the list is no more: its pane was left."""
+    async with running(STATES["optimal"]) as pilot:
+        screen = main_of(pilot)
+        top, rows = screen.query_one("#top", Lines), screen.arrays.rows
+        screen.show_pane("log")
+        screen._compositor._full_map_invalidated = True
+        with screen.painting():
+            assert screen.gather(top, [Region(0, 1, 9, 1)])
+            assert screen.gather(rows, [Region(0, 0, 5, 1)])
+        assert rows not in screen._compositor.visible_widgets
+        await pilot.pause()
+        assert "1 Arrays" in screen_text(pilot)
 
 
 def test_pieces_are_written_where_they_belong() -> None:

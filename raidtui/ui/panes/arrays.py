@@ -3,62 +3,30 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.timer import Timer
 
-from raidtui.actions.limits import plan_give_back, plan_limits
-from raidtui.actions.sync import is_paused, plan_cancel, plan_check, plan_pause, plan_resume
-from raidtui.actions.target import needs_root
+from raidtui.actions.limits import plan_limits
 from raidtui.console import Report, limit_path
 from raidtui.first_frame import SMALLEST
 from raidtui.model.array import Array
 from raidtui.model.brief import Line, brief_line
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.text import visible
-from raidtui.ui.commands import ARRAYS, DOWN, UP, Command
+from raidtui.ui.commands import ARRAYS, Command
+from raidtui.ui.panes.array_list import ArrayList, Chosen, keep_choice
+from raidtui.ui.panes.offers import offers, plan_of
 from raidtui.ui.present.detail import body_lines, head_lines, unit_line
 from raidtui.ui.present.rows import brief_of, matches, ordered
 from raidtui.ui.widgets.lines import Lines, ScrollLines
 from raidtui.ui.widgets.slider import Slider
 
 _SETTLE_S = 0.12
-_REPAIRS = frozenset(f"arrays.{verb}" for verb in ("replace", "add", "fail", "remove", "rename", "stop"))
-_CHECKS = frozenset({"check", "repair"})
-
-
-class ArrayList(ScrollLines, can_focus=True):
-    """The rows. Arrow keys move the choice; so does a click."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*UP.bindings, *DOWN.bindings]
-
-    def __init__(self, move: Callable[[int], None]) -> None:
-        super().__init__(id="array-list")
-        self._move = move  # called at once: as a message it could be overtaken by the key behind it
-
-    def action_move(self, delta: int) -> None:
-        """Choose the row ``delta`` further down."""
-        self._move(delta)
-
-    def on_click(self, event: events.Click) -> None:
-        """Choose the row under the mouse."""
-        row = event.y + self.scroll_offset.y
-        if self._selected is not None and row < len(self.lines):
-            self._move(row - self._selected)
-
-    def on_key(self, event: events.Key) -> None:
-        """Page and ends."""
-        far = {"pageup": -self.size.height, "pagedown": self.size.height, "home": -(10**6), "end": 10**6}
-        if event.key in far:
-            event.stop()
-            event.prevent_default()
-            self._move(far[event.key])
 
 
 class Body(ScrollLines, can_focus=True):
@@ -81,9 +49,9 @@ class ArraysPane(Vertical):
         """The last thing done shall be undone."""
 
     class RepairWanted(Message):
-        """A verb that changes members or the array itself."""
+        """A verb that changes members or the array itself; some are about devices, and no array."""
 
-        def __init__(self, verb: str, array: Array) -> None:
+        def __init__(self, verb: str, array: Array | None) -> None:
             super().__init__()
             self.verb = verb
             self.array = array
@@ -116,7 +84,7 @@ class ArraysPane(Vertical):
         self.body = Body(id="array-body")
         if report is not None:
             self._listed = ordered(report)
-            self._keep_choice(self._listed)
+            self._keep(self._listed)
 
     def compose(self) -> ComposeResult:
         """Rows, head, sliders, body."""
@@ -135,29 +103,14 @@ class ArraysPane(Vertical):
         shown = ordered(report)
         if self.wanted_text:
             shown = [array for array in shown if matches(array, self.wanted_text)]
-        self._keep_choice(shown)
+        self._keep(shown)
         self._listed = shown
         self.redraw()
 
-    def _keep_choice(self, shown: list[Array]) -> None:
-        """The choice follows the array's identity; where it is gone, the row stays until it is back."""
-        keys = [array.key for array in shown]
-        if self._gone in keys:
-            self.chosen, self._gone = self._gone, None
-        if self.chosen in keys:
-            return
-        if self._gone is None and self.array is None:
-            self._gone = self.chosen
-        before = next((i for i, array in enumerate(self._listed) if array.key == self.chosen), 0)
-        if not shown:
-            self.chosen = None
-            return
-        named = [
-            array.key
-            for array in shown
-            if any(array.name == o.name for o in self._listed[before : before + 1])
-        ]
-        self.chosen = named[0] if named else keys[min(before, len(keys) - 1)]
+    def _keep(self, shown: list[Array]) -> None:
+        before = Chosen(key=self.chosen, gone=self._gone)
+        now = keep_choice(before, shown, self._listed, is_there=self.array is not None)
+        self.chosen, self._gone = now.key, now.gone
 
     def redraw(self) -> None:
         """Draw everything from the report at hand."""
@@ -199,7 +152,10 @@ class ArraysPane(Vertical):
             return [[(f" Cannot tell: {visible(reason)}", "bad")]]
         lines: list[Line] = [
             [],
-            [(" No md array on this host.", "strong"), (" b builds one, d opens the demo host.", "plain")],
+            [
+                (" No md array on this host.", "strong"),
+                (" b builds one, a assembles one, d opens the demo host.", "plain"),
+            ],
             [],
         ]
         for lack in report.snapshot.lacks:
@@ -248,40 +204,11 @@ class ArraysPane(Vertical):
 
     def plan_of(self, command_id: str) -> Plan | Refusal | None:
         """Return what a command would do now; None for commands that change nothing."""
-        if self.report is None:
-            return Refusal(why="the host has not been read yet")
-        snapshot, key = self.report.snapshot, self.chosen
-        array = self.array
-        if command_id == "arrays.check":
-            return plan_check(snapshot, key)
-        if command_id == "arrays.cancel":
-            return plan_cancel(snapshot, key)
-        if command_id == "arrays.pause":
-            return plan_resume(snapshot, key) if array and is_paused(array) else plan_pause(snapshot, key)
-        if command_id == "arrays.give_back":
-            return plan_give_back(snapshot, key) if key else Refusal(why="no array is chosen")
-        if command_id == "arrays.limits" and array is None and not self.system_scope:
-            return Refusal(why="no array is chosen")
-        if command_id == "arrays.limits" and array is not None and array.speed_limit is None:
-            return plan_limits(snapshot, key, 1, 1)
-        if command_id in {"arrays.limits", "arrays.undo"}:
-            return needs_root(snapshot)
-        if command_id in _REPAIRS:
-            if snapshot.host.source == "demo":
-                return Refusal(why="the demo host is simulated: members are not changed there")
-            return needs_root(snapshot) or (None if array else Refusal(why="no array is chosen"))
-        return None
+        return plan_of(command_id, self.report, self.chosen, system_scope=self.system_scope)
 
     def foot(self) -> list[tuple[Command, str, bool]]:
         """Return (command, label now, whether it can be done) for the footer and the help."""
-        array = self.array
-        items = []
-        for command in ARRAYS:
-            label = command.label
-            if command.id == "arrays.pause" and array is not None and is_paused(array):
-                label = "Resume"
-            items.append((command, label, not isinstance(self.plan_of(command.id), Refusal)))
-        return items
+        return offers(self.report, self.chosen, system_scope=self.system_scope)
 
     def _want(self, plan: Plan) -> None:
         self.acting = True
@@ -332,11 +259,10 @@ class ArraysPane(Vertical):
     def action_repair(self, verb: str) -> None:
         """Ask for what a repair verb needs to know, then for its plan."""
         refusal = self.plan_of(f"arrays.{verb}")
-        array = self.array
         if isinstance(refusal, Refusal):
             self.post_message(self.Said(refusal.sentence))
-        elif array is not None:
-            self.post_message(self.RepairWanted(verb, array))
+        else:
+            self.post_message(self.RepairWanted(verb, self.array))
 
     def action_limits(self) -> None:
         """Go to the max slider."""

@@ -1,214 +1,296 @@
-"""The wizard: short steps; what has been decided stays in the column at the left. It ends with a plan."""
+"""The wizard: short steps; what has been decided stays in the column at the left. It ends with a plan.
+
+Arrows, Space and Enter do everything. Nothing is done to the host here, whatever is pressed.
+"""
 
 from __future__ import annotations
 
-import textwrap
 from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
 
 from raidtui.actions.build import (
-    STEPS,
+    EMPTY,
+    JOURNAL,
+    MEMBER,
+    REVIEW,
+    SPARE,
+    TABLES,
     WORDS,
     Draft,
     Pick,
+    Row,
+    asked,
+    changed,
     choose,
     decided,
-    is_asked,
+    doomed,
+    first_choice,
+    next_role,
     picks,
+    refuse_step,
     refuse_word,
-    toggle,
+    rows_of,
+    with_empty,
 )
+from raidtui.actions.contents import array_words
 from raidtui.model.brief import Line
 from raidtui.model.survey import Survey
-from raidtui.model.text import fit, visible
-from raidtui.ui.screens.frame import FrameScreen
+from raidtui.model.text import visible
+from raidtui.ui.present import wizard
+from raidtui.ui.screens.frame import PageScreen
 
-_LEFT = 24
-_NOTE_LINES = 5
-_LEAST_ROWS = 6
+TITLE = "Build an array"
+_MOST_TYPED = 60
+_ANY_NAME = "old arrays"
+_MARKS = {SPARE: "sp", JOURNAL: "jnl"}
+_LEGEND = " Space: a member [its slot], then a spare [sp], the journal [jnl], not taken"
 _HINTS = {
     "name": "Three digits are best: md127 and /dev/md/127 then stay what they are. A word will do, too.",
     "mount": "Where it is mounted, now and at boot: /srv/data. Empty: nowhere.",
 }
 
 
-class BuildScreen(FrameScreen[Draft]):
+class BuildScreen(PageScreen[Draft]):
     """Gives the finished draft, or None.
 
     Args:
         survey: the host with all devices.
-        draft: where to begin: what was decided before.
+        draft: what was decided before.
+        step: where to begin.
+        said: why it is back.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", show=False),
         Binding("down,j", "move(1)", show=False),
-        Binding("space", "mark", show=False),
+        Binding("pageup", "move(-10)", show=False),
+        Binding("pagedown", "move(10)", show=False),
+        Binding("home", "move(-9999)", show=False),
+        Binding("end", "move(9999)", show=False),
+        Binding("left,h", "change(-1)", show=False),
+        Binding("right,l", "change(1)", show=False),
+        Binding("space", "change(1)", show=False),
         Binding("enter", "next", show=False),
+        Binding("question_mark,f1", "why", show=False),
     ]
 
-    def __init__(self, survey: Survey, draft: Draft | None = None) -> None:
-        super().__init__("Build an array")
+    def __init__(
+        self, survey: Survey, draft: Draft | None = None, *, step: str = "devices", said: str = ""
+    ) -> None:
+        super().__init__(TITLE)
         self._survey = survey
         self.draft = draft or Draft()
-        self._step = 0
+        self.step = step
         self._at = 0
-        self._word = self.draft.name
-        self._said = ""
+        self._word = ""
+        self._said = said
         self._picks: tuple[Pick, ...] = ()
-
-    @property
-    def step(self) -> str:
-        """The step's name."""
-        return STEPS[self._step]
+        self._rows: tuple[Row, ...] = ()
 
     def on_mount(self) -> None:
         """Draw the first step."""
-        self._enter(0)
+        self._enter(self.step, self._said)
         self._body.focus()
 
-    def _enter(self, number: int, direction: int = 1) -> None:
-        """Go to a step; one at which there is nothing to decide is passed over."""
-        self._step, self._said = number, ""
+    # -- steps
+
+    def _enter(self, step: str, said: str = "") -> None:
+        """Go to a step."""
+        self.step, self._said = step, said
+        self._word = {"mount": self.draft.mount, "name": self.draft.name}.get(step, "")
+        self._look()
+        first = first_choice(step, self.draft)
+        shown: tuple[Pick | Row, ...] = self._picks or self._rows
+        able = [number for number, each in enumerate(shown) if not each.refusal]
+        wanted = [number for number in able if shown[number].key == first]
+        self._at = (wanted or able or [0])[0]
+        self.draw()
+
+    def _look(self) -> None:
+        """Find what can be chosen."""
         self._picks = picks(self.step, self.draft, self._survey)
-        if not self._picks and self.step != "devices" and not is_asked(self.step, self.draft):
-            self._enter(number + direction, direction)
-            return
-        self._word = {"mount": self.draft.mount, "name": self.draft.name}.get(self.step, "")
-        self._at = next((i for i, pick in enumerate(self._picks) if not pick.refusal), 0)
-        self._draw()
+        self._rows = rows_of(self.step, self.draft, self._survey)
 
-    def _draw(self) -> None:
-        width = self.inner_width
-        right = width - _LEFT - 2
-        head = fit(
-            "Build an array", width - 30
-        ) + f"step {self._step + 1} of {len(STEPS)}: {self.step}".rjust(30)
-        self._head.show([[(head, "strong")], [("─" * width, "dim")]])
-        rows = self._word_rows(right) if self.step in WORDS else self._pick_rows(right)
-        left = self._left_rows()
-        count = max(len(rows), len(left), _LEAST_ROWS)
-        lines: list[Line] = []
-        for index in range(count):
-            start: Line = left[index] if index < len(left) else [(" " * _LEFT, "plain")]
-            end: Line = rows[index] if index < len(rows) else []
-            lines.append([*start, ("│ ", "dim"), *end])
-        selected = None if self.step in WORDS else self._at
-        self.show_body(lines)
-        if selected is not None:
-            self._body.keep_in_view(selected)
-        self._draw_foot(width)
-
-    def _left_rows(self) -> list[Line]:
-        lines: list[Line] = []
-        for step, words in decided(self.draft):
-            role = "accent" if step == self.step else "strong" if words != "–" else "dim"
-            parts = textwrap.wrap(words, _LEFT - 11)[:3] or [""]
-            lines.append([(fit(f" {step}", 10), role), (fit(visible(parts[0]), _LEFT - 10), "plain")])
-            lines += [[(" " * 10 + fit(visible(part), _LEFT - 10), "plain")] for part in parts[1:]]
-        return lines
-
-    def _pick_rows(self, width: int) -> list[Line]:
-        lines: list[Line] = []
-        for index, pick in enumerate(self._picks):
-            at = index == self._at
-            if self.step == "devices":
-                mark = "[x]" if pick.key in self.draft.devices else "[ ]"
-            else:
-                mark = "(●)" if at else "( )"
-            role = "dim" if pick.refusal else "key" if at else "plain"
-            lines.append([(fit(f"{'▸' if at else ' '}{mark} {visible(pick.words)}", width), role)])
-        return lines or [[("there is no disk or partition here", "warn")]]
-
-    def _word_rows(self, width: int) -> list[Line]:
-        hint = _HINTS[self.step]
-        entry: Line = [(" ", "plain"), (visible(self._word) + "▏", "strong")]
-        return [entry, [], *([(part, "dim")] for part in textwrap.wrap(hint, width - 1))]
-
-    def _draw_foot(self, width: int) -> None:
-        pick = self._picks[self._at] if self._picks else None
-        note, role = self._said, "warn"
-        if not note and pick is not None:
-            note, role = (f"not this one: {pick.refusal}", "warn") if pick.refusal else (pick.note, "dim")
-        lines: list[Line] = [[("─" * width, "dim")]]
-        parts = textwrap.wrap(visible(note), width)[:_NOTE_LINES]
-        lines += [[(part, role)] for part in parts] + [[] for _ in range(_NOTE_LINES - len(parts))]
-        keys = [("Esc", "back")]
-        if self.step in WORDS:
-            keys = [("Enter", "show the plan" if self.step == "name" else "next"), *keys]
-        elif self.step == "devices":
-            keys = [("↑↓", "choose"), ("Space", "take, or leave"), ("Enter", "next"), *keys]
+    def _go(self, delta: int) -> None:
+        steps = asked(self.draft, self._survey)
+        number = steps.index(self.step) + delta
+        if number < 0:
+            self.dismiss(None)
+        elif number >= len(steps):
+            self.dismiss(self.draft)
         else:
-            keys = [("↑↓", "choose"), ("Enter", "next"), *keys]
-        foot: Line = []
-        for key, words in keys:
-            foot += [(f" {key} ", "key"), (f"{words}  ", "plain")]
-        self._foot.show([*lines, foot])
-        self._fit()
+            self._enter(steps[number])
+
+    # -- drawing
+
+    def draw(self) -> None:
+        """Draw everything."""
+        steps = asked(self.draft, self._survey)
+        far = f"step {steps.index(self.step) + 1} of {len(steps) + 1}: {self.step}"
+        self.show_head(TITLE, far)
+        self.show_keys(*self._keys(), right=("F1" if self.step == _ANY_NAME else "?", "why"))
+        self.show_body(self._devices() if self.step == "devices" else self._columns())
+
+    def _keys(self) -> list[tuple[str, str]]:
+        following = asked(self.draft, self._survey)[-1] == self.step
+        onward = ("Enter", f"go on to the {REVIEW}" if following else "next")
+        if self.step in WORDS:
+            return [onward, ("Esc", "back")]
+        if self.step == "devices" and not self._picks:
+            return [("Esc", "leave")]
+        if self.step == "devices":
+            space = "one more, one less" if self._here == EMPTY else "take, or leave"
+            return [("↑↓", "choose"), ("Space ←→", space), onward, ("Esc", "leave")]
+        if self.step in TABLES:
+            return [("↑↓", "choose"), ("Space ←→", "change"), onward, ("Esc", "back")]
+        return [("↑↓", "choose"), onward, ("Esc", "back")]
+
+    @property
+    def _here(self) -> str:
+        found = self._picks or self._rows
+        return found[self._at].key if found else ""
+
+    def _devices(self) -> list[Line]:
+        width, height = self.inner_width, self.inner_height
+        if not self._picks:
+            return [[("There is no disk or partition here.", "warn")]]
+        devices, slots = self._picks[:-1], self._picks[-1]
+        head, *rows = wizard.device_lines(
+            devices, self._at, [self._mark(each.key) for each in devices], width
+        )
+        at_slots = self._here == EMPTY
+        count: Line = [(f"{'▸' if at_slots else ' '}{slots.words}", "key" if at_slots else "plain")]
+        below = [count, [(_LEGEND, "dim")], [], *self._note(width)]
+        longest = 3 + max(len(self._note_of(pick, width)) for pick in self._picks)
+        return [head, *wizard.with_note(rows, self._at, below, height - 1, longest)]
+
+    def _mark(self, name: str) -> str:
+        role = self.draft.role(name)
+        return str(self.draft.devices.index(name)) if role == MEMBER else _MARKS.get(role, "")
+
+    def _columns(self) -> list[Line]:
+        width, height = wizard.right_width(self.inner_width), self.inner_height
+        left = wizard.decided_lines(
+            decided(self.draft), self.step, asked(self.draft, self._survey), self.inner_width
+        )
+        if self.step in WORDS:
+            right = self._word_lines(width)
+        else:
+            if self.step in TABLES:
+                rows = wizard.value_lines(self._rows, self._at, width)
+                longest = max(len(self._note_of(row, width)) for row in self._rows)
+            else:
+                rows = wizard.pick_lines(self._picks, self._at, width)
+                longest = max(len(self._note_of(pick, width)) for pick in self._picks)
+            right = wizard.with_note(rows, self._at, self._note(width), height, longest)
+        return wizard.beside(left, right, self.inner_width, height)
+
+    def _note(self, width: int) -> list[Line]:
+        if self._said:
+            return wizard.note_lines(self._said, width, "warn")
+        found = self._picks or self._rows
+        return self._note_of(found[self._at], width) if found else []
+
+    @staticmethod
+    def _note_of(pick: Pick | Row, width: int) -> list[Line]:
+        if pick.refusal:
+            return wizard.note_lines(f"not this one: {pick.refusal}", width, "warn")
+        return wizard.note_lines(pick.note, width, "plain")
+
+    def _word_lines(self, width: int) -> list[Line]:
+        lines: list[Line] = []
+        if self.step == "old arrays":
+            for block, paths in doomed(self.draft, self._survey):
+                names = ", ".join(path.removeprefix("/dev/") for path in paths)
+                text = f"{names}: of {array_words(block)}, which does not run."
+                lines += [*wizard.note_lines(text, width, "bad"), []]
+            hint = "To destroy it for good, type its name. To have it back, leave with Esc, and press a."
+            if not lines:
+                hint = f"{', '.join(self.draft.destroys)} was given up. Enter goes on."
+        else:
+            hint = _HINTS[self.step]
+        lines += [[("> ", "key"), (visible(self._word) + "▏", "strong")], []]
+        note = self._said or hint
+        return [*lines, *wizard.note_lines(note, width, "warn" if self._said else "plain")]
+
+    # -- keys
 
     def action_move(self, delta: int) -> None:
         """Move the choice."""
-        if self.step not in WORDS and self._picks:
-            self._at, self._said = max(0, min(len(self._picks) - 1, self._at + delta)), ""
-            self._draw()
+        count = len(self._picks or self._rows)
+        if count:
+            self._at, self._said = max(0, min(count - 1, self._at + delta)), ""
+            self.draw()
 
-    def action_mark(self) -> None:
-        """Take a device, or leave it."""
-        pick = self._picks[self._at] if self._picks else None
-        if self.step == "devices" and pick is not None and not pick.refusal:
-            self.draft = toggle(self.draft, pick.key)
-            self._said = ""
-            self._draw()
+    def action_change(self, delta: int) -> None:
+        """Take a device, or leave it; change a value."""
+        here, self._said = self._here, ""
+        if self.step == "devices" and here == EMPTY:
+            self.draft = with_empty(self.draft, self.draft.empty + delta)
+        elif self.step == "devices" and self._picks and not self._picks[self._at].refusal:
+            self.draft = next_role(self.draft, here, delta)
+        elif self.step in TABLES and not self._rows[self._at].refusal:
+            self.draft = changed(self.step, self.draft, self._survey, here, delta)
+        self._look()
+        self.draw()
 
     def action_next(self) -> None:
         """Take what is chosen, and go on. Nothing is done yet, whatever is pressed here."""
         if self.step in WORDS:
             self._take_word()
             return
-        pick = self._picks[self._at] if self._picks else None
-        if self.step == "devices":
-            if not self.draft.devices:
-                self._said = "take at least one device: Space"
-                self._draw()
+        self._said = refuse_step(self.step, self.draft, self._survey)
+        if self.step not in {"devices", *TABLES}:
+            if self._picks[self._at].refusal:
                 return
-        elif pick is None or pick.refusal:
-            return
+            self.draft = choose(self.step, self._here, self.draft)
+        if self._said:
+            self.draw()
         else:
-            self.draft = choose(self.step, pick.key, self.draft)
-        self._enter(self._step + 1)
+            self._go(1)
 
     def _take_word(self) -> None:
-        refusal = refuse_word(self.step, self.draft, self._survey, self._word)
+        needless = self.step == "old arrays" and not doomed(self.draft, self._survey)
+        refusal = None if needless else refuse_word(self.step, self.draft, self._survey, self._word)
         if refusal is not None:
             self._said = refusal.sentence
-            self._draw()
+            self.draw()
             return
-        self.draft = choose(self.step, self._word, self.draft)
-        if self.step == "name":
-            self.dismiss(self.draft)
+        if not needless:
+            self.draft = choose(self.step, self._word, self.draft)
+        if self.step == "old arrays" and doomed(self.draft, self._survey):
+            self._enter(self.step)
         else:
-            self._enter(self._step + 1)
+            self._go(1)
+
+    def action_why(self) -> None:
+        """Show what there is to know before one decides."""
+        from raidtui.actions.build_why import why  # noqa: PLC0415
+        from raidtui.ui.screens.why import WhyScreen  # noqa: PLC0415
+
+        self.app.push_screen(WhyScreen(f"{TITLE}: {self.step}", why(self.step)))
 
     def action_back(self) -> None:
         """One step back; from the first one, leave."""
-        if self._step == 0:
-            self.dismiss(None)
-        else:
-            self._enter(self._step - 1, -1)
+        self._go(-1)
 
     def on_key(self, event: events.Key) -> None:
-        """Collect the name."""
+        """Collect what is typed."""
         if self.step not in WORDS:
             return
         if event.key == "backspace":
             self._word = self._word[:-1]
-        elif event.is_printable and event.character and event.character != " ":
-            self._word = (self._word + event.character)[:60]
+        elif event.is_printable and event.character and self._takes(event.character):
+            self._word = (self._word + event.character)[:_MOST_TYPED]
         else:
             return
         self._said = ""
         event.stop()
         event.prevent_default()
-        self._draw()
+        self.draw()
+
+    def _takes(self, character: str) -> bool:
+        """Whether a character is text: old arrays have any name, new ones have neither blanks nor a ?."""
+        return self.step == _ANY_NAME or character not in {" ", "?"}

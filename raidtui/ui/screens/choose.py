@@ -20,11 +20,13 @@ class Option(Struct, frozen=True, kw_only=True):
         key: what choosing it gives.
         words: what is shown.
         refusal: why it cannot be chosen, if so.
+        note: what is known about it.
     """
 
     key: str
     words: str
     refusal: str = ""
+    note: str = ""
 
 
 class Choice(FrameScreen[str]):
@@ -54,9 +56,12 @@ class Choice(FrameScreen[str]):
         ]
         self.show_body(lines or [[(" there is nothing to choose from", "warn")]], selected=self._at)
         self._body.keep_in_view(self._at)
-        refusal = self._options[self._at].refusal if self._options else ""
-        note = f"not this one: {visible(refusal)}" if refusal else ""
-        self.show_foot(("↑↓", "choose"), ("Enter", "take"), ("Esc", "back"), note=note)
+        here = self._options[self._at] if self._options else None
+        note = visible(here.note) if here is not None else ""
+        if here is not None and here.refusal:
+            note = f"not this one: {visible(here.refusal)}"
+        role = "warn" if here is not None and here.refusal else "plain"
+        self.show_foot(("↑↓", "choose"), ("Enter", "take"), ("Esc", "back"), note=note, role=role)
 
     def action_move(self, delta: int) -> None:
         """Move the choice."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from textual.app import ComposeResult
@@ -13,9 +14,11 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from raidtui.model.brief import Line
+from raidtui.model.text import cell_width, fit
 from raidtui.ui.widgets.lines import Lines, ScrollLines
 
 WIDTH = 92
+_MOST_NOTES = 8
 T = TypeVar("T")
 
 
@@ -83,8 +86,8 @@ class FrameScreen(ModalScreen[T], Generic[T]):
         line: Line = []
         for key, words in items:
             line += [(f" {key} ", "key"), (f"{words}  ", "plain")]
-        notes = wrapped(note, self.inner_width, role) if note else [[]]
-        self._foot.show([*notes[:2], line])
+        notes = wrapped(note, self.inner_width, role)[:_MOST_NOTES] if note else []
+        self._foot.show([[], *notes, line])
         self._fit()
 
     def action_scroll(self, lines: int) -> None:
@@ -94,6 +97,76 @@ class FrameScreen(ModalScreen[T], Generic[T]):
     def action_back(self) -> None:
         """Change nothing."""
         self.dismiss(None)
+
+
+class PageScreen(FrameScreen[T], Generic[T]):
+    """A dialog that fills the window: a head line, a body, keys at the foot, and rules between them."""
+
+    CSS = """
+    .page { width: 100%; height: 100%; padding: 0 1; background: $r-background; }
+    .page .frame-body { height: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+    ]
+
+    def compose(self) -> ComposeResult:
+        """Title, body, foot."""
+        with Vertical(classes="page"):
+            yield self._head
+            yield self._body
+            yield self._foot
+
+    @property
+    def inner_width(self) -> int:
+        """Cells of a line; there is a blank on either side."""
+        return max(20, self.app.size.width - 2)
+
+    @property
+    def inner_height(self) -> int:
+        """Lines of the body."""
+        return max(1, self.app.size.height - len(self._head.lines) - len(self._foot.lines))
+
+    def action_page(self, pages: int) -> None:
+        """Scroll the body by what is in view, less two lines."""
+        self._body.scroll_relative(y=pages * max(1, self._body.size.height - 2), animate=False)
+
+    def _fit(self) -> None:
+        """The body has what is left by itself."""
+
+    def on_resize(self) -> None:
+        """Draw in the new size."""
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw everything."""
+
+    def show_head(self, title: str, right: str = "") -> None:
+        """Show what this is, and at the right how far one is."""
+        width = self.inner_width
+        room = width - cell_width(right) - 2 if right else width
+        self._head.show(
+            [[(fit(title, room), "strong"), (f"  {right}" if right else "", "plain")], rule(width)]
+        )
+
+    def show_keys(
+        self, *items: tuple[str, str], right: tuple[str, str] | None = None, notes: Sequence[Line] = ()
+    ) -> None:
+        """Show keys with their words below a rule, one of them at the right, and lines above them."""
+        width = self.inner_width
+        line: Line = []
+        for key, words in items:
+            line += [(f"{key} ", "key"), (f"{words}   ", "plain")]
+        if right is not None:
+            used = sum(cell_width(text) for text, _ in line) + cell_width(right[0]) + cell_width(right[1]) + 1
+            line += [(" " * max(0, width - used), "plain"), (f"{right[0]} ", "key"), (right[1], "plain")]
+        self._foot.show([rule(width), *notes, line])
+
+
+def rule(width: int) -> Line:
+    """Return a line across."""
+    return [("─" * width, "dim")]
 
 
 def wrapped(text: str, width: int, role: str, *, indent: int = 0) -> list[Line]:

@@ -7,7 +7,7 @@ millisecond of the start. The log and the filter are mounted when they are first
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -18,17 +18,24 @@ from raidtui.console import Report
 from raidtui.first_frame import SMALLEST, TABS
 from raidtui.model.brief import Line, counts_line, header_line, tab_line
 from raidtui.model.event import Event
+from raidtui.model.plan import Refusal
 from raidtui.model.text import fit, visible
-from raidtui.ui.commands import HELP, PALETTE
+from raidtui.ui.commands import EVERYWHERE, FILTER, FURTHER, HELP, PALETTE, Command
 from raidtui.ui.painting import PaintingScreen
 from raidtui.ui.panes.arrays import ArraysPane
+from raidtui.ui.present.footer import Item, footer_line
 from raidtui.ui.present.rows import counts_of
 from raidtui.ui.widgets.lines import Lines
 
 if TYPE_CHECKING:
+    from raidtui.ui.knobs import Knobs
     from raidtui.ui.panes.log import LogPane
+    from raidtui.ui.panes.tuning import TuningPane
+    from raidtui.ui.panes.wear import WearPane
+    from raidtui.ui.wearing import Wearing
 
 _KEEP_EVENTS = 2000
+_ARROWS = frozenset({"tune.less", "tune.more"})
 
 
 class MainScreen(PaintingScreen):
@@ -58,6 +65,12 @@ class MainScreen(PaintingScreen):
         self._top = Lines(id="top", lines=[[], []])
         self._bottom = Lines(id="bottom", lines=[[], []])
         self._log: LogPane | None = None
+        self.wear: WearPane | None = None
+        self.wearing: Callable[[], Wearing | None] = lambda: None
+        """What reads the disks; the app has it."""
+        self.tune: TuningPane | None = None
+        self.knobs: Callable[[], Knobs | None] = lambda: None
+        """What reads and writes the knobs; the app has it."""
         self._message: Line = []
         self._drawn: tuple[int, int] = (0, 0)
 
@@ -90,11 +103,39 @@ class MainScreen(PaintingScreen):
         with self.painting():
             if not self.held:
                 self.arrays.show_report(report)
+                if self.wear is not None:
+                    self.wear.show_report(report)
+                if self.tune is not None:
+                    self.tune.show_report(report)
             self.redraw_frame()
+
+    async def open_pane(self, name: str) -> None:
+        """Bring a pane into view; it is there before the next key is."""
+        if name == "wear" and self.wear is None:
+            from raidtui.ui.panes.wear import WearPane  # noqa: PLC0415
+
+            self.wear = WearPane(self.wearing, self.say, self.redraw_frame, self.report)
+            self.wear.display = False
+            await self.mount(self.wear, after=self.arrays)
+        if name == "tune" and self.tune is None:
+            from raidtui.ui.panes.tuning import TuningPane  # noqa: PLC0415
+
+            self.tune = TuningPane(self.knobs, self.say, self.redraw_frame, self.report)
+            self.tune.display = False
+            await self.mount(self.tune, after=self.arrays)
+        self.show_pane(name)
 
     def show_pane(self, name: str) -> None:
         """Bring a pane into view."""
         self.pane = name
+        if self.wear is not None:
+            self.wear.display = name == "wear"
+            if name == "wear":
+                self.set_focus(self.wear.rows)  # first: else it falls to a slider as the arrays are hidden
+        if self.tune is not None:
+            self.tune.display = name == "tune"
+            if name == "tune":
+                self.set_focus(self.tune.rows)
         self.arrays.display = name == "arrays"
         if name == "log" and self._log is None:
             from raidtui.ui.panes.log import LogPane  # noqa: PLC0415
@@ -106,6 +147,10 @@ class MainScreen(PaintingScreen):
             self._show_log()
         self.focus_pane()
         self._redraw()
+        if self.wear is not None:
+            self.wear.come()
+        if self.tune is not None:
+            self.tune.come()
 
     def _show_log(self) -> None:
         if self._log is not None:
@@ -122,14 +167,42 @@ class MainScreen(PaintingScreen):
         """Filter the pane in view."""
         if self.pane == "arrays":
             self.arrays.narrow(text)
+        elif self.pane == "wear" and self.wear is not None:
+            self.wear.narrow(text)
+        elif self.pane == "tune" and self.tune is not None:
+            self.tune.narrow(text)
         elif self._log is not None:
             self._log.narrow(text)
 
     def focus_pane(self) -> None:
         """Give the focus to the pane in view."""
-        pane = self.arrays.rows if self.pane == "arrays" else self._log
+        pane: Widget | None = self.arrays.rows if self.pane == "arrays" else self._log
+        if self.pane == "wear" and self.wear is not None:
+            pane = self.wear.rows
+        elif self.pane == "tune" and self.tune is not None:
+            pane = self.tune.rows
         if pane is not None:
             pane.focus()
+
+    @property
+    def in_view(self) -> ArraysPane | WearPane | TuningPane:
+        """The pane that takes commands."""
+        if self.pane == "tune" and self.tune is not None:
+            return self.tune
+        return self.wear if self.pane == "wear" and self.wear is not None else self.arrays
+
+    @property
+    def offered(self) -> list[tuple[Command, str, bool]]:
+        """What the pane in view offers: (command, label now, whether it can be done)."""
+        return self.in_view.foot() if self.pane in {"arrays", "wear", "tune"} else []
+
+    def why_not(self, command_id: str) -> str:
+        """Return why a command of the pane in view cannot be used now; "" where it can."""
+        pane = self.in_view
+        if pane is self.tune and self.tune is not None:
+            return self.tune.why_not(command_id)
+        plan = self.arrays.plan_of(command_id)
+        return plan.sentence if isinstance(plan, Refusal) else ""
 
     def say(self, text: str, role: str = "warn") -> None:
         """Show a sentence above the footer; an empty one clears it."""
@@ -143,6 +216,10 @@ class MainScreen(PaintingScreen):
         self._drawn = self.app.size
         self.arrays.redraw()
         self._show_log()
+        if self.wear is not None:
+            self.wear.redraw()
+        if self.tune is not None:
+            self.tune.redraw()
         self.redraw_frame()
 
     def redraw_frame(self) -> None:
@@ -155,7 +232,7 @@ class MainScreen(PaintingScreen):
             self._top.show([[(fit(words, width), "warn")], []])
             return
         header = [(" raidtui", "strong")] if self.report is None else self._header(self.report, width)
-        self._top.show([header, tab_line(TABS, "Arrays" if self.pane == "arrays" else "Log", width)])
+        self._top.show([header, tab_line(TABS, self.pane.capitalize(), width)])
         message = [(fit(text, width), role) for text, role in self._message or self._standing_message()]
         self._bottom.show([message, self._footer(width)])
 
@@ -182,15 +259,25 @@ class MainScreen(PaintingScreen):
         return header_line(f"{name}{release}", middle, f"{rights}  {stamp}", width)
 
     def _footer(self, width: int) -> Line:
-        line: Line = []
         if self.pane == "arrays":
-            for command, label, possible in self.arrays.foot():
-                if command.foot:
-                    line.append((f" {command.shown_key(self.keymap)}", "key" if possible else "dim"))
-                    line.append((f" {label} ", "plain" if possible else "dim"))
+            offered = {command.id: (command, label, can) for command, label, can in self.arrays.foot()}
+            first = [each for each in offered.values() if each[0].foot]
+            further = [offered.get(command.id, (command, command.label, True)) for command in FURTHER]
+            items = [self._item(*each) for each in first]
+        elif self.pane == "wear" and self.wear is not None:
+            items = [self._item(*each) for each in self.wear.foot()]
+            further = [(command, command.label, True) for command in FURTHER if command in EVERYWHERE]
+        elif self.pane == "tune" and self.tune is not None:
+            offered_here = self.tune.foot()
+            items = [("←→", "Change", not self.tune.why_not("tune.less"))]
+            items += [self._item(*each) for each in offered_here if each[0].foot]
+            further = [each for each in offered_here if not each[0].foot and each[0].id not in _ARROWS]
+            further += [(command, command.label, True) for command in FURTHER if command in EVERYWHERE]
         else:
-            line = [(" ↑↓", "key"), (" Scroll ", "plain"), (" /", "key"), (" Filter ", "plain")]
-        for command in (HELP, PALETTE):
-            line += [(f" {command.shown_key(self.keymap)}", "key"), (f" {command.label} ", "plain")]
-        used = sum(len(text) for text, _ in line)
-        return [*line, (" " * max(0, width - used), "plain")]
+            items = [("↑↓", "Scroll", True), self._item(FILTER)]
+            further = [(command, command.label, True) for command in FURTHER if command in EVERYWHERE]
+        last = (self._item(HELP), self._item(PALETTE))
+        return footer_line(items, [self._item(*each) for each in further], last, width)
+
+    def _item(self, command: Command, label: str = "", can: bool = True) -> Item:  # noqa: FBT001, FBT002
+        return command.shown_key(self.keymap), label or command.label, can

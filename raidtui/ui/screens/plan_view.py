@@ -2,48 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from textual import events
 
-from raidtui.actions.script import plan_sentences
 from raidtui.model.brief import Line
 from raidtui.model.plan import Harm, Plan
-from raidtui.model.text import visible
-from raidtui.ui.screens.frame import FrameScreen, wrapped
+from raidtui.model.survey import Device
+from raidtui.model.text import cell_width, visible
+from raidtui.ui.present.review import no_undo, review_lines
+from raidtui.ui.screens.frame import PageScreen
 
 DO, SAVE = "do", "save"
+_FIELD = 16
 
 
-class PlanView(FrameScreen[str]):
-    """Gives ``do``, ``save``, or None."""
+class PlanView(PageScreen[str]):
+    """Gives ``do``, ``save``, or None.
 
-    def __init__(self, plan: Plan) -> None:
-        super().__init__(visible(f"{plan.subject}: {plan.title}"))
+    Args:
+        plan: what is asked about.
+        devices: what is known of the devices, by kernel name.
+        title: what the head line says.
+        right: and at its right.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        devices: Mapping[str, Device] | None = None,
+        *,
+        title: str = "",
+        right: str = "review",
+    ) -> None:
+        super().__init__(visible(title or f"{plan.subject}: {plan.title}"))
         self._plan = plan
+        self._devices = devices or {}
+        self._right = right
         self._typed = ""
 
     def on_mount(self) -> None:
         """Draw."""
-        lines: list[Line] = []
-        for text in plan_sentences(self._plan)[1:]:
-            indent = len(text) - len(text.lstrip()) + 4
-            lost = text.lstrip().startswith("gone afterwards")
-            role = "bad" if lost else "accent" if text[:3].strip().isdigit() and text[3:5] == "  " else "dim"
-            lines += wrapped(text, self.inner_width, role, indent=indent)
-        self.show_body(lines)
+        self.draw()
         self._body.focus()
-        self._draw()
 
     @property
     def _destroys(self) -> bool:
         return self._plan.harm is Harm.DESTROYS
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
+        """Draw everything."""
+        self.show_head(self._title, self._right)
+        self._draw_foot()
+        self.show_body(review_lines(self._plan, self.inner_width - 1, self._devices))
+
+    def _draw_foot(self) -> None:
         if self._destroys:
-            name = visible(self._plan.confirm)
-            note = f"To go on, type {name} and Enter: {visible(self._typed)}▏"
-            self.show_foot(("^s", "save as script"), ("Esc", "back"), note=note, role="warn")
+            typed = visible(self._typed) + "▏"
+            ask = f"To go on, type {visible(self._plan.confirm)} and Enter: "
+            field, warning = f"[{typed:<{_FIELD}}]", no_undo(self._plan)
+            gap = self.inner_width - cell_width(ask) - cell_width(field) - len(warning)
+            line: Line = [(ask, "warn"), (field, "strong")]
+            if gap > 1:
+                line.append((" " * gap + warning, "warn"))
+            self.show_keys(("^s", "save as script"), ("↑↓", "scroll"), ("Esc", "back"), notes=[line])
         else:
-            self.show_foot(("y", "do it"), ("s", "save as script"), ("Esc", "back"))
+            self.show_keys(("y", "do it"), ("s", "save as script"), ("↑↓", "scroll"), ("Esc", "back"))
 
     def on_key(self, event: events.Key) -> None:
         """Take the letter, or the name."""
@@ -64,4 +88,4 @@ class PlanView(FrameScreen[str]):
             return
         event.stop()
         event.prevent_default()
-        self._draw()
+        self._draw_foot()

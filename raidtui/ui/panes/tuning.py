@@ -1,0 +1,212 @@
+"""Pane 4: the kernel's knobs; who has set them, what they are, and another value for now or for good."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec.structs import replace
+from textual.binding import BindingType
+from textual.timer import Timer
+
+from raidtui.actions.target import needs_root
+from raidtui.actions.tune import Asked, plan_same, plan_set
+from raidtui.model.knob import Scope, neighbours
+from raidtui.model.plan import Plan, Refusal
+from raidtui.ui.commands import TUNE, Command
+from raidtui.ui.panes.tuning_view import TuningView
+from raidtui.ui.present.tuning import Row
+from raidtui.ui.present.tuning_body import title_of
+
+if TYPE_CHECKING:
+    from raidtui.tuning import Result
+    from raidtui.ui.tune_ways import TuneWays
+
+_SETTLE_S = 0.3
+_ANYBODY = frozenset({"tune.next", "tune.erc", "tune.read"})
+"""What changes nothing."""
+
+
+class TuningPane(TuningView):
+    """See the module. What it takes is told in ``TuningView``."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [each for command in TUNE for each in command.bindings]
+    _settling: Timer | None = None
+
+    def why_not(self, command_id: str) -> str:
+        """Return why a command cannot be used now; "" where it can."""
+        if command_id in _ANYBODY or self.report is None:
+            return ""
+        refusal = needs_root(self.report.snapshot)
+        return refusal.sentence if refusal is not None else ""
+
+    def foot(self) -> list[tuple[Command, str, bool]]:
+        """Return (command, label now, whether it can be done) for the footer and the help."""
+        return [(each, each.label, not self.why_not(each.id)) for each in TUNE]
+
+    def _ways(self) -> TuneWays | None:
+        knobs = self.knobs()
+        if knobs is None or self.report is None or self.tuning is None:
+            return None
+        from raidtui.ui.tune_ways import TuneWays  # noqa: PLC0415
+
+        return TuneWays(knobs, self.report.snapshot, self.tuning)
+
+    def _may(self, command_id: str) -> Row | None:
+        """Return the row that a command is about, or say why it is not possible."""
+        why = self.why_not(command_id)
+        if why:
+            self.say(why, "warn")
+        return self.row if not why and not self.acting else None
+
+    def action_turn(self, delta: int) -> None:
+        """Ask for the value below or above; it is written when the key rests."""
+        row = self._may("tune.less")
+        if row is None:
+            return
+        value = row.subject.values.get(self.knob)
+        if value is None:
+            self.say(row.subject.absent.get(self.knob) or f"{row.subject.title} has no {self.knob}", "warn")
+            return
+        text = self.asked or value.text
+        wanted = neighbours(replace(value, text=text))[delta > 0]
+        if wanted is None:
+            self.say(
+                f"{title_of(row, self.knob)}: nothing {'above' if delta > 0 else 'below'} {text}", "warn"
+            )
+            return
+        self.asked = wanted
+        self.redraw()
+        if self._settling is not None:
+            self._settling.stop()
+        self._settling = self.set_timer(_SETTLE_S, self.settle)
+
+    def settle(self) -> None:
+        """Write what was asked for."""
+        asked, self.asked = self.asked, ""
+        if self._settling is not None:
+            self._settling.stop()
+            self._settling = None
+        row = self.row
+        if asked and row is not None:
+            self._set(row, asked)
+
+    def _set(self, row: Row, text: str) -> None:
+        asked = [Asked(subject=each.name, knob=self.knob, value=text) for each in row.subjects]
+        if self.report is not None and self.tuning is not None:
+            self._do(plan_set(self.report.snapshot, self.tuning, asked))
+
+    def _do(self, plan: Plan | Refusal) -> None:
+        self.told = ()
+        if isinstance(plan, Refusal):
+            self.say(plan.sentence, "warn")
+            self.redraw()
+        elif self.acting:
+            self.say("another value is being written: press the key again", "warn")
+        else:
+            self.acting = True
+            self.run_worker(self._carry_out(plan))
+
+    async def _carry_out(self, plan: Plan) -> None:
+        knobs, report, tuning, ways = self.knobs(), self.report, self.tuning, self._ways()
+        try:
+            if knobs is None or report is None or tuning is None or ways is None:
+                return
+            if any(step.argv for step in plan.steps):
+                await ways.offer(plan)  # by a tool, such as mdadm: nothing that is done at a key's stroke
+                return
+            result = await knobs.carry_out(plan, report.snapshot, tuning)
+        finally:
+            self.acting = False
+        if isinstance(result, Refusal):
+            self.say(result.sentence, "warn")
+        else:
+            self._tell(result, plan.notes, f"{plan.title} · u undoes it", knobs.trouble)
+
+    def _tell(self, result: Result, notes: tuple[str, ...], done: str, trouble: str) -> None:
+        """Say what became of it: whole below the rule where it was not all done."""
+        failed = result.sentences if not result.as_asked else ()
+        self.told = (*((text, "bad") for text in failed), *((note, "plain") for note in notes if not failed))
+        if trouble:
+            self.told = (*self.told, (trouble, "warn"))
+        not_done = next((each.sentence for each in (result.outcome,) if each.failed is not None), "")
+        self.say(not_done or (failed[0] if failed else done), "bad" if failed else "ok")
+        self.own(result.tuning, anyway=True)
+
+    def action_exact(self) -> None:
+        """Type a value, or choose it from a list."""
+        row, ways = self._may("tune.value"), self._ways()
+        if row is not None and ways is not None and self.knob in row.subject.values:
+            self.settle()
+            self.run_worker(self._exact(ways, row))
+
+    async def _exact(self, ways: TuneWays, row: Row) -> None:
+        text = await ways.exact(row, self.knob)
+        if text:
+            self._set(row, text)
+
+    def action_same(self) -> None:
+        """Give the others the value of this disk, or of these processors."""
+        row = self._may("tune.same")
+        if row is None or self.report is None or self.tuning is None:
+            return
+        self.settle()
+        if row.subject.scope is Scope.DISK:
+            self._do(plan_same(self.report.snapshot, self.tuning, row.subject.name, self.knob))
+        elif row.subject.scope is Scope.POLICY:
+            text = row.subject.values[self.knob].text
+            policies = [each for each in self.tuning.of(Scope.POLICY) if self.knob in each.values]
+            asked = [Asked(subject=each.name, knob=self.knob, value=text) for each in policies]
+            self._do(plan_set(self.report.snapshot, self.tuning, asked))
+        else:
+            self.say("arrays are not compared: = is for the members of one, and for processors", "warn")
+
+    def action_keep(self) -> None:
+        """Keep values over reboots."""
+        row, ways = self._may("tune.keep"), self._ways()
+        if row is not None and ways is not None:
+            self.run_worker(self._then_read(lambda: ways.keep(row, self.knob)))
+
+    def action_forget(self) -> None:
+        """Keep values no longer."""
+        row, ways = self._may("tune.forget"), self._ways()
+        if row is not None and ways is not None:
+            self.run_worker(self._then_read(lambda: ways.forget(row, self.knob)))
+
+    async def _then_read(self, way: Callable[[], Awaitable[None]]) -> None:
+        await way()
+        await self.read(afresh=True)
+
+    def action_profile(self) -> None:
+        """Choose a profile, see what it would change, and set that."""
+        row, ways = self._may("tune.profile"), self._ways()
+        if row is not None and ways is not None:
+            self.run_worker(self._profile(ways))
+
+    async def _profile(self, ways: TuneWays) -> None:
+        plan = await ways.profile()
+        if plan is not None:
+            self._do(plan)
+
+    def action_undo(self) -> None:
+        """Put back what was set last."""
+        if self._may("tune.undo") is not None:
+            self.asked = ""
+            self.acting = True
+            self.run_worker(self._undo())
+
+    async def _undo(self) -> None:
+        knobs, report, tuning, ways = self.knobs(), self.report, self.tuning, self._ways()
+        try:
+            if knobs is None or report is None or tuning is None or ways is None:
+                return
+            done, own = await knobs.last()
+            if isinstance(done, Refusal):
+                self.say(done.sentence, "warn")
+                return
+            if not own and not await ways.confirm(done.undo, f"Undo what {done.who} set in another run"):
+                return
+            result = await knobs.undo(done, report.snapshot, tuning)
+        finally:
+            self.acting = False
+        self._tell(result, (), done.undo.title, knobs.trouble)

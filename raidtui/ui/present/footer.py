@@ -1,0 +1,46 @@
+"""The last line: keys with their words, as many as fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from raidtui.model.brief import Line
+from raidtui.model.text import cell_width
+
+Item = tuple[str, str, bool]
+"""A key as it is written, a word or two, whether it can be done now."""
+
+NARROW = 80
+"""Up to this width only the first commands are shown."""
+
+
+def footer_line(first: Iterable[Item], further: Iterable[Item], last: Iterable[Item], width: int) -> Line:
+    """Return the line in ``width`` cells.
+
+    Args:
+        first: what is shown at 80 columns.
+        further: what is shown besides where the window is wider, the most wanted first.
+        last: what is always shown, at the end.
+        width: of the window.
+    """
+    end = [span for item in last for span in _spans(item)]
+    room = width + 2 - _cells(end)  # the blanks at both ends may go
+    line: Line = []
+    for item in (*first, *(further if width > NARROW else ())):
+        spans = _spans(item)
+        if _cells(spans) <= room:
+            line += spans
+            room -= _cells(spans)
+    line += end
+    if room < 1:
+        line[0] = (line[0][0][1:], line[0][1])
+    return [*line, (" " * max(0, room - 2), "plain")]
+
+
+def _cells(line: Line) -> int:
+    return sum(cell_width(text) for text, _ in line)
+
+
+def _spans(item: Item) -> Line:
+    key, label, possible = item
+    return [(f" {key}", "key" if possible else "dim"), (f" {label} ", "plain" if possible else "dim")]

@@ -1,0 +1,265 @@
+"""Pane 4's table: a row for each disk, for processors that are alike, for each array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from raidtui.actions.tune_findings import judge_tuning, odd_members
+from raidtui.model.brief import Line
+from raidtui.model.knob import By, Scope, Subject, Tuning, Value, same_value
+from raidtui.model.text import cell_width, fit, visible
+
+WIDE = 100
+MARK = "▲"
+_NAME = 10
+_KHZ = 1_000_000
+_SLACK_KHZ = 50_000
+_CODES = {"tune-timeout": "timeout", "tune-no-ncq": "queue_depth", "tune-powersave": "governor"}
+
+
+class Column(Struct, frozen=True, kw_only=True):
+    """A knob in a row.
+
+    Args:
+        knob: its name.
+        title: at the head of the column, or before the value.
+        room: cells of the value; on both sides there is one more, and a third for the mark.
+        left: whether values begin at one place, as words do; figures end at one.
+        unit: behind the value.
+    """
+
+    knob: str
+    title: str
+    room: int
+    left: bool = False
+    unit: str = ""
+
+
+_DISK = (
+    Column(knob="scheduler", title="scheduler", room=12, left=True),
+    Column(knob="queue_depth", title="NCQ", room=4),
+    Column(knob="nr_requests", title="requests", room=7),
+    Column(knob="read_ahead_kb", title="ahead", room=6, unit="K"),
+    Column(knob="timeout", title="timeout/ERC", room=11),
+)
+_DISK_WIDE = (
+    Column(knob="rq_affinity", title="affinity", room=7),
+    Column(knob="wbt_lat_usec", title="wbt", room=7, unit="µs"),
+)
+_POLICY = (
+    Column(knob="governor", title="", room=12, left=True),
+    Column(knob="energy_performance_preference", title="EPP", room=19, left=True),
+)
+_ARRAY = (
+    Column(knob="read_ahead_kb", title="ahead", room=6, unit="K"),
+    Column(knob="bitmap", title="bitmap", room=8, left=True),
+    Column(knob="stripe_cache_size", title="cache", room=5),
+    Column(knob="group_thread_cnt", title="threads", room=2),
+)
+_ARRAY_WIDE = (*_ARRAY[:2], replace(_ARRAY[2], title="stripe cache"), _ARRAY[3])
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """A row of the table.
+
+    Args:
+        subjects: what it is about: one, or all processors' policies that are alike.
+        columns: its knobs, in the order in which they are gone through.
+    """
+
+    subjects: tuple[Subject, ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def subject(self) -> Subject:
+        """The one, or the first of those that are alike."""
+        return self.subjects[0]
+
+    @property
+    def knobs(self) -> tuple[str, ...]:
+        """The names of its knobs."""
+        return tuple(column.knob for column in self.columns)
+
+    @property
+    def cpus(self) -> str:
+        """The processors of these policies: ``0-3``, ``0-3,8-11``."""
+        return _joined([policy.cpus for policy in self.subjects])
+
+
+class Cell(Struct, frozen=True, kw_only=True):
+    """The chosen knob.
+
+    Args:
+        row: which row.
+        knob: the knob's name.
+        asked: the value that is about to be written; "" where none is.
+    """
+
+    row: int
+    knob: str
+    asked: str = ""
+
+
+def rows_of(tuning: Tuning, width: int) -> tuple[Row, ...]:
+    """Return the rows: disks, processors, arrays with something to set."""
+    disks = (*_DISK, *(_DISK_WIDE if width >= WIDE else ()))
+    rows = [Row(subjects=(disk,), columns=disks) for disk in tuning.of(Scope.DISK)]
+    rows += [Row(subjects=group, columns=_there(group[0], _POLICY)) for group in _alike(tuning)]
+    of_arrays = _ARRAY_WIDE if width >= WIDE else _ARRAY
+    arrays = (Row(subjects=(array,), columns=_there(array, of_arrays)) for array in tuning.of(Scope.ARRAY))
+    return (*rows, *(row for row in arrays if row.columns))
+
+
+def _there(subject: Subject, columns: Sequence[Column]) -> tuple[Column, ...]:
+    return tuple(column for column in columns if column.knob in subject.values)
+
+
+def _alike(tuning: Tuning) -> Iterator[tuple[Subject, ...]]:
+    """Policies with one driver, one top frequency and the same values: hosts have one for each processor."""
+    groups: dict[tuple[object, ...], list[Subject]] = {}
+    for policy in tuning.of(Scope.POLICY):
+        values = tuple((knob, each.text, each.set_by.words) for knob, each in policy.values.items())
+        groups.setdefault((policy.kind, policy.top_khz, *values), []).append(policy)
+    return (tuple(group) for group in groups.values())
+
+
+def _joined(spans: Sequence[str]) -> str:
+    """Return ``0-3`` for ``0-1`` and ``2-3``."""
+    numbers: set[int] = set()
+    for part in ",".join(spans).split(","):
+        first, _, last = part.partition("-")
+        if first.isdigit():
+            numbers.update(range(int(first), int(last or first) + 1))
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
+
+
+def marks_of(tuning: Tuning) -> frozenset[tuple[str, str]]:
+    """Return the (subject, knob) pairs that something is said of below the table."""
+    found = {
+        (name, each.knob)
+        for each in odd_members(tuning)
+        if each.usual or len(each.values) > 1
+        for name in each.values
+    }
+    for finding in judge_tuning(tuning):
+        knob = _CODES.get(finding.code, "")
+        found |= {(each.name, knob) for each in tuning.subjects if each.title == finding.name}
+        if finding.code == "tune-powersave":
+            found |= {
+                (each.name, knob)
+                for each in tuning.of(Scope.POLICY)
+                if "governor" in each.values and each.values["governor"].text == "powersave"
+            }
+    for subject in tuning.subjects:
+        for knob, value in subject.values.items():
+            if value.kept is not None and not same_value(value.kept, value.text):
+                found.add((subject.name, knob))
+    return frozenset(found)
+
+
+def head_line(width: int) -> Line:
+    """Return the names of the disks' columns."""
+    text = f" {'disk':<{_NAME - 1}}"
+    for column in (*_DISK, *(_DISK_WIDE if width >= WIDE else ())):
+        text += (
+            f" {column.title:<{column.room + 2}}" if column.left else f"{column.title:>{column.room + 1}}  "
+        )
+    return [(fit(f"{text} set by", width), "dim")]
+
+
+def row_line(row: Row, marks: frozenset[tuple[str, str]], width: int, cell: Cell | None = None) -> Line:
+    """Return a row in ``width`` cells.
+
+    Args:
+        row: what it is about.
+        marks: of ``marks_of``.
+        width: of the window.
+        cell: the chosen knob, where it is one of this row.
+    """
+    scope = row.subject.scope
+    name = f"cpu {row.cpus}" if scope is Scope.POLICY else row.subject.title
+    line: Line = [(f" {fit(visible(name), _NAME - 2)} ", "plain")]
+    for column in row.columns:
+        if scope is not Scope.DISK and column.title:
+            line.append((f" {column.title} ", "dim"))
+        line += _cell(row, column, marks, cell if cell is not None and cell.knob == column.knob else None)
+    if scope is Scope.POLICY:
+        line.append((f"{speed_words(row.subjects)} ", "plain"))
+    used = sum(cell_width(text) for text, _ in line)
+    gap = "" if scope is Scope.ARRAY else " "  # with four knobs there is no room for it at 80 columns
+    by = set_by_words(
+        [each.values[knob] for each in row.subjects for knob in row.knobs if knob in each.values]
+    )
+    return [*line, (fit(f"{gap}{visible(by)}", max(0, width - used)), "dim")]
+
+
+def _cell(row: Row, column: Column, marks: frozenset[tuple[str, str]], chosen: Cell | None) -> Line:
+    value = row.subject.values.get(column.knob)
+    text, role = _words(row.subject, column, value), "plain" if value is not None else "dim"
+    if chosen is not None and chosen.asked:
+        text, role = f"{chosen.asked}{column.unit}", "asked"
+    text = visible(text)
+    if cell_width(text) > column.room:
+        text = fit(text, column.room)
+    gap = " " * (column.room - cell_width(text))
+    before, after = ("", gap) if column.left else (gap, "")
+    left, right = ("[", "]") if chosen is not None else (" ", " ")
+    marked = any((each.name, column.knob) in marks for each in row.subjects)
+    mark = (MARK, "warn") if marked else (" ", "plain")
+    value_role = "warn" if marked and role == "plain" else role
+    return [(before + left, "key"), (text, value_role), (right, "key"), mark, (after, "plain")]
+
+
+def _words(subject: Subject, column: Column, value: Value | None) -> str:
+    if value is None:
+        return "–"
+    if column.knob == "timeout":
+        return f"{value.text} / {erc_words(subject)}"
+    return f"{value.text}{column.unit}"
+
+
+def erc_words(disk: Subject) -> str:
+    """Return how long a disk tries to read: ``7.0 s``, ``off``, ``–`` without, ``? s`` not asked."""
+    if not disk.erc_asked:
+        return "? s"
+    if disk.erc is None or disk.erc.read_ds is None:
+        return "–"
+    return f"{disk.erc.read_ds / 10:.1f} s" if disk.erc.read_ds else "off"
+
+
+def speed_words(policies: Sequence[Subject]) -> str:
+    """Return how fast processors run, and could: ``1.2 of 4.2 GHz``, ``0.8-1.9 of 4.2 GHz``."""
+    running = [policy.now_khz for policy in policies if policy.now_khz is not None]
+    top = policies[0].top_khz
+    if not running:
+        return f"up to {top / _KHZ:.1f} GHz" if top is not None else ""
+    low, high = min(running), max(running)
+    now = f"{high / _KHZ:.1f}" if high - low <= _SLACK_KHZ else f"{low / _KHZ:.1f}-{high / _KHZ:.1f}"
+    return f"{now} of {top / _KHZ:.1f} GHz" if top is not None else f"{now} GHz"
+
+
+def set_by_words(values: Sequence[Value]) -> str:
+    """Return who has set these values, the kernel where that is all."""
+    words = [value.set_by.words for value in values if value.set_by.by is not By.KERNEL]
+    return ", ".join(dict.fromkeys(words)) or "kernel"
+
+
+def column_at(row: Row, x: int) -> str:
+    """Return the knob that is drawn at a cell of a row, or ""."""
+    at = _NAME
+    for column in row.columns:
+        if row.subject.scope is not Scope.DISK and column.title:
+            at += cell_width(column.title) + 2
+        if at <= x < at + column.room + 3:
+            return column.knob
+        at += column.room + 3
+    return ""

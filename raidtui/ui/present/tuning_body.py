@@ -1,0 +1,143 @@
+"""Below pane 4's table: what the chosen knob is, who has set it, what a reboot leaves, and what is wrong."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from raidtui.actions.tune import names_of
+from raidtui.actions.tune_findings import judge_tuning
+from raidtui.model.brief import GLYPHS, Line
+from raidtui.model.finding import Finding, Severity
+from raidtui.model.knob import By, Scope, Subject, Tuning, Value
+from raidtui.model.knob_table import KNOBS
+from raidtui.model.text import cell_width, fit, visible
+from raidtui.ui.present.tuning import Row
+
+_LABEL = 11
+
+
+def body_lines(
+    tuning: Tuning, row: Row | None, knob: str, width: int, told: Sequence[tuple[str, str]] = ()
+) -> list[Line]:
+    """Return everything below the rule.
+
+    Args:
+        tuning: all values.
+        row: the chosen row; None where there is none.
+        knob: the chosen knob.
+        width: of the window.
+        told: what there is to say of what was asked for last: sentences and their roles.
+    """
+    lines = [line for sentence, role in told for line in _wrapped(sentence, width, role)]
+    findings = judge_tuning(tuning)
+    near: list[Finding] = []
+    if row is not None:
+        near = [each for each in findings if _is_about(each, row, knob)]
+        lines += _head(row, knob, width)
+        lines += [line for each in near for line in _found(each, width)]
+        said = any(knob in KNOBS and KNOBS[knob].risk in each.sentence for each in near)
+        lines += _told_of(row, knob, width, risk=not said)
+    rest = [each for each in findings if each not in near]
+    if rest and lines:
+        lines.append([])
+    lines += [line for each in rest for line in _found(each, width)]
+    return lines + [line for lack in tuning.lacks for line in _wrapped(lack, width, "dim")]
+
+
+def title_of(row: Row, knob: str) -> str:
+    """Return ``queue_depth of sda``, ``governor of policy0 to policy7``."""
+    return f"{knob} of {names_of(row.subjects)}"
+
+
+def range_words(knob: str, value: Value) -> str:
+    """Return what can be written: ``none, mq-deadline``, ``1 to 32``, ``4 or more``."""
+    unit = f" {KNOBS[knob].unit}" if KNOBS[knob].unit else ""
+    if value.choices:
+        return ", ".join(value.choices)
+    if value.high is not None:
+        return f"{value.low if value.low is not None else 0} to {value.high}{unit}"
+    return f"{value.low if value.low is not None else 0} or more{unit}"
+
+
+def _head(row: Row, knob: str, width: int) -> Iterator[Line]:
+    value = row.subject.values.get(knob)
+    text = "none"
+    if value is not None:
+        unit = f" {KNOBS[knob].unit}" if KNOBS[knob].unit and value.text.isdigit() else ""
+        text = f"{value.text}{unit}"
+    head = visible(f" {title_of(row, knob)}: {text}")
+    what = visible(_identity(row.subject))
+    room = width - cell_width(head) - cell_width(what) - 1
+    end = [(" " * room + what, "dim")] if what and room > 1 else []
+    yield [(fit(head, min(width, cell_width(head))), "strong"), *end]
+
+
+def _identity(subject: Subject) -> str:
+    if subject.scope is Scope.DISK:
+        return " · ".join(word for word in (subject.model.strip(), subject.identity) if word)
+    return subject.kind
+
+
+def _is_about(finding: Finding, row: Row, knob: str) -> bool:
+    """Whether a finding is about a knob of one of a row's subjects: its sentence names both."""
+    words = finding.sentence.replace(",", " ").replace(":", " ").split()
+    if finding.code == "tune-timeout":
+        return knob == "timeout" and finding.name == row.subject.title
+    if knob not in words:
+        return False
+    keys = {key for subject in row.subjects for key in subject.arrays}
+    if finding.code == "tune-uneven":
+        return finding.subject in keys
+    if finding.code == "tune-powersave":
+        return row.subject.scope is Scope.POLICY
+    return any(finding.name == subject.title for subject in row.subjects)
+
+
+def _told_of(row: Row, knob: str, width: int, *, risk: bool) -> Iterator[Line]:
+    value = row.subject.values.get(knob)
+    if value is None:
+        why = row.subject.absent.get(knob) or f"{row.subject.title} has no {knob}"
+        yield from _wrapped(f"{why[0].upper()}{why[1:]}.", width)
+        return
+    default = f"; the kernel begins with {value.default}" if value.default is not None else ""
+    yield from _wrapped(f"{range_words(knob, value)}{default}.", width, "dim")
+    risks = f" {KNOBS[knob].risk}" if risk else ""
+    yield from _wrapped(f"{KNOBS[knob].what}{risks}", width)
+    yield from _wrapped(f"{_by(value)} {_boot(value)}", width)
+    for each in (other for other in value.others if not other.ours):
+        sets = f"sets {each.value}" if each.value is not None else "sets it"
+        sure = "" if each.sure else ", or may not apply"
+        yield from _wrapped(f"At boot {each.sentence} {sets}{sure}.", width, "dim")
+
+
+def _by(value: Value) -> str:
+    if value.set_by.by is By.UNKNOWN:
+        return "Who has set it is not known."
+    if value.set_by.by is By.KERNEL:
+        return "Nothing that sets it was found."
+    return f"Set by {value.set_by.sentence}."
+
+
+def _boot(value: Value) -> str:
+    kept = ""
+    if value.kept is not None:
+        kept = f"raidtui keeps it at {value.kept}. "
+    if value.survives is None:
+        return f"{kept}What a reboot leaves is not known."
+    return kept + ("A reboot leaves it so." if value.survives else f"After a reboot it is {value.at_boot}.")
+
+
+def _found(finding: Finding, width: int) -> Iterator[Line]:
+    grave = finding.severity > Severity.INFO
+    role = "warn" if grave else "accent"
+    label = f" {GLYPHS['warn']} {visible(finding.name)}"
+    for number, part in enumerate(textwrap.wrap(visible(finding.sentence), max(20, width - _LABEL - 1))):
+        yield [(fit(label if number == 0 else "", _LABEL), role), (part, "warn" if grave else "plain")]
+    for number, part in enumerate(textwrap.wrap(visible(finding.remedy), max(20, width - _LABEL - 3))):
+        yield [(" " * _LABEL + ("→ " if number == 0 else "  "), "dim"), (part, "plain")]
+
+
+def _wrapped(text: str, width: int, role: str = "plain") -> Iterator[Line]:
+    for part in textwrap.wrap(visible(text), max(20, width - 2)):
+        yield [(f" {part}", role)]
