@@ -4,7 +4,7 @@
 #   ARGS=...     what is passed on (run: to raidtui, test and snapshots: to pytest, bench: to the benchmarks)
 #   PYTHON=...   the Python to make .venv with
 #   APT=no       never install system packages, not even as root
-#   WHAT=tui     for make lab: raidtui in the guest instead of a shell
+#   WHAT=tui     for make lab and lab-qemu: raidtui in the guest instead of a shell
 
 SHELL := /bin/sh
 VENV := .venv
@@ -14,6 +14,7 @@ PYTHON ?=
 PYTHONS := $(or $(PYTHON),/usr/bin/python3 python3 python3.14 python3.13 python3.12 python3.11)
 RUN_STAMP := $(VENV)/installed-run
 DEV_STAMP := $(VENV)/installed-dev
+KERNEL := $(VENV)/lab-kernel
 PIP := $(PY) -m pip --disable-pip-version-check --quiet --no-input
 APT ?= yes
 APT_GET := DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120
@@ -37,19 +38,30 @@ choose() { \
         first=$${first:-$$each}; \
         if complete "$$each"; then chosen=$$each; return; fi; \
     done; \
-}
+}; \
+unpack_kernel() { \
+    package=$$(apt-cache depends linux-image-amd64 2>/dev/null | sed -n 's/^ *Depends: //p' | head -n 1); \
+    if [ -z "$$package" ]; then return 1; fi; \
+    rm -rf $(KERNEL).part && mkdir $(KERNEL).part || return; \
+    (cd $(KERNEL).part && $(APT_GET) -o APT::Sandbox::User=root download "$$package") && \
+    dpkg-deb --fsys-tarfile $(KERNEL).part/*.deb | tar -x -C $(KERNEL).part --exclude=sound \
+        --exclude=drivers/gpu --exclude=drivers/media --exclude=drivers/net --exclude=./usr && \
+    PATH="$(SBIN)" depmod -b $(KERNEL).part "$${package#linux-image-}" && \
+    rm -rf $(KERNEL).part/*.deb $(KERNEL) && mv $(KERNEL).part $(KERNEL); \
+}; \
+outcome() { if [ "$${RAIDTUI_LAB:-}" = require ]; then echo fail; else echo "be skipped"; fi; }
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lab bench snapshots system clean
+.PHONY: help run test check lab lab-qemu bench snapshots system kernel clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 run: $(RUN_STAMP) ## install into .venv and start raidtui (ARGS="--demo")
 	@$(PY) -m raidtui $(ARGS)
 
-test: system check ## everything: linters, tests, the laboratory; as root missing system packages are installed
+test: system kernel check ## everything: linters, tests, the laboratory; as root missing system packages are installed
 	@$(PY) -m pytest $(ARGS)
 
 check: $(DEV_STAMP) ## the linters alone: ruff, mypy, import contracts
@@ -60,6 +72,9 @@ check: $(DEV_STAMP) ## the linters alone: ruff, mypy, import contracts
 
 lab: system $(DEV_STAMP) ## a guest with real arrays, for a person: a shell, or WHAT=tui
 	@$(PY) -m tests.lab $(WHAT)
+
+lab-qemu: system kernel $(DEV_STAMP) ## a slower guest with SATA, NVMe, SMART and governors: a shell, or WHAT=tui
+	@$(PY) -m tests.lab --qemu $(WHAT)
 
 bench: $(DEV_STAMP) ## measure start, quiet, cost (ARGS="--quick")
 	@$(PY) -m benchmarks $(ARGS)
@@ -75,19 +90,29 @@ clean: ## remove all that was built, .venv and caches
 system:
 	@$(FUNCTIONS); \
 	missing=; \
-	for pair in linux.uml=user-mode-linux mdadm=mdadm udevadm=udev modprobe=kmod pivot_root=util-linux pvcreate=lvm2 sfdisk=fdisk; do \
+	for pair in linux.uml=user-mode-linux mdadm=mdadm udevadm=udev modprobe=kmod pivot_root=util-linux pvcreate=lvm2 sfdisk=fdisk fio=fio \
+	    qemu-system-x86_64=qemu-system-x86 smartctl=smartmontools; do \
 	    PATH="$(SBIN)" command -v "$${pair%%=*}" >/dev/null 2>&1 || missing="$$missing $${pair#*=}"; \
 	done; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	if [ "$$(uname -sm)" != "Linux x86_64" ]; then \
-	    why="its guest, User Mode Linux, runs on x86-64 Linux only"; \
+	    why="their guests run on x86-64 Linux only"; \
 	elif may_install; then \
 	    if install $$missing; then exit 0; fi; why="apt-get could not install:$$missing"; \
 	else \
 	    why="not installed:$$missing (as root, make test installs them: apt-get install$$missing)"; \
 	fi; \
-	if [ "$${RAIDTUI_LAB:-}" = require ]; then result=fail; else result="be skipped"; fi; \
-	echo "Tests that need real arrays will $$result. $$why"
+	echo "Tests that need real arrays will $$(outcome). $$why"
+
+# A stock kernel for QEMU's guest. It is unpacked beside the tests' tools, never installed.
+kernel: | $(PY)
+	@$(FUNCTIONS); \
+	missing=$$($(PY) -m tests.lab.qemu.kernel 2>&1) && exit 0; \
+	if [ "$$(uname -sm)" = "Linux x86_64" ] && may_install; then \
+	    echo "Unpacking Debian's kernel into $(KERNEL)"; \
+	    if unpack_kernel 2>/dev/null || { $(APT_GET) update >/dev/null; unpack_kernel; }; then exit 0; fi; \
+	fi; \
+	echo "Tests that need SATA, NVMe or governors will $$(outcome): $$missing"
 
 $(PY):
 	@$(FUNCTIONS); \

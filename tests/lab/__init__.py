@@ -1,4 +1,4 @@
-"""The laboratory: real md arrays on any machine, inside a User Mode Linux guest.
+"""The laboratory: real md arrays on any machine, inside a User Mode Linux guest; `qemu` has another.
 
 The guest's root is the host's, read-only under an overlay in the guest's memory: the project's checkout,
 its virtual environment, mdadm and udev are all there, and nothing the guest writes reaches the host. Its

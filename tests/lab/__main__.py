@@ -1,4 +1,4 @@
-"""`python -m tests.lab [shell|tui]`: a guest with a resyncing RAID-10, on the caller's own terminal."""
+"""`python -m tests.lab [--qemu] [shell|tui]`: a guest with a resyncing RAID-10, on the caller's terminal."""
 
 import argparse
 import os
@@ -16,6 +16,8 @@ from tests.lab.arrays import disk_names, make_array, slow
 from tests.lab.boot import REPOSITORY, LabMissingError
 from tests.lab.guest import Guest
 from tests.lab.link import LabError
+from tests.lab.qemu.guest import QemuGuest
+from tests.lab.uml import UmlGuest
 
 TUI = (sys.executable, "-m", "raidtui")
 SPEED_KIB_S = 500
@@ -25,21 +27,25 @@ def main() -> int:
     """Boot, make the array, hand the terminal over until the program ends."""
     parser = argparse.ArgumentParser(prog="python -m tests.lab", description=__doc__)
     parser.add_argument("what", nargs="?", choices=("shell", "tui"), default="shell")
-    what = parser.parse_args().what
+    parser.add_argument("--qemu", action="store_true", help="the guest with SATA, NVMe and governors")
+    chosen = parser.parse_args()
     if not sys.stdin.isatty():
         parser.error("this needs a terminal")
     say("Booting the guest ...")
     try:
-        guest = Guest.boot(disks=6, size_mib=256)
+        guest = QemuGuest.boot(size_mib=256) if chosen.qemu else UmlGuest.boot(disks=6, size_mib=256)
     except (LabMissingError, LabError) as error:
         say(str(error))
         return 1
     try:
         slow(guest, SPEED_KIB_S)
         make_array(guest, "data", 10, disk_names(guest)[:4], layout="n2", chunk=64, bitmap="internal")
-        if what == "tui":
+        if chosen.what == "tui":
             return relay(guest, TUI)
-        say("A guest with /dev/md/data, a RAID-10 that resyncs slowly, and two free disks, ubde and ubdf.")
+        free = " and ".join(
+            guest.run(f"cd /dev && readlink -e {' '.join(disk_names(guest)[4:])}").stdout.split()
+        )
+        say(f"A guest with /dev/md/data, a RAID-10 that resyncs slowly, and two free disks, {free}.")
         say(f"Start raidtui with: {' '.join(TUI)}    Leave with: exit")
         return relay(guest, ("bash", "--norc", "-i"))
     except LabError as error:

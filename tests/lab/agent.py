@@ -1,9 +1,9 @@
 """The guest's end of the line: takes jobs, starts them, tells how they ended, cleans up after a test.
 
-Runs inside the guest as its own program on the bare standard library (`python -I -S agent.py /dev/ttyS0`),
-imports nothing of the project. One JSON object a line in both directions; each request has an `id`, each
-answer repeats it. One thread: the serial line and a pidfd per job are polled together, so that a job's end
-is told at once.
+Runs inside the guest as its own program on the bare standard library (`python -I -S agent.py LINE`; a serial
+line or a virtio port), imports nothing of the project. One JSON object a line in both directions; each
+request has an `id`, each answer repeats it. One thread: the line and a pidfd per job are polled together, so
+that a job's end is told at once.
 """
 
 import base64
@@ -48,7 +48,8 @@ class Agent:
 
     def __init__(self, line: str) -> None:
         self.line = os.open(line, os.O_RDWR | os.O_NOCTTY)
-        tty.setraw(self.line)
+        if os.isatty(self.line):  # a virtio port is none
+            tty.setraw(self.line)
         self.jobs: dict[int, Job] = {}
         self.fresh: dict[str, list[Any]] = {}  # the consoles' settings as the kernel made them
         self.settings = {file: file.read_bytes() for file in list_settings()}

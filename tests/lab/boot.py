@@ -1,6 +1,7 @@
-"""What a guest is made of: the kernel and its modules, a folder with disks, an init script, a command line.
+"""What a User Mode Linux guest is made of: kernel, modules, a folder with disks, an init script, an argv.
 
-Pure preparation: files are written into a folder of ours, nothing is started.
+Pure preparation: files are written into a folder of ours, nothing is started. What each kind of guest needs,
+the second half of its init script above all, is here too.
 """
 
 import os
@@ -8,7 +9,7 @@ import platform
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -48,7 +49,7 @@ exec chroot . /bin/sh /run/lab/start </dev/console >/dev/console 2>&1
 # Second half, on the overlay. When the host hangs up, the agent ends, and with it the guest.
 START = Template("""\
 $tunables
-umount -l /run/old && rmdir /run/old
+$begin
 cd /
 export PATH=$path HOME=/root LANG=C.UTF-8 PYTHONPATH=$repository PYTHONDONTWRITEBYTECODE=1
 unset LC_ALL
@@ -57,7 +58,9 @@ echo 1 >/proc/sys/kernel/printk
 echo $hostname >/proc/sys/kernel/hostname
 echo $hostname >/etc/hostname
 for place in /tmp /var/tmp /var/lib /var/log /root; do
-    case $kept in *":$$place/"*) ;; *) mkdir -p $$place; mount -t tmpfs tmpfs $$place ;; esac
+    case $kept in *":$$place/"*) continue ;; esac
+    [ -d $$place ] || mkdir -p $$place
+    mount -t tmpfs tmpfs $$place
 done
 chmod 1777 /tmp /var/tmp
 mkdir -p /dev/pts /dev/shm /run/udev /run/lock /run/jobs /lib/modules /etc/mdadm
@@ -69,11 +72,11 @@ printf '%s' $mdadm_conf >/etc/mdadm/mdadm.conf
 ip link set lo up 2>/dev/null
 modprobe -a $names 2>/dev/null
 $udevd --daemon 2>/dev/null
-udevadm trigger --subsystem-match=block --action=add
+udevadm trigger --subsystem-match=block --subsystem-match=virtio-ports --action=add
 udevadm settle --timeout=20
-$python -I -S -B $agent /dev/ttyS0
+$python -I -S -B $agent $line
 sync
-halt -f || echo o >/proc/sysrq-trigger
+$end
 """)
 
 
@@ -106,22 +109,54 @@ def find_parts() -> Parts:
     Raises:
         LabMissingError: something is not installed.
     """
-    if platform.system() != "Linux" or platform.machine() != "x86_64":
-        raise LabMissingError("User Mode Linux runs on x86-64 Linux only")
-    path = f"{os.environ.get('PATH', '')}:{DEFAULT_PATH}"
-    kernel = shutil.which("linux.uml", path=path) or shutil.which("linux", path=path)
+    check_machine("User Mode Linux")
+    kernel = which("linux.uml") or which("linux")
     if kernel is None:
         raise LabMissingError("linux.uml is not installed (Debian: apt install user-mode-linux)")
     found = sorted(Path("/usr/lib/uml/modules").glob("*/modules.dep"), key=lambda file: file.stat().st_mtime)
     if not found:
         raise LabMissingError("no modules for linux.uml under /usr/lib/uml/modules")
+    udevd = find_udevd()
+    check_tools(GUEST_TOOLS, packages="mdadm udev kmod")
+    return Parts(kernel=Path(kernel), modules=found[-1].parent, udevd=udevd)
+
+
+def check_machine(what: str) -> None:
+    """Whether this is x86-64 Linux.
+
+    Raises:
+        LabMissingError: it is not.
+    """
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        raise LabMissingError(f"{what} runs on x86-64 Linux only")
+
+
+def which(tool: str) -> str | None:
+    """A tool's path, in the folders for root's tools as well."""
+    return shutil.which(tool, path=f"{os.environ.get('PATH', '')}:{DEFAULT_PATH}")
+
+
+def find_udevd() -> Path:
+    """Where udev's daemon is.
+
+    Raises:
+        LabMissingError: nowhere.
+    """
     udevd = next((Path(name) for name in UDEVD_PATHS if Path(name).exists()), None)
     if udevd is None:
         raise LabMissingError("systemd-udevd is not installed (Debian: apt install udev)")
-    missing = [tool for tool in GUEST_TOOLS if shutil.which(tool, path=path) is None]
+    return udevd
+
+
+def check_tools(tools: Sequence[str], *, packages: str) -> None:
+    """Whether all these tools are there.
+
+    Raises:
+        LabMissingError: some are not; the text says what to install.
+    """
+    missing = [tool for tool in tools if which(tool) is None]
     if missing:
-        raise LabMissingError(f"not installed: {', '.join(missing)} (Debian: apt install mdadm udev kmod)")
-    return Parts(kernel=Path(kernel), modules=found[-1].parent, udevd=udevd)
+        raise LabMissingError(f"not installed: {', '.join(missing)} (Debian: apt install {packages})")
 
 
 def disk_names(count: int) -> tuple[str, ...]:
@@ -138,31 +173,72 @@ def furnish(folder: Path, parts: Parts, *, disks: int, size_mib: int) -> tuple[P
     """Write the scripts, the shared folder and the sparse disks into `folder`; returns the disks' files."""
     share = folder / "share"
     share.mkdir()
-    names = {
-        "tunables": f"export GLIBC_TUNABLES={launch.TUNABLES}" if launch.needed() else "",
-        "wrappers": WRAPPERS.substitute(tunables=launch.TUNABLES) if launch.needed() else "",
-        "path": DEFAULT_PATH,
-        "modules": shlex.quote(str(parts.modules)),
-        "release": parts.modules.name,
-        "share": shlex.quote(str(share)),
-        "repository": shlex.quote(str(REPOSITORY)),
-        "hostname": HOSTNAME,
-        # A tmpfs must not hide the checkout or the environment.
-        "kept": shlex.quote("".join(f":{place}/" for place in (REPOSITORY, sys.prefix, sys.base_prefix))),
-        "mdadm_conf": shlex.quote(MDADM_CONF),
-        "names": " ".join(MODULES),
-        "udevd": parts.udevd,
-        "python": shlex.quote(sys.executable),
-        "agent": shlex.quote(str(Path(__file__).with_name("agent.py"))),
-    }
-    (folder / "init").write_text(INIT.substitute(names))
+    tunables = f"export GLIBC_TUNABLES={launch.TUNABLES}" if launch.needed() else ""
+    init = INIT.substitute(
+        tunables=tunables,
+        path=DEFAULT_PATH,
+        modules=shlex.quote(str(parts.modules)),
+        share=shlex.quote(str(share)),
+    )
+    start = second_half(
+        modules=parts.modules,
+        udevd=parts.udevd,
+        names=MODULES,
+        tunables=tunables,
+        wrappers=WRAPPERS.substitute(tunables=launch.TUNABLES) if launch.needed() else "",
+        begin="umount -l /run/old && rmdir /run/old",
+        line="/dev/ttyS0",
+        end="halt -f || echo o >/proc/sysrq-trigger",
+    )
+    (folder / "init").write_text(init)
     (folder / "init").chmod(0o755)
-    (share / "start").write_text(START.substitute(names))
+    (share / "start").write_text(start)
     files = tuple(folder / name for name in disk_names(disks))
     for file in files:
-        file.touch()
-        os.truncate(file, size_mib << 20)
+        make_sparse(file, size_mib)
     return files
+
+
+def make_sparse(file: Path, size_mib: int) -> None:
+    """A disk's file that takes no room yet."""
+    file.touch()
+    os.truncate(file, size_mib << 20)
+
+
+def second_half(
+    *,
+    modules: Path,
+    udevd: Path,
+    names: Sequence[str],
+    begin: str,
+    line: str,
+    end: str,
+    tunables: str = "",
+    wrappers: str = "",
+) -> str:
+    """The script that a guest runs on its overlay: modules loaded by name, udev, the agent on its line.
+
+    `begin` and `end` are what only one kind of guest does first and last.
+    """
+    return START.substitute(
+        begin=begin,
+        end=end,
+        tunables=tunables,
+        wrappers=wrappers,
+        line=line,
+        path=DEFAULT_PATH,
+        modules=shlex.quote(str(modules)),
+        release=modules.name,
+        repository=shlex.quote(str(REPOSITORY)),
+        hostname=HOSTNAME,
+        # A tmpfs must not hide the checkout or the environment.
+        kept=shlex.quote("".join(f":{place}/" for place in (REPOSITORY, sys.prefix, sys.base_prefix))),
+        mdadm_conf=shlex.quote(MDADM_CONF),
+        names=" ".join(names),
+        udevd=udevd,
+        python=shlex.quote(sys.executable),
+        agent=shlex.quote(str(Path(__file__).with_name("agent.py"))),
+    )
 
 
 def command_line(

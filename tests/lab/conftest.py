@@ -1,17 +1,20 @@
-"""The laboratory for tests: one guest for the whole run, clean for each test."""
+"""The laboratory for tests: one guest of each kind for the whole run, clean for each test."""
 
 import compileall
 import importlib.util
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import pytest
 
 from tests.lab.boot import LabMissingError
 from tests.lab.guest import Guest
 from tests.lab.link import LabError
+from tests.lab.qemu.guest import QemuGuest
 from tests.lab.terminal import framed
+from tests.lab.uml import UmlGuest
 
 HERE = Path(__file__).parent
 PACKAGES = ("raidtui", "textual", "rich", "markdown_it", "pygments", "psutil", "pyudev")
@@ -19,32 +22,43 @@ REQUIRE = os.environ.get("RAIDTUI_LAB") == "require"
 DIAGNOSIS = """\
 cat /proc/mdstat
 for array in /sys/block/md*; do [ -e "$array" ] && mdadm --detail "/dev/${array##*/}"; done
-mdadm --examine /dev/ubd? 2>/dev/null
+mdadm --examine /dev/ubd? /dev/sd? /dev/nvme?n1 2>/dev/null
 dmesg | tail -n 30
 """
 
 
-class Laboratory:
+Kind = TypeVar("Kind", bound=Guest)
+
+
+class Laboratory(Generic[Kind]):
     """Boots the guest on first use, and again when a test killed it."""
 
-    def __init__(self) -> None:
-        self._guest: Guest | None = None
-        self._missing: str | None = None
+    def __init__(self, boot: Callable[[], Kind], *, required: bool = REQUIRE) -> None:
+        self._boot = boot
+        self._guest: Kind | None = None
+        self._missing = ""
+        self._broken = ""
+        self._required = required
 
-    def guest(self) -> Guest:
-        """The running guest; without one the test is skipped, or fails under RAIDTUI_LAB=require."""
+    def guest(self) -> Kind:
+        """The running guest.
+
+        What this machine cannot have is skipped, or fails under RAIDTUI_LAB=require. What it has must boot.
+        """
         if self._guest is not None and not self._guest.alive:
             self.close()
-        if self._guest is None and self._missing is None:
+        if self._guest is None and not self._missing and not self._broken:
             try:
-                self._guest = Guest.boot()
-            except (LabMissingError, LabError, OSError) as error:
+                self._guest = self._boot()
+            except LabMissingError as error:
                 self._missing = f"no laboratory: {error}"
-        if self._guest is None:
-            if REQUIRE:
-                pytest.fail(str(self._missing), pytrace=False)
-            pytest.skip(str(self._missing))
-        return self._guest
+            except (LabError, OSError) as error:
+                self._broken = f"the laboratory does not boot: {error}"
+        if self._guest is not None:
+            return self._guest
+        if self._broken or self._required:
+            pytest.fail(self._broken or self._missing, pytrace=False)
+        pytest.skip(self._missing)
 
     def close(self) -> None:
         """End the guest."""
@@ -63,22 +77,41 @@ def bytecode() -> None:
 
 
 @pytest.fixture(scope="session")
-def laboratory(bytecode: None) -> Iterator[Laboratory]:
+def laboratory(bytecode: None) -> Iterator[Laboratory[UmlGuest]]:
     """The holder of the guest, nothing booted yet."""
-    holder = Laboratory()
+    holder = Laboratory(UmlGuest.boot)
     yield holder
     holder.close()
 
 
 @pytest.fixture(scope="session")
-def lab(laboratory: Laboratory) -> Guest:
+def lab(laboratory: Laboratory[UmlGuest]) -> Guest:
     """The guest, as it is; what a test does to it stays."""
     return laboratory.guest()
 
 
 @pytest.fixture
-def guest(laboratory: Laboratory) -> Iterator[Guest]:
+def guest(laboratory: Laboratory[UmlGuest]) -> Iterator[Guest]:
     """The guest with empty disks and no arrays; cleaned after the test."""
+    yield from clean(laboratory)
+
+
+@pytest.fixture(scope="session")
+def qemu_laboratory(bytecode: None) -> Iterator[Laboratory[QemuGuest]]:
+    """The holder of the guest with hardware, nothing booted yet."""
+    holder = Laboratory(QemuGuest.boot)
+    yield holder
+    holder.close()
+
+
+@pytest.fixture
+def qemu(qemu_laboratory: Laboratory[QemuGuest]) -> Iterator[QemuGuest]:
+    """The guest with four SATA and two NVMe disks, all empty and healthy; cleaned after the test."""
+    yield from clean(qemu_laboratory)
+
+
+def clean(laboratory: Laboratory[Kind]) -> Iterator[Kind]:
+    """Hand the guest to one test, and clean it afterwards."""
     machine = laboratory.guest()
     yield machine
     if not machine.alive:
@@ -103,9 +136,11 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add the guest's state to the report of a failed test."""
     report = yield
-    machine = getattr(item, "funcargs", {}).get("guest")
-    if call.when == "call" and report.failed and isinstance(machine, Guest):
-        report.sections.append(("the laboratory's guest", diagnose(machine)))
+    if call.when == "call" and report.failed:
+        machines = (getattr(item, "funcargs", {}).get(name) for name in ("guest", "qemu"))
+        for machine in machines:
+            if isinstance(machine, Guest):
+                report.sections.append(("the laboratory's guest", diagnose(machine)))
     return report
 
 

@@ -1,4 +1,7 @@
-"""A machine with md: a User Mode Linux guest that runs jobs, and full-screen programs on its consoles."""
+"""A machine with md: a guest that runs jobs, and full-screen programs on its consoles.
+
+What all guests have in common; `uml` and `qemu` say how each kind is started.
+"""
 
 import base64
 import os
@@ -7,21 +10,18 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Self
+from typing import ClassVar, Literal
 
-from tests.lab.boot import SHARE, command_line, disk_names, find_parts, furnish
+from tests.lab.boot import SHARE
 from tests.lab.link import Answer, Console, LabError, Link, Request
 from tests.lab.terminal import Terminal
 
 Interpreter = Literal["bash", "python"]
-BOOT_TIMEOUT_S = 90.0
 GRACE_S = 20.0  # on top of a job's own time, before the guest counts as dead
-CONSOLES = ("/dev/tty1", "/dev/tty2")
 
 
 class JobTimeoutError(LabError):
@@ -94,12 +94,17 @@ class ConsoleProgram(Program):
 
 
 class Guest:
-    """A running guest. Made by `boot`; serves any number of jobs, several at a time, until `shutdown`."""
+    """A running guest, of whichever kind; serves any number of jobs, several at a time, until `shutdown`."""
+
+    kernel_line: ClassVar[str] = "con0"  # what the kernel, and the program that runs it, have to say
+    agent_line: ClassVar[str]
+    consoles: ClassVar[Mapping[str, str]]  # the guest's terminals, each with its line
+    other_lines: ClassVar[Sequence[str]] = ()
 
     def __init__(self, folder: Path, size_mib: int) -> None:
         self.folder = folder
         self.terminals: list[Terminal] = []
-        self.disks: tuple[str, ...] = ()
+        self.disks: tuple[str, ...] = ()  # below /dev
         self._size_bytes = size_mib << 20
         self._files: tuple[Path, ...] = ()
         self._ours: dict[str, socket.socket] = {}
@@ -107,48 +112,27 @@ class Guest:
         self._console: Console
         self._link: Link
 
-    @classmethod
-    def boot(cls, disks: int = 8, size_mib: int = 128, mem_mib: int = 1024) -> Self:
-        """Start a guest and wait until it takes jobs.
-
-        Raises:
-            LabMissingError: this machine lacks something.
-            GuestDiedError: the guest did not come up; the text says what its console said.
-        """
-        parts = find_parts()
-        guest = cls(Path(tempfile.mkdtemp(prefix="raidtui-lab.")), size_mib)
+    def _launch(self, argv_for: Callable[[Mapping[str, int]], Sequence[str]]) -> int:
+        """Start the program whose argv is made of the open file of each line; returns its process id."""
+        names = (self.kernel_line, self.agent_line, *self.consoles.values(), *self.other_lines)
+        pairs = {line: socket.socketpair() for line in names}
+        self._ours = {line: pair[0] for line, pair in pairs.items()}
+        theirs = {line: pair[1] for line, pair in pairs.items()}
         try:
-            guest.disks = disk_names(disks)
-            guest._files = furnish(guest.folder, parts, disks=disks, size_mib=size_mib)
-            pairs = {line: socket.socketpair() for line in ("con0", "ssl0", "con1", "con2")}
-            guest._ours = {line: pair[0] for line, pair in pairs.items()}
-            theirs = {line: pair[1] for line, pair in pairs.items()}
-            guest._process = subprocess.Popen(
-                command_line(
-                    guest.folder,
-                    parts,
-                    files=guest._files,
-                    mem_mib=mem_mib,
-                    lines={line: end.fileno() for line, end in theirs.items()},
-                ),
+            self._process = subprocess.Popen(
+                argv_for({line: end.fileno() for line, end in theirs.items()}),
                 stdin=subprocess.DEVNULL,
-                stdout=theirs["con0"].fileno(),
-                stderr=theirs["con0"].fileno(),
+                stdout=theirs[self.kernel_line].fileno(),
+                stderr=theirs[self.kernel_line].fileno(),
                 pass_fds=[end.fileno() for end in theirs.values()],
                 start_new_session=True,
             )
-            # Its kernel and its programs are processes here that hand over to each other at every system
-            # call: on one processor that is four times as quick as across two.
-            os.sched_setaffinity(guest._process.pid, {max(os.sched_getaffinity(0))})
+        finally:
             for end in theirs.values():
                 end.close()
-            guest._console = Console(guest._ours["con0"])
-            guest._link = Link(guest._ours["ssl0"], guest.folder / "share", guest._why_dead)
-            guest._link.wait_ready(BOOT_TIMEOUT_S)
-        except BaseException:
-            guest.shutdown()
-            raise
-        return guest
+        self._console = Console(self._ours[self.kernel_line])
+        self._link = Link(self._ours[self.agent_line], self.folder / "share", self._why_dead)
+        return self._process.pid
 
     @property
     def alive(self) -> bool:
@@ -203,10 +187,10 @@ class Guest:
         """
         self.terminals = [terminal for terminal in self.terminals if not terminal.closed]
         taken = {terminal.name for terminal in self.terminals}
-        console = next((name for name in CONSOLES if name not in taken), None)
+        console = next((name for name in self.consoles if name not in taken), None)
         if console is None:
-            raise LabError(f"all {len(CONSOLES)} consoles are in use")
-        line = self._ours[f"con{console[-1]}"]
+            raise LabError(f"all {len(self.consoles)} consoles are in use")
+        line = self._ours[self.consoles[console]]
         drain(line)
         colours = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
         request, pid = self._start(argv, env={**colours, **(env or {})}, tty=console, rows=rows, cols=cols)

@@ -79,6 +79,19 @@ def killed_worker(guest: Guest, number: int) -> tuple[str, int]:
     return done.stdout.split()[0], done.status
 
 
+def results(guest: Guest, case: str, *calls: str) -> list[Any]:
+    """Call functions of ``inside`` and ``cases`` in the guest, with a case of theirs; what they return.
+
+    Raises:
+        AssertionError: one of them failed.
+    """
+    script = f"import json\nfrom tests.lab.cases import *\ncase = {case}\n"
+    script += "\n".join(f"print(json.dumps({call}))" for call in calls)
+    done = guest.run(script, interpreter="python", timeout=300)
+    assert done.status == 0, done.output
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
 def states(guest: Guest) -> list[str]:
     """The states of all jobs, oldest first."""
     rows = json.loads(raidtui(guest, "jobs", "--json").stdout)["jobs"]

@@ -12,6 +12,7 @@ import pytest
 from tests.lab.arrays import make_ram_disks
 from tests.lab.conftest import Laboratory
 from tests.lab.guest import Guest
+from tests.lab.uml import UmlGuest
 
 DISKS, SIZE_MIB = 10, 16
 MARK = "=-=-=-="
@@ -418,7 +419,7 @@ ROWS = LEVELS + MISSING + STATES
 
 
 @pytest.fixture(scope="module")
-def bench(laboratory: Laboratory) -> Iterator[Guest]:
+def bench(laboratory: Laboratory[UmlGuest]) -> Iterator[Guest]:
     """The guest with RAM disks; each row's script cleans up after itself."""
     machine = laboratory.guest()
     make_ram_disks(machine, DISKS, SIZE_MIB)

@@ -13,6 +13,7 @@ from tests.lab.deadline import wait_until
 from tests.lab.guest import Guest, JobTimeoutError
 from tests.lab.link import GuestDiedError, LabError
 from tests.lab.terminal import Cell, Terminal, host_terminal
+from tests.lab.uml import UmlGuest
 
 # A full-screen program: says its size, its colour and every key.
 SHOW_KEYS = """
@@ -182,7 +183,7 @@ def test_a_full_screen_program_is_shown_and_gets_keys(opened: Open) -> None:
 
 def test_ctrl_c_is_a_signal(opened: Open) -> None:
     with opened(
-        ["bash", "-c", "trap 'echo interrupted; exit 9' INT; echo up; while :; do read x; done"]
+        ["bash", "-c", "trap 'echo interrupted; exit 9' INT; echo up; while :; do read -t 0.2; done"]
     ) as terminal:
         terminal.wait_for("up")
         terminal.press("ctrl+c")
@@ -227,7 +228,7 @@ def test_a_job_runs_beside_the_full_screen_program(guest: Guest) -> None:
 
 def test_a_panic_is_told_with_the_last_words(lab: Guest) -> None:
     assert lab.alive  # where there is no laboratory, this is skipped
-    guest = Guest.boot(disks=1)
+    guest = UmlGuest.boot(disks=1)
     try:
         with pytest.raises(GuestDiedError, match=r"ended with status [\s\S]*Kernel panic"):
             guest.run("echo 1 >/proc/sys/kernel/sysrq; echo c >/proc/sysrq-trigger")

@@ -1,0 +1,196 @@
+"""Benchmarks on real arrays: fio's own figures are kept, arrays are made and removed, knobs are put back."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.lab.arrays import disk_names, make_array
+from tests.lab.boot import serial_of
+from tests.lab.conftest import REQUIRE
+from tests.lab.deadline import wait_until
+from tests.lab.guest import Guest, Result
+from tests.lab.jobs import JOBS, bystander, checksum, raidtui
+
+HISTORY = "/var/lib/raidtui/bench.sqlite"
+CONF = "/etc/mdadm/mdadm.conf"
+# fio's own JSON of each run that is kept.
+_RAW = """
+import json
+from raidtui.bench.results import Results
+with Results() as results:
+    print(json.dumps([json.loads(results.raw(run.id)) for run in results.runs()]))
+"""
+
+
+@pytest.fixture(autouse=True)
+def fio(guest: Guest) -> Iterator[None]:
+    """No history, no jobs; without fio there is nothing to test."""
+    if guest.run("test -x /usr/bin/fio").status != 0:
+        if REQUIRE:
+            pytest.fail("fio is not installed (Debian: apt install fio)", pytrace=False)
+        pytest.skip("fio is not installed")
+    assert guest.run(f"rm -rf {JOBS} {HISTORY}").status == 0
+    yield
+    assert guest.run('pkill -x fio; test -z "$(pgrep -x fio)"').status == 0
+
+
+@pytest.fixture
+def sd(guest: Guest) -> Iterator[str]:
+    """A disk with a queue depth that can be written: scsi_debug's, in memory, 10 ms a request."""
+    before = set(guest.run("ls /sys/block").stdout.split())
+    options = "per_host_store=1 add_host=1 num_tgts=1 dev_size_mb=32 delay=1 max_queue=64"
+    made = guest.run(f"modprobe scsi_debug {options} && udevadm settle && ls /sys/block")
+    assert made.status == 0, made.output
+    (name,) = [each for each in set(made.stdout.split()) - before if each.startswith("sd")]
+    yield name
+    assert guest.run("udevadm settle; modprobe -r scsi_debug").status == 0
+
+
+def bench(guest: Guest, *words: str) -> Result:
+    """Run an order of the bench."""
+    return raidtui(guest, "bench", *words, timeout=120)
+
+
+def kept(guest: Guest) -> list[dict[str, Any]]:
+    """The history, the oldest run first."""
+    listed = bench(guest, "list", "--json")
+    assert listed.status == 0, listed.output
+    found: list[dict[str, Any]] = json.loads(listed.stdout)["runs"]
+    return found
+
+
+def read(guest: Guest, path: str) -> str:
+    """What a file of the kernel says."""
+    return guest.run(f"cat {path}").stdout.strip()
+
+
+def test_the_figure_that_is_kept_is_fios_own(guest: Guest) -> None:
+    disks = disk_names(guest)
+    made = make_array(guest, "125", 10, disks[:4], layout="n2", chunk=32, extra=["--assume-clean"])
+    assert guest.run(f"mkfs.ext4 -q {made.path} && mount {made.path} /mnt").status == 0
+    asked = ("--preset=mixed", "--depth=4", "--size=8m", "--runtime=1", "--directory=/mnt", "--note=first")
+    done = bench(guest, "run", *asked, "--trim", "--precondition=1", "--json")
+    assert done.status == 0, done.output
+    titles = read(guest, f"{JOBS}/*/journal.jsonl")
+    assert '"title": "fstrim --verbose /mnt"' in titles
+    assert '"title": "writing 8 MiB once, before it is measured"' in titles
+    (run,) = json.loads(done.stdout)["runs"]
+    (raw,) = json.loads(guest.run(_RAW, interpreter="python").stdout)
+    for side in ("read", "write"):
+        ours, theirs = run[side], raw["jobs"][0][side]
+        assert ours["ios"] == theirs["total_ios"] > 0
+        assert ours["iops"] == theirs["iops"]
+        assert ours["bytes_s"] == theirs["bw_bytes"]
+        assert ours["p99_ns"] == theirs["clat_ns"]["percentile"]["99.000000"]
+        assert ours["p999_ns"] == theirs["clat_ns"]["percentile"]["99.900000"]
+    around = run["environment"]
+    assert [(each["level"], each["layout"], each["chunk_kib"]) for each in around["arrays"]] == [
+        ("raid10", "n2", 32)
+    ]
+    assert [disk["serial"] for disk in around["disks"]] == [serial_of(disk) for disk in disks[:4]]
+    assert (around["file_system"], around["fio"], run["note"]) == ("ext4", raw["fio version"][4:], "first")
+    assert set(run["written"]) == set(disks[:4])
+    assert min(run["written"].values()) > 0
+    assert guest.run("ls /mnt").stdout.split() == ["lost+found"]
+
+
+def test_chunks_against_blocks(guest: Guest) -> None:
+    """Arrays are made, measured and removed; nothing else is touched, and nothing before it was typed."""
+    disks = disk_names(guest)
+    two = disks[:2]
+    before, conf, sums = bystander(guest, disks[7]), read(guest, CONF), checksum(guest, two)
+    asked = (
+        *("sweep", "--rw=randread", "--size=4m", "--runtime=1", "--bs=8k,16k", "--chunk=16,32,512"),
+        *("--repeats=1", "--scratch", *two),
+    )
+    refused = bench(guest, *asked, f"--confirm={serial_of(two[0])}")
+    assert refused.stderr == (
+        "raidtui: not possible: it destroys what is on the devices (ubda: nothing that is known; ubdb:"
+        " nothing that is known); if that is what you want, give their serial numbers:"
+        f" --confirm={serial_of(two[1])}\n"
+    )
+    assert (refused.status, checksum(guest, two)) == (2, sums)
+    done = bench(guest, *asked, *(f"--confirm={serial_of(disk)}" for disk in two))
+    assert done.status == 0, done.output
+    runs = kept(guest)
+    measured = [(run["point"]["chunk"], run["point"]["block"]) for run in runs]
+    assert measured == [(chunk, block) for chunk in ("16", "32", "512") for block in ("8192", "16384")]
+    for run in runs:
+        (array,) = run["environment"]["arrays"]
+        shape = (array["level"], array["layout"], str(array["chunk_kib"]))
+        assert shape == ("raid10", "n2", run["point"]["chunk"])
+        assert (run["read"]["ios"] > 0, set(run["written"])) == (True, set(two))
+    heat = done.stdout[done.stdout.index("chunk x block size") :].split("\n")
+    assert heat[0] == "chunk x block size, random read, MB/s: yours (published)"
+    assert heat[1].split() == ["8K", "16K"]
+    published = (("16K", 66, 149), ("32K", 66, 128), ("512K", 64, 128))
+    for line, (chunk, first, second) in zip(heat[2:5], published, strict=True):
+        assert re.fullmatch(rf"{chunk} +[\d.]+ \({first}\) +[\d.]+ \({second}\)", line)
+    assert "active" not in read(guest, "/proc/mdstat")
+    assert guest.run(f"wipefs --noheadings {' '.join(f'/dev/{disk}' for disk in two)}").stdout == ""
+    assert read(guest, CONF) == conf
+    assert checksum(guest, [disks[7]]) == before
+
+
+def test_queue_depths_and_a_verdict_on_schedulers(guest: Guest, sd: str) -> None:
+    depth, scheduler = f"/sys/block/{sd}/device/queue_depth", f"/sys/block/{sd}/queue/scheduler"
+    was = read(guest, depth), read(guest, scheduler)
+    asked = ("--rw=randread", "--size=4m", "--runtime=1", "--depth=8", "--engine=libaio", f"--device={sd}")
+    done = bench(guest, "sweep", *asked, "--knob=queue-depth=1,8", "--repeats=1")
+    assert done.status == 0, done.output
+    runs = kept(guest)
+    assert [run["environment"]["disks"][0]["queue_depth"] for run in runs] == [1, 8]
+    assert runs[1]["read"]["iops"] > 2 * runs[0]["read"]["iops"], "one request at a time is slower than eight"
+    done = bench(guest, "sweep", *asked, "--knob=scheduler=none,mq-deadline", "--repeats=3")
+    assert done.status == 0, done.output
+    runs = kept(guest)[2:]
+    assert [run["point"]["scheduler"] for run in runs] == ["none", "mq-deadline"] * 3
+    assert [run["environment"]["disks"][0]["scheduler"] for run in runs] == ["none", "mq-deadline"] * 3
+    told = r"(no difference|not decided): scheduler mq-deadline against scheduler none is .* 90 % interval"
+    told += r"|scheduler mq-deadline is (faster|slower) than scheduler none by .* 90 % interval\)"
+    assert re.search(told, done.stdout), done.stdout
+    assert (read(guest, depth), read(guest, scheduler)) == was
+
+
+def test_killed_and_stopped_in_the_middle(guest: Guest, sd: str) -> None:
+    """A killed worker takes its fio along; the next start puts the knob back. What was measured is kept."""
+    depth = f"/sys/block/{sd}/device/queue_depth"
+    was = read(guest, depth)
+    asked = ("--rw=randread", "--size=4m", "--depth=8", "--engine=libaio", f"--device={sd}", "--runtime=60")
+    started = (*asked, "--detach", "--json")
+    begun = bench(guest, "sweep", *started, "--knob=queue-depth=3,2", "--repeats=1")
+    killed = json.loads(begun.stdout)["job"]
+    two_samples(guest, killed)
+    assert read(guest, depth) == "3"
+    pid = re.search(r"\(pid (\d+),", read(guest, f"{JOBS}/lock"))
+    assert pid is not None
+    assert guest.run(f"kill -KILL {pid[1]}").status == 0
+    wait_until(lambda: guest.run("pgrep -x fio").status != 0, 20, "fio's end")
+    assert read(guest, depth) == "3"
+
+    begun = bench(guest, "run", *started)
+    stopped = json.loads(begun.stdout)["job"]
+    assert f"Benchmark {killed} was interrupted: what it changed is put back.\n" in begun.stderr
+    assert read(guest, depth) == was
+    two_samples(guest, stopped)
+    ended = bench(guest, "stop")
+    assert ended.status == 0, ended.output
+    assert "cancelled: run 1 of 1: stopped before its end\n" in ended.stdout
+    first, second = kept(guest)
+    assert [(run["job"], run["state"]) for run in (first, second)] == [
+        (killed, "partial"),
+        (stopped, "partial"),
+    ]
+    assert first["reason"] == "its worker was killed; latencies of the whole are not known"
+    assert first["read"]["ios"] > 0
+    assert second["reason"] == "stopped before its end"
+    assert second["read"]["p99_ns"] > 0
+
+
+def two_samples(guest: Guest, job: str) -> None:
+    """Wait until a benchmark has measured something."""
+    live = f"{JOBS}/{job}/live.jsonl"
+    wait_until(lambda: guest.run(f"test $(grep -c sample {live}) -ge 2").status == 0, 40, "two samples")

@@ -1,0 +1,104 @@
+"""mdadm that fails at any of its calls, and a disk that runs full under the journal."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.lab.arrays import disk_names
+from tests.lab.cases import CREATE, RENAME, REPLACE
+from tests.lab.guest import Guest
+from tests.lab.jobs import PLAN, apply, bystander, checksum, results
+
+FULL = "/var/lib/raidtui/jobs: No space left on device"
+DONE, UNDONE = [0, "done", ""], [0, "rolled back", ""]
+
+
+@pytest.fixture
+def broken(guest: Guest) -> Iterator[Guest]:
+    """A guest whose mdadm fails when it is told to."""
+    try:
+        results(guest, "None", "break_mdadm()")
+        yield guest
+    finally:
+        guest.run("umount -l $(readlink -f /usr/sbin/mdadm); rm -rf /tmp/fault")
+
+
+@pytest.mark.parametrize(
+    ("case", "calls"),
+    [(RENAME, ["--stop", "--assemble"]), (REPLACE, ["--manage", "--manage"])],
+    ids=["rename", "replace"],
+)
+def test_mdadm_fails_and_all_is_taken_back(broken: Guest, case: str, calls: list[str]) -> None:
+    """Whether it has done its work by then, or not: what it said is told, and all else is as before."""
+    disk = disk_names(broken)[7]
+    noise = bystander(broken, disk)
+    calls_made = ("failing(case, after=False, reads=True)", "failing(case, after=True)")
+    before, after = results(broken, case, *calls_made)
+    for rows in (before, after):
+        reading = [row for row in rows if row[0] in {"--detail", "--examine"}]
+        assert all(row[1:] == ["done", False, ""] for row in reading), rows  # it is asked again
+        assert [row for row in rows if row not in reading] == [
+            *([call, "rolled back", True, ""] for call in calls),
+            ["at the end", "done", ""],
+        ]
+    assert checksum(broken, [disk]) == noise
+
+
+def test_mdadm_fails_to_create(broken: Guest) -> None:
+    """The job has failed with mdadm's words; it can be gone on with, and taken back."""
+    disk = disk_names(broken)[7]
+    noise = bystander(broken, disk)
+    ways = ((False, DONE), (True, DONE), (True, UNDONE))
+    calls = [f"failing(case, after={after}, back={end == UNDONE})" for after, end in ways]
+    for (_, end), rows in zip(ways, results(broken, CREATE, *calls), strict=True):
+        assert rows == [["--create", "failed", True, *end], ["at the end", "done", ""]]
+    assert checksum(broken, [disk]) == noise
+
+
+@pytest.fixture
+def small(guest: Guest) -> Iterator[Guest]:
+    """A guest whose jobs are on a small file system of their own."""
+    try:
+        results(guest, "None", "small_var()")
+        yield guest
+    finally:
+        guest.run("umount -l /var/lib/raidtui")
+
+
+def test_a_full_disk_stops_a_rename_which_comes_back(small: Guest) -> None:
+    """The room that was kept lets the journal say so, and lets the array get its name back."""
+    disk = disk_names(small)[7]
+    noise = bystander(small, disk)
+    [rows] = results(small, RENAME, "full_everywhere(case, inside.full_at_entry, range(1, 10))")
+    why = f"{FULL}; make room there, then go on"
+    places = ["stopped before step 1", "step 1", *["stopped before step 2"] * 2]
+    places += ["step 2", *["stopped before step 3"] * 2, "step 3"]
+    assert [row[1:] for row in rows[:8]] == [["rolled back", f"{place}: {why}", ""] for place in places]
+    assert rows[8:] == [[9, "done", "", ""]]
+    assert checksum(small, [disk]) == noise
+
+
+def test_a_full_disk_whose_last_room_is_gone_too(small: Guest) -> None:
+    """Nothing is done that cannot be noted; with room again, the job is gone on with, or taken back."""
+    [rows] = results(small, RENAME, "full_everywhere(case, inside.fuller_at_entry, range(3, 7))")
+    assert rows == [[number, "interrupted", "", *(DONE if number % 2 else UNDONE)] for number in range(3, 7)]
+
+
+def test_a_full_disk_stops_a_create(small: Guest) -> None:
+    [rows] = results(small, CREATE, "full_everywhere(case, inside.full_at_entry, [2, 3, 4])")
+    why = f"{FULL}; make room there, then go on"
+    assert rows == [
+        [2, "failed", f"step 1: {why}", *UNDONE],
+        [3, "failed", f"stopped before step 2: {why}", *DONE],
+        [4, "failed", f"stopped before step 2: {why}", *UNDONE],
+    ]
+
+
+def test_no_job_is_begun_on_a_full_disk(small: Guest) -> None:
+    results(small, RENAME, f"save({PLAN!r}, case)")
+    small.run("mkdir -p /var/lib/raidtui/jobs; dd if=/dev/zero of=/var/lib/raidtui/filler bs=1k status=none")
+    said = apply(small, status=2)
+    assert said.endswith(
+        "raidtui: a job cannot be kept in /var/lib/raidtui/jobs: No space left on device; nothing was begun\n"
+    )
+    assert small.run("ls -A /var/lib/raidtui/jobs; grep -c active /proc/mdstat").stdout == "1\n"

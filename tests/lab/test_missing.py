@@ -1,0 +1,43 @@
+"""A machine without a laboratory, and one whose laboratory is broken: only the former may be passed over."""
+
+import pytest
+
+from tests.lab.boot import LabMissingError
+from tests.lab.conftest import Laboratory
+from tests.lab.guest import Guest
+from tests.lab.link import GuestDiedError
+
+
+class Boot:
+    """Ends with an error, whenever it is tried."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+        self.tried = 0
+
+    def __call__(self) -> Guest:
+        self.tried += 1
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("required", "outcome"), [(False, pytest.skip.Exception), (True, pytest.fail.Exception)]
+)
+def test_what_is_not_installed_is_told(outcome: type[BaseException], *, required: bool) -> None:
+    boot = Boot(LabMissingError("linux.uml is not installed"))
+    laboratory = Laboratory(boot, required=required)
+    for _ in range(2):
+        with pytest.raises(outcome, match=r"^no laboratory: linux.uml is not installed$"):
+            laboratory.guest()
+    assert boot.tried == 1
+
+
+@pytest.mark.parametrize("required", [False, True])
+@pytest.mark.parametrize("error", [GuestDiedError("no word from it"), OSError("no word from it")])
+def test_a_laboratory_that_does_not_boot_is_a_failure(error: Exception, *, required: bool) -> None:
+    boot = Boot(error)
+    laboratory = Laboratory(boot, required=required)
+    for _ in range(2):
+        with pytest.raises(pytest.fail.Exception, match=r"^the laboratory does not boot: no word from it$"):
+            laboratory.guest()
+    assert boot.tried == 1

@@ -1,0 +1,47 @@
+"""What goes on in the kernel after a job, taken back: a copy that is not whole, one that is, a check."""
+
+from tests.lab.arrays import disk_names
+from tests.lab.guest import Guest
+from tests.lab.jobs import bystander, checksum, results
+
+KINDS = (("raid10", True), ("raid5", False), ("raid6", False))  # raid1: test_killed.py
+
+
+def test_a_copy_that_is_not_whole(guest: Guest) -> None:
+    """The old member stays, the new device is what it was before; nothing is degraded, no copy differs."""
+    disks = disk_names(guest)
+    before, members = bystander(guest, disks[7]), dict.fromkeys(disks[:4], "in_sync")
+    calls = [f"taken_back({level!r}, {disks[:4]!r}, {disks[4]!r}, spare={spare})" for level, spare in KINDS]
+    for (level, spare), found in zip(KINDS, results(guest, "None", *calls), strict=True):
+        assert found == {
+            "while it was copied": [
+                {**members, disks[0]: "in_sync,want_replacement", disks[4]: "spare,replacement"},
+                "recover",
+            ],
+            "rollback": [0, "rolled back", "asked for"],
+            "then": [{**members, disks[4]: "spare" if spare else None}, "idle"],
+            "signatures": spare,
+            "degraded": "0",
+            "mismatches": "0",
+            "data": "",
+        }, level
+    assert checksum(guest, [disks[7]]) == before
+
+
+def test_a_copy_that_is_whole(guest: Guest) -> None:
+    """The new device is the only copy: it stays."""
+    disks = disk_names(guest)
+    [found] = results(guest, "None", f"copied({disks[:4]!r}, {disks[4]!r})")
+    whole = f"the copy is whole: {disks[4]} serves in place of {disks[0]}"
+    then = {**dict.fromkeys(disks[1:5], "in_sync"), disks[0]: "faulty"}
+    assert found == {
+        "rollback": [1, "stuck", f"asked for; step 2 cannot be undone: {whole}"],
+        "then": [then, "idle"],
+        "data": "",
+    }
+
+
+def test_a_check(guest: Guest) -> None:
+    disks = disk_names(guest)
+    [found] = results(guest, "None", f"checked({disks[:4]!r})")
+    assert found == [["done", "check"], [0, "rolled back", "asked for"], ["idle", "0"]]

@@ -1,0 +1,285 @@
+"""Knobs of real disks and arrays: set, refused by the kernel, kept by a real udevd, undone by another run."""
+
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import pytest
+
+from raidtui.actions.keep_files import tmpfiles_text
+from tests.lab.arrays import make_array
+from tests.lab.deadline import wait_until
+from tests.lab.guest import Guest
+from tests.lab.jobs import raidtui
+
+RULES = "/etc/udev/rules.d/60-raidtui-io.rules"
+SYSCTL = "/etc/sysctl.d/90-raidtui.conf"
+_LOAD = (
+    "modprobe scsi_debug num_tgts=1 add_host={0} per_host_store=1 dev_size_mb=16 ndelay=0 && udevadm settle"
+    " && ls /sys/block | grep ^sd"
+)
+_CLEAN = f"""
+mount -o remount,rw /sys
+mdadm --stop --scan
+rm -rf {RULES} {SYSCTL} /etc/modprobe.d/lab.conf /run/raidtui /tmp/root
+udevadm control --reload; udevadm settle
+! lsmod | grep -q ^scsi_debug || modprobe -r scsi_debug
+"""
+# Orders one after the other in one process: a start takes seconds here. Each reads the host afresh.
+_ORDERS = """
+import contextlib, io, json, shlex
+from raidtui.cli import run
+
+told = []
+for order in {orders!r}:
+    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(said):
+        status = run(["tune", *shlex.split(order)])
+    told.append((status, said.getvalue()))
+print(json.dumps(told))
+"""
+
+Scsi = Callable[[int], AbstractContextManager[tuple[str, ...]]]
+
+
+@contextmanager
+def scsi_disks(guest: Guest, count: int) -> Any:
+    """SCSI disks with queues, schedulers and serial numbers: sda, sdb, ..."""
+    try:
+        made = guest.run(_LOAD.format(count) if count else "true")
+        assert made.status == 0, made.output
+        yield tuple(made.stdout.split())
+    finally:
+        done = guest.run(_CLEAN)
+        assert done.status == 0, done.output
+
+
+@pytest.fixture
+def scsi(guest: Guest) -> Scsi:
+    """Makes disks in the guest, for as long as they are needed."""
+    return lambda count: scsi_disks(guest, count)
+
+
+def read(guest: Guest, *paths: str) -> list[str]:
+    """Files below /sys/block; of those with choices the chosen one."""
+    lines = guest.run("cat " + " ".join(f"/sys/block/{path}" for path in paths)).stdout.splitlines()
+    return [line.partition("[")[2].partition("]")[0] if "[" in line else line for line in lines]
+
+
+def tune(guest: Guest, *orders: str) -> list[tuple[int, str]]:
+    """Exit status and words of each ``raidtui tune ...``."""
+    done = guest.run(_ORDERS.format(orders=orders), interpreter="python", timeout=120)
+    assert done.status == 0, done.output
+    return [(status, said) for status, said in json.loads(done.stdout)]
+
+
+def arrows(said: str) -> list[str]:
+    """What became of values."""
+    return [line for line in said.split("\n") if "→" in line]
+
+
+def knob(said: str, subject: str, name: str) -> dict[str, Any]:
+    """A knob, as ``tune show --json`` tells it."""
+    subjects = json.loads(said)["subjects"]
+    value: dict[str, Any] = next(each for each in subjects if each["name"] == subject)["knobs"][name]
+    return value
+
+
+def appear_again(guest: Guest, *disks: str) -> None:
+    """Take disks away, and let the kernel find them again."""
+    for disk in disks:
+        done = guest.run(
+            f"host=$(readlink -f /sys/block/{disk} | sed 's#.*/\\(host[0-9]*\\)/.*#\\1#')"
+            f" && echo 1 >/sys/block/{disk}/device/delete && udevadm settle && [ ! -e /sys/block/{disk} ]"
+            " && echo '- - -' >/sys/class/scsi_host/$host/scan && udevadm settle"
+        )
+        assert done.status == 0, done.output
+        here = f"[ -e /sys/block/{disk} ] && udevadm settle"
+        wait_until(lambda here=here: guest.run(here).status == 0, 10, f"{disk} again")  # type: ignore[misc]
+
+
+def test_set_and_undone_by_another_run(guest: Guest, scsi: Scsi) -> None:
+    with scsi(1) as (disk,):
+        scheduler, depth, requests = (
+            f"{disk}/queue/scheduler", f"{disk}/device/queue_depth", f"{disk}/queue/nr_requests"
+        )  # fmt: skip
+        assert read(guest, scheduler, depth, requests) == ["mq-deadline", "192", "256"]
+        told = tune(guest, *(f"set {disk} scheduler={name}" for name in ("kyber", "bfq", "none")))
+        assert [arrows(said) for _, said in told] == [
+            [f"scheduler of {disk}: mq-deadline → kyber"],
+            [f"scheduler of {disk}: kyber → bfq"],
+            [f"scheduler of {disk}: bfq → none"],
+        ]
+        assert read(guest, scheduler, requests) == ["none", "192"]
+        changed, shown = tune(
+            guest, f"set {disk} queue_depth=8 scheduler=mq-deadline nr_requests=64", f"show {disk} --json"
+        )
+        assert changed[1] == (
+            f"scheduler of {disk}: none → mq-deadline\n"
+            f"queue_depth of {disk}: 192 → 8\n"
+            f"nr_requests of {disk}: 192 → 64\n"
+        )
+        assert read(guest, scheduler, depth, requests) == ["mq-deadline", "8", "64"]
+        found = knob(shown[1], disk, "queue_depth")
+        assert (found["value"], found["set_by"]["by"], found["at_boot"]) == ("8", "now", "192")
+        assert (found["low"], found["high"], found["survives"]) == (1, 192, False)
+        last = raidtui(guest, "tune", "undo")
+        assert last.stdout == (
+            f"scheduler of {disk}: mq-deadline → none\n"
+            f"queue_depth of {disk}: 8 → 192\n"
+            f"nr_requests of {disk}: 64 → 192\n"
+        ), last.output
+        assert read(guest, scheduler, depth, requests) == ["none", "192", "192"]
+        told = tune(guest, "undo", "undo", "undo", "undo")
+        assert [arrows(said)[0] for _, said in told[:3]] == [
+            f"scheduler of {disk}: none → bfq",
+            f"scheduler of {disk}: bfq → kyber",
+            f"scheduler of {disk}: kyber → mq-deadline",
+        ]
+        assert told[3] == (
+            2, "raidtui: not possible: nothing was changed since the boot that could be undone\n"
+        )  # fmt: skip
+        assert read(guest, scheduler, depth, requests) == ["mq-deadline", "192", "256"]
+
+
+def test_what_the_kernel_refuses(guest: Guest, scsi: Scsi) -> None:
+    """A module that cannot be loaded; a /sys that is read-only. What was done until then can be undone."""
+    with scsi(2) as (first, second):
+        blocked = guest.run("modprobe -r bfq; echo 'install bfq /bin/false' >/etc/modprobe.d/lab.conf")
+        assert blocked.status == 0, blocked.output
+        refused, undone, beyond, none = tune(
+            guest,
+            f"set {first} scheduler=none {second} scheduler=bfq",
+            "undo",
+            f"set {first} queue_depth=193",
+            "set governor=performance",
+        )
+        assert refused[0] == 1
+        assert refused[1].startswith(
+            f"scheduler of {first}: mq-deadline → none\nscheduler of {second} is not set to bfq:"
+            " the kernel does not take this value; it is mq-deadline\n"
+        )
+        assert undone == (0, f"scheduler of {first}: none → mq-deadline\nnr_requests of {first}: 192 → 256\n")
+        why = f"queue_depth of {first} must be from 1 to 192, not 193"
+        assert beyond == (2, f"raidtui: not possible: {why}\n")
+        why = "this host has no cpufreq: its hypervisor or its firmware decides how fast the processors run"
+        assert none == (2, f"raidtui: not possible: {why}\n")
+        assert guest.run("mount -o remount,ro /sys").status == 0
+        (refused,) = tune(guest, f"set {first} queue_depth=4")
+        assert refused[0] == 1
+        assert refused[1] == (
+            f"queue_depth of {first} is not set to 4: /sys is mounted read-only here, as in a container;"
+            " it is 192\n"
+        )
+
+
+def test_kept_by_udev(guest: Guest, scsi: Scsi) -> None:
+    """The disk goes and comes back: udevd writes what is kept, by serial number, to no other disk."""
+    with scsi(2) as (first, second):
+        paths = [f"{first}/queue/scheduler", f"{first}/device/queue_depth", f"{first}/queue/nr_requests"]
+        ((status, said),) = tune(guest, f"keep {first} scheduler=bfq queue_depth=8 nr_requests=100")
+        assert (status, f"\nwrite {RULES}\n" in said) == (0, True), said
+        serial = guest.run(f"sed -n s/^E:ID_SERIAL=//p /run/udev/data/b$(cat /sys/block/{first}/dev)")
+        assert guest.run(f"cat {RULES}").stdout.endswith(
+            'ACTION=="add", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk",'
+            f' ENV{{ID_SERIAL}}=="{serial.stdout.strip()}", ATTR{{queue/scheduler}}="bfq",'
+            ' ATTR{device/queue_depth}="8", ATTR{queue/nr_requests}="100"\n'
+        )
+        appear_again(guest, first, second)
+        assert read(guest, *paths, f"{second}/queue/scheduler") == ["bfq", "8", "100", "mq-deadline"]
+        # Another's hand is a finding. A "change" of the disk does not put back what is set for now.
+        by_hand = guest.run(
+            f"echo none >/sys/block/{first}/queue/scheduler"
+            f" && udevadm trigger --settle --action=change /sys/block/{first}"
+        )
+        assert by_hand.status == 0, by_hand.output
+        shown, part, rest = tune(guest, "show --json", f"forget {first} scheduler", "show --json")
+        found = knob(shown[1], first, "queue_depth")
+        assert (found["kept"], found["at_boot"], found["survives"]) == ("8", "8", True)
+        assert found["set_by"] == {
+            "by": "udev", "where": f"{RULES}:4", "value": "8", "raidtui": True, "sure": True,
+        }  # fmt: skip
+        findings = json.loads(shown[1])["findings"]
+        assert [each["sentence"] for each in findings if each["code"] == "tune-drift"] == [
+            f"scheduler of {first} is none; raidtui keeps it at bfq.",
+            f"nr_requests of {first} is 192; raidtui keeps it at 100.",
+        ]
+        assert part == (
+            0,
+            f"write {RULES}\nudevadm control --reload\nThe values of now stay until a reboot.\n",
+        )
+        assert knob(rest[1], first, "scheduler")["kept"] is None
+        assert knob(rest[1], first, "queue_depth")["kept"] == "8"
+        gone, again = tune(guest, "forget", "forget")
+        assert gone[1].startswith(f"rm --force -- {RULES}\n")
+        assert again == (2, "raidtui: not possible: raidtui keeps nothing here\n")
+        appear_again(guest, first)
+        assert read(guest, *paths) == ["mq-deadline", "192", "256"]
+
+
+def test_a_raid5(guest: Guest, scsi: Scsi) -> None:
+    """Its stripe cache, and its members all at once; kept, it is written when the array starts, and once."""
+    with scsi(4) as disks:
+        made = make_array(guest, "125", 5, disks[:3], extra=["--assume-clean"])
+        cache = f"{made.kernel}/md/stripe_cache_size"
+        changed, kept = tune(
+            guest,
+            "set @125 stripe_cache_size=1024 queue_depth=16",
+            "keep 125 stripe_cache_size sync_speed_max=12345",
+        )
+        assert arrows(changed[1]) == [
+            *(f"queue_depth of {name}: 192 → 16" for name in disks[:3]),
+            "stripe_cache_size of 125: 256 → 1024",
+        ]
+        assert read(guest, cache, *(f"{name}/device/queue_depth" for name in disks)) == [
+            "1024", "16", "16", "16", "192",
+        ]  # fmt: skip
+        assert (kept[0], f"\nwrite {RULES}\n" in kept[1]) == (0, True), kept
+        # For now means for now: whoever closes the array makes udev look at it again, which changes nothing.
+        look = (
+            f"dd if=/dev/zero of={made.path} bs=4k count=1 conv=fsync && udevadm settle"
+            f" && udevadm trigger --settle --action=change /sys/block/{made.kernel}"
+        )
+        changed, shown = tune(guest, "set 125 stripe_cache_size=512", f"show {made.kernel} --json")
+        assert arrows(changed[1]) == ["stripe_cache_size of 125: 1024 → 512"]
+        looked = guest.run(look)
+        assert looked.status == 0, looked.output
+        assert read(guest, cache) == ["512"]
+        found = knob(shown[1], made.kernel, "stripe_cache_size")
+        assert (found["kept"], found["at_boot"], found["set_by"]["by"]) == ("1024", "1024", "now")
+        members = " ".join(f"/dev/{name}" for name in disks[:3])
+        again = guest.run(
+            f"mdadm --stop {made.path} && udevadm settle"
+            f" && mdadm --assemble {made.path} --homehost=lab {members} && udevadm settle"
+        )
+        assert again.status == 0, again.output
+        wait_until(lambda: read(guest, cache) == ["1024"], 10, "udev has written what is kept")
+        assert read(guest, f"{made.kernel}/md/sync_speed_max") == ["12345 (local)"]
+        looked = guest.run(f"echo 512 >/sys/block/{cache} && {look}")
+        assert looked.status == 0, looked.output
+        assert read(guest, cache) == ["512"]
+
+
+def test_files_that_others_read(guest: Guest, scsi: Scsi) -> None:
+    """What sysctl and systemd-tmpfiles read is as they want it."""
+    with scsi(0):
+        limit = "/proc/sys/dev/raid/speed_limit_max"
+        (kept,) = tune(guest, "keep speed_limit_max=12345")
+        assert kept == (0, f"speed_limit_max of system: 200000 → 12345\nwrite {SYSCTL}\n")
+        done = guest.run(f"echo 200000 >{limit}; sysctl -q -p {SYSCTL}; cat {limit}")
+        assert done.stdout == "12345\n", done.output
+        (undone,) = tune(guest, "undo")
+        assert undone[1].split("\n")[0] == "speed_limit_max of system: 12345 → 200000"
+        assert guest.run(f"[ ! -e {SYSCTL} ]").status == 0
+        base = "/sys/devices/system/cpu/cpufreq"
+        paths = [f"{base}/policy{number}/scaling_governor" for number in (0, 1)]
+        text = tmpfiles_text(dict.fromkeys(paths, "performance"), (), paths)
+        assert text.endswith(f"\nw {base}/policy*/scaling_governor - - - - performance\n")
+        place = guest.put("raidtui.conf", text.encode())
+        first, second = (f"/tmp/root{path}" for path in paths)
+        done = guest.run(
+            f"mkdir -p /tmp/root/etc/tmpfiles.d $(dirname {first}) $(dirname {second})"
+            f" && cp {place} /tmp/root/etc/tmpfiles.d/ && touch {first} {second}"
+            f" && systemd-tmpfiles --create --root=/tmp/root; head -v {first} {second}"
+        )
+        assert done.stdout == f"==> {first} <==\nperformance\n==> {second} <==\nperformance", done.output

@@ -1,0 +1,212 @@
+"""The smaller verbs on real arrays: read-only, repair, a new chunk, a bitmap, a journal; refusals."""
+
+import re
+
+from tests.lab.arrays import disk_names, make_array, make_ram_disks, mdstat
+from tests.lab.deadline import wait_until
+from tests.lab.guest import Guest
+from tests.lab.jobs import apply, bystander, checksum, do, plan, raidtui, refusal, states
+
+_FILL = "mkfs.ext4 -q {0} && mount {0} /mnt && dd if=/dev/urandom of=/mnt/file bs=1M count=10 status=none"
+
+
+def idle(guest: Guest, kernel: str) -> None:
+    """Wait until an array syncs no more."""
+    path = f"/sys/block/{kernel}/md"
+
+    def rests() -> bool:
+        found = guest.run(f"cat {path}/sync_action {path}/reshape_position").stdout.split()
+        return found == ["idle", "none"]
+
+    wait_until(rests, 60, f"{kernel} idle")
+
+
+def read(guest: Guest, path: str) -> str:
+    """A file's words."""
+    return guest.run(f"cat {path}").stdout.strip()
+
+
+def last_job(guest: Guest) -> str:
+    """The id of the newest job."""
+    return raidtui(guest, "jobs").stdout.split("\n")[-2].split()[0]
+
+
+def test_read_only_and_back(guest: Guest) -> None:
+    made = make_array(guest, "125", 1, disk_names(guest)[:2], extra=["--assume-clean"])
+    state = f"/sys/block/{made.kernel}/md/array_state"
+    assert do(guest, "read-only", "125").endswith("done\n")
+    assert read(guest, state) == "readonly"
+    assert guest.run(f"dd if=/dev/zero of={made.path} bs=4k count=1 conv=fsync").status != 0
+    assert refusal(guest, "read-only", "125") == "125 is read-only already"
+    assert do(guest, "read-write", "125").endswith("done\n")
+    assert read(guest, state) in {"clean", "active"}
+    assert refusal(guest, "read-write", "125") == "125 can be written to already"
+    assert guest.run(f"mkfs.ext4 -q {made.path} && mount {made.path} /mnt").status == 0
+    assert refusal(guest, "read-only", "125") == (
+        "125 is in use: ext4 mounted at /mnt; unmount or release it first"
+    )
+
+
+def test_what_is_stacked_on_an_array_is_told(guest: Guest) -> None:
+    made = make_array(guest, "125", 1, disk_names(guest)[:2], extra=["--assume-clean"])
+    built = guest.run(
+        f"pvcreate -q --yes {made.path} && vgcreate -q vglab {made.path}"
+        " && lvcreate -q --yes -L 16M -n home vglab"
+        " && mkfs.ext4 -q /dev/vglab/home && mount /dev/vglab/home /mnt"
+    )
+    assert built.status == 0, built.output
+    told = refusal(guest, "stop", "125")
+    assert re.fullmatch(
+        r"125 is in use: held by (dm-\d+) \(vglab-home\), \1: ext4 mounted at /mnt;"
+        r" unmount or release it first",
+        told,
+    )
+    assert refusal(guest, "rename", "125", "--to=124") == told
+    assert (
+        guest.run("umount /mnt && vgremove -q --force --yes vglab && pvremove -q --yes /dev/md/125").status
+        == 0
+    )
+
+
+def test_repair_after_a_check(guest: Guest) -> None:
+    """A byte that differs is counted by a check, and gone after a repair; the name is asked for."""
+    first, second = disk_names(guest)[:2]
+    made = make_array(guest, "125", 1, (first, second), extra=["--assume-clean"])
+    assert (
+        guest.run(f"{_FILL.format(made.path)} && umount /mnt && sha256sum {made.path} >/tmp/sum").status == 0
+    )
+    offset = int(read(guest, f"/sys/block/{made.kernel}/md/dev-{second}/offset"))
+    # Behind md's back: the second copy of a free block.
+    spoiled = guest.run(
+        f"dd if=/dev/urandom of=/dev/{second} bs=512 seek=$(({offset} + 40000)) count=8 conv=fsync"
+    )
+    assert spoiled.status == 0, spoiled.output
+    made_plan = plan(guest, "repair", "125")
+    assert (
+        "No check has counted yet what does not match: a check comes first, and writes nothing."
+        in (made_plan["notes"])
+    )
+    assert do(guest, "check", "125").endswith("done\n")
+    idle(guest, made.kernel)
+    assert int(read(guest, f"/sys/block/{made.kernel}/md/mismatch_cnt")) > 0
+    made_plan = plan(guest, "repair", "125")
+    assert re.fullmatch(
+        r"The last check counted [1-9][0-9]* sectors that do not match\.", made_plan["notes"][0]
+    )
+    assert "give --confirm=125 if that is what you want" in apply(guest, status=2)
+    assert apply(guest, "--confirm=125").endswith("done\n")
+    idle(guest, made.kernel)
+    assert do(guest, "check", "125").endswith("done\n")
+    idle(guest, made.kernel)
+    assert int(read(guest, f"/sys/block/{made.kernel}/md/mismatch_cnt")) == 0
+    assert guest.run("sha256sum -c /tmp/sum").status == 0
+
+
+def test_a_check_is_taken_back(guest: Guest) -> None:
+    made = make_array(guest, "125", 1, disk_names(guest)[:2], extra=["--assume-clean"])
+    action = f"/sys/block/{made.kernel}/md/sync_action"
+    assert guest.run(f"echo 100 >/sys/block/{made.kernel}/md/sync_speed_max").status == 0
+    assert do(guest, "check", "125").endswith("done\n")
+    assert read(guest, action) == "check"
+    assert raidtui(guest, "jobs", "rollback", last_job(guest)).status == 0
+    wait_until(lambda: read(guest, action) == "idle", 10, "the check has ended")
+    assert states(guest)[-1] == "rolled back"
+
+
+def test_a_new_chunk(guest: Guest) -> None:
+    """Every block moves; the data stay, and no backup file is needed."""
+    names = disk_names(guest)
+    before = bystander(guest, names[7])
+    for level, layout, chunk in ((10, "n2", 64), (5, "ls", 32)):
+        made = make_array(guest, "125", level, names[:4], layout=layout, chunk=128, extra=["--assume-clean"])
+        path = f"/sys/block/{made.kernel}/md/chunk_size"
+        assert guest.run(f"{_FILL.format(made.path)} && sha256sum /mnt/file >/tmp/sum").status == 0
+        told = plan(guest, "grow-chunk", "125", str(chunk))
+        assert told["steps"][0]["argv"] == ["mdadm", "--grow", f"/dev/{made.kernel}", f"--chunk={chunk}"]
+        assert apply(guest).endswith("done\n")
+        idle(guest, made.kernel)
+        assert read(guest, path) == str(chunk * 1024)
+        done = guest.run(
+            "echo 3 >/proc/sys/vm/drop_caches; sha256sum -c /tmp/sum && umount /mnt"
+            f" && fsck.ext4 -fn {made.path} && mdadm --stop {made.path} && mdadm --zero-superblock"
+            f" {' '.join('/dev/' + name for name in names[:4])}"
+        )
+        assert done.status == 0, done.output
+    assert checksum(guest, [names[7]]) == before
+
+
+def test_a_bitmap_more_and_less(guest: Guest) -> None:
+    made = make_array(guest, "125", 1, disk_names(guest)[:2], extra=["--assume-clean"])
+    place = f"/sys/block/{made.kernel}/md/bitmap/location"
+    assert do(guest, "bitmap", "125", "internal").endswith("done\n")
+    assert read(guest, place) == "+8"
+    assert refusal(guest, "bitmap", "125", "internal") == "125 has a bitmap already"
+    assert do(guest, "bitmap", "125", "none").endswith("done\n")
+    assert read(guest, place) == "none"
+    assert raidtui(guest, "jobs", "rollback", last_job(guest)).status == 0
+    assert read(guest, place) == "+8"
+
+
+def test_a_journal(guest: Guest) -> None:
+    names = disk_names(guest)
+    before = bystander(guest, names[7])
+    words = ("create", "--name=125", "--level=raid5", "--chunk=64", f"--write-journal={names[3]}", *names[:3])
+    assert do(guest, *words, confirm="125").endswith("done\n")
+    assert read(guest, "/sys/block/md125/md/consistency_policy") == "journal"
+    assert read(guest, f"/sys/block/md125/md/dev-{names[3]}/state") == "journal"
+    told = refusal(guest, "fail", "125", names[3])
+    assert told == f"{names[3]} is the journal of 125, which is read-only without it"
+    assert checksum(guest, [names[7]]) == before
+
+
+def test_a_device_that_is_a_little_too_small(guest: Guest) -> None:
+    """It holds a member's data, but not from where they begin: mdadm says so only after the wipe."""
+    first, second = disk_names(guest)[:2]
+    made = make_array(guest, "125", 1, (first, second), extra=["--assume-clean", "--size=15360"])
+    gone = guest.run(f"mdadm {made.path} --fail /dev/{second} --remove /dev/{second}")
+    assert gone.status == 0, gone.output
+    (small,) = make_ram_disks(guest, 1, 15)
+    told = refusal(guest, "add", "125", small)
+    assert re.fullmatch(
+        rf"{small} is too small: 15728640 bytes, \d+ are needed; choose a larger device", told
+    )
+    tried = guest.run(f"mdadm --manage {made.path} --add /dev/{small}")
+    assert "not large enough" in tried.output
+    assert tried.status != 0
+
+
+def test_members_that_an_array_at_rest_needs(guest: Guest) -> None:
+    """Neither wiped nor built over before somebody has given the array's name."""
+    first, second, third = disk_names(guest)[:3]
+    made = make_array(guest, "lab0", 0, (first, second), chunk=64)
+    uuid = guest.run(f"mdadm --detail --export {made.path} | sed -n s/MD_UUID=//p").stdout.strip()
+    assert guest.run(f"mdadm --stop {made.path} && udevadm settle").status == 0
+    told = refusal(guest, "zero-superblock", first)
+    assert told.startswith(f'{first} is needed to start the array "lab0" (raid0, 2 members, {uuid})')
+    assert told.endswith("assemble it instead? to destroy it for good, give its name: --destroy=lab0")
+    told = refusal(guest, "create", "--name=125", "--level=raid1", first, third)
+    assert told.startswith(f'{first} is a member of the array "lab0" (raid0, 2 members, {uuid})')
+    assert f"assemble it instead? raidtui plan assemble /dev/{first} and its other members;" in told
+    assert do(guest, "assemble", first, second).endswith("done\n")
+    assert guest.run("mdadm --stop /dev/md/lab0 && udevadm settle").status == 0
+    words = ("create", "--name=125", "--level=raid1", "--size=15360", "--destroy=lab0", first, third)
+    assert do(guest, *words, confirm="125").endswith("done\n")
+    assert "md125" in mdstat(guest)
+    # What is left of it starts no more, so it is needed for nothing.
+    assert do(guest, "zero-superblock", second, confirm="lab0").endswith("done\n")
+
+
+def test_a_former_member_says_how_far_it_is_behind(guest: Guest) -> None:
+    first, second = disk_names(guest)[:2]
+    made = make_array(guest, "125", 1, (first, second), bitmap="internal", extra=["--assume-clean"])
+    assert guest.run(f"mdadm {made.path} --fail /dev/{second} --remove /dev/{second}").status == 0
+    assert guest.run(_FILL.format(made.path) + " && sync").status == 0
+    told = plan(guest, "re-add", "125", second)["notes"]
+    assert re.fullmatch(rf"{second} left at event \d+, \d+ s ago; 125 is at \d+\.", told[0])
+    assert re.fullmatch(
+        r"At most \d+(\.\d)? MiB of \d+ MiB are copied: the bitmap knows what was written since it left\.",
+        told[1],
+    )
+    assert apply(guest).endswith("done\n")
+    idle(guest, made.kernel)
+    assert guest.run("umount /mnt").status == 0

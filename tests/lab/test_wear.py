@@ -1,0 +1,102 @@
+"""Wear of real disks behind a real array, as smartctl and the kernel tell it: command line and pane."""
+
+import json
+import re
+import shlex
+from typing import Any
+
+from tests.lab.arrays import make_array, slow
+from tests.lab.console import RAIDTUI, open_console
+from tests.lab.guest import Result
+from tests.lab.qemu.disks import Disk
+from tests.lab.qemu.guest import QemuGuest
+
+SLOW_S = 60.0  # a start takes seconds here
+MIB = 1 << 20
+
+
+def raidtui(qemu: QemuGuest, *words: str) -> Result:
+    """One order."""
+    return qemu.run(shlex.join((*RAIDTUI, *words)), timeout=SLOW_S)
+
+
+def report(qemu: QemuGuest) -> dict[str, Any]:
+    """What ``raidtui wear --json`` tells."""
+    told = raidtui(qemu, "wear", "--json")
+    assert (told.status, told.stderr) == (0, ""), told.output
+    found: dict[str, Any] = json.loads(told.stdout)
+    return found
+
+
+def mirror(qemu: QemuGuest) -> tuple[str, Disk, Disk]:
+    """A RAID-1 of a SATA and an NVMe disk that needs no resync; the kernel's name, and its disks."""
+    disks = qemu.sata[0], qemu.nvme[0]
+    made = make_array(qemu, "data", 1, [disk.path for disk in disks], extra=["--assume-clean"])
+    return made.kernel, *disks
+
+
+def write(qemu: QemuGuest, kernel: str, mib: int) -> None:
+    """Write to an array."""
+    done = qemu.run(f"dd if=/dev/urandom of=/dev/{kernel} bs=1M count={mib} oflag=direct status=none")
+    assert done.status == 0, done.output
+
+
+def test_the_command_line(qemu: QemuGuest) -> None:
+    kernel, sata, nvme = mirror(qemu)
+    before = {disk["serial"]: disk for disk in report(qemu)["disks"]}
+    assert {serial: disk["model"] for serial, disk in before.items()} == {
+        disk.serial: disk.model for disk in qemu.hardware
+    }
+    assert before[sata.serial]["percent"]["note"].startswith("smartctl does not know this disk")
+    found = before[nvme.serial]
+    assert (found["percent_used"], found["unit_bytes"], found["confidence"], found["smart_passed"]) == (
+        0,
+        512_000,
+        "standard",
+        True,
+    )
+    assert raidtui(qemu, "wear", "--record").output == ""
+    marked = raidtui(qemu, "wear", "--mark", "new cable")
+    assert marked.stdout.startswith('Marked "new cable": sda, '), marked.output
+    write(qemu, kernel, 64)
+
+    after = report(qemu)
+    grown = {disk["serial"]: disk["bytes_written"] for disk in after["disks"]}[nvme.serial]
+    assert 64 * MIB <= grown - found["bytes_written"] + 512_000 < 66 * MIB
+    since = {qemu.kernel_name(disk): after["mark"]["bytes"][qemu.kernel_name(disk)] for disk in (sata, nvme)}
+    assert all(64 * MIB <= size < 66 * MIB for size in since.values()), since
+    assert after["mark"]["bytes"][qemu.kernel_name(qemu.sata[1])] == 0
+
+    qemu.warn(nvme)
+    told = raidtui(qemu, "wear")
+    assert told.status == 2, told.output
+    assert "  failed: it reports that it has become unreliable; replace it while" in told.stdout
+
+
+def test_the_pane_and_what_a_recover_cost(qemu: QemuGuest) -> None:
+    kernel, sata, nvme = mirror(qemu)
+    name = qemu.kernel_name(nvme)
+    with open_console(qemu, cols=120) as terminal:
+        terminal.press("3")
+        terminal.wait_for(
+            re.compile(rf" {name}  +QEMU NVMe Ctrl +{nvme.serial} .* 100 % +health log"), SLOW_S
+        )
+        assert re.search(rf" {qemu.kernel_name(sata)} \? +Laboratory SSD ", terminal.screen())
+        terminal.press("m")
+        terminal.wait_for("d shows what is written from here on", SLOW_S)
+
+        slow(qemu, 20_000)
+        again = f"--fail {nvme.path} --remove {nvme.path}"
+        done = qemu.run(
+            f"mdadm /dev/{kernel} {again} && mdadm --zero-superblock {nvme.path}"
+            f" && mdadm /dev/{kernel} --add {nvme.path}"
+        )
+        assert done.status == 0, done.output
+        terminal.press("6")
+        terminal.wait_for(re.compile(rf"data +recover wrote 1[0-9]{{2}} MB to {name}"), SLOW_S)
+
+        terminal.press("3", "r", "d")
+        terminal.wait_for(re.compile(rf" {name}  .* health log +1[0-9]{{2}} MB "), SLOW_S)
+        terminal.wait_for(re.compile(rf"recover: 1[0-9]{{2}} MB to {name}"), SLOW_S)
+        terminal.press("q")
+        assert terminal.wait_exit() == 0

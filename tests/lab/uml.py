@@ -1,0 +1,44 @@
+"""User Mode Linux as a guest: the kernel is a program of this machine, its disks are sparse files."""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar, Self
+
+from tests.lab.boot import command_line, disk_names, find_parts, furnish
+from tests.lab.guest import Guest
+
+BOOT_TIMEOUT_S = 90.0
+
+
+class UmlGuest(Guest):
+    """A guest with disks ubda, ubdb, ...: md and all that is stacked on it, but no hardware."""
+
+    agent_line = "ssl0"
+    consoles: ClassVar[Mapping[str, str]] = {"/dev/tty1": "con1", "/dev/tty2": "con2"}
+
+    @classmethod
+    def boot(cls, disks: int = 8, size_mib: int = 128, mem_mib: int = 1024) -> Self:
+        """Start a guest and wait until it takes jobs.
+
+        Raises:
+            LabMissingError: this machine lacks something.
+            GuestDiedError: the guest did not come up; the text says what its console said.
+        """
+        parts = find_parts()
+        guest = cls(Path(tempfile.mkdtemp(prefix="raidtui-lab.")), size_mib)
+        try:
+            guest.disks = disk_names(disks)
+            guest._files = files = furnish(guest.folder, parts, disks=disks, size_mib=size_mib)
+            pid = guest._launch(
+                lambda lines: command_line(guest.folder, parts, files=files, mem_mib=mem_mib, lines=lines)
+            )
+            # Its kernel and its programs are processes here that hand over to each other at every system
+            # call: on one processor that is four times as quick as across two.
+            os.sched_setaffinity(pid, {max(os.sched_getaffinity(0))})
+            guest._link.wait_ready(BOOT_TIMEOUT_S)
+        except BaseException:
+            guest.shutdown()
+            raise
+        return guest
