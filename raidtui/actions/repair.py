@@ -104,7 +104,8 @@ def plan_add(survey: Survey, array: Array, name: str, *, destroys: Collection[st
         loses=_losses(device, survey),
         confirm=array.title if wipes else "",
         notes=(
-            f"{copied} are written to {name}, {at_least(survey, array.component_kib or 0)}."
+            f"{copied} are written to {name}{_share(survey, array, name)};"
+            f" that takes {at_least(survey, array.component_kib or 0)}."
             if copied
             else "It waits as a spare.",
             *which_disk_notes(survey, name),
@@ -157,7 +158,7 @@ def plan_replace(
         confirm=array.title if len(before) > 1 else "",
         notes=(
             f"{old} stays in service until the copy is whole; then remove it.",
-            *_copy_time(survey, array),
+            *_copy_time(survey, array, new),
             *which_disk_notes(survey, old, new),
         ),
         rolls_back=True,
@@ -166,8 +167,21 @@ def plan_replace(
     )
 
 
-def _copy_time(survey: Survey, array: Array) -> tuple[str, ...]:
-    return (f"The copy takes {at_least(survey, array.component_kib)}.",) if array.component_kib else ()
+def _copy_time(survey: Survey, array: Array, new: str) -> tuple[str, ...]:
+    if not array.component_kib:
+        return ()
+    size = short_binary(array.component_kib * KIB)
+    share = _share(survey, array, new)
+    return (f"The copy writes {size} to {new}{share} and takes {at_least(survey, array.component_kib)}.",)
+
+
+def _share(survey: Survey, array: Array, name: str) -> str:
+    """Return what part of the disk's life writing a whole member is; "" where that is not known."""
+    device = survey.devices.get(name)
+    if device is None or not device.life_bytes or not array.component_kib:
+        return ""
+    percent = array.component_kib * KIB / device.life_bytes * 100
+    return f" ({max(percent, 0.01):.2g} % of its life)"
 
 
 def _refuse_replacing(survey: Survey, array: Array, old: str) -> Refusal | None:

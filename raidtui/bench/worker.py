@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -29,7 +28,10 @@ from raidtui.bench.stage import Stage, StageError
 from raidtui.bench.steady import steadiness
 from raidtui.host.fio import read_fio_version
 from raidtui.host.root import Root
-from raidtui.jobs.store import COURSE_FILE, BusyError, Job, JobError, only_worker
+from raidtui.jobs.store import COURSE_FILE, Job, JobError, only_worker
+from raidtui.jobs.worker import Measure, status_of
+
+Measuring = Callable[[Course], Measure]
 
 
 class BenchWorker:
@@ -38,11 +40,13 @@ class BenchWorker:
     Args:
         root: the host.
         job: what is to be done.
+        measuring: makes what measures what a course costs its disks.
     """
 
-    def __init__(self, root: Root, job: Job) -> None:
+    def __init__(self, root: Root, job: Job, measuring: Measuring | None = None) -> None:
         self._root = root
         self._job = job
+        self._measuring = measuring
         self._asked = False
         self._fio = ""
 
@@ -58,8 +62,13 @@ class BenchWorker:
             self._job.keep_room()
             self._job.note(event="work", pid=os.getpid())
             stage = Stage(self._root, self._job, course, self._stopped)
+            cost = self._measuring(course) if self._measuring is not None and course.place.disks else None
+            if cost is not None:
+                cost.before()
             state, reason = self._guarded(lambda: self._go_through(course, stage))
             ended, trouble = self._guarded(lambda: self._close(stage))
+            if cost is not None and (words := cost.after()):
+                self._job.note(event="cost", text=words)
             if ended != "done":
                 state, reason = ended, "; ".join(text for text in (reason, trouble) if text)
             return self._end(state, reason)
@@ -207,19 +216,8 @@ def course_of(job: Job) -> Course:
         raise JobError(f"job {job.id} has no course: {error.strerror}") from error
 
 
-def bench_on(root: Root, folder: Path, *, back: bool = False) -> int:
+def bench_on(root: Root, folder: Path, *, back: bool = False, measuring: Measuring | None = None) -> int:
     """Run a worker in this process; return the exit status: 0 done, 1 not, 75 another job is running."""
     job = Job(folder)
-    worker = BenchWorker(root, job)
-    try:
-        state = worker.put_back() if back else worker.work()
-    except JobError as error:
-        busy = isinstance(error, BusyError)
-        with contextlib.suppress(OSError):  # where the folder cannot be written to, that was the reason
-            job.note(event="not begun", reason=str(error), **({"busy": True} if busy else {}))
-        return 75 if busy else 1
-    except OSError as error:  # what cannot be noted is not done
-        why = f"its journal in {folder} cannot be written: {error.strerror}; make room there, then resume it"
-        sys.stderr.write(f"raidtui: job {job.id} stopped: {why}\n")
-        return 1
-    return 0 if state == ("rolled back" if back else "done") else 1
+    worker = BenchWorker(root, job, measuring)
+    return status_of(job, worker.put_back if back else worker.work, "rolled back" if back else "done")

@@ -184,15 +184,26 @@ def work_on(root: Root, folder: Path, *, back: bool = False, measuring: Measurin
     """Run a worker in this process; return the exit status: 0 done, 1 not, 75 another job is running."""
     job = Job(folder)
     worker = Worker(root, job, measuring)
+    return status_of(job, worker.roll_back if back else worker.work, "rolled back" if back else "done")
+
+
+def status_of(job: Job, work: Callable[[], str], wanted: str) -> int:
+    """Let a worker work; return its exit status, and note why it could not begin.
+
+    Args:
+        job: what is worked on.
+        work: returns the state that it ends in.
+        wanted: the state that is a success.
+    """
     try:
-        state = worker.roll_back() if back else worker.work()
+        state = work()
     except JobError as error:
         busy = isinstance(error, BusyError)
         with contextlib.suppress(OSError):  # where the folder cannot be written to, that was the reason
             job.note(event="not begun", reason=str(error), **({"busy": True} if busy else {}))
         return 75 if busy else 1
     except OSError as error:  # what cannot be noted is not done
-        why = f"its journal in {folder} cannot be written: {error.strerror}; make room there, then resume it"
-        sys.stderr.write(f"raidtui: job {job.id} stopped: {why}\n")
+        why = f"its journal in {job.folder} cannot be written: {error.strerror}"
+        sys.stderr.write(f"raidtui: job {job.id} stopped: {why}; make room there, then resume it\n")
         return 1
-    return 0 if state == ("rolled back" if back else "done") else 1
+    return 0 if state == wanted else 1

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
+from typing import TYPE_CHECKING
 
 from raidtui.bench.results import ResultsError
 from raidtui.host.root import Root
 from raidtui.jobs.store import BusyError, JobError
 from raidtui.model.text import visible
 from raidtui.orders.bench_option import OptionError
+
+if TYPE_CHECKING:
+    from raidtui.bench.course import Course
+    from raidtui.jobs.worker import Measure
 
 REFUSED, BUSY = 2, 75
 _HISTORY = frozenset({"list", "compare", "report", "note", "delete"})
@@ -21,7 +27,7 @@ def run_bench_order(root: Root, arguments: argparse.Namespace) -> int:
         if arguments.order == "work":
             from raidtui.bench.worker import bench_on  # noqa: PLC0415
 
-            return bench_on(root, arguments.folder, back=arguments.back)
+            return bench_on(root, arguments.folder, back=arguments.back, measuring=partial(_cost, root))
         if arguments.order in _HISTORY:
             from raidtui.orders import bench_history  # noqa: PLC0415
 
@@ -33,6 +39,13 @@ def run_bench_order(root: Root, arguments: argparse.Namespace) -> int:
         return _refused(str(error), BUSY)
     except (JobError, ResultsError, OptionError) as error:
         return _refused(str(error), REFUSED)
+
+
+def _cost(root: Root, course: Course) -> Measure:
+    """Return what measures what a benchmark costs the disks that it is on."""
+    from raidtui.wear_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
+
+    return JobCost(root, "benchmark", course.place.disks)
 
 
 def _refused(why: str, status: int) -> int:

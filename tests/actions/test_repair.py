@@ -139,7 +139,7 @@ def test_re_add() -> None:
     )
 
 
-WRITTEN = "210G are written to sdz, at least 18 min (205 MB/s is the limit)."
+WRITTEN = "210G are written to sdz; that takes at least 18 min (205 MB/s is the limit)."
 WHICH = "sdz is: unknown model, serial S-sdz."
 SPARE = "It waits as a spare."
 RECOVER = Syncing(action="recover", done_kib=1)
@@ -219,7 +219,7 @@ REPLACED = Plan(
     harm=Harm.REDUCES,
     notes=(
         "sda stays in service until the copy is whole; then remove it.",
-        "The copy takes at least 18 min (205 MB/s is the limit).",
+        "The copy writes 210G to sdz and takes at least 18 min (205 MB/s is the limit).",
     ),
     rolls_back=True,
     devices=("sda", "sdz"),
@@ -309,4 +309,16 @@ def test_what_is_known_of_the_disk_is_told() -> None:
         "At most 192 MiB of 210 GiB are copied: the bitmap knows what was written since it left.",
         WHICH,
         f"sdz {words}.",
+    )
+
+
+def test_what_a_copy_costs_of_a_disks_life() -> None:
+    worn = replace(NEW, life_bytes=100 * BIG)
+    survey = host(DEGRADED, devices=(worn,))
+    assert planned(plan_add(survey, first(survey), "sdz")).notes[0] == (
+        "210G are written to sdz (1 % of its life); that takes at least 18 min (205 MB/s is the limit)."
+    )
+    survey = host(raid10(), devices=(worn,))
+    assert planned(plan_replace(survey, first(survey), "sda", "sdz")).notes[1] == (
+        "The copy writes 210G to sdz (1 % of its life) and takes at least 18 min (205 MB/s is the limit)."
     )

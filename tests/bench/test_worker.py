@@ -340,3 +340,36 @@ def test_no_benchmark_yet() -> None:
     with pytest.raises(JobError) as caught:
         find_bench()
     assert str(caught.value) == "there is no benchmark yet: raidtui bench run begins one"
+
+
+class Cost:
+    """Measures what it is told to."""
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+        self.began = False
+
+    def before(self) -> None:
+        self.began = True
+
+    def after(self) -> str:
+        assert self.began
+        return self.words
+
+
+@pytest.mark.parametrize("words", ["2 GB to sda (0.1 % of its life)", ""])
+def test_what_a_benchmark_costs_its_disks(host: Host, srv: Path, fio: FakeFio, words: str) -> None:
+    fio.does(MIXED)
+    made = course(srv)
+    job = make_job(host, made)
+    asked: list[Course] = []
+
+    def measuring(course: Course) -> Cost:
+        asked.append(course)
+        return Cost(words)
+
+    assert BenchWorker(host, job, measuring).work() == "done"
+    assert asked == [made]
+    told = [entry["text"] for entry in job.entries() if entry["event"] == "cost"]
+    assert told == ([words] if words else [])
+    assert journal(job)[-1] == "done"

@@ -141,8 +141,8 @@ class QemuGuest(Guest):
         if disk.bus != "sata":
             self.qmp.command("device_del", {"id": disk.name})
             self.qmp.wait_event("DEVICE_DELETED", device=disk.name)
-        self._throttled.discard(disk)
-        self._warning.discard(disk)
+            self._throttled.discard(disk)  # gone with the device
+            self._warning.discard(disk)
         self.run(f"while [ -e {disk.path} ]; do sleep 0.05; done", timeout=PLUG_TIMEOUT_S)
 
     def plug(self, disk: Disk) -> None:
