@@ -86,7 +86,8 @@ def follow(job: Job, *, since: int = 0) -> Iterator[Mapping[str, Any]]:
         worked = "work" in events
         seen = len(entries)
         if not running and (worked or time.monotonic() - begun_s > _BEGIN_S):
-            if len(job.entries()) == seen:
+            # It may have begun between the look at the lock and the look at its words.
+            if worker_of(job.folder.parent) != job.id and len(job.entries()) == seen:
                 return
             continue
         time.sleep(_PACE_S)

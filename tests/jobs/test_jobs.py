@@ -13,6 +13,8 @@ import pytest
 
 from raidtui.jobs.journal import Journal, journal_path, who
 from raidtui.jobs.runner import Outcome, run_plan, undo_of
+from raidtui.jobs.spawn import follow
+from raidtui.jobs.store import Job
 from raidtui.model.plan import Plan, Step
 from tests.kernel import Kernel
 from tests.specs import raid1, raid10
@@ -209,3 +211,19 @@ def test_who(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("USER", "user"), ("LOGNAME", "login"), ("SUDO_USER", "ada")):
         monkeypatch.setenv(name, value)
         assert who() == value
+
+
+def test_a_worker_that_begins_between_two_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lock was free a moment ago, and its first word is there now: it works, it is not gone."""
+    plan = Plan(title="t", subject="s", steps=(Step(argv=("true",), why="w"),))
+    job = Job.create(plan, host="nas", folder=tmp_path)
+    looks = iter(["", job.id, job.id])
+
+    def worker_of(_: Path) -> str:
+        word = next(looks, "")
+        if not word:  # the first look, and the last one
+            job.note(event="work" if len(job.entries()) == 1 else "done")
+        return word
+
+    monkeypatch.setattr("raidtui.jobs.spawn.worker_of", worker_of)
+    assert [entry["event"] for entry in follow(job)] == ["made", "work", "done"]

@@ -24,7 +24,7 @@ from tests.ui.staging import (
     screen_text,
     until,
 )
-from tests.ui.tuning_stage import AHEAD, at, at_rest, host, opened, row_of, wrote
+from tests.ui.tuning_stage import AHEAD, at, at_rest, host, opened, pane_of, row_of, wrote
 
 # -- values for now
 
@@ -296,3 +296,32 @@ async def test_nothing_is_asked_where_nothing_was_set() -> None:
         await opened(pilot)
         await pilot.press("q")
         await until(pilot, lambda: app_of(pilot)._exit)
+
+
+async def test_keys_typed_ahead_open_one_dialog(begun: Begun) -> None:
+    """Enter behind k is for the dialog that opens, not for a second one above it."""
+    async with running(host()) as pilot:
+        await opened(pilot, *["down"] * 4)
+        pane = pane_of(pilot)
+        pane.action_keep()
+        pane.action_exact()
+        await until(pilot, lambda: isinstance(pilot.app.screen, Choice))
+        assert message_of(pilot) == "something else is being done: press the key again"
+        assert sum(isinstance(screen, Choice | Ask | PlanView) for screen in pilot.app.screen_stack) == 1
+        await pilot.press("escape")
+        await until(pilot, lambda: not pane.on_the_way)
+        await at(pilot, Choice, "k")
+
+
+async def test_a_value_asked_for_while_another_is_written_comes_after_it() -> None:
+    kernel = host()
+    async with running(kernel) as pilot:
+        pane = await opened(pilot, "tab")
+        pane.acting = True
+        await pilot.press("left")
+        await until(pilot, lambda: pane.asked == "16")
+        first = pane._settling
+        await until(pilot, lambda: pane._settling is not first)  # the key has rested once
+        assert kernel.writes == []
+        pane.acting = False
+        await wrote(pilot, kernel, ("sda/device/queue_depth", "16"))

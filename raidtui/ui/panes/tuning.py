@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec.structs import replace
 from textual.binding import BindingType
@@ -14,6 +15,7 @@ from raidtui.actions.tune import Asked, plan_same, plan_set
 from raidtui.model.knob import Scope, neighbours
 from raidtui.model.plan import Plan, Refusal
 from raidtui.ui.commands import TUNE, Command
+from raidtui.ui.panes.later import later
 from raidtui.ui.panes.tuning_view import TuningView
 from raidtui.ui.present.tuning import Row
 from raidtui.ui.present.tuning_body import title_of
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from raidtui.ui.tune_ways import TuneWays
 
 _SETTLE_S = 0.3
+_BUSY = "something else is being done: press the key again"
 _ANYBODY = frozenset({"tune.next", "tune.erc", "tune.read"})
 """What changes nothing."""
 
@@ -52,16 +55,22 @@ class TuningPane(TuningView):
 
         return TuneWays(knobs, self.report.snapshot, self.tuning)
 
-    def _may(self, command_id: str) -> Row | None:
-        """Return the row that a command is about, or say why it is not possible."""
-        why = self.why_not(command_id)
+    def _may(self, command_id: str, *, waits: bool = False) -> Row | None:
+        """Return the row that a command is about, or say why it is not possible.
+
+        Args:
+            command_id: as in ``raidtui.ui.commands``.
+            waits: whether it can be asked for while another value is being written.
+        """
+        busy = self.on_the_way or (self.acting and not waits)
+        why = self.why_not(command_id) or (_BUSY if busy else "")
         if why:
             self.say(why, "warn")
-        return self.row if not why and not self.acting else None
+        return self.row if not why else None
 
     def action_turn(self, delta: int) -> None:
         """Ask for the value below or above; it is written when the key rests."""
-        row = self._may("tune.less")
+        row = self._may("tune.less", waits=True)
         if row is None:
             return
         value = row.subject.values.get(self.knob)
@@ -79,7 +88,14 @@ class TuningPane(TuningView):
         self.redraw()
         if self._settling is not None:
             self._settling.stop()
-        self._settling = self.set_timer(_SETTLE_S, self.settle)
+        self._settling = self.set_timer(_SETTLE_S, self._settle_later)
+
+    def _settle_later(self) -> None:
+        """The key rests; where another value is still being written, this one comes after it."""
+        if self.acting:
+            self._settling = self.set_timer(_SETTLE_S, self._settle_later)
+        else:
+            self.settle()
 
     def settle(self) -> None:
         """Write what was asked for."""
@@ -102,10 +118,10 @@ class TuningPane(TuningView):
             self.say(plan.sentence, "warn")
             self.redraw()
         elif self.acting:
-            self.say("another value is being written: press the key again", "warn")
+            self.say(_BUSY, "warn")
         else:
             self.acting = True
-            self.run_worker(self._carry_out(plan))
+            later(self, partial(self._carry_out, plan))
 
     async def _carry_out(self, plan: Plan) -> None:
         knobs, report, tuning, ways = self.knobs(), self.report, self.tuning, self._ways()
@@ -138,7 +154,7 @@ class TuningPane(TuningView):
         row, ways = self._may("tune.value"), self._ways()
         if row is not None and ways is not None and self.knob in row.subject.values:
             self.settle()
-            self.run_worker(self._exact(ways, row))
+            self._go(lambda: self._exact(ways, row))
 
     async def _exact(self, ways: TuneWays, row: Row) -> None:
         text = await ways.exact(row, self.knob)
@@ -165,13 +181,24 @@ class TuningPane(TuningView):
         """Keep values over reboots."""
         row, ways = self._may("tune.keep"), self._ways()
         if row is not None and ways is not None:
-            self.run_worker(self._then_read(lambda: ways.keep(row, self.knob)))
+            self._go(lambda: self._then_read(lambda: ways.keep(row, self.knob)))
 
     def action_forget(self) -> None:
         """Keep values no longer."""
         row, ways = self._may("tune.forget"), self._ways()
         if row is not None and ways is not None:
-            self.run_worker(self._then_read(lambda: ways.forget(row, self.knob)))
+            self._go(lambda: self._then_read(lambda: ways.forget(row, self.knob)))
+
+    def _go(self, way: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Open one way of dialogs at a time: keys typed ahead of the first must not open another."""
+        self.on_the_way = True
+        later(self, partial(self._through, way))
+
+    async def _through(self, way: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        try:
+            await way()
+        finally:
+            self.on_the_way = False
 
     async def _then_read(self, way: Callable[[], Awaitable[None]]) -> None:
         await way()
@@ -181,7 +208,7 @@ class TuningPane(TuningView):
         """Choose a profile, see what it would change, and set that."""
         row, ways = self._may("tune.profile"), self._ways()
         if row is not None and ways is not None:
-            self.run_worker(self._profile(ways))
+            self._go(lambda: self._profile(ways))
 
     async def _profile(self, ways: TuneWays) -> None:
         plan = await ways.profile()
@@ -193,7 +220,7 @@ class TuningPane(TuningView):
         if self._may("tune.undo") is not None:
             self.asked = ""
             self.acting = True
-            self.run_worker(self._undo())
+            later(self, self._undo)
 
     async def _undo(self) -> None:
         knobs, report, tuning, ways = self.knobs(), self.report, self.tuning, self._ways()

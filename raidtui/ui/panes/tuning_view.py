@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 from textual import events
@@ -17,6 +18,7 @@ from raidtui.first_frame import SMALLEST
 from raidtui.model.brief import Line
 from raidtui.model.knob import Scope, Tuning
 from raidtui.ui.knobs import Knobs, still
+from raidtui.ui.panes.later import later
 from raidtui.ui.present.tuning import Cell, Row, column_at, head_line, marks_of, row_line, rows_of
 from raidtui.ui.present.tuning_body import body_lines
 from raidtui.ui.widgets.lines import Lines, ScrollLines
@@ -80,6 +82,8 @@ class TuningView(Vertical):
         self.wanted_text = ""
         self.acting = False
         """Whether something is being done: nothing else is begun meanwhile."""
+        self.on_the_way = False
+        """Whether dialogs are open, or about to be."""
         self.told: tuple[tuple[str, str], ...] = ()
         self._at = 0
         self._read_of: Knobs | None = None
@@ -116,7 +120,7 @@ class TuningView(Vertical):
     def look(self) -> None:
         """Read the values, unless something else is at it."""
         if self.display and not self.acting and not self.asked and not self._is_held():
-            self.run_worker(self.read())
+            later(self, self.read)
 
     def _is_held(self) -> bool:
         knobs = self.knobs()
@@ -124,7 +128,7 @@ class TuningView(Vertical):
 
     def action_read(self) -> None:
         """Read the values, and what sets them, again."""
-        self.run_worker(self.read(afresh=True))
+        later(self, partial(self.read, afresh=True))
 
     async def read(self, *, afresh: bool = False) -> None:
         """Read the values; ``afresh`` also what sets them."""
@@ -149,7 +153,7 @@ class TuningView(Vertical):
 
     def action_erc(self) -> None:
         """Ask the disks how long they try for a bad sector."""
-        self.run_worker(self._ask_disks())
+        later(self, self._ask_disks)
 
     async def _ask_disks(self) -> None:
         knobs, tuning = self.knobs(), self.tuning

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -15,6 +16,7 @@ from raidtui.console import Report
 from raidtui.first_frame import SMALLEST
 from raidtui.model.brief import Line
 from raidtui.ui.commands import DOWN, UP, WEAR, Command
+from raidtui.ui.panes.later import later
 from raidtui.ui.present.wear import disk_line, head_line, rule_line
 from raidtui.ui.present.wear_body import body_lines, history_lines
 from raidtui.ui.widgets.lines import Lines, ScrollLines
@@ -107,11 +109,11 @@ class WearPane(Vertical):
 
     def action_read(self) -> None:
         """Read the disks again."""
-        self.run_worker(self._read(None))
+        later(self, partial(self._read, None))
 
     def action_mark(self) -> None:
         """Mark this moment."""
-        self.run_worker(self._read(""))
+        later(self, partial(self._read, ""))
 
     async def _read(self, mark: str | None) -> None:
         wearing, report = self._wearing(), self.report
@@ -159,7 +161,7 @@ class WearPane(Vertical):
             self.history = None
             self.redraw()
         elif self.chosen is not None:
-            self.run_worker(self._read_history())
+            later(self, self._read_history)
 
     async def _read_history(self) -> None:
         wearing, name = self._wearing(), self.chosen
@@ -205,7 +207,7 @@ class WearPane(Vertical):
         self.chosen = names[max(0, min(len(names) - 1, at + delta))]
         self.redraw()
         if self.history is not None:
-            self.run_worker(self._read_history(), exclusive=True, group="history")
+            later(self, self._read_history, alone_in="history")
 
     def redraw(self) -> None:
         """Draw everything."""
