@@ -1,27 +1,24 @@
 """The history: every run with all that explains it, in one SQLite file in the state folder.
 
-SQLite is imported when the file is opened. fio's own JSON and the samples are kept beside, compressed.
+fio's own JSON and the samples are kept beside, compressed.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
 
 import msgspec
 from msgspec.structs import replace
 
 from raidtui.bench.record import Record, decode, encode
 from raidtui.bench.samples import Sample
+from raidtui.jobs.database import Database
 from raidtui.jobs.journal import journal_path
 
 SCHEMA = 1
-_WAIT_S = 5.0
 _MAKE = (
     """CREATE TABLE run (
         id INTEGER PRIMARY KEY, job TEXT NOT NULL, number INTEGER NOT NULL, at_s REAL NOT NULL,
@@ -41,55 +38,20 @@ def results_path() -> Path:
     return journal_path().parent / "bench.sqlite"
 
 
-class Results:
-    """The opened history; one thread's, and to be closed (it is a context manager).
+class Results(Database):
+    """The opened history; see ``Database``.
 
     Args:
-        path: the file; it is made where there is none.
+        path: the file; None is the one in the state folder.
 
     Raises:
         ResultsError: it cannot be opened, or is of a newer raidtui.
     """
 
+    what, schema, make, error = "history", SCHEMA, _MAKE, ResultsError
+
     def __init__(self, path: Path | None = None) -> None:
-        self._path = path or results_path()
-        with self._told():
-            import sqlite3  # noqa: PLC0415  (5 ms that most runs of raidtui do without)
-
-            self._path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-            self._file: Any = sqlite3.connect(self._path, timeout=_WAIT_S, isolation_level=None)
-        try:
-            with self._told():
-                self._prepare()
-        except ResultsError:
-            self._file.close()
-            raise
-
-    def _prepare(self) -> None:
-        if self._version() == 0:
-            with self._transaction():
-                if self._version() == 0:  # another raidtui may have been faster
-                    for statement in _MAKE:
-                        self._file.execute(statement)
-                    self._file.execute(f"PRAGMA user_version = {SCHEMA}")
-        if self._version() > SCHEMA:
-            raise ResultsError(f"the history {self._path} is of a newer raidtui (form {self._version()})")
-
-    def _version(self) -> int:
-        return int(self._file.execute("PRAGMA user_version").fetchone()[0])
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        super().__init__(path or results_path())
 
     def add(self, record: Record, samples: Sequence[Sample] = (), raw: bytes = b"") -> int:
         """Keep a run and return its number; one of the same job and place in it is replaced.
@@ -112,8 +74,8 @@ class Results:
             packed,
             zlib.compress(raw),
         )
-        with self._told(), self._transaction():
-            made = self._file.execute(
+        with self.writing() as file:
+            made = file.execute(
                 "INSERT OR REPLACE INTO run (job, number, at_s, note, record, samples, raw)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 values,
@@ -126,8 +88,8 @@ class Results:
         Raises:
             ResultsError: the file cannot be written.
         """
-        with self._told(), self._transaction():
-            self._file.execute("UPDATE run SET record = ? WHERE id = ?", (encode(record), record.id))
+        with self.writing() as file:
+            file.execute("UPDATE run SET record = ? WHERE id = ?", (encode(record), record.id))
 
     def runs(self, *words: str) -> tuple[Record, ...]:
         """Return the runs that fit all words, the oldest first; without words all.
@@ -135,15 +97,15 @@ class Results:
         A word is a run's number, a benchmark's id or the end or beginning of one, or a part of what is told
         of a run: its title, place, preset, note, point, state, array or disk model.
         """
-        with self._told():
-            rows = self._file.execute("SELECT id, note, record FROM run ORDER BY at_s, id").fetchall()
+        with self.reading() as file:
+            rows = file.execute("SELECT id, note, record FROM run ORDER BY at_s, id").fetchall()
         return tuple(record for record in _records(rows) if all(fits(record, word) for word in words))
 
     def of_job(self, job: str) -> tuple[Record, ...]:
         """Return the runs of a benchmark, in its order."""
-        with self._told():
+        with self.reading() as file:
             query = "SELECT id, note, record FROM run WHERE job = ? ORDER BY number"
-            rows = self._file.execute(query, (job,)).fetchall()
+            rows = file.execute(query, (job,)).fetchall()
         return tuple(_records(rows))
 
     def samples(self, run: int) -> tuple[Sample, ...]:
@@ -156,8 +118,8 @@ class Results:
         return self._packed("raw", run)
 
     def _packed(self, column: str, run: int) -> bytes:
-        with self._told():
-            row = self._file.execute(f"SELECT {column} FROM run WHERE id = ?", (run,)).fetchone()  # noqa: S608
+        with self.reading() as file:
+            row = file.execute(f"SELECT {column} FROM run WHERE id = ?", (run,)).fetchone()  # noqa: S608
         return zlib.decompress(row[0]) if row else b""
 
     def set_note(self, runs: Sequence[int], note: str) -> None:
@@ -166,8 +128,8 @@ class Results:
         Raises:
             ResultsError: the file cannot be written.
         """
-        with self._told(), self._transaction():
-            self._file.executemany("UPDATE run SET note = ? WHERE id = ?", [(note, run) for run in runs])
+        with self.writing() as file:
+            file.executemany("UPDATE run SET note = ? WHERE id = ?", [(note, run) for run in runs])
 
     def delete(self, runs: Sequence[int]) -> int:
         """Forget runs; return how many there were.
@@ -175,34 +137,9 @@ class Results:
         Raises:
             ResultsError: the file cannot be written.
         """
-        with self._told(), self._transaction():
-            gone = self._file.executemany("DELETE FROM run WHERE id = ?", [(run,) for run in runs])
+        with self.writing() as file:
+            gone = file.executemany("DELETE FROM run WHERE id = ?", [(run,) for run in runs])
         return int(gone.rowcount)
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._file.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._file.execute("ROLLBACK")
-            raise
-        self._file.execute("COMMIT")
-
-    @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        """Say in one error what went wrong with the file."""
-        try:
-            import sqlite3  # noqa: PLC0415
-        except ImportError as error:
-            raise ResultsError("this Python has no sqlite3, and so no history can be kept") from error
-        try:
-            yield
-        except OSError as error:
-            raise ResultsError(f"the history {self._path} cannot be opened: {error.strerror}") from error
-        except sqlite3.Error as error:
-            remedy = "; move it away and a new one is made" if "not a database" in str(error) else ""
-            raise ResultsError(f"the history {self._path} cannot be used: {error}{remedy}") from error
 
 
 def _records(rows: Sequence[tuple[int, str, bytes]]) -> Iterator[Record]:

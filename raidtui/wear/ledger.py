@@ -1,37 +1,32 @@
 """The ledger: readings of all disks over time, in one SQLite file in the state folder.
 
 A disk is its serial number (or WWN), never sdX. Marks name moments: before and after a sync, a job, a
-benchmark; what a disk took between two of them is what that cost. SQLite is imported when the file is opened.
+benchmark; what a disk took between two of them is what that cost.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
 
+from raidtui.jobs.database import Database
 from raidtui.jobs.journal import journal_path
 from raidtui.wear.entries import DAY_S, Entry, Mark
 
 SCHEMA = 1
-_WAIT_S = 5.0
 _MOST = (1 << 63) - 1
-_MAKE = """
-CREATE TABLE mark (
-    id INTEGER PRIMARY KEY, at_s REAL NOT NULL, kind TEXT NOT NULL, what TEXT NOT NULL
-);
-CREATE TABLE entry (
-    id INTEGER PRIMARY KEY, disk TEXT NOT NULL, at_s REAL NOT NULL, mark INTEGER REFERENCES mark (id),
-    name TEXT NOT NULL, model TEXT NOT NULL, firmware TEXT NOT NULL, hours INTEGER, percent INTEGER,
-    size_bytes INTEGER, source TEXT NOT NULL, count INTEGER, unit_bytes INTEGER,
-    since TEXT NOT NULL, low_bytes INTEGER, high_bytes INTEGER, crc_errors INTEGER, reallocated INTEGER,
-    pending INTEGER, uncorrectable INTEGER, media_errors INTEGER, passed INTEGER
-);
-CREATE INDEX entry_of ON entry (disk, at_s);
-"""
+_MAKE = (
+    """CREATE TABLE mark (
+        id INTEGER PRIMARY KEY, at_s REAL NOT NULL, kind TEXT NOT NULL, what TEXT NOT NULL
+    )""",
+    """CREATE TABLE entry (
+        id INTEGER PRIMARY KEY, disk TEXT NOT NULL, at_s REAL NOT NULL, mark INTEGER REFERENCES mark (id),
+        name TEXT NOT NULL, model TEXT NOT NULL, firmware TEXT NOT NULL, hours INTEGER, percent INTEGER,
+        size_bytes INTEGER, source TEXT NOT NULL, count INTEGER, unit_bytes INTEGER,
+        since TEXT NOT NULL, low_bytes INTEGER, high_bytes INTEGER, crc_errors INTEGER, reallocated INTEGER,
+        pending INTEGER, uncorrectable INTEGER, media_errors INTEGER, passed INTEGER
+    )""",
+    "CREATE INDEX entry_of ON entry (disk, at_s)",
+)
 _THIN = """
 DELETE FROM entry WHERE at_s < ? AND mark IS NULL
     AND id NOT IN (SELECT MAX(id) FROM entry GROUP BY disk, CAST(at_s / ? AS INTEGER))
@@ -50,54 +45,14 @@ def ledger_path() -> Path:
 _COLUMNS = tuple(Entry.__struct_fields__)
 
 
-class Ledger:
-    """The opened ledger; one thread's, and to be closed (it is a context manager).
-
-    Args:
-        path: the file; it is made where there is none.
+class Ledger(Database):
+    """The opened ledger; see ``Database``.
 
     Raises:
         LedgerError: it cannot be opened, or is of a newer raidtui.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        with self._told():
-            path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-            self._file = _connect(path)
-        try:
-            with self._told():
-                self._prepare()
-        except LedgerError:
-            self._file.close()
-            raise
-
-    def _prepare(self) -> None:
-        version = self._version()
-        if version == 0:
-            with self._transaction():
-                if self._version() == 0:  # another raidtui may have been faster
-                    for statement in filter(str.strip, _MAKE.split(";")):
-                        self._file.execute(statement)
-                    self._file.execute(f"PRAGMA user_version = {SCHEMA}")
-        elif version > SCHEMA:
-            raise LedgerError(f"the ledger {self._path} is of a newer raidtui (form {version})")
-
-    def _version(self) -> int:
-        return int(self._file.execute("PRAGMA user_version").fetchone()[0])
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+    what, schema, make, error = "ledger", SCHEMA, _MAKE, LedgerError
 
     def add(self, *entries: Entry) -> None:
         """Keep readings, all or none.
@@ -106,10 +61,10 @@ class Ledger:
             LedgerError: the file cannot be written.
         """
         holes = ", ".join("?" * len(_COLUMNS))
-        with self._told(), self._transaction():
+        with self.writing() as file:
             for entry in entries:
                 values = [_fitting(getattr(entry, column)) for column in _COLUMNS]
-                self._file.execute(f"INSERT INTO entry ({', '.join(_COLUMNS)}) VALUES ({holes})", values)  # noqa: S608
+                file.execute(f"INSERT INTO entry ({', '.join(_COLUMNS)}) VALUES ({holes})", values)  # noqa: S608
 
     def mark(self, kind: str, what: str, at_s: float) -> int:
         """Make a mark and return its id; entries that belong to it carry that.
@@ -117,23 +72,21 @@ class Ledger:
         Raises:
             LedgerError: the file cannot be written.
         """
-        with self._told(), self._transaction():
-            made = self._file.execute(
-                "INSERT INTO mark (at_s, kind, what) VALUES (?, ?, ?)", (at_s, kind, what)
-            )
+        with self.writing() as file:
+            made = file.execute("INSERT INTO mark (at_s, kind, what) VALUES (?, ?, ?)", (at_s, kind, what))
         return int(made.lastrowid or 0)
 
     def marks(self, since_s: float = 0.0) -> tuple[Mark, ...]:
         """Return the marks since a time, the oldest first."""
         query = "SELECT id, at_s, kind, what FROM mark WHERE at_s >= ? ORDER BY at_s, id"
-        with self._told():
-            rows = self._file.execute(query, (since_s,)).fetchall()
+        with self.reading() as file:
+            rows = file.execute(query, (since_s,)).fetchall()
         return tuple(Mark(id=row[0], at_s=row[1], kind=row[2], what=row[3]) for row in rows)
 
     def disks(self) -> tuple[str, ...]:
         """Return all disks that were ever read."""
-        with self._told():
-            rows = self._file.execute("SELECT DISTINCT disk FROM entry ORDER BY disk").fetchall()
+        with self.reading() as file:
+            rows = file.execute("SELECT DISTINCT disk FROM entry ORDER BY disk").fetchall()
         return tuple(row[0] for row in rows)
 
     def entries(self, disk: str, since_s: float = 0.0) -> tuple[Entry, ...]:
@@ -146,8 +99,8 @@ class Ledger:
 
     def _entries(self, where: str, *values: object) -> tuple[Entry, ...]:
         query = f"SELECT {', '.join(_COLUMNS)} FROM entry WHERE {where} ORDER BY at_s, id"  # noqa: S608
-        with self._told():
-            rows = self._file.execute(query, values).fetchall()
+        with self.reading() as file:
+            rows = file.execute(query, values).fetchall()
         found = (dict(zip(_COLUMNS, row, strict=True)) for row in rows)
         return tuple(
             Entry(**{**row, "passed": None if row["passed"] is None else bool(row["passed"])})
@@ -163,42 +116,11 @@ class Ledger:
         Raises:
             LedgerError: the file cannot be written.
         """
-        with self._told(), self._transaction():
-            gone = self._file.execute(_THIN, (before_s, DAY_S))
+        with self.writing() as file:
+            gone = file.execute(_THIN, (before_s, DAY_S))
         return int(gone.rowcount)
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._file.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._file.execute("ROLLBACK")
-            raise
-        self._file.execute("COMMIT")
-
-    @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        """Say in one error what went wrong with the file."""
-        try:
-            import sqlite3  # noqa: PLC0415  (5 ms that most runs do without)
-        except ImportError as error:
-            raise LedgerError("this Python has no sqlite3, and so no ledger can be kept") from error
-        try:
-            yield
-        except OSError as error:
-            raise LedgerError(f"the ledger {self._path} cannot be opened: {error.strerror}") from error
-        except sqlite3.Error as error:
-            remedy = "; move it away and a new one is made" if "not a database" in str(error) else ""
-            raise LedgerError(f"the ledger {self._path} cannot be used: {error}{remedy}") from error
 
 
 def _fitting(value: object) -> object:
     """SQLite's integers have 64 bits; a count beyond that is none."""
     return None if isinstance(value, int) and abs(value) > _MOST else value
-
-
-def _connect(path: Path) -> Any:  # noqa: ANN401  (sqlite3.Connection, which is not imported here)
-    import sqlite3  # noqa: PLC0415
-
-    return sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)
