@@ -90,7 +90,8 @@ clean: ## remove all that was built, .venv and caches
 system:
 	@$(FUNCTIONS); \
 	missing=; \
-	for pair in linux.uml=user-mode-linux mdadm=mdadm udevadm=udev modprobe=kmod pivot_root=util-linux pvcreate=lvm2 sfdisk=fdisk fio=fio \
+	for pair in linux.uml=user-mode-linux mdadm=mdadm udevadm=udev modprobe=kmod pivot_root=util-linux mount=mount pgrep=procps \
+	    pvcreate=lvm2 sfdisk=fdisk mkfs.ext4=e2fsprogs mkfs.xfs=xfsprogs systemd-tmpfiles=systemd fio=fio \
 	    qemu-system-x86_64=qemu-system-x86 smartctl=smartmontools; do \
 	    PATH="$(SBIN)" command -v "$${pair%%=*}" >/dev/null 2>&1 || missing="$$missing $${pair#*=}"; \
 	done; \

@@ -1,12 +1,12 @@
-"""What it costs fio to be watched: IOPS with a worker and a follower attached, beside bare fio, in one run.
+"""What it costs fio to be watched: IOPS with a worker and the console's pane 5, beside bare fio, in one run.
 
 `python -m benchmarks.fio` prints one JSON object.  Both read a small file in memory (tmpfs): that makes the
 most requests a second that there can be, so that whatever is taken away from fio shows.  Bare and watched
-take turns, and each pair gives a ratio.  Watched is the real thing, a benchmark's worker and what `raidtui
-bench attach` runs, each a process of its own; all that they keep is in a folder that goes away.
+take turns, and each pair gives a ratio.  Watched is the real thing, a benchmark's worker and the console on a
+terminal of its own with pane 5 in view; all that they keep is in a folder that goes away.
 
 Other load on the machine takes more from fio than we do.  So there is also the ratio of requests per second
-of fio's own CPU time, which other load hardly moves, less the CPU time of worker and follower.
+of fio's own CPU time, which other load hardly moves, less the CPU time of worker and console.
 """
 
 import argparse
@@ -23,6 +23,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from unittest.mock import patch
 
+import psutil
+
+from benchmarks.probe import Probe
+from benchmarks.records import Script
 from benchmarks.trees import CHECKOUT
 from raidtui.bench.course import Course
 from raidtui.bench.place import Place
@@ -31,11 +35,12 @@ from raidtui.bench.start import find_bench, make_job
 from raidtui.bench.worker import BenchWorker
 from raidtui.bench.workload import Workload, workload_options
 from raidtui.host.opening import open_root
-from raidtui.orders.bench_run import follow
+from raidtui.ui.launch import launch
 
 ROUNDS, QUICK_ROUNDS = 11, 5
 LIMIT_S = 120.0
 MEMORY = Path("/dev/shm")  # noqa: S108 - nothing is left there
+SCRIPT = Script(columns=120, lines=40)
 WORK = Workload(rw="randread", block_bytes=4096, size_bytes=16 << 20, runtime_s=3, direct=False)
 
 
@@ -56,7 +61,7 @@ class FioWatched:
 
     @property
     def ratio_by_cpu(self) -> float:
-        """Likewise, by requests per CPU second, less what worker and follower took of a CPU."""
+        """Likewise, by requests per CPU second, less what worker and console took of a CPU."""
         bare, watched = (
             statistics.median(iops / cpu for iops, cpu in rounds) for rounds in (self.bare, self.watched)
         )
@@ -74,7 +79,7 @@ class FioWatched:
 
     @property
     def cpu_pct(self) -> float:
-        """Of one CPU, worker and follower together; only when it ran."""
+        """Of one CPU, worker and console together; only when it ran."""
         return 100 * statistics.median(self.cpu_s) / WORK.runtime_s
 
 
@@ -115,28 +120,60 @@ def _bare(fio: str, folder: str) -> tuple[float, float]:
 
 
 def _watched(folder: Path) -> tuple[float, float, float]:
-    """A benchmark's worker, and a follower whose output is read; also the CPU seconds of both."""
+    """A benchmark's worker, and the console with pane 5 in view; also the CPU seconds of both."""
     folder.mkdir()
     with patch("raidtui.jobs.store.journal_path", lambda: folder / "journal.jsonl"):
         make_job(open_root("/"), Course(title="watched", place=Place(directory=str(folder)), work=WORK))
-    worker, follower = _process("work", folder), _process("follow", folder)
-    said, _ = follower.communicate(timeout=LIMIT_S)
-    done, _ = worker.communicate(timeout=LIMIT_S)
-    if b" IOPS  " not in said:
-        raise ValueError(f"the follower saw nothing: {said.decode()[-200:]!r}")
+    console = Probe(_argv("watch", folder), SCRIPT, env={}, cwd=CHECKOUT)
+    try:
+        console.start()
+        _shows(console, "5 Bench", LIMIT_S)
+        console.keys("5")
+        _shows(console, "begins", LIMIT_S)
+        before_s = _cpu_s(console.pid)
+        worker = subprocess.Popen(
+            _argv("work", folder), cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+        )
+        _shows(console, "IOPS  ", LIMIT_S)
+        console.wait(lambda: worker.poll() is not None, limit_s=console.now_s() + LIMIT_S)
+        watched_s = _cpu_s(console.pid) - before_s
+        done, _ = worker.communicate(timeout=LIMIT_S)
+        _shows(console, "watched: done", LIMIT_S)
+        console.quit("q")
+    finally:
+        console.close()
     iops, busy, cpu_s = json.loads(done)
-    return float(iops), float(busy), float(cpu_s) + float(said.split()[-1])
+    return float(iops), float(busy), float(cpu_s) + watched_s
 
 
-def _process(order: str, folder: Path) -> subprocess.Popen[bytes]:
-    argv = (sys.executable, "-m", "benchmarks.fio", order, str(folder))
-    return subprocess.Popen(argv, cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+def _shows(console: Probe, words: str, limit_s: float) -> None:
+    """Wait until the console's screen has these words.
+
+    Raises:
+        ValueError: it does not come to.
+    """
+
+    def there() -> bool:
+        console.replay.rest(console.chunks)
+        return words in console.replay.screen.text()
+
+    if not console.wait(there, limit_s=console.now_s() + limit_s):
+        raise ValueError(f"the console never showed {words!r}: {console.replay.screen.text()[-200:]!r}")
+
+
+def _cpu_s(pid: int) -> float:
+    times = psutil.Process(pid).cpu_times()
+    return float(times.user + times.system)
+
+
+def _argv(order: str, folder: Path) -> tuple[str, ...]:
+    return (sys.executable, "-m", "benchmarks.fio", order, str(folder))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure; or be the worker or the follower of one round."""
+    """Measure; or be the worker or the console of one round."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fio", description=__doc__)
-    parser.add_argument("order", nargs="?", choices=("work", "follow"), help="used by itself")
+    parser.add_argument("order", nargs="?", choices=("work", "watch"), help="used by itself")
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     arguments = parser.parse_args(argv)
@@ -148,11 +185,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         patch("raidtui.jobs.store.journal_path", lambda: path),
         patch("raidtui.bench.results.journal_path", lambda: path),
     ):
+        if arguments.order == "watch":
+            launch(open_root("/"), theme=None, mouse=False)
         job, begun_s = find_bench(), time.process_time()
-        if arguments.order == "follow":
-            follow(job)
-            print(time.process_time() - begun_s)
-            return 0
         BenchWorker(open_root("/"), job).work()
         cpu_s = time.process_time() - begun_s
         with Results() as results:

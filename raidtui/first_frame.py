@@ -17,7 +17,7 @@ from raidtui.model.geometry import losses_left
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, layout_short
 from raidtui.palette import choose_theme, read_colours
 
-TABS = (("1", "Arrays"), ("2", "Build"), ("3", "Wear"), ("4", "Tune"), ("6", "Log"))
+TABS = (("1", "Arrays"), ("2", "Build"), ("3", "Wear"), ("4", "Tune"), ("5", "Bench"), ("6", "Log"))
 SMALLEST = (60, 15)
 _WORDS = {"recovery": "recover"}
 

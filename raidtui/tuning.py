@@ -20,6 +20,7 @@ from raidtui.host.root import Root
 from raidtui.jobs.changed import Done, Record, Write, changed_by, record_path
 from raidtui.jobs.journal import Journal, journal_path, who
 from raidtui.jobs.runner import Outcome, run_plan, undo_of
+from raidtui.jobs.store import Job, jobs_folder, worker_of
 from raidtui.model.knob import Tuning, same_value
 from raidtui.model.plan import Plan, Refusal, Step
 from raidtui.model.smart import ErrorRecovery
@@ -78,6 +79,14 @@ class Tuner:
         self._own: set[str] = set()
         self.record = Record(root, record or (record_path() if root.live else None))
         self.journal = journal or Journal(journal_path() if root.live else None)
+
+    @property
+    def measuring(self) -> bool:
+        """Whether a benchmark runs on this host, whoever began it."""
+        if not self._root.live:
+            return False
+        job = worker_of(jobs_folder())
+        return job is not None and Job(jobs_folder() / job).order == "bench"
 
     def forget(self) -> None:
         """Read rules, profiles and configuration files afresh next time."""

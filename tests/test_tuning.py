@@ -9,7 +9,9 @@ import pytest
 
 from raidtui.actions.keep import Item, plan_keep
 from raidtui.actions.tune import Asked, plan_set
+from raidtui.host.dir_root import DirRoot
 from raidtui.jobs.journal import Journal
+from raidtui.jobs.store import COURSE_FILE, Job, only_worker
 from raidtui.model.plan import Plan, Refusal
 from raidtui.tuning import Result, Tuner, read_profiles
 from tests.kernel import ends
@@ -185,6 +187,20 @@ def test_what_was_put_back_when_leaving_is_not_undone_by_another_run(tmp_path: P
     undone = desk.undo()
     assert isinstance(undone, Result)
     assert undone.sentences == ("queue_depth of sdb: 4 → 32",)
+
+
+def test_a_benchmark_that_runs_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raidtui.tuning.jobs_folder", lambda: tmp_path)
+    tuner = Tuner(DirRoot("/"), record=tmp_path / "tune.json", journal=Journal(None))
+    plan = Plan(title="bench: 4K", subject="data", steps=())
+    bench, other = (Job.create(plan, host="nas", folder=tmp_path) for _ in range(2))
+    bench.keep(COURSE_FILE, b"{}")
+    assert not tuner.measuring
+    with only_worker(tmp_path, bench.id):
+        assert tuner.measuring
+        assert not Desk(TuneHost()).tuner.measuring  # it runs here, and not on another host
+    with only_worker(tmp_path, other.id):
+        assert not tuner.measuring
 
 
 def test_a_host_that_is_not_real_keeps_nothing() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.root import MemoryRoot
+from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.smart import smart_argv
 from raidtui.host.smart_names import smart_names
 from raidtui.host.tools import output_path

@@ -108,13 +108,14 @@ class TuneHost(Kernel):
             vendor = "intel_pstate" if cpus["scaling_driver"].startswith("intel") else "amd_pstate"
             self.extra[f"{CPUS}/{vendor}/status"] = mode
         self.extra |= dict(files or {})
+        self.links_too: dict[str, str] = {}
         self.extra = {path: f"{text}\n" for path, text in self.extra.items() if text != "-"}
         disks = dict(more.pop("disks", {}))
         super().__init__(*own, disks={name: disks.get(name, {}) for name in names} | disks, **more)
 
     def _tree(self) -> Any:
         tree = super()._tree()
-        return Tree(files=tree.files | self.extra, links=tree.links)
+        return Tree(files=tree.files | self.extra, links=tree.links | self.links_too)
 
     def _take(self, path: str, text: str) -> None:
         if path not in self.extra:

@@ -27,7 +27,7 @@ def refuse_value(subject: Subject, knob: str, value: str, wanted: Wanted) -> Ref
     if knob not in subject.values:
         return Refusal(why=subject.absent.get(knob) or f"{subject.title} has no {knob}")
     known = subject.values[knob]
-    if knob == "scheduler" and value in OLD_SCHEDULERS:
+    if knob == "scheduler" and value in OLD_SCHEDULERS and value not in known.choices:
         return _old_scheduler(value)
     if value == "system" and knob.startswith("sync_speed_"):
         return None

@@ -4,28 +4,40 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.bench.ask_devices import offer_device, offer_scratch
+from raidtui.bench.ask_devices import Site, offer_device, offer_scratch
 from raidtui.bench.cost import Cost, estimate
 from raidtui.bench.course import ONE, Axis, Conditions, Course, Scratch, Way
 from raidtui.bench.environment import read_arrays
-from raidtui.bench.jobfile import judge_job_file
+from raidtui.bench.jobfile import JobFile, judge_job_file
 from raidtui.bench.knobs import find_knob, knob_axis
-from raidtui.bench.place import Place, find_directory, refuse_room, refuse_size
+from raidtui.bench.knobs_scratch import is_bitmap, of_arrays, scratch_axis
+from raidtui.bench.place import Place, find_directory, free_bytes, refuse_room, refuse_size
 from raidtui.bench.presets import PRESETS, find_preset
 from raidtui.bench.steady import MOST_ROUNDS
 from raidtui.bench.trouble import refuse_fio
 from raidtui.bench.workload import Workload, refuse_workload
 from raidtui.host.fio import read_fio_version
 from raidtui.host.root import Root
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Plan, Refusal
 from raidtui.model.units import binary_size
 from raidtui.monitor.sampler import Sampler
 
 _MOST_RUNS = 5000
+_MOST_BYTES = 1 << 20
+_PARTS = {
+    Way.BLOCK: "blocks",
+    Way.DEPTH: "depths",
+    Way.JOBS: "jobs",
+    Way.LEVEL: "levels",
+    Way.LAYOUT: "layouts",
+    Way.CHUNK: "chunks",
+    Way.BITMAP: "bitmap",
+}
 
 
 class Request(Struct, frozen=True, kw_only=True):
@@ -34,7 +46,7 @@ class Request(Struct, frozen=True, kw_only=True):
     Args:
         work: what fio is asked to do; None with a preset or a job file.
         preset: a preset's name.
-        job_file: (name, text) of somebody's own.
+        job_file: where somebody's own is.
         changes: fields of the workload that shall be other than the preset's.
         directory, device, scratch: where: one of the three.
         write: whether the device may be written to.
@@ -48,7 +60,7 @@ class Request(Struct, frozen=True, kw_only=True):
 
     work: Workload | None = None
     preset: str = ""
-    job_file: tuple[str, str] | None = None
+    job_file: str = ""
     changes: dict[str, object] = {}
     directory: str = ""
     device: str = ""
@@ -68,18 +80,32 @@ class Request(Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
+class Misfit(Refusal, frozen=True, kw_only=True):
+    """A refusal that knows what it is about.
+
+    Args:
+        part: a field of ``Request``, or of a workload; a knob's name.
+    """
+
+    part: str
+
+
 class Offer(Struct, frozen=True, kw_only=True):
     """A course that can be run.
 
     Args:
         loses: what is gone afterwards, a sentence each.
         notes: what else there is to know.
+        arrays: the plans that make its scratch arrays; each will have another UUID then.
+        room: what its files take of what is free; "" where there are none.
     """
 
     course: Course
     cost: Cost
     loses: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    arrays: tuple[Plan, ...] = ()
+    room: str = ""
 
     @property
     def sentences(self) -> list[str]:
@@ -92,6 +118,8 @@ class Offer(Struct, frozen=True, kw_only=True):
         for axis in self.course.axes:
             for plan in axis.plans:
                 lines += [f"  {axis.name}: {step.command}" for step in plan.steps]
+            if axis.way is Way.KNOB and not axis.plans:
+                lines.append(f"  {axis.name}: {', '.join(axis.values)}, set on each array once it is there")
         return lines
 
 
@@ -107,15 +135,14 @@ def make_course(root: Root, request: Request) -> Offer | Refusal:
     placed = _where(root, request)
     if isinstance(placed, Refusal):
         return placed
-    place, scratch, loses = placed
-    axes = _axes(root, request, place, base)
+    axes = _axes(root, request, placed.place, base)
     if isinstance(axes, Refusal):
         return axes
     steady = request.conditions.steady
     course = replace(
         base,
-        place=place,
-        scratch=scratch,
+        place=placed.place,
+        scratch=placed.scratch,
         axes=axes,
         conditions=request.conditions,
         repeats=MOST_ROUNDS if steady else request.repeats,
@@ -125,9 +152,20 @@ def make_course(root: Root, request: Request) -> Offer | Refusal:
     )
     if refusal := _refuse_course(root, course):
         return refusal
-    array = next((each for each in Sampler(root).sample().arrays if each.name in place.arrays[-1:]), None)
-    cost = estimate(course, array, disks=len(place.disks))
-    return Offer(course=course, cost=cost, loses=loses, notes=_notes(root, course))
+    lowest = course.place.arrays[-1:]
+    array = next((each for each in Sampler(root).sample().arrays if each.name in lowest), None)
+    return Offer(
+        course=course,
+        cost=estimate(course, array, disks=len(course.place.disks)),
+        loses=placed.loses,
+        notes=_notes(root, course),
+        arrays=placed.arrays,
+        room=_room(course),
+    )
+
+
+def _about(part: str, refusal: Refusal) -> Misfit:
+    return Misfit(why=refusal.why, remedy=refusal.remedy, part=part)
 
 
 def _what(request: Request) -> Course | Refusal:
@@ -141,24 +179,41 @@ def _what(request: Request) -> Course | Refusal:
             else "more than one thing to measure is given",
             remedy=f"name a preset ({names}), a job file, or a kind of I/O with its size",
         )
-    if request.job_file is not None:
-        file = judge_job_file(*request.job_file)
+    if request.job_file:
+        file = read_job_file(request.job_file)
         if isinstance(file, Refusal):
-            return file
+            return _about("job_file", file)
         if request.changes or request.blocks or request.depths or request.jobs:
             return Refusal(why="a job file is run as it is", remedy="change it there")
         return Course(title=file.name, place=Place(), job_file=file)
     preset = find_preset(request.preset) if request.preset else None
     if request.preset and preset is None:
         names = ", ".join(each.name for each in PRESETS)
-        return Refusal(why=f"there is no preset {request.preset!r}", remedy=f"there are: {names}")
+        remedy = f"there are: {names}"
+        return Misfit(part="preset", why=f"there is no preset {request.preset!r}", remedy=remedy)
     work = preset.work if preset is not None else request.work
     if work is None:
         return Refusal(why="what to measure is not given")
     return Course(title="", place=Place(), preset=request.preset, work=replace(work, **request.changes))
 
 
-def _where(root: Root, request: Request) -> tuple[Place, Scratch | None, tuple[str, ...]] | Refusal:
+def read_job_file(path: str) -> JobFile | Refusal:
+    """Return somebody's own job file, or why it is not run."""
+    file = Path(path).expanduser() if path.startswith("~") else Path(path)
+    remedy = "give the path of a fio job file"
+    try:
+        if file.is_dir():
+            return Refusal(why=f"{path} is a folder", remedy=remedy)
+        if file.exists() and (not file.is_file() or file.stat().st_size > _MOST_BYTES):
+            return Refusal(why=f"{path} is no job file: those are texts of a few lines", remedy=remedy)
+        return judge_job_file(file.name, file.read_text(encoding="utf-8"))
+    except OSError as error:
+        return Refusal(why=f"{path}: {error.strerror or error}", remedy=remedy)
+    except ValueError:  # what is no UTF-8; a NUL in the path
+        return Refusal(why=f"{path} is no text", remedy=remedy)
+
+
+def _where(root: Root, request: Request) -> Site | Refusal:
     if sum((bool(request.directory), bool(request.device), request.scratch is not None)) != 1:
         return Refusal(
             why="where to measure is not given, or more than once",
@@ -166,25 +221,32 @@ def _where(root: Root, request: Request) -> tuple[Place, Scratch | None, tuple[s
         )
     if request.directory:
         place = find_directory(root, request.directory)
-        return place if isinstance(place, Refusal) else (place, None, ())
-    if request.job_file is not None:
-        return Refusal(why="a job file runs in a folder alone", remedy="name one with --directory")
+        return _about("directory", place) if isinstance(place, Refusal) else Site(place=place)
+    if request.job_file:
+        why = "a job file runs in a folder alone"
+        return Misfit(part="directory", why=why, remedy="name one with --directory")
     if request.scratch is not None:
-        wanted = Course(title="", place=Place(), scratch=request.scratch, axes=_array_axes(request))
-        shapes = [shape for point in wanted.points if (shape := wanted.scratch_at(point)) is not None]
-        return offer_scratch(root, request.scratch, shapes, request.confirmed)
+        site = offer_scratch(root, request.scratch, _shapes(request), request.confirmed)
+        return _about("scratch", site) if isinstance(site, Refusal) else site
     if not os.access(f"/dev/{request.device}", os.R_OK):
-        return Refusal(why=f"/dev/{request.device} may not be read by this user", remedy="run it with sudo")
-    return offer_device(root, request.device, write=request.write, confirmed=request.confirmed)
+        why = f"/dev/{request.device} may not be read by this user"
+        return Misfit(part="device", why=why, remedy="run it with sudo")
+    site = offer_device(root, request.device, write=request.write, confirmed=request.confirmed)
+    return _about("device", site) if isinstance(site, Refusal) else site
 
 
 def _axes(root: Root, request: Request, place: Place, base: Course) -> tuple[Axis, ...] | Refusal:
     axes = list(_array_axes(request))
     for name, values in request.knobs:
-        knob = find_knob(name, root, place)
-        axis = knob if isinstance(knob, Refusal) else knob_axis(knob, values)
+        if request.scratch is not None and is_bitmap(name):
+            continue  # it is one of the arrays' own axes
+        if request.scratch is not None and of_arrays(name):
+            axis = scratch_axis(name, values, _shapes(request))
+        else:
+            knob = find_knob(name, root, place)
+            axis = knob if isinstance(knob, Refusal) else knob_axis(knob, values)
         if isinstance(axis, Refusal):
-            return axis
+            return _about(name, axis)
         axes.append(axis)
     blocks = request.blocks
     preset = find_preset(base.preset) if base.preset else None
@@ -195,25 +257,37 @@ def _axes(root: Root, request: Request, place: Place, base: Course) -> tuple[Axi
             axes.append(Axis(way=way, values=tuple(map(str, numbers))))
     for axis in axes:
         if len(set(axis.values)) < len(axis.values) or not axis.values:
-            return Refusal(why=f"{axis.label} is given a value twice, or none", remedy="name each value once")
+            why = f"{axis.label} is given a value twice, or none"
+            return Misfit(part=_PARTS.get(axis.way, axis.name), why=why, remedy="name each value once")
     return tuple(axes)
+
+
+def _shapes(request: Request) -> list[Scratch]:
+    """Return all arrays that will be made."""
+    wanted = Course(title="", place=Place(), scratch=request.scratch, axes=_array_axes(request))
+    return [shape for point in wanted.points if (shape := wanted.scratch_at(point)) is not None]
 
 
 def _array_axes(request: Request) -> tuple[Axis, ...]:
     if request.scratch is None:
         return ()
-    given = ((Way.LEVEL, request.levels), (Way.LAYOUT, request.layouts), (Way.CHUNK, request.chunks))
+    bitmaps = next((values for name, values in request.knobs if is_bitmap(name)), ())
+    given = (
+        (Way.LEVEL, request.levels),
+        (Way.LAYOUT, request.layouts),
+        (Way.CHUNK, request.chunks),
+        (Way.BITMAP, bitmaps),
+    )
     return tuple(Axis(way=way, values=values) for way, values in given if values)
 
 
 def _refuse_course(root: Root, course: Course) -> Refusal | None:
     if course.repeats < 1:
-        return Refusal(why=f"{course.repeats} repeats are none", remedy="choose 1 or more")
+        return Misfit(part="repeats", why=f"{course.repeats} repeats are none", remedy="choose 1 or more")
     if len(course.points) * course.repeats > _MOST_RUNS:
         count = len(course.points) * course.repeats
-        return Refusal(
-            why=f"that would be {count} runs", remedy=f"{_MOST_RUNS} are the most: leave values out"
-        )
+        remedy = f"{_MOST_RUNS} are the most: leave values out"
+        return Misfit(part="repeats", why=f"that would be {count} runs", remedy=remedy)
     if course.scratch is None and any(axis.way in {Way.LEVEL, Way.LAYOUT, Way.CHUNK} for axis in course.axes):
         return Refusal(why="chunks and layouts want arrays to be made", remedy="give devices with --scratch")
     most = 0
@@ -222,15 +296,22 @@ def _refuse_course(root: Root, course: Course) -> Refusal | None:
         if work is None:
             continue
         if refusal := refuse_workload(work):
-            return refusal
+            return _about("work", refusal)
         most = max(most, course.region_bytes(work))
         if course.place.device and work.writes and not course.place.writes:
-            return Refusal(
+            return Misfit(
+                part="write",
                 why=f"{course.place.words} is only read: {work.words} would overwrite what is on it",
                 remedy="if that is what you want, give --write, and its serial number with --confirm",
             )
     if course.job_file is not None:
         most = course.job_file.size_bytes or 0
+    refusal = _refuse_most(root, course, most)
+    return _about("size_bytes", refusal) if refusal is not None else None
+
+
+def _refuse_most(root: Root, course: Course, most: int) -> Refusal | None:
+    """Return why there is no room for so many bytes, or None."""
     if course.place.directory:
         return refuse_room(course.place, most)
     if course.scratch is not None and most > course.scratch.least_bytes:
@@ -240,6 +321,19 @@ def _refuse_course(root: Root, course: Course) -> Refusal | None:
             remedy="choose a smaller size",
         )
     return refuse_size(root, course.place, most) if course.place.device else None
+
+
+def _room(course: Course) -> str:
+    """Return what files take of what is free, in a sentence; "" where there are none."""
+    if not course.place.directory:
+        return ""
+    works = [work for point in course.points if (work := course.work_at(point)) is not None]
+    most = max((course.region_bytes(work) for work in works), default=0)
+    if course.job_file is not None:
+        most = course.job_file.size_bytes or 0
+    files = f"Its files take {binary_size(most)}" if most else "How much its files take is not known"
+    free = binary_size(free_bytes(course.place.directory))
+    return f"{files}; {free} are free at {course.place.directory}, and the files are removed afterwards."
 
 
 def _notes(root: Root, course: Course) -> tuple[str, ...]:
@@ -272,8 +366,16 @@ def _title(base: Course, axes: Sequence[Axis]) -> str:
 
 
 def sweep_values(text: str) -> tuple[str, ...]:
-    """Return the values of "1,8,32"."""
-    return tuple(word.strip() for word in text.split(",") if word.strip())
+    """Return the values of "1,8,32"; "1..31" stands for all numbers from 1 to 31."""
+    return tuple(value for word in text.split(",") if word.strip() for value in _span(word.strip()))
+
+
+def _span(word: str) -> Sequence[str]:
+    first, dots, last = word.partition("..")
+    numbers = all(each.isdecimal() and len(each) < 8 for each in (first, last))
+    if not dots or not numbers or not 0 < int(last) - int(first) < _MOST_RUNS:
+        return (word,)
+    return [str(number) for number in range(int(first), int(last) + 1)]
 
 
 def is_chunk(word: str) -> bool:

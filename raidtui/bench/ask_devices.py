@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.actions.contents import device_facts, loss_of
@@ -14,20 +15,35 @@ from raidtui.bench.place import Place, below, find_device
 from raidtui.bench.scratch import plan_scratch, survey_of
 from raidtui.host.root import Root
 from raidtui.model.capacity import capacity_kib, raid10_layout, usable_kib
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Device, Survey
 from raidtui.model.units import KIB
 
 _CHUNK_KIB = 512
 
 
-def offer_device(
-    root: Root, name: str, *, write: bool, confirmed: Sequence[str]
-) -> tuple[Place, None, tuple[str, ...]] | Refusal:
+class Site(Struct, frozen=True, kw_only=True):
+    """Where somebody may measure.
+
+    Args:
+        scratch: what arrays are made of, if so.
+        loses: what is gone afterwards, a sentence each.
+        arrays: the plans that make the arrays.
+    """
+
+    place: Place
+    scratch: Scratch | None = None
+    loses: tuple[str, ...] = ()
+    arrays: tuple[Plan, ...] = ()
+
+
+def offer_device(root: Root, name: str, *, write: bool, confirmed: Sequence[str]) -> Site | Refusal:
     """Return a device as a place, with what is lost; or why it is none."""
     place = find_device(root, name)
-    if isinstance(place, Refusal) or not write:
-        return place if isinstance(place, Refusal) else (place, None, ())
+    if isinstance(place, Refusal):
+        return place
+    if not write:
+        return Site(place=place)
     survey = survey_of(root, (name,))
     device = survey.devices.get(name)
     if device is None:
@@ -40,12 +56,12 @@ def offer_device(
     if refusal:
         return refusal
     loses = tuple(text for text in (loss_of(device, survey),) if text)
-    return replace(place, writes=True, needs=device_facts(device)), None, loses
+    return Site(place=replace(place, writes=True, needs=device_facts(device)), loses=loses)
 
 
 def offer_scratch(
     root: Root, scratch: Scratch, shapes: Sequence[Scratch], confirmed: Sequence[str]
-) -> tuple[Place, Scratch, tuple[str, ...]] | Refusal:
+) -> Site | Refusal:
     """Return the devices of scratch arrays as a place, with what is lost; or why there can be no such arrays.
 
     Args:
@@ -64,10 +80,13 @@ def offer_scratch(
             return Refusal(why=f"there is no block device {name}")
         devices.append(device)
     refusal = _refuse(devices, survey)
-    for shape in shapes:
+    arrays = []
+    for shape in dict.fromkeys(shapes):
         made = plan_scratch(shape, survey) if shape.level else None
         if isinstance(made, Refusal):
             refusal = refusal or made
+        elif made is not None:
+            arrays.append(made[1])
     if refusal := refusal or _unconfirmed(devices, survey, confirmed):
         return refusal
     disks = tuple(dict.fromkeys(disk for name in scratch.devices for disk in below(root, name)[0]))
@@ -75,7 +94,8 @@ def offer_scratch(
     needs = tuple(fact for device in devices for fact in device_facts(device))
     place = Place(disks=disks, members=scratch.devices)
     least = min((_array_bytes(shape, devices) for shape in shapes), default=0)
-    return place, replace(scratch, needs=needs, least_bytes=least), loses
+    made_of = replace(scratch, needs=needs, least_bytes=least)
+    return Site(place=place, scratch=made_of, loses=loses, arrays=tuple(arrays))
 
 
 def _array_bytes(shape: Scratch, devices: Sequence[Device]) -> int:

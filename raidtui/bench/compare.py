@@ -178,16 +178,20 @@ def curves(series: Sequence[Series], samples: Mapping[int, Sequence[Sample]]) ->
     """
     found = []
     for each in series:
-        ordered = sorted(each.runs, key=lambda run: run.iops)
-        run = ordered[(len(ordered) - 1) // 2]
+        run = middle_run(each.runs)
         points = tuple(_point(sample) for sample in samples.get(run.id, ()))
         if points:
             found.append(Curve(label=each.label or run.words, points=points))
     return tuple(found)
 
 
+def middle_run(runs: Sequence[Record]) -> Record:
+    """Return the run that stands for at least one: the one in the middle by IOPS."""
+    return sorted(runs, key=lambda run: run.iops)[(len(runs) - 1) // 2]
+
+
 def _point(sample: Sample) -> tuple[float, float, float, int | None]:
-    main = sample.write if sample.write.iops > sample.read.iops else sample.read
+    main = sample.main
     return (
         sample.t_s,
         sample.read.iops + sample.write.iops,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from raidtui.bench.course import Course
+from raidtui.bench.course import Course, Scratch
 from raidtui.bench.workload import Workload
 from raidtui.model.array import Array
 from raidtui.model.levels import PARITY_LEVELS, Raid10Layout
@@ -68,7 +68,7 @@ def estimate(course: Course, array: Array | None = None, *, disks: int = 0) -> C
     for run in course.runs():
         work = course.work_at(run.point)
         scratch = course.scratch_at(run.point)
-        key = "" if scratch is None else f"{run.repeat} {scratch.level} {scratch.layout} {scratch.chunk_kib}"
+        key = "" if scratch is None else _array_key(run.repeat, scratch)
         if work is None:
             written, by_time, sure = _job_file_bytes(course)
             known = known and sure
@@ -98,6 +98,11 @@ def estimate(course: Course, array: Array | None = None, *, disks: int = 0) -> C
         known=known,
         at_most=course.conditions.steady,
     )
+
+
+def _array_key(repeat: int, scratch: Scratch) -> str:
+    """Return what tells one scratch array from the next."""
+    return f"{repeat} {scratch.level} {scratch.layout} {scratch.chunk_kib} {scratch.bitmap}"
 
 
 def _run_bytes(work: Workload) -> tuple[float, bool]:

@@ -35,10 +35,11 @@ class Way(StrEnum):
     LEVEL = "level"
     LAYOUT = "layout"
     CHUNK = "chunk"  # KiB, or "one"
+    BITMAP = "bitmap"  # of scratch arrays, which are made with it; of others it is a knob
     KNOB = "knob"  # a setting of the host
 
 
-_OF_ARRAY = (Way.LEVEL, Way.LAYOUT, Way.CHUNK)
+_OF_ARRAY = (Way.LEVEL, Way.LAYOUT, Way.CHUNK, Way.BITMAP)
 
 
 class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -48,7 +49,8 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
         way: what kind of thing.
         name: of a knob: queue-depth.
         values: what it becomes, in order.
-        plans: of a knob, for each value: the plan that sets it; without steps where it is so already.
+        plans: of a knob, for each value: the plan that sets it; without steps where it is so already. There
+            are none where the knob is one of arrays that are yet to be made.
     """
 
     way: Way
@@ -188,18 +190,24 @@ class Course(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
             return None
         chunk = point.get(Way.CHUNK, str(self.scratch.chunk_kib))
         if chunk == ONE:
-            return replace(self.scratch, devices=self.scratch.devices[:1], level="", layout="", chunk_kib=0)
+            first = self.scratch.devices[:1]
+            return replace(self.scratch, devices=first, level="", layout="", chunk_kib=0, bitmap="")
         return replace(
             self.scratch,
             level=point.get(Way.LEVEL, self.scratch.level),
             layout=point.get(Way.LAYOUT, self.scratch.layout),
             chunk_kib=int(chunk),
+            bitmap=point.get(Way.BITMAP, self.scratch.bitmap),
         )
 
-    def knobs_at(self, point: dict[str, str]) -> tuple[tuple[str, str, Plan], ...]:
-        """Return (name, value, plan) of the knobs at a point."""
+    def knobs_at(self, point: dict[str, str]) -> tuple[tuple[str, str, Plan | None], ...]:
+        """Return (name, value, plan) of the knobs at a point; None is a plan that wants the array first."""
         return tuple(
-            (axis.name, point[axis.name], axis.plans[axis.values.index(point[axis.name])])
+            (
+                axis.name,
+                point[axis.name],
+                axis.plans[axis.values.index(point[axis.name])] if axis.plans else None,
+            )
             for axis in self.axes
             if axis.way is Way.KNOB
         )

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from raidtui.bench.place import Place
 from raidtui.host.block import DiskReader
 from raidtui.host.root import Root
+from raidtui.host.sensors import policy_words
 from raidtui.host.smart import SmartReader
 from raidtui.host.usage import BLOCK
 from raidtui.model.array import Array
@@ -18,7 +19,6 @@ from raidtui.model.levels import Raid10Layout
 from raidtui.monitor.sampler import Sampler
 from raidtui.wear.disk import judge_disk
 
-_CPU = "/sys/devices/system/cpu"
 _SMART_S = 10.0
 
 Wear = tuple[float | None, int | None]
@@ -127,11 +127,9 @@ def read_cpu(root: Root) -> Cpu:
     """Return the processor's name and what governs its speed."""
     lines = (root.text("/proc/cpuinfo") or "").split("\n")
     model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
-    policies = [each for each in root.names(f"{_CPU}/cpufreq") if each.startswith("policy")]
 
     def values(name: str) -> str:
-        texts = (root.text(f"{_CPU}/cpufreq/{policy}/{name}") for policy in policies)
-        return ", ".join(dict.fromkeys(text.strip() for text in texts if text))
+        return ", ".join(dict.fromkeys(policy_words(root, name)))
 
     return Cpu(
         model=model,

@@ -1,16 +1,22 @@
-"""Runs for other programs: CSV with a line a run, and JSON with everything. Pure."""
+"""Runs for other programs: CSV with a line a run, JSON with everything; and the files they go to."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
+import os
+import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
 from raidtui.bench.record import Record
+from raidtui.bench.report import html_report
 from raidtui.bench.samples import Sample
 
+KINDS = ("html", "csv", "json")
 COLUMNS = (
     "id", "job", "number", "repeat", "at_s", "title", "preset", "note", "state", "reason", "place", "point",
     "rw", "block_bytes", "depth", "jobs", "engine", "direct", "seconds",
@@ -86,3 +92,82 @@ def json_bytes(records: Sequence[Record], samples: Mapping[int, Sequence[Sample]
     if samples is not None:
         data["samples"] = {str(number): list(found) for number, found in samples.items()}
     return msgspec.json.format(msgspec.json.encode(data), indent=1) + b"\n"
+
+
+class ExportError(Exception):
+    """A file was not written; the message says why, and what to do."""
+
+
+def export_bytes(
+    kind: str, records: Sequence[Record], samples: Mapping[int, Sequence[Sample]], by: str = "iops"
+) -> bytes:
+    """Return what a file of one of ``KINDS`` holds.
+
+    Args:
+        kind: html, csv or json.
+        records: the runs.
+        samples: by the runs' numbers.
+        by: the figure that the report compares by.
+    """
+    if kind == "html":
+        return html_report(records, samples, measure=by).encode()
+    return csv_text(records).encode() if kind == "csv" else json_bytes(records, samples)
+
+
+def write_export(
+    path: Path,
+    kind: str,
+    records: Sequence[Record],
+    samples: Mapping[int, Sequence[Sample]],
+    by: str = "iops",
+) -> Path:
+    """Write runs to a new file; return its absolute path. What is there already is left as it is.
+
+    Raises:
+        ExportError: the file is there already, or cannot be written.
+    """
+    data = export_bytes(kind, records, samples, by)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    try:
+        number = os.open(path, flags, 0o644)
+    except FileExistsError as error:
+        what = "is a folder: name a file in it" if path.is_dir() else "is there already: choose another name"
+        raise ExportError(f"{path} {what}") from error
+    except (OSError, ValueError) as error:
+        raise ExportError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(data)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            path.unlink()
+        raise ExportError(f"{path}: {error.strerror}; nothing was written") from error
+    return path.absolute()
+
+
+def default_path(kind: str, at_s: float) -> Path:
+    """Return a path in the current folder, of which nothing is there yet.
+
+    Args:
+        kind: html, csv or json.
+        at_s: epoch seconds that name it.
+    """
+    try:
+        folder = Path.cwd()
+    except OSError:  # it was removed
+        folder = Path.home()
+    name = f"raidtui-bench-{time.strftime('%Y%m%d-%H%M', time.localtime(at_s))}"
+    names = [name, *(f"{name}-{number}" for number in range(2, 100))]
+    paths = [folder / f"{each}.{kind}" for each in names]
+    return next((path for path in paths if not os.path.lexists(path)), paths[0])
+
+
+def typed_path(text: str) -> Path:
+    """Return the path that somebody typed: ``~`` is the home folder.
+
+    Raises:
+        ExportError: nothing was typed.
+    """
+    if not text.strip():
+        raise ExportError("type where to write it")
+    return Path(os.path.expanduser(text.strip()))  # noqa: PTH111  (an unknown ~name is no error)

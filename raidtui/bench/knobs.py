@@ -20,6 +20,7 @@ from raidtui.host.root import Root
 from raidtui.host.survey import read_survey
 from raidtui.model.knob import Scope, Tuning
 from raidtui.model.knob_table import ALIASES, KNOBS
+from raidtui.model.knob_table import Knob as KnobKind
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
@@ -84,6 +85,13 @@ class BitmapKnob(Struct, frozen=True, kw_only=True):
         return plan_bitmap(self.survey, array, value)
 
 
+def knob_named(name: str) -> KnobKind | Refusal:
+    """Return what is known of the knob with this name, or that there is none."""
+    word = name.replace("-", "_")
+    knob = KNOBS.get(_SHORT.get(word, word))
+    return knob or Refusal(why=f"there is no knob {name!r}", remedy=f"there are: {', '.join(KNOBS)}")
+
+
 def find_knob(name: str, root: Root, place: Place) -> Knob | Refusal:
     """Return the knob with this name for a place, or that there is none.
 
@@ -92,11 +100,10 @@ def find_knob(name: str, root: Root, place: Place) -> Knob | Refusal:
         root: the host, whose present values are read.
         place: where the measurement runs: its disks and its uppermost array are meant.
     """
-    word = name.replace("-", "_")
-    word = _SHORT.get(word, word)
-    knob = KNOBS.get(word)
-    if knob is None:
-        return Refusal(why=f"there is no knob {name!r}", remedy=f"there are: {', '.join(KNOBS)}")
+    knob = knob_named(name)
+    if isinstance(knob, Refusal):
+        return knob
+    word = knob.name
     snapshot = Sampler(root).sample()
     if word == "bitmap":
         survey = read_survey(root, snapshot, ())
@@ -122,17 +129,25 @@ def knob_axis(knob: Knob, values: Sequence[str]) -> Axis | Refusal:
     """Return the axis of a knob, with the plan of each value; every one of them must know the way back."""
     plans = []
     for value in values:
-        plan = knob.set(value)
+        plan = plan_value(knob, value)
         if isinstance(plan, Refusal):
             return plan
-        plan = with_undo(plan)
-        if not _comes_back(plan):
-            return Refusal(
-                why=f"{knob.name} {value} cannot be undone, and a sweep puts back what it turned",
-                remedy="leave it out",
-            )
         plans.append(plan)
     return Axis(way=Way.KNOB, name=knob.name, values=tuple(values), plans=tuple(plans))
+
+
+def plan_value(knob: Knob, value: str) -> Plan | Refusal:
+    """Return the plan that gives a knob a value, with the way back; or why there is none."""
+    plan = knob.set(value)
+    if isinstance(plan, Refusal):
+        return plan
+    plan = with_undo(plan)
+    if not _comes_back(plan):
+        return Refusal(
+            why=f"{knob.name} {value} cannot be undone, and a sweep puts back what it turned",
+            remedy="leave it out",
+        )
+    return plan
 
 
 def with_undo(plan: Plan) -> Plan:

@@ -1,7 +1,8 @@
 """The live samples in a benchmark's folder: written by its worker, read by whoever follows.
 
-JSON lines: the record of a run as it begins, then its samples. They are not synced: what the kernel has is
-there also when the worker is killed, and a measurement is not disturbed by its own notes.
+JSON lines: the record of a run as it begins, then its samples, and between them what surrounds it. They are
+not synced: what the kernel has is there also when the worker is killed, and a measurement is not disturbed by
+its own notes.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from raidtui.bench.around import Around
 from raidtui.bench.record import Record
 from raidtui.bench.samples import Sample
 
@@ -21,10 +23,11 @@ NAME = "live.jsonl"
 
 
 class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One line: a run that begins, or a sample of the run before."""
+    """One line: a run that begins; or a sample of the run before, or what surrounds it."""
 
     begins: Record | None = None
     sample: Sample | None = None
+    around: Around | None = None
 
 
 class LiveFile:
@@ -46,6 +49,10 @@ class LiveFile:
     def add(self, sample: Sample) -> None:
         """Write a sample."""
         self._write(Line(sample=sample))
+
+    def add_around(self, around: Around) -> None:
+        """Write what surrounds the run."""
+        self._write(Line(around=around))
 
     def _write(self, line: Line) -> None:
         with contextlib.suppress(OSError):
@@ -87,3 +94,23 @@ def last_run(lines: Sequence[Line]) -> tuple[Record | None, list[Sample]]:
                 samples = []
             samples.append(line.sample)
     return record, samples
+
+
+def last_around(lines: Sequence[Line]) -> Around | None:
+    """Return what surrounded the run that began last, as it was seen last."""
+    found: Around | None = None
+    for line in lines:
+        if line.begins is not None or line.around is not None:
+            found = line.around
+    return found
+
+
+def arounds_of_last(lines: Sequence[Line]) -> list[Around]:
+    """Return all that was seen around the run that began last, since fio last began to count anew."""
+    found: list[Around] = []
+    for line in lines:
+        if line.begins is not None or (line.sample is not None and line.sample.anew):
+            found = []
+        elif line.around is not None:
+            found.append(line.around)
+    return found

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
+from raidtui.bench.around import Around, AroundReader, happened, over_all
 from raidtui.bench.cost import measured_bytes
 from raidtui.bench.course import Course, Run
 from raidtui.bench.environment import read_environment
 from raidtui.bench.fio import FioEnd, fio_argv, run_fio
+from raidtui.bench.lookout import Lookout
 from raidtui.bench.place import Place
 from raidtui.bench.record import FAILED, PARTIAL, WHOLE, Record, from_samples
 from raidtui.bench.samples import Sample, figures
@@ -21,6 +24,7 @@ from raidtui.host.block import read_io
 from raidtui.host.root import Root
 
 _JOB_FILE = "job.fio"
+_PROBE = "raidtui-was-here"
 
 
 def begun_record(root: Root, job: str, course: Course, run: Run, *, place: Place, fio: str) -> Record:
@@ -48,6 +52,7 @@ def measure(
     folder: Path,
     *,
     add: Callable[[Sample], None],
+    add_around: Callable[[Around], None],
     stopped: Callable[[], bool],
 ) -> tuple[Record, list[Sample], bytes]:
     """Run fio once; return the finished record, the samples, and fio's own JSON.
@@ -58,28 +63,60 @@ def measure(
         place: where it runs.
         folder: where its files are.
         add: takes the samples as they come.
+        add_around: likewise what surrounds the run; called in another thread.
         stopped: whether it shall end.
 
     Raises:
         OSError: fio cannot be started.
     """
     samples: list[Sample] = []
+    arrays = record.environment.arrays
+    reader = AroundReader(root, place, {array.name: array.label for array in arrays})
+    lookout = Lookout(reader.read, add_around)
 
     def take(sample: Sample) -> None:
         if sample.anew:
             samples.clear()
         samples.append(sample)
+        lookout.sampled(sample)
         add(sample)
 
     before = _written_sectors(root, place)
-    end = run_fio(_argv(record, place, folder), folder, take, stopped)
+    with lookout:
+        end = run_fio(_argv(record, place, folder), folder, take, stopped)
     written = measured_bytes(before, _written_sectors(root, place))
-    return _finished(record, end, samples, written), samples, end.raw
+    surrounded = _surrounded(record, lookout.seen)
+    writes = record.work is None or record.work.writes
+    trouble = _turned_read_only(place, folder) if writes and place.directory else ""
+    return _finished(surrounded, end, samples, written, trouble), samples, end.raw
 
 
-def partial_record(record: Record, samples: Sequence[Sample]) -> Record:
+def _turned_read_only(place: Place, folder: Path) -> str:
+    """Return that a file system takes no writes any more, or "".
+
+    ext4 does so when it finds itself damaged, and many kernels then go on to tell that it is mounted rw. fio
+    does not notice it where all blocks are there already: it writes on, and faster.
+    """
+    probe = folder / _PROBE
+    try:
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        if error.errno == errno.EROFS:
+            return f"the file system at {place.directory} became read-only meanwhile; see the kernel log"
+    return ""  # of all other troubles fio has told
+
+
+def _surrounded(record: Record, seen: Sequence[Around]) -> Record:
+    """Return a record with what was seen around its run."""
+    told = happened(record.environment.arrays, seen)
+    return replace(record, during=over_all(seen), told=(*record.told, *told))
+
+
+def partial_record(record: Record, samples: Sequence[Sample], seen: Sequence[Around] = ()) -> Record:
     """Return the record of a run whose worker was killed, as far as its samples go."""
     read, write = from_samples(samples)
+    record = _surrounded(record, seen)
     return replace(
         record,
         state=PARTIAL,
@@ -90,10 +127,12 @@ def partial_record(record: Record, samples: Sequence[Sample]) -> Record:
     )
 
 
-def _finished(record: Record, end: FioEnd, samples: Sequence[Sample], written: dict[str, int]) -> Record:
+def _finished(
+    record: Record, end: FioEnd, samples: Sequence[Sample], written: dict[str, int], trouble: str
+) -> Record:
     parts = end.dump.jobs if end.dump is not None else ()
     errors = [part.error for part in parts]
-    reason = fio_trouble(end.status, end.said, errors, where=record.place, stopped=end.stopped)
+    reason = trouble or fio_trouble(end.status, end.said, errors, where=record.place, stopped=end.stopped)
     read, write = figures(end.dump) if end.dump is not None else from_samples(samples)
     measured = bool(read.ios or write.ios)
     return replace(
@@ -104,8 +143,12 @@ def _finished(record: Record, end: FioEnd, samples: Sequence[Sample], written: d
         read=read,
         write=write,
         written=written,
-        told=(f"{end.broken} pieces of fio's output could not be read.",) if end.broken else (),
+        told=(*record.told, *_unread(end)),
     )
+
+
+def _unread(end: FioEnd) -> tuple[str, ...]:
+    return (f"{end.broken} pieces of fio's output could not be read.",) if end.broken else ()
 
 
 def _argv(record: Record, place: Place, folder: Path) -> tuple[str, ...]:

@@ -53,7 +53,8 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
 
 def find_directory(root: Root, directory: str) -> Place | Refusal:
     """Return a folder as a place, or why it is none."""
-    path = os.path.realpath(directory)
+    # A form's "~" was not seen by a shell.
+    path = os.path.realpath(os.path.expanduser(directory))  # noqa: PTH111
     if not os.path.isdir(path):  # noqa: PTH112
         what = "is no folder" if os.path.exists(path) else "is not there"  # noqa: PTH110
         return Refusal(why=f"{directory} {what}", remedy="name a folder on what shall be measured")
@@ -160,13 +161,18 @@ def _source_name(root: Root, source: str) -> str:
 def _mount_of(root: Root, path: str) -> tuple[str, str, str]:
     """Return of the mount that a folder lies in: (where, type, source)."""
     best = ("", "", "")
+    for mount in mounts(root):
+        where = mount[0]
+        inside = path == where or path.startswith(where.rstrip("/") + "/")
+        if inside and len(where) >= len(best[0]):
+            best = mount
+    return best
+
+
+def mounts(root: Root) -> Iterator[tuple[str, str, str]]:
+    """Yield of each mount: (where, type, source); the later one of two at a place hides the earlier."""
     for line in (root.text("/proc/self/mountinfo") or "").split("\n"):
         before, separator, after = line.partition(" - ")
         words, rest = before.split(), after.split()
-        if not separator or len(words) < 5 or len(rest) < 2:
-            continue
-        where = unescape(words[4])
-        inside = path == where or path.startswith(where.rstrip("/") + "/")
-        if inside and len(where) >= len(best[0]):
-            best = (where, rest[0], rest[1])
-    return best
+        if separator and len(words) >= 5 and len(rest) >= 2:
+            yield unescape(words[4]), rest[0], unescape(rest[1])

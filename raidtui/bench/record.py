@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
+from raidtui.bench.around import NOTHING_SEEN, During
 from raidtui.bench.course import point_words
 from raidtui.bench.environment import Environment
 from raidtui.bench.samples import Figures, Sample
@@ -33,6 +34,8 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
         seconds: how long it was measured.
         read, write: the figures.
         written: bytes that the kernel wrote to each member meanwhile.
+        environment: what surrounded it as it began.
+        during: what was seen of that until it ended.
         steady: what the rule of the steady state says, where it was asked.
         told: what else was noted, a sentence each.
     """
@@ -56,6 +59,7 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     write: Figures = Figures()
     written: dict[str, int] = {}
     environment: Environment = Environment()
+    during: During = NOTHING_SEEN
     steady: str = ""
     told: tuple[str, ...] = ()
 
@@ -108,7 +112,7 @@ def milliseconds(value_ns: float) -> str:
 
 def sample_words(sample: Sample) -> str:
     """Return a sample in a line, as ``figure_words``, with its time before it."""
-    main = sample.write if sample.write.iops > sample.read.iops else sample.read
+    main = sample.main
     words = figure_words(
         sample.read.iops + sample.write.iops,
         sample.read.bytes_s + sample.write.bytes_s,

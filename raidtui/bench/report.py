@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+from raidtui.bench.around import during_words
 from raidtui.bench.compare import MEASURES, Row, curves, series_of, table
 from raidtui.bench.course import point_words
 from raidtui.bench.environment import ArrayShape, DiskSettings, Environment
@@ -97,7 +98,8 @@ def _runs(records: Sequence[Record]) -> str:
         what = record.work.words if record.work is not None else record.title
         point = point_words(record.point)
         cells = (f"#{record.id}", f"{what} ({point})" if point else what, record.figures)
-        notes = "; ".join(text for text in (state, record.steady, *record.told, record.note) if text)
+        around = during_words(record.during)
+        notes = "; ".join(text for text in (state, around, record.steady, *record.told, record.note) if text)
         lines.append(
             _cells("td", *cells, binary_size(written) if record.written else "?", notes, numbers=False)
         )

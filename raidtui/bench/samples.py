@@ -42,6 +42,11 @@ class Sample(Struct, frozen=True, kw_only=True, omit_defaults=True):
     size_bytes: tuple[int, int] = (0, 0)
     anew: bool = False
 
+    @property
+    def main(self) -> Flow:
+        """The direction that did more: its latencies are the interval's."""
+        return self.write if self.write.iops > self.read.iops else self.read
+
 
 class Figures(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One direction over a whole run, all jobs added up.

@@ -23,6 +23,7 @@ from raidtui.monitor.sampler import Sampler
 _NUMBERS = range(999, 899, -1)
 _CLEAN = frozenset({"raid1", "raid10"})
 _LOOK_S = 0.1
+_IDLE_S = 10.0
 
 
 def survey_of(root: Root, names: Collection[str]) -> Survey:
@@ -73,17 +74,31 @@ def scratch_words(scratch: Scratch) -> str:
         return scratch.devices[0]
     shape = f"{scratch.level} {scratch.layout}".rstrip()
     chunk = f", chunk {scratch.chunk_kib}K" if scratch.chunk_kib else ""
-    return f"{shape}{chunk}, {len(scratch.devices)} devices"
+    bitmap = f", bitmap {scratch.bitmap}" if scratch.bitmap else ""
+    return f"{shape}{chunk}{bitmap}, {len(scratch.devices)} devices"
 
 
-def wait_for_sync(root: Root, name: str, stopped: Callable[[], bool]) -> bool:
-    """Wait until an array's first sync is done; return False where somebody asked to stop meanwhile."""
-    path = f"{BLOCK}/{name}/md/sync_action"
-    while (root.text(path) or "idle").strip() not in {"idle", "frozen"}:
-        if stopped():
-            return False
+def wait_for_sync(root: Root, name: str, stopped: Callable[[], bool]) -> str:
+    """Wait until an array's first sync is done, or somebody asks to stop; return why it has no end, or "".
+
+    A sync that is wanted begins a moment after the array runs; until then sync_action is idle, too.
+    """
+
+    def word(file: str) -> str:
+        return (root.text(f"{BLOCK}/{name}/md/{file}") or "").strip()
+
+    idle_s: float | None = None
+    while not stopped():
+        if word("sync_action") not in {"", "idle", "frozen"}:
+            idle_s = None
+        elif word("degraded") in {"", "0"} and word("resync_start") in {"", "none"}:
+            return ""
+        elif idle_s is None:
+            idle_s = time.monotonic()
+        elif time.monotonic() - idle_s > _IDLE_S:
+            return f"the first sync of {name} stopped before its end: what is half synced is not measured"
         time.sleep(_LOOK_S)
-    return True
+    return ""
 
 
 def _free_number(snapshot: Snapshot) -> int:

@@ -12,6 +12,8 @@ from msgspec.structs import replace
 from raidtui.bench.changes import Changes
 from raidtui.bench.course import Course, Run, Scratch
 from raidtui.bench.fio import fio_argv, run_fio
+from raidtui.bench.holder import Holder
+from raidtui.bench.knobs import find_knob, plan_value
 from raidtui.bench.place import Place, find_device
 from raidtui.bench.scratch import plan_scratch, scratch_words, survey_of, wait_for_sync
 from raidtui.bench.trouble import fio_trouble
@@ -51,6 +53,7 @@ class Stage:
         self._course = course
         self._stopped = stopped
         self._changes = Changes(root, job.folder)
+        self._holder = Holder()
         self._place = course.place
         self._laid_out = False
         self.folder = _folder_of(course, job)
@@ -68,8 +71,15 @@ class Stage:
         trouble = first_trouble(self._root, needs) or self._save_black_box() if needs and not begun else ""
         if trouble:
             raise StageError(trouble)
+        if self._course.place.writes:
+            self._refuse_other(self._course.place.needs, self._course.place.device)
+            self._hold(self._course.place.device)
         if self._course.place.directory:
             self._make_folder()
+
+    def _hold(self, name: str) -> None:
+        if trouble := self._holder.take(name):
+            raise StageError(trouble)
 
     def _make_folder(self) -> None:
         made = str(self.folder) in self._made_folders()
@@ -105,6 +115,7 @@ class Stage:
         Raises:
             ChangeError: something cannot be put back.
         """
+        self._holder.let_go()
         try:
             self._changes.take_back()
         finally:
@@ -115,6 +126,8 @@ class Stage:
         ours = str(self.folder) in self._made_folders() and not self.folder.is_symlink()
         if self._course.place.directory and ours:
             shutil.rmtree(self.folder, ignore_errors=True)
+            if self.folder.exists():  # its file system has become read-only, say
+                self._job.note(event="output", text=f"{self.folder} cannot be removed: do that by hand")
 
     def set_for(self, run: Run) -> Place:
         """Make the host as a run wants it; return where the run is.
@@ -136,18 +149,38 @@ class Stage:
             self._build(wanted[0], scratch)
             kept = 1
         first = 1 if scratch is not None else 0
-        for key, (_, _, plan) in list(zip(wanted[first:], knobs, strict=True))[kept - first :]:
-            if plan.steps:
-                self._job.note(event="change", title=plan.title)
-            self._changes.make(key, plan)
+        for key, (name, value, plan) in list(zip(wanted[first:], knobs, strict=True))[kept - first :]:
+            self._turn(key, plan or self._plan_now(name, value), of_ours=plan is None)
         self._prepare(run)
         return self._place
 
+    def _turn(self, key: str, plan: Plan, *, of_ours: bool) -> None:
+        """Turn a knob. That of an array which was made for this goes with it, and is not turned back."""
+        if plan.steps:
+            self._job.note(event="change", title=plan.title)
+        if not (of_ours and self._place.arrays):
+            self._changes.make(key, plan)
+            return
+        for step in plan.steps:
+            if trouble := do_step(self._root, step, lambda _: None):
+                raise StageError(f"{plan.title}: {trouble}")
+        self._changes.make(key, _no_change((self._place.device,)))
+
+    def _plan_now(self, name: str, value: str) -> Plan:
+        """Return the plan of a knob, now that the array is there that has it."""
+        knob = find_knob(name, self._root, self._place)
+        plan = knob if isinstance(knob, Refusal) else plan_value(knob, value)
+        if isinstance(plan, Refusal):
+            raise StageError(plan.sentence)
+        return plan
+
     def _build(self, key: str, scratch: Scratch) -> None:
         self._laid_out = False
+        self._holder.let_go()
         self._settle()
         if not scratch.level:  # a device by itself
             self._refuse_other(scratch.needs, scratch.devices[0])
+            self._hold(scratch.devices[0])
             self._changes.make(key, _no_change(scratch.devices))
             self._place = self._device(scratch.devices[0])
             return
@@ -158,13 +191,17 @@ class Stage:
         self._job.note(event="change", title=plan.title)
         self._changes.make(key, plan)
         self._settle()
-        if not wait_for_sync(self._root, name, self._stopped):
-            return
+        if trouble := wait_for_sync(self._root, name, self._stopped):
+            raise StageError(trouble)
         self._place = self._device(name)
 
     def _refuse_other(self, needs: tuple[Fact, ...], name: str) -> None:
-        """What was written since is our own; that it is the same device, and free, is asked each time."""
-        facts = tuple(fact for fact in needs if fact.subject == name and fact.kind is not Kind.UNTOUCHED)
+        """What was written since is our own; that it is the same device, and free, is asked each time.
+
+        As long as it is held nobody else can have come to use it.
+        """
+        ours = {Kind.UNTOUCHED, *({Kind.FREE} if self._holder.name == name else ())}
+        facts = tuple(fact for fact in needs if fact.subject == name and fact.kind not in ours)
         if trouble := first_trouble(self._root, facts):
             raise StageError(trouble)
 
@@ -206,7 +243,11 @@ class Stage:
             may_fail=True,
         )
         self._job.note(event="doing", title=step.command)
+        held = self._holder.name
+        self._holder.let_go()  # blkdiscard wants it for itself
         do_step(self._root, step, lambda text: self._job.note(event="output", text=text))
+        if held:
+            self._hold(held)
 
     def _lay_out(self, work: Workload, times: int) -> None:
         """Write what will be measured, so that reads find data."""

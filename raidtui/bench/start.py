@@ -12,7 +12,7 @@ from raidtui.bench.course import Course, save_course
 from raidtui.bench.live import Line, read_live
 from raidtui.bench.worker import BenchWorker
 from raidtui.host.root import Root
-from raidtui.jobs.spawn import refuse_busy, start_worker
+from raidtui.jobs.spawn import follow, refuse_busy, start_worker
 from raidtui.jobs.store import COURSE_FILE, Job, JobError, all_jobs, find_job, jobs_folder
 from raidtui.model.plan import Plan
 
@@ -111,15 +111,42 @@ def restore(root: Root) -> list[str]:
     """
     found = []
     for job in interrupted():
-        state = BenchWorker(root, job).put_back()
-        if state != "rolled back":
-            why = next((str(each["reason"]) for each in reversed(job.entries()) if each.get("reason")), "")
-            raise JobError(
-                f"what benchmark {job.id} changed cannot be put back: {why}; once it is put back by hand,"
-                f" remove {job.folder}"
-            )
+        _must_be_back(job, BenchWorker(root, job).put_back())
         found.append(job.id)
     return found
+
+
+def restore_apart() -> int:
+    """The same by workers of their own, which are waited for: signals are for a process's main thread.
+
+    Returns:
+        How many benchmarks were put back.
+
+    Raises:
+        JobError: another job is running, a worker cannot be started, or something could not be put back.
+    """
+    found = interrupted()
+    for job in found:
+        before = len(job.entries())
+        start_worker(job, back=True)
+        for _ in follow(job, since=before):
+            pass
+        _must_be_back(job, job.state)
+    return len(found)
+
+
+def _must_be_back(job: Job, state: str) -> None:
+    """Refuse to go on where a benchmark could not be put back.
+
+    Raises:
+        JobError: that is so.
+    """
+    if state != "rolled back":
+        why = next((str(each["reason"]) for each in reversed(job.entries()) if each.get("reason")), "")
+        raise JobError(
+            f"what benchmark {job.id} changed cannot be put back: {why}; once it is put back by hand,"
+            f" remove {job.folder}"
+        )
 
 
 def news(job: Job, since: int = 0, offset: int = 0) -> News:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from raidtui.bench.changes import ChangeError, StuckError
 from raidtui.bench.course import Course, Run, load_course, point_words
 from raidtui.bench.environment import Wear, read_wear, with_wear
-from raidtui.bench.live import LiveFile, last_run, read_live
+from raidtui.bench.live import LiveFile, arounds_of_last, last_run, read_live
 from raidtui.bench.measure import begun_record, measure, partial_record
 from raidtui.bench.place import Place
 from raidtui.bench.record import WHOLE, Record
@@ -156,7 +156,15 @@ class BenchWorker:
         record = begun_record(self._root, self._job.id, course, run, place=place, fio=self._fio)
         self._job.note(event="run", run=run.number, of=len(course.runs()), words=record.words)
         live.begin(record)
-        return measure(self._root, record, place, stage.folder, add=live.add, stopped=self._stopped)
+        return measure(
+            self._root,
+            record,
+            place,
+            stage.folder,
+            add=live.add,
+            add_around=live.add_around,
+            stopped=self._stopped,
+        )
 
     def _tell(self, record: Record) -> None:
         self._job.note(
@@ -169,13 +177,14 @@ class BenchWorker:
 
     def _keep_rest(self) -> tuple[str, str]:
         """Keep the run during which an earlier worker was killed, as far as its samples go."""
-        record, samples = last_run(read_live(self._job.folder)[0])
+        lines, _ = read_live(self._job.folder)
+        record, samples = last_run(lines)
         if record is None or not samples:
             return "done", ""
         with Results() as results:
             if any(each.number == record.number for each in results.of_job(self._job.id)):
                 return "done", ""
-            made = partial_record(record, samples)
+            made = partial_record(record, samples, arounds_of_last(lines))
             results.add(made, samples)
         self._tell(made)
         return "done", ""

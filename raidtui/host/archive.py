@@ -10,9 +10,13 @@ import tarfile
 import zlib
 from pathlib import Path
 
-from raidtui.host.root import MemoryRoot, RootError
+from raidtui.host.captured import captured_links
+from raidtui.host.memory_root import MemoryRoot
+from raidtui.host.root import RootError
 
 LARGEST_FILE = 8 << 20
+_FOLDERS = ("/.raidtui/", "/proc/", "/sys/", "/run/", "/dev/", "/etc/", "/lib/", "/usr/lib/",
+            "/usr/local/lib/", "/var/lib/")  # fmt: skip
 _LARGEST_TREE = 256 << 20
 
 
@@ -51,13 +55,13 @@ def open_capture(place: Path) -> MemoryRoot:
         raise RootError(f"{place}: the archive is damaged: {error}") from error
     if "/proc/mdstat" not in files and not any(path.startswith("/.raidtui/") for path in files):
         raise RootError(f"{place}: no capture: it holds no proc/mdstat; make one with: raidtui capture FILE")
-    return MemoryRoot(files, links=links, source=place.name, still=True)
+    known = captured_links(MemoryRoot(files))
+    return MemoryRoot(files, links=known | links, source=place.name, still=True)
 
 
 def _inside(name: str) -> str | None:
     parts = [part for part in name.split("/") if part not in {"", "."}]
     if not parts or ".." in parts:
         return None
-    if parts[0] not in {".raidtui", "proc", "sys", "run", "dev", "etc"}:
-        return None
-    return "/" + "/".join(parts)
+    path = "/" + "/".join(parts)
+    return path if path.startswith(_FOLDERS) else None

@@ -16,7 +16,10 @@ FOLDER = f"{CPU}/cpufreq"
 NO_CPUFREQ = "this host has no cpufreq: its hypervisor or its firmware decides how fast the processors run"
 _INTEL = frozenset({"intel_pstate", "intel_cpufreq"})
 _MODES = {"intel_pstate": ("active", "passive"), "amd_pstate": ("active", "passive", "guided")}
+_STEP_KHZ = 100_000
 _NO_PREFERENCE = "the driver {driver} has no energy_performance_preference"
+_NO_MODE = "the driver {driver} has one mode only: a governor of the kernel's chooses the frequency"
+_NO_BOOST = "only intel_pstate has hwp_dynamic_boost, on processors with HWP in its active mode"
 
 
 def read_policies(root: Root, setters: Setters, changed: dict[str, Changed]) -> tuple[Subject, ...]:
@@ -24,7 +27,7 @@ def read_policies(root: Root, setters: Setters, changed: dict[str, Changed]) -> 
     names = [name for name in root.names(FOLDER) if name.removeprefix("policy").isdigit()]
     names.sort(key=lambda name: int(name.removeprefix("policy")))
     policies = tuple(_policy(root, name, setters, changed) for name in names)
-    return (*policies, _cpu(root, setters, changed)) if policies else ()
+    return (*policies, _cpu(root, policies[0].kind, setters, changed)) if policies else ()
 
 
 def _policy(root: Root, name: str, setters: Setters, changed: dict[str, Changed]) -> Subject:
@@ -67,15 +70,24 @@ def _limits(root: Root, folder: str, knob: str, driver: str, value: Value) -> Va
         return Value(
             text=text, path=path, choices=words, low=0 if numbers else None, high=255 if numbers else None
         )
+    steps = _word(root, f"{folder}/scaling_available_frequencies").split()
     low = _number(root, f"{folder}/cpuinfo_min_freq")
     high = _number(root, f"{folder}/cpuinfo_max_freq")
     # amd-pstate begins with a lowest frequency of its own choice.
     known = None if driver.startswith("amd-pstate") else low
     default = high if knob == "max_freq_khz" else known
-    return Value(text=text, path=path, low=low, high=high, default=None if default is None else str(default))
+    return Value(
+        text=text,
+        path=path,
+        choices=tuple(sorted((each for each in steps if each.isdigit()), key=int)),
+        low=low,
+        high=high,
+        step=_STEP_KHZ,
+        default=None if default is None else str(default),
+    )
 
 
-def _cpu(root: Root, setters: Setters, changed: dict[str, Changed]) -> Subject:
+def _cpu(root: Root, driver: str, setters: Setters, changed: dict[str, Changed]) -> Subject:
     values: dict[str, Value] = {}
     absent: dict[str, str] = {}
     vendor = next((each for each in _MODES if root.text(f"{CPU}/{each}/status") is not None), "")
@@ -83,13 +95,16 @@ def _cpu(root: Root, setters: Setters, changed: dict[str, Changed]) -> Subject:
         path = f"{CPU}/{vendor}/{knob.file}"
         text = root.text(path) if vendor else None
         if text is None:
-            absent[knob.name] = f"the driver has no {knob.name}"
+            why = _NO_MODE if knob.name == "driver_mode" else _NO_BOOST
+            absent[knob.name] = why.format(driver=driver or "of this host")
             continue
         choices = _MODES[vendor] if knob.name == "driver_mode" else knob.choices
         default = None if knob.name == "driver_mode" else "0"
         value = Value(text=text.strip(), path=path, choices=choices, default=default)
         values[knob.name] = attributed(value, setters.of((path,)), changed.get(path))
-    return Subject(scope=Scope.CPU, name="cpu", title="cpu", kind=vendor, values=values, absent=absent)
+    return Subject(
+        scope=Scope.CPU, name="cpu", title="cpu", kind=vendor or driver, values=values, absent=absent
+    )
 
 
 def ranges(numbers: list[int]) -> str:

@@ -71,9 +71,7 @@ class KnobReader:
             lacks=tuple(each for part in lacks for each in part),
             no_cpufreq=no_cpufreq,
             texts=texts,
-            folders=frozenset(
-                each for each in folders if each.rpartition("/")[2] in root.names(each.rpartition("/")[0])
-            ),
+            folders=frozenset(folder for folder in folders if root.is_there(folder)),
             systemd=runs_systemd(root),
         )
 

@@ -27,7 +27,10 @@ _FEWEST_REQUESTS = 4
 _PAGE_KIB = 4
 _SATA_TAGS = 32
 _SCHEDULED = 128  # BLKDEV_DEFAULT_RQ
-_MODULES = {"mq-deadline": "mq-deadline.ko", "kyber": "kyber-iosched.ko", "bfq": "bfq.ko"}
+MODULES = {"mq-deadline": "mq-deadline.ko", "kyber": "kyber-iosched.ko", "bfq": "bfq.ko"}
+"""The modules of schedulers, by the scheduler's name."""
+IDENTITY_WORDS = (75, 76)
+"""What is read of IDENTIFY DEVICE: the queue's depth, and whether there is NCQ."""
 _ATA = re.compile(r"/ata([0-9]+)/")
 _HOST = re.compile(r"/host([0-9]+)/")
 _PARENTS = {"sata": ("scsi", "pci"), "scsi": ("scsi",), "usb": ("usb", "scsi"), "nvme": ("nvme", "pci"),
@@ -145,10 +148,11 @@ class DiskKnobs:
 
     def _default_scheduler(self, name: str, listed: list[str]) -> str | None:
         """mq-deadline where there is one hardware queue, else none (elevator_init_mq)."""
-        queues = sum(each.isdigit() for each in self._root.names(f"{_node(name)}/mq"))
-        if not queues:
+        queues = f"{_node(name)}/mq"
+        if not self._root.is_there(f"{queues}/0"):
             return None
-        return "mq-deadline" if queues == 1 and "mq-deadline" in listed else "none"
+        only_one = not self._root.is_there(f"{queues}/1")
+        return "mq-deadline" if only_one and "mq-deadline" in listed else "none"
 
     def _queue_bounds(self, name: str, kind: str) -> tuple[int | None, str | None]:
         """Return the highest queue depth and the default: what the host adapter and the disk can do."""
@@ -226,10 +230,10 @@ def ncq_depth(root: Root, link: str) -> int | None:
     port = _ATA.search(link)
     text = root.text(f"/sys/class/ata_device/dev{port[1]}.0/id") if port else None
     words = (text or "").split()
-    if len(words) < 77:
+    if len(words) <= IDENTITY_WORDS[-1]:
         return None
     try:
-        depth, abilities = int(words[75], 16), int(words[76], 16)
+        depth, abilities = (int(words[place], 16) for place in IDENTITY_WORDS)
     except ValueError:
         return None
     return (depth & 0x1F) + 1 if abilities & 0x100 and abilities != 0xFFFF else 1
@@ -256,7 +260,7 @@ def _loadable(root: Root) -> frozenset[str]:
     """Return the schedulers that are modules of this kernel: a write loads them."""
     release = root.kernel or ""
     texts = [root.text(f"/lib/modules/{release}/{name}") or "" for name in ("modules.dep", "modules.builtin")]
-    return frozenset(word for word, file in _MODULES.items() if any(f"/{file}" in text for text in texts))
+    return frozenset(word for word, file in MODULES.items() if any(f"/{file}" in text for text in texts))
 
 
 def _why_absent(knob: str, kind: str) -> str:

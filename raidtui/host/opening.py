@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from raidtui.host.root import DirRoot, MemoryRoot, Root, RootError
+from raidtui.host.dir_root import DirRoot
+from raidtui.host.memory_root import MemoryRoot
+from raidtui.host.root import Root, RootError
 
 LARGEST_TEXT = 8 << 20
 

@@ -9,7 +9,8 @@ import os
 import stat
 from collections.abc import Iterator
 
-from raidtui.host.root import DirRoot, Root
+from raidtui.host.dir_root import DirRoot
+from raidtui.host.root import Root
 
 LARGEST_BYTES = 1 << 20
 MOST_FILES = 500

@@ -5,7 +5,7 @@ Only those count that are started at boot or run now.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
 from raidtui.host.drop_ins import assigned_lines, drop_ins
@@ -14,7 +14,7 @@ from raidtui.model.knob import By, Setting
 
 _POLICY = "/sys/devices/system/cpu/cpufreq/policy*"
 _UNITS = "/etc/systemd/system"
-_COMM_LENGTH = 15
+COMM_LENGTH = 15
 _FILES = {
     "governor": f"{_POLICY}/scaling_governor",
     "epp": f"{_POLICY}/energy_performance_preference",
@@ -37,28 +37,12 @@ _HERTZ = {"khz": 1, "mhz": 1000, "ghz": 1_000_000}
 
 def read_services(root: Root) -> Iterator[Setting]:
     """Yield what these services set."""
-    wanted = frozenset(
-        name
-        for folder in root.names(_UNITS)
-        if folder.endswith(".wants")
-        for name in root.names(f"{_UNITS}/{folder}")
-    )
+    wants = [f"{_UNITS}/{folder}" for folder in root.names(_UNITS) if folder.endswith(".wants")]
     running = _running(root)
-
-    def acts(unit: str, command: str = "") -> bool:
-        return f"{unit}.service" in wanted or (command or unit)[:_COMM_LENGTH] in running
-
     yield from _cpufrequtils(root)
-    if acts("cpupower"):
-        yield from _cpupower(root)
-    if acts("tuned"):
-        yield from _tuned(root)
-    if acts("tlp"):
-        yield from _tlp(root)
-    if acts("auto-cpufreq"):
-        yield from _auto_cpufreq(root)
-    if acts("power-profiles-daemon"):
-        yield from _power_profiles(root)
+    for name, reader in _SERVICES.items():
+        if name[:COMM_LENGTH] in running or any(root.is_there(f"{each}/{name}.service") for each in wants):
+            yield from reader(root)
 
 
 def _running(root: Root) -> frozenset[str]:
@@ -247,3 +231,14 @@ def _power_profiles(root: Root) -> Iterator[Setting]:
     where = f"profile {profile}" if profile else ""
     preference = None if on_battery(root) else _PROFILES.get(profile)
     yield Setting(by=By.POWER_PROFILES, where=where, value=preference, path=_FILES["epp"])
+
+
+_SERVICES: Mapping[str, Callable[[Root], Iterator[Setting]]] = {
+    "cpupower": _cpupower,
+    "tuned": _tuned,
+    "tlp": _tlp,
+    "auto-cpufreq": _auto_cpufreq,
+    "power-profiles-daemon": _power_profiles,
+}
+SERVICES = tuple(_SERVICES)
+"""The services whose configuration is read: as their units are called, and their processes."""

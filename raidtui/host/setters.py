@@ -22,6 +22,8 @@ from raidtui.model.knob_table import OUR_FILES
 UDEV_FILE, SYSCTL_FILE, TMPFILES_FILE = (OUR_FILES[way] for way in ("udev", "sysctl", "tmpfiles"))
 POLICIES = "/sys/devices/system/cpu/cpufreq/policy*"
 CPU = "/sys/devices/system/cpu"
+BOOT_WORDS = frozenset({"cpufreq.default_governor", "intel_pstate", "amd_pstate", "libata.force", "elevator"})
+"""The words of the kernel's command line that are looked at."""
 _SYSTEMD = ("/run/{0}", "/usr/local/lib/{0}", "/usr/lib/{0}", "/lib/{0}")
 _RC_LOCAL = ("/etc/rc.local", "/etc/rc.d/rc.local")
 _ECHO = re.compile(r"""^\s*echo\s+(?:-n\s+)?['"]?([\w.-]+)['"]?\s*>+\s*['"]?(/(?:sys|proc)/[^'"\s;]+)""")

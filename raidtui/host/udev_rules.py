@@ -104,14 +104,16 @@ def parse_rules(text: str, path: str) -> Iterator[Rule]:
 
 def read_rules(root: Root) -> tuple[tuple[Rule, ...], ...]:
     """Return the rules of each file that writes to files of devices, in udev's order."""
-    found = []
-    for path in drop_ins(root, FOLDERS, ".rules"):
-        text = root.text(path) or ""
-        if "ATTR{" in text or "echo" in text:
-            rules = tuple(parse_rules(text, path))
-            if any(_writes(token) for rule in rules for token in rule.tokens):
-                found.append(rules)
-    return tuple(found)
+    files = (writing_rules(root.text(path) or "", path) for path in drop_ins(root, FOLDERS, ".rules"))
+    return tuple(rules for rules in files if rules)
+
+
+def writing_rules(text: str, path: str) -> tuple[Rule, ...]:
+    """Return the rules of a file, if one of them writes to files of devices; else nothing."""
+    if "ATTR{" not in text and "echo" not in text:
+        return ()
+    rules = tuple(parse_rules(text, path))
+    return rules if any(_writes(token) for rule in rules for token in rule.tokens) else ()
 
 
 def _writes(token: Token) -> bool:

@@ -11,12 +11,14 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from raidtui.host.root import Root
 from raidtui.model.knob import By, Changed
 from raidtui.model.plan import Plan
 
 SCHEMA = 1
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
 _MOST = 200
 
 
@@ -51,9 +53,12 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     done: tuple[Done, ...] = ()
 
 
+RECORD = "/run/raidtui/tune.json"
+
+
 def record_path() -> Path:
     """Return where the record is."""
-    return Path("/run/raidtui/tune.json")
+    return Path(RECORD)
 
 
 class Record:
@@ -61,13 +66,14 @@ class Record:
 
     Args:
         root: the host.
-        path: the file; None keeps it in memory alone (a simulated host's values end with it).
+        path: the file; None keeps it in memory alone (a simulated host's values end with it), where it begins
+            with what a capture holds.
     """
 
     def __init__(self, root: Root, path: Path | None) -> None:
         self._path = path
-        self._boot = (root.text("/proc/sys/kernel/random/boot_id") or "").strip()
-        self._here: tuple[Done, ...] = ()
+        self._boot = (root.text(BOOT_ID) or "").strip()
+        self._here = _done(root.text(RECORD) or "", self._boot) if path is None else ()
         self.trouble = ""
         """Why the record could not be written, if so: what was done is done, but no other run can undo it."""
 
@@ -75,12 +81,9 @@ class Record:
         """Return what was done; nothing where the record is of another boot, or cannot be read."""
         if self._path is None:
             return self._here
-        with contextlib.suppress(OSError, msgspec.DecodeError):
-            if self._path.stat().st_uid not in {0, os.geteuid()}:
-                return ()
-            file = msgspec.json.decode(self._path.read_bytes(), type=_File)
-            if file.raidtui_tune == SCHEMA and file.boot == self._boot:
-                return file.done
+        with contextlib.suppress(OSError):
+            if self._path.stat().st_uid in {0, os.geteuid()}:
+                return _done(self._path.read_bytes(), self._boot)
         return ()
 
     def add(self, done: Done) -> None:
@@ -104,6 +107,25 @@ class Record:
             new.replace(self._path)
         except OSError as error:
             self.trouble = f"{self._path}: {error.strerror}"
+
+
+def captured_record(root: Root) -> bytes | None:
+    """Return the record as a capture holds it: what was set to what, not by whom, and no way back."""
+    done = Record(root, record_path() if root.live else None).load()
+    if not done:
+        return None
+    nothing = Plan(title="", subject="", steps=())
+    boot = (root.text(BOOT_ID) or "").strip()
+    writes = tuple(replace(each, who="", undo=nothing) for each in done)
+    return msgspec.json.encode(_File(raidtui_tune=SCHEMA, boot=boot, done=writes))
+
+
+def _done(data: bytes | str, boot: str) -> tuple[Done, ...]:
+    with contextlib.suppress(msgspec.DecodeError):
+        file = msgspec.json.decode(data, type=_File)
+        if file.raidtui_tune == SCHEMA and file.boot == boot:
+            return file.done
+    return ()
 
 
 def changed_by(done: Sequence[Done], own: Collection[str] = ()) -> Mapping[str, Changed]:

@@ -121,6 +121,7 @@ class Value(Struct, frozen=True, kw_only=True):
         choices: what can be written, where these are words.
         low, high: the range, where it is a number; None where the kernel tells no bound.
         multiple: numbers are multiples of this.
+        step: what comes beside a number is the next multiple of this; 0: half of it, and twice.
         default: what the kernel begins with; None where that cannot be told.
         set_by: what has set it, as far as can be told.
         others: all that sets it, in the order of a boot.
@@ -134,6 +135,7 @@ class Value(Struct, frozen=True, kw_only=True):
     low: int | None = None
     high: int | None = None
     multiple: int = 1
+    step: int = 0
     default: str | None = None
     set_by: Setting = KERNEL
     others: tuple[Setting, ...] = ()
@@ -254,7 +256,11 @@ def same_value(one: str, other: str) -> bool:
 
 
 def neighbours(value: Value) -> tuple[str | None, str | None]:
-    """Return what comes below and above a value: the words beside it, or half and twice the number."""
+    """Return what comes below and above a value: the words beside it, or numbers as ``Value.step`` says."""
+    if value.choices and value.text.isdigit() and value.text not in value.choices:
+        numbers = [each for each in value.choices if each.isdigit()]
+        low = max((each for each in numbers if int(each) < int(value.text)), key=int, default=None)
+        return low, min((each for each in numbers if int(each) > int(value.text)), key=int, default=None)
     if value.choices:
         place = value.choices.index(value.text) if value.text in value.choices else 0
         low = value.choices[place - 1] if place > 0 else None
@@ -262,7 +268,9 @@ def neighbours(value: Value) -> tuple[str | None, str | None]:
     if not value.text.isdigit():
         return None, None
     number, step = int(value.text), value.multiple
-    least = value.low if value.low is not None else 0
-    down = max(least, number // 2 // step * step)
-    up = max(step, 1, number * 2) if value.high is None else min(value.high, max(step, 1, number * 2))
+    down, up = number // 2 // step * step, max(step, 1, number * 2)
+    if value.step:
+        down, up = (number - 1) // value.step * value.step, (number // value.step + 1) * value.step
+    down = max(down, value.low if value.low is not None else 0)
+    up = up if value.high is None else min(up, value.high)
     return str(down) if down < number else None, str(up) if up > number else None

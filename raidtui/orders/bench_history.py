@@ -7,15 +7,14 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import msgspec
 
+from raidtui.bench.around import merged
 from raidtui.bench.compare import MEASURES, curves, series_of, table, table_lines
-from raidtui.bench.export import csv_text, json_bytes
+from raidtui.bench.export import KINDS, ExportError, export_bytes, json_bytes, write_export
 from raidtui.bench.heat import heat_lines, heat_maps
 from raidtui.bench.record import WHOLE, Record
-from raidtui.bench.report import html_report
 from raidtui.bench.results import Results, ResultsError
 from raidtui.model.text import visible
 
@@ -57,6 +56,7 @@ def compare_runs(arguments: argparse.Namespace) -> int:
                 "spread": row.spread,
                 "verdict": row.verdict,
                 "sentence": row.sentence,
+                "during": merged([run.during for run in row.series.runs]),
             }
             for row in rows
         ],
@@ -78,20 +78,21 @@ def print_comparison(records: Sequence[Record], by: str) -> None:
 
 def report_runs(arguments: argparse.Namespace) -> int:
     """Write runs as HTML, CSV or JSON."""
-    targets = [(form, path) for form in ("html", "csv", "json") if (path := getattr(arguments, form))]
+    targets = [(kind, path) for kind in KINDS if (path := getattr(arguments, kind))]
     if not targets:
         raise ResultsError("where to write the report is not given: --html, --csv or --json FILE")
     with Results() as results:
         records = _chosen(results, arguments.words)
         samples = {record.id: results.samples(record.id) for record in records}
-    for form, path in targets:
-        if form == "html":
-            data = html_report(records, samples, measure=arguments.by).encode()
-        elif form == "csv":
-            data = csv_text(records).encode()
-        else:
-            data = json_bytes(records, samples)
-        _write(path, data)
+    for kind, path in targets:
+        if str(path) == "-":
+            sys.stdout.buffer.write(export_bytes(kind, records, samples, arguments.by))
+            continue
+        try:
+            write_export(path, kind, records, samples, arguments.by)
+        except ExportError as error:
+            raise ResultsError(str(error)) from error
+        print(f"{path}: {path.stat().st_size // 1024 + 1} KiB", file=sys.stderr)
     return 0
 
 
@@ -134,17 +135,6 @@ def _exactly(results: Results, words: Sequence[str]) -> list[int]:
             )
         found += same
     return list(dict.fromkeys(found))
-
-
-def _write(path: Path, data: bytes) -> None:
-    if str(path) == "-":
-        sys.stdout.buffer.write(data)
-        return
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise ResultsError(f"{path}: {error.strerror}") from error
-    print(f"{path}: {len(data) // 1024 + 1} KiB", file=sys.stderr)
 
 
 ORDERS: dict[str, Callable[[argparse.Namespace], int]] = {

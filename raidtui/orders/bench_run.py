@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 
+from raidtui.bench.around import Around, ArrayNow, around_words
 from raidtui.bench.ask import Offer, make_course
 from raidtui.bench.export import json_bytes
 from raidtui.bench.live import Line
@@ -28,6 +29,8 @@ from raidtui.orders.bench_request import request_of
 FAILED, BUSY = 1, 75
 _PACE_S = 0.25
 _EACH_S = 1.0
+_AROUND_S = 10.0
+_FINE = frozenset({"clean", "active", "active-idle", "write-pending"})  # which one goes with each write
 _BEGIN_S = 20.0
 
 
@@ -143,11 +146,12 @@ def _status(state: str) -> int:
 
 
 class _Told:
-    """Prints entries, and a sample a second."""
+    """Prints entries, a sample a second, and what surrounds the run every ten, or when arrays change."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
         self._last_s = 0.0
+        self._around: Around | None = None
 
     def entry(self, words: str) -> None:
         for line in words.split("\n"):
@@ -157,10 +161,25 @@ class _Told:
     def take(self, lines: tuple[Line, ...]) -> None:
         for line in lines:
             if line.begins is not None:
-                self._last_s = 0.0
+                self._last_s, self._around = 0.0, None
+            elif line.around is not None and self._says_more(line.around) and not self._quiet:
+                self._around = line.around
+                if words := around_words(line.around):
+                    print(visible(f"            {words}"), flush=True)
             elif line.sample is not None and line.sample.t_s >= self._last_s + _EACH_S and not self._quiet:
                 self._last_s = line.sample.t_s
                 print(f"            {sample_words(line.sample)}", flush=True)
+
+    def _says_more(self, around: Around) -> bool:
+        last = self._around
+        if last is None or abs(around.t_s - last.t_s) >= _AROUND_S or around.governor != last.governor:
+            return True
+        now, then = ([_gist(array) for array in each.arrays] for each in (around, last))
+        return now != then
+
+
+def _gist(array: ArrayNow) -> tuple[str, str, int]:
+    return "" if array.state in _FINE else array.state, array.sync, array.missing
 
 
 ORDERS: dict[str, Callable[[Root, argparse.Namespace], int]] = {

@@ -12,6 +12,7 @@ from typing import Any
 from raidtui.actions.keep import Item, items_for_now, plan_forget, plan_keep
 from raidtui.actions.profiles import BUILT_IN, Profile, plan_profile
 from raidtui.actions.script import plan_sentences
+from raidtui.actions.target import needs_root
 from raidtui.actions.tune import Asked, plan_set
 from raidtui.actions.tune_targets import Reader, Word
 from raidtui.config import config_folder
@@ -119,8 +120,8 @@ def _is_kept(tuning: Tuning, word: Word) -> bool:
 
 
 def _undo(desk: _Desk) -> int:
-    if not desk.snapshot.host.is_root:
-        return _refused(Refusal(why="needs root", remedy="run it as: sudo raidtui"))
+    if refusal := needs_root(desk.snapshot):
+        return _refused(refusal)
     last = desk.tuner.last()
     if isinstance(last, Refusal):
         return _refused(last)

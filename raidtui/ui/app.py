@@ -28,11 +28,10 @@ from raidtui.ui.messages import Sampled
 from raidtui.ui.panes.arrays import ArraysPane
 from raidtui.ui.pulse import Pulse
 from raidtui.ui.screens.main import MainScreen
+from raidtui.ui.sides import Sides
 from raidtui.ui.themes import load_themes, pick, shipped_theme
 
 if TYPE_CHECKING:
-    from raidtui.ui.knobs import Knobs
-    from raidtui.ui.wearing import Wearing
     from raidtui.ui.widgets.filter import FilterLine
 
 
@@ -68,9 +67,7 @@ class RaidApp(App[int]):
         self._styled_for = ""
         self._troubles: list[str] = list(self._settings.troubles)
         self._said = ""
-        self._wearing: Wearing | None = None
-        self.knobs: Knobs | None = None
-        """The knobs of the host in view, once they were looked at."""
+        self.sides = Sides(self, self._settings.rated_bytes, self._say)
         # Textual picks the filter of NO_COLOR now; without this it makes the ansi theme black on black.
         super().__init__(driver_class=driver_class, ansi_color="NO_COLOR" in os.environ or None)
         self.animation_level = "none"
@@ -89,8 +86,11 @@ class RaidApp(App[int]):
     def get_default_screen(self) -> Screen[None]:
         """The main screen is the only one below the dialogs."""
         screen = MainScreen(self.report, self._settings.keys)
-        screen.wearing = lambda: self.wearing
-        screen.knobs = self._knobs_in_view
+        screen.wearing, screen.knobs, screen.benching = (
+            self.sides.wearing,
+            self.sides.knobs,
+            self.sides.benching,
+        )
         return screen
 
     @property
@@ -137,25 +137,9 @@ class RaidApp(App[int]):
             self.main.note_events((event,))
         self.main.say(text)
 
-    @property
-    def wearing(self) -> Wearing | None:
-        """What reads the disks of the host in view."""
-        if self.pulse is not None and (self._wearing is None or self._wearing.pulse is not self.pulse):
-            from raidtui.ui.wearing import Wearing  # noqa: PLC0415
-
-            self._wearing = Wearing(self, self.pulse, self._settings.rated_bytes, self._say)
-        return self._wearing
-
-    def _knobs_in_view(self) -> Knobs | None:
-        if self.pulse is not None and (self.knobs is None or self.knobs.pulse is not self.pulse):
-            from raidtui.ui.knobs import Knobs  # noqa: PLC0415
-
-            self.knobs = Knobs(self, self.pulse)
-        return self.knobs
-
     def _take(self, report: Report) -> None:
-        if self.wearing is not None:
-            self.wearing.follow(report)
+        if (wearing := self.sides.wearing()) is not None:
+            wearing.follow(report)
         if self.screen_stack:
             self.main.note_events(report.new_events)
         self.post_message(Sampled(report))
@@ -197,8 +181,8 @@ class RaidApp(App[int]):
         if self.pulse is None:
             return
         outcome, report = await self.pulse.execute(plan, is_undo=is_undo)
-        if self.wearing is not None:
-            self.wearing.follow(report)
+        if (wearing := self.sides.wearing()) is not None:
+            wearing.follow(report)
         self.main.note_events(report.new_events)
         self._own(report)
         role = "ok" if outcome.failed is None else "bad"
@@ -267,6 +251,11 @@ class RaidApp(App[int]):
     async def action_pane(self, name: str) -> None:
         """Bring a pane into view."""
         await self.main.open_pane(name)
+
+    async def measure_knob(self, knob: str, values: tuple[str, str], array: str) -> None:
+        """Open pane 5 with the form for two values of a knob."""
+        await self.main.open_pane("bench")
+        self.main.bench.measure_knob(knob, values, array)
 
     def action_hold(self) -> None:
         """Hold the picture, or let it go on."""

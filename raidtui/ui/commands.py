@@ -191,11 +191,73 @@ ASK_ERC = Command(
     id="tune.erc", keys="e", action="erc", label="Ask for ERC", foot=False,
     help="Ask the disks how long they try for a bad sector (SCT ERC). None that sleeps is woken.",
 )  # fmt: skip
+TEST = Command(
+    id="tune.test", keys="t", action="test", label="Test",
+    help="Measure with fio what the chosen knob does: its value of now against another one.",
+)  # fmt: skip
+APART = Command(
+    id="tune.apart", keys="o", action="apart", label="One by one", foot=False,
+    help="Give each of the processors' policies a row of its own, or those that are alike one together.",
+)  # fmt: skip
 READ_TUNE = Command(
     id="tune.read", keys="r", action="read", label="Read again", foot=False,
     help="Read the values now, and the rules and services that set them.",
 )  # fmt: skip
-TUNE = (LESS, MORE, NEXT_KNOB, EXACT, SAME, KEEP, FORGET, UNDO_TUNE, PROFILE, ASK_ERC, READ_TUNE)
+TUNE = (LESS, MORE, NEXT_KNOB, EXACT, SAME, KEEP, FORGET, UNDO_TUNE, PROFILE, TEST, APART, ASK_ERC,
+        READ_TUNE)  # fmt: skip
+
+NEW_BENCH = Command(
+    id="bench.new", keys="n", action="new('run')", label="New",
+    help="Measure one thing: a preset, a fio job file of your own, or your own choice.",
+)  # fmt: skip
+SWEEP = Command(
+    id="bench.sweep", keys="s", action="new('sweep')", label="Sweep",
+    help="Go through values: block sizes, depths, any knob of pane 4, chunks of arrays made for it.",
+)  # fmt: skip
+AGAINST = Command(
+    id="bench.ab", keys="a", action="new('ab')", label="A/B",
+    help="Measure two settings in turn, and say which is faster, or that there is no difference.",
+)  # fmt: skip
+COMPARE = Command(
+    id="bench.compare", keys="c,enter", action="compare", label="Compare",
+    help="The marked benchmarks side by side, or the chosen one's series: table, verdicts, course, heat map.",
+)  # fmt: skip
+EXPORT = Command(
+    id="bench.export", keys="e", action="export", label="Export",
+    help="Write the marked benchmarks, or the chosen one, as HTML with pictures, CSV or JSON.",
+)  # fmt: skip
+STOP_BENCH = Command(
+    id="bench.stop", keys="x", action="stop", label="Stop",
+    help="End the benchmark that runs. What it has measured is kept; what it changed is put back.",
+)  # fmt: skip
+MARK_BENCH = Command(
+    id="bench.mark", keys="m", action="mark", label="Mark", foot=False,
+    help="Mark the chosen benchmark for the comparison, or take the mark off.",
+)  # fmt: skip
+HEAT = Command(
+    id="bench.heat", keys="h", action="compare(True)", label="Heat map", foot=False,
+    help="Chunk sizes against block sizes, with published figures beside your own.",
+)  # fmt: skip
+NOTE_BENCH = Command(
+    id="bench.note", keys="i", action="note", label="Note", foot=False,
+    help="Give the chosen benchmark a note; the filter finds it.",
+)  # fmt: skip
+DELETE_BENCH = Command(
+    id="bench.delete", keys="D,delete", action="delete", label="Delete", foot=False,
+    help="Forget the chosen benchmark's runs, after a question.",
+)  # fmt: skip
+RESTORE_BENCH = Command(
+    id="bench.restore", keys="R", action="restore", label="Put back", foot=False,
+    help="Put back what an interrupted benchmark has changed; its figures are kept.",
+)  # fmt: skip
+READ_BENCH = Command(
+    id="bench.read", keys="r", action="read", label="Read again", foot=False,
+    help="Read the history again.",
+)  # fmt: skip
+BENCH = (
+    NEW_BENCH, SWEEP, AGAINST, COMPARE, EXPORT, STOP_BENCH, MARK_BENCH, HEAT, NOTE_BENCH, DELETE_BENCH,
+    RESTORE_BENCH, READ_BENCH,
+)  # fmt: skip
 
 FILTER = Command(
     id="app.filter", keys="slash", action="filter", label="Filter", foot=False, first=True,
@@ -237,9 +299,15 @@ TO_TUNE = Command(
     id="app.tune", keys="4", action="pane('tune')", label="Tune", foot=False,
     help="Schedulers, queues, processors, stripe caches: what they are, who set them.",
 )  # fmt: skip
+TO_BENCH = Command(
+    id="app.bench", keys="5", action="pane('bench')", label="Bench", foot=False,
+    help="fio, live; what was measured before, compared.",
+)  # fmt: skip
 TO_LOG = Command(
     id="app.log", keys="6", action="pane('log')", label="Log", help="What happened.", foot=False
 )  # fmt: skip
-EVERYWHERE = (HELP, PALETTE, TO_ARRAYS, TO_WEAR, TO_TUNE, TO_LOG, FILTER, HOLD, BUILD, JOBS, DEMO, QUIT)
+EVERYWHERE = (
+    HELP, PALETTE, TO_ARRAYS, TO_WEAR, TO_TUNE, TO_BENCH, TO_LOG, FILTER, HOLD, BUILD, JOBS, DEMO, QUIT,
+)  # fmt: skip
 FURTHER = (SCOPE, GIVE_BACK, UNDO, REMOVE, STOP, BUILD, JOBS, LOCATE, ASSEMBLE, CANCEL, ZERO, HOLD, QUIT)
 """What the footer shows besides, where the window is wider than 80 columns."""

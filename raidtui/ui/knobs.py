@@ -43,6 +43,8 @@ class Knobs:
         self._tuner: Tuner | None = None
         self._erc: dict[str, ErrorRecovery | None] = {}
         self._asking: HostThread | None = None
+        self.measuring = False
+        """Whether a benchmark ran when the values were read last."""
 
     async def read(self, snapshot: Snapshot, *, afresh: bool = False) -> Tuning:
         """Return all knobs.
@@ -56,6 +58,7 @@ class Knobs:
             tuner = self._at()
             if afresh:
                 tuner.forget()
+            self.measuring = tuner.measuring
             return tuner.read(snapshot, self._erc)
 
         return await self.pulse.work(work)

@@ -44,8 +44,8 @@ async def left(app: RaidApp) -> Plan | None:
     if app.pulse is None or app.report is None:
         return None
     limits = await app.pulse.left_changed()
-    tuned = app.knobs is not None and app.knobs.pulse is app.pulse
-    knobs = await app.knobs.left() if tuned and app.knobs is not None else None
+    tuned = app.sides.tuned
+    knobs = await tuned.left() if tuned is not None else None
     if limits is None or knobs is None:
         return limits or knobs
     known = {step.path for step in limits.steps}
@@ -59,6 +59,6 @@ async def _restored(app: RaidApp, plan: Plan) -> bool:
     if outcome.failed is not None:
         app.main.say(outcome.sentence, "bad")
         return False
-    if app.knobs is not None and app.knobs.pulse is app.pulse:
-        await app.knobs.put_back()
+    if app.sides.tuned is not None:
+        await app.sides.tuned.put_back()
     return True

@@ -7,12 +7,16 @@ shows nothing new wakes nobody.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from msgspec.structs import replace
+
 from raidtui.console import Console, Report
 from raidtui.host.root import Root
+from raidtui.model.array import Stale
 from raidtui.model.plan import Plan
 from raidtui.monitor.watch import Uevent, Watch
 from raidtui.ui.host_thread import HostThread, tell
@@ -26,6 +30,8 @@ _COALESCE_S = 0.008
 _FIRST_S = 0.5
 _UDEV_S = 0.25
 _AFTER_TROUBLE_S = 5.0
+_SILENT_S = 15.0
+"""So long nothing is read: then what is shown is of the past, and that is said."""
 
 
 class Pulse:
@@ -49,6 +55,8 @@ class Pulse:
         self._shown: Report | None = None
         self._undelivered = False
         self._stopped = False
+        self._read_s, self._read_at_s = time.monotonic(), 0.0
+        self._silent = False
 
     def start(self, known: Report | None = None) -> None:
         """Begin.
@@ -65,6 +73,7 @@ class Pulse:
             self._watch.follow(known.snapshot)
             self._thread.after(min(known.next_s, _FIRST_S), self._beat)
         self._loop.call_later(_UDEV_S, self._start_udev)
+        self._loop.call_later(_SILENT_S, self._watch_over)
 
     def _start_udev(self) -> None:
         if self._stopped:
@@ -93,6 +102,7 @@ class Pulse:
         if self._stopped:
             return
         if self._undelivered:  # the terminal does not take what is written to it
+            self._read_s = time.monotonic()
             self._thread.again(_FIRST_S, self._beat)
             return
         try:
@@ -102,8 +112,9 @@ class Pulse:
             tell(self._loop, self._on_trouble, f"sampling failed: {error!r}; please report it")
             return
         self._thread.again(report.next_s, self._beat)
-        if self._shown is None or not report.looks_like(self._shown):
-            self._shown = report
+        self._read_s, self._read_at_s = time.monotonic(), report.snapshot.taken_s
+        if self._shown is None or self._silent or not report.looks_like(self._shown):
+            self._shown, self._silent = report, False
             self._undelivered = True
             tell(self._loop, self._deliver, report)
 
@@ -119,6 +130,20 @@ class Pulse:
         return outcome, self._shown
 
     # -- in the event loop
+
+    def _watch_over(self) -> None:
+        """Say that what is shown is of the past where the thread hangs: in md, in a disk, in a tool."""
+        if self._stopped:
+            return
+        self._loop.call_later(_SILENT_S, self._watch_over)
+        silent_s = time.monotonic() - self._read_s
+        shown = self._shown
+        if silent_s < _SILENT_S or self._silent or shown is None:
+            return
+        self._silent = True
+        why = f"md, a disk or a tool has not answered for {silent_s:.0f} s"
+        stale = Stale(since_s=self._read_at_s or shown.snapshot.taken_s, reason=why)
+        self._on_report(replace(shown, snapshot=replace(shown.snapshot, stale=stale), new_events=()))
 
     def _deliver(self, report: Report) -> None:
         self._undelivered = False

@@ -8,12 +8,13 @@ from raidtui import desk
 from raidtui.actions.keep import Item, items_for_now, kept_items, plan_forget, plan_keep
 from raidtui.actions.profiles import Profile, plan_profile
 from raidtui.model.knob import Tuning
+from raidtui.model.knob_table import KNOBS
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.units import counted
 from raidtui.ui.knobs import Knobs
 from raidtui.ui.present.tuning import Row
-from raidtui.ui.present.tuning_body import range_words, title_of
+from raidtui.ui.present.tuning_body import ONCE, range_words, title_of
 from raidtui.ui.repairs import Repairs
 from raidtui.ui.screens.choose import Ask, Choice, Option
 from raidtui.ui.screens.plan_view import SAVE, PlanView
@@ -39,10 +40,14 @@ class TuneWays:
 
     async def exact(self, row: Row, knob: str) -> str | None:
         """Return the value that is typed or chosen; None where none is."""
-        value = row.subject.values[knob]
+        value = row.of(knob)[0].values[knob]
         title = f"A value for {title_of(row, knob)}"
         if value.choices:
-            options = tuple(Option(key=word, words=word) for word in value.choices)
+            unit = f" {KNOBS[knob].unit}" if KNOBS[knob].unit else ""
+            notes = ONCE if knob == "scheduler" else {}
+            options = tuple(
+                Option(key=word, words=f"{word}{unit}", note=notes.get(word, "")) for word in value.choices
+            )
             return await self._app.push_screen_wait(Choice(title, options))
         return await self._app.push_screen_wait(
             Ask(title, f"It is {value.text}: {range_words(knob, value)}.")
@@ -72,7 +77,7 @@ class TuneWays:
 
     async def keep(self, row: Row, knob: str) -> None:
         """Keep the chosen value, that of all members of an array, or all that was changed for now."""
-        own = tuple(Item(subject=each.name, knob=knob) for each in row.subjects if knob in each.values)
+        own = tuple(Item(subject=each.name, knob=knob) for each in row.of(knob) if knob in each.values)
         for_now = items_for_now(self._tuning)
         found = {own: f"{title_of(row, knob)}"} if own else {}
         if fellows := self._fellows(row, knob):
@@ -95,7 +100,7 @@ class TuneWays:
     async def forget(self, row: Row, knob: str) -> None:
         """Keep the chosen value no longer, or nothing at all."""
         kept = kept_items(self._tuning)
-        names = {each.name for each in row.subjects}
+        names = {each.name for each in row.of(knob)}
         own = tuple(each for each in kept if each.subject in names and each.knob == knob)
         found = {own: f"{title_of(row, knob)}"} if own else {}
         if self._tuning.texts and (not own or len(kept) > len(own)):

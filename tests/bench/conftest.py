@@ -1,12 +1,18 @@
-"""A fio that is a script, where tests ask for it."""
+"""A host and a fio that is a script, where tests ask for them; and a worker that leaves nothing elsewhere."""
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from raidtui.jobs import steps
 from tests.bench.fake_fio import FakeFio
+from tests.bench.host import Host
+
+_NUMBERS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 
 @pytest.fixture
@@ -15,3 +21,27 @@ def fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeFio:
     fake = FakeFio(tmp_path / "fio")
     monkeypatch.setattr("raidtui.bench.fio.tool_path", fake.find)
     return fake
+
+
+@pytest.fixture
+def kept_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """The signals are put back; nobody waits for proofs or looks around; all is kept in the test's folder."""
+    monkeypatch.setattr(steps, "_PROOF_S", 0.0)
+    monkeypatch.setattr("raidtui.bench.lookout.FIRST_S", 3600.0)
+    monkeypatch.setattr("raidtui.jobs.store.journal_path", lambda: tmp_path / "lib" / "journal.jsonl")
+    monkeypatch.setattr("raidtui.bench.results.journal_path", lambda: tmp_path / "lib" / "journal.jsonl")
+    before = [signal.getsignal(number) for number in _NUMBERS]
+    yield
+    for number, handler in zip(_NUMBERS, before, strict=True):
+        signal.signal(number, handler)
+
+
+@pytest.fixture
+def host() -> Host:
+    return Host()
+
+
+@pytest.fixture
+def srv(tmp_path: Path) -> Path:
+    (tmp_path / "srv").mkdir()
+    return tmp_path / "srv"

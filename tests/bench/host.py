@@ -72,4 +72,17 @@ class Host(Stage):
         return {file: (self.text(f"{BLOCK}/{name}/{file}") or "") for file in _QUEUE}
 
 
+def put_free_disks(host: Host, *names: str, size_bytes: int = 256 << 20) -> None:
+    """Give a host disks that nothing uses, with serial numbers: FREE-SDE and so on."""
+    for name in names:
+        number = ord(name[2]) - ord("a")
+        host.put(f"{BLOCK}/{name}/size", f"{size_bytes // 512}\n")
+        host.put(f"{BLOCK}/{name}/dev", f"8:{number}\n")
+        host.put(f"/run/udev/data/b8:{number}", f"E:ID_SERIAL_SHORT=FREE-{name.upper()}\n")
+        host.put(f"{BLOCK}/{name}/queue/scheduler", "[none]\n")
+        for part in ("--export", ""):
+            argv = tuple(word for word in ("mdadm", "--examine", part, f"/dev/{name}") if word)
+            host.put(output_path(argv), "exit 1\n")
+
+
 AS_BEFORE = _QUEUE

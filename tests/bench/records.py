@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
+from raidtui.bench.course import ONE
 from raidtui.bench.environment import ArrayShape, Cpu, DiskSettings, Environment
+from raidtui.bench.heat import published_mb_s
 from raidtui.bench.record import Record
 from raidtui.bench.samples import Figures, Flow, Sample
 from raidtui.bench.workload import Workload
@@ -83,3 +89,112 @@ def samples(*iops: float) -> tuple[Sample, ...]:
         Sample(t_s=0.25 * place, read=Flow(iops=value, bytes_s=value * 8192, p99_ns=740_000))
         for place, value in enumerate(iops, 1)
     )
+
+
+# -- whole benchmarks, with figures as a RAID-10 of SATA SSDs might give them
+
+RANDOM = Workload(
+    rw="randread", block_bytes=4096, size_bytes=4 << 30, depth=32, runtime_s=60, engine="libaio"
+)
+CHUNKS, BLOCKS_KIB = ("one", "16", "32", "512"), (8, 16, 32, 64, 128, 512, 1024)
+SCHEDULERS: dict[str, tuple[float, ...]] = {
+    "none": (101_900, 102_700, 101_300, 102_300),
+    "mq-deadline": (101_500, 102_400, 101_100, 101_900),
+    "bfq": (70_200, 71_900, 69_800, 70_600),
+    "kyber": (99_100, 103_900, 88_400, 104_400),
+}
+"""A, what is like it, what is slower, and what nobody can tell."""
+
+
+def measured(work: Workload, iops: float, **more: Any) -> Record:
+    """Return a run of a workload: as many requests wait as its depth says, and a few wait long."""
+    waits_ns = int(work.depth * work.jobs / max(iops, 1e-9) * 1e9)
+    seconds = work.runtime_s or work.total_bytes / (iops * work.block_bytes)
+    figures = Figures(
+        ios=int(iops * seconds),
+        size_bytes=int(iops * seconds) * work.block_bytes,
+        iops=iops,
+        bytes_s=iops * work.block_bytes,
+        mean_ns=float(waits_ns),
+        p50_ns=int(waits_ns * 0.9),
+        p99_ns=int(waits_ns * 2.4),
+        p999_ns=int(waits_ns * 9.3),
+    )
+    side = "write" if work.writes else "read"
+    return record(**{"seconds": seconds, "work": work, "read": Figures(), side: figures, **more})
+
+
+def sweep(label: str, values: dict[str, tuple[float, ...]], **more: Any) -> list[Record]:
+    """Return a sweep of one thing, interleaved: each value once, then all of them again."""
+    first, work = more.pop("first", 1), more.pop("work", RANDOM)
+    at_s = more.pop("at_s", EPOCH_S)
+    found: list[Record] = []
+    for repeat in range(max(map(len, values.values()))):
+        for value, iops in values.items():
+            if repeat >= len(iops):
+                continue
+            number = len(found)
+            place = {"id": first + number, "number": number, "repeat": repeat, "at_s": at_s + 65 * number}
+            title = f"{work.words} by {label}"
+            found.append(
+                measured(work, iops[repeat], **{"title": title, "point": {label: value}, **place, **more})
+            )
+    return found
+
+
+def chunk_sweep(*, repeats: int = 3, first: int = 101, **more: Any) -> list[Record]:
+    """Return a sweep of chunks and block sizes that is like the published one, a little faster at the end."""
+    found: list[Record] = []
+    points = [(chunk, kib) for chunk in CHUNKS for kib in BLOCKS_KIB]
+    for number, (repeat, (chunk, kib)) in enumerate((r, point) for r in range(repeats) for point in points):
+        work = Workload(rw="randread", block_bytes=kib << 10, size_bytes=500 << 20, engine="sync")
+        published = published_mb_s("randread", chunk, work.block_bytes) or 0.0
+        mb_s = published * (0.88 + 0.04 * BLOCKS_KIB.index(kib) + 0.03 * CHUNKS.index(chunk) - 0.01 * repeat)
+        shape = {} if chunk == ONE else {"arrays": surroundings(chunk_kib=int(chunk)).arrays}
+        found.append(
+            measured(
+                work,
+                mb_s * 1e6 / work.block_bytes,
+                **{
+                    "id": first + number,
+                    "job": "20261122-090000-chunks",
+                    "number": number,
+                    "repeat": repeat,
+                    "at_s": EPOCH_S + 40_000 + 4 * number,
+                    "title": "random-read by chunk, block",
+                    "preset": "random-read",
+                    "place": "sda, sdb",
+                    "point": {"chunk": chunk, "block": str(work.block_bytes)},
+                    "environment": replace(surroundings(), **{"arrays": (), "file_system": "", **shape}),
+                    **more,
+                },
+            )
+        )
+    return found
+
+
+def courses(records: Sequence[Record], *, seconds: int = 60) -> dict[int, tuple[Sample, ...]]:
+    """Return samples of runs: a short rise, a ripple, and with every third run a dip in the middle."""
+    return {run.id: _course(run, seconds) for run in records}
+
+
+def _course(run: Record, seconds: int) -> tuple[Sample, ...]:
+    found = []
+    for place in range(seconds * 4):
+        t_s = (place + 1) / 4
+        part = min(1.0, 0.6 + 0.2 * t_s) * (1 + 0.03 * math.sin(place * 0.7 + run.id))
+        if run.id % 3 == 0 and 0.45 < place / (seconds * 4) < 0.6:
+            part *= 0.7
+        wait_ns = run.main.p50_ns
+        times = (
+            {}
+            if wait_ns is None
+            else {
+                "p50_ns": int(wait_ns / part),
+                "p99_ns": int(wait_ns * 2.6 / part),
+                "p999_ns": int(wait_ns * 10 / part),
+            }
+        )
+        flow = Flow(iops=run.iops * part, bytes_s=run.bytes_s * part, **times)
+        found.append(Sample(t_s=t_s, write=flow) if run.main is run.write else Sample(t_s=t_s, read=flow))
+    return tuple(found)

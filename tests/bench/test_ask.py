@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.bench.ask import Offer, Request, make_course
+from raidtui.bench.ask import Misfit, Offer, Request, make_course, sweep_values
 from raidtui.bench.course import Conditions, Course, Scratch
 from raidtui.bench.workload import Workload
-from raidtui.host.tools import output_path
 from raidtui.model.plan import Refusal
-from tests.bench.host import DISKS, Host
+from tests.bench.host import DISKS, Host, put_free_disks
 from tests.trees import Syncing, host_tree, raid10
 
 MIB = 1 << 20
@@ -31,14 +30,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Host:
     monkeypatch.setattr("raidtui.host.survey.why_busy", lambda *_: "")
     monkeypatch.setattr("os.access", lambda *_: True)
     made = Host()
-    for name in ("sde", "sdf", "sdg", "sdh"):
-        made.put(f"/sys/class/block/{name}/size", f"{256 * MIB // 512}\n")
-        made.put(f"/sys/class/block/{name}/dev", f"8:{ord(name[2]) - ord('a')}\n")
-        made.put(f"/run/udev/data/b8:{ord(name[2]) - ord('a')}", f"E:ID_SERIAL_SHORT=FREE-{name.upper()}\n")
-        made.put(f"/sys/class/block/{name}/queue/scheduler", "[none]\n")
-        for part in ("--export", ""):
-            argv = tuple(word for word in ("mdadm", "--examine", part, f"/dev/{name}") if word)
-            made.put(output_path(argv), "exit 1\n")
+    put_free_disks(made, "sde", "sdf", "sdg", "sdh")
     return made
 
 
@@ -113,15 +105,42 @@ def test_no_host_and_no_fio(host: Host, tmp_path: Path) -> None:
 
 
 def test_a_job_file(host: Host, tmp_path: Path) -> None:
-    file = ("own.fio", "[a]\nrw=randwrite\nsize=1m\n")
-    offer = offered(host, job_file=file, directory=str(tmp_path))
+    file = tmp_path / "own.fio"
+    file.write_text("[a]\nrw=randwrite\nsize=1m\n")
+    offer = offered(host, job_file=str(file), directory=str(tmp_path))
     assert (offer.course.title, offer.course.writes) == ("job file own.fio", True)
     assert "The job file is run as it is; its files are removed afterwards." in offer.notes
-    assert refused(host, job_file=file, depths=(1, 2), directory=str(tmp_path)) == (
+    assert offer.room.startswith("Its files take 1 MiB; ")
+    assert refused(host, job_file=str(file), depths=(1, 2), directory=str(tmp_path)) == (
         "a job file is run as it is; change it there"
     )
-    assert refused(host, job_file=file, device="sde") == (
+    assert refused(host, job_file=str(file), device="sde") == (
         "a job file runs in a folder alone; name one with --directory"
+    )
+
+
+def test_no_job_file(host: Host, tmp_path: Path) -> None:
+    def why(path: object) -> str:
+        return refused(host, job_file=str(path), directory=str(tmp_path))
+
+    remedy = "give the path of a fio job file"
+    assert why(tmp_path / "no") == f"{tmp_path}/no: No such file or directory; {remedy}"
+    assert why(tmp_path) == f"{tmp_path} is a folder; {remedy}"
+    assert why("/dev/zero") == f"/dev/zero is no job file: those are texts of a few lines; {remedy}"
+    assert why("a\0b") == f"a\0b is no text; {remedy}"
+    (tmp_path / "x").write_bytes(b"\xff\xfe")
+    assert why(tmp_path / "x") == f"{tmp_path}/x is no text; {remedy}"
+    (tmp_path / "x").write_text("[a]\nbs=4k\nexec_prerun=rm\n")
+    assert why(tmp_path / "x") == "x, [a]: exec_prerun runs a shell command; leave it out"
+
+
+def test_a_job_file_at_home(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "own.fio").write_text("[a]\nrw=read\n")
+    offer = offered(host, job_file="~/own.fio", directory="~")
+    assert (offer.course.place.directory, offer.room.partition(";")[0]) == (
+        str(tmp_path),
+        "How much its files take is not known",
     )
 
 
@@ -208,6 +227,27 @@ def test_knobs(host: Host) -> None:
     assert refused(host, work=READ, device="md127", knobs=(("turbo", ("1",)),)).startswith("there is no knob")
 
 
+def test_knobs_of_arrays_that_are_yet_to_be_made(host: Host) -> None:
+    what: dict[str, Any] = {"work": READ, "scratch": SCRATCH, "confirmed": TYPED}
+    cache = ("stripe-cache-size", ("256", "1024"))
+    asked_for = (cache, ("scheduler", ("none",)))
+    offer = offered(host, **{**what, "scratch": replace(SCRATCH, level="raid5")}, knobs=asked_for)
+    assert [(axis.label, bool(axis.plans)) for axis in offer.course.axes] == [
+        ("stripe_cache_size", False),
+        ("scheduler", True),
+    ]
+    assert "  stripe_cache_size: 256, 1024, set on each array once it is there" in offer.sentences
+    assert refused(host, **what, knobs=(cache,)) == (
+        "raid10 has no stripe_cache_size: only RAID 4, 5 and 6 gather stripes; choose one of these levels"
+    )
+    offer = offered(host, **what, knobs=(("bitmap", ("none", "internal")),))
+    assert list(offer.course.points) == [{"bitmap": "none"}, {"bitmap": "internal"}]
+    assert ["--bitmap=internal" in plan.steps[-1].argv for plan in offer.arrays] == [False, True]
+    assert refused(host, **what, knobs=(("bitmap", ("none", "external")),)) == (
+        "no bitmap 'external' can be created; choose none or internal"
+    )
+
+
 def test_until_it_is_steady(host: Host, tmp_path: Path) -> None:
     offer = offered(host, work=READ, directory=str(tmp_path), conditions=Conditions(steady=True))
     assert (offer.course.repeats, offer.course.grouped) == (25, True)
@@ -229,3 +269,68 @@ def test_notes(host: Host) -> None:
         "data is degraded: the figures are not those of a whole array.",
     )
     assert notes[-1] == "It goes through the page cache: memory is measured along."
+
+
+@pytest.mark.parametrize(
+    ("what", "part"),
+    [
+        ({"preset": "fast"}, "preset"),
+        ({"job_file": "/nosuch"}, "job_file"),
+        ({"work": READ, "directory": "/nosuch"}, "directory"),
+        ({"work": WRITE, "device": "sde"}, "write"),
+        ({"work": WRITE, "device": "sde", "write": True}, "device"),
+        ({"work": replace(READ, size_bytes=1 << 50), "device": "sde"}, "size_bytes"),
+        ({"work": READ, "scratch": Scratch(devices=("sda", "sdb"))}, "scratch"),
+        ({"work": READ, "device": "md127", "knobs": (("turbo", ("1",)),)}, "turbo"),
+        ({"work": READ, "device": "md127", "knobs": (("scheduler", ("cfq2",)),)}, "scheduler"),
+        ({"work": READ, "device": "md127", "repeats": 0}, "repeats"),
+        ({"work": READ, "device": "md127", "blocks": (512, 512)}, "blocks"),
+        ({"work": replace(READ, ramp_s=1), "device": "md127"}, "work"),
+    ],
+)
+def test_what_a_refusal_is_about(host: Host, what: dict[str, Any], part: str) -> None:
+    found = asked(host, **what)
+    assert isinstance(found, Misfit)
+    assert found.part == part
+
+
+def test_the_plans_of_scratch_arrays(host: Host) -> None:
+    """Each array once, however many runs it has; a device by itself wants none."""
+    offer = offered(
+        host,
+        work=READ,
+        scratch=SCRATCH,
+        chunks=("one", "16", "512"),
+        depths=(1, 8),
+        confirmed=TYPED,
+        repeats=3,
+    )
+    assert [plan.title for plan in offer.arrays] == [
+        "scratch array: raid10, chunk 16K, 4 devices",
+        "scratch array: raid10, chunk 512K, 4 devices",
+    ]
+    assert "--chunk=16" in offer.arrays[0].steps[-1].argv
+    assert offer.room == ""
+
+
+def test_what_files_take(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raidtui.bench.ask.free_bytes", lambda _: 7 * MIB)
+    assert offered(host, work=replace(READ, jobs=3), directory=str(tmp_path)).room == (
+        f"Its files take 3 MiB; 7 MiB are free at {tmp_path}, and the files are removed afterwards."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("1,8,32", ("1", "8", "32")),
+        (" none , mq-deadline,", ("none", "mq-deadline")),
+        ("1..4,8", ("1", "2", "3", "4", "8")),
+        ("", ()),
+        ("4..1", ("4..1",)),  # whoever asks says that this is no number
+        ("1..", ("1..",)),
+        ("0..99999", ("0..99999",)),
+    ],
+)
+def test_values_with_commas_and_from_to(text: str, values: tuple[str, ...]) -> None:
+    assert sweep_values(text) == values

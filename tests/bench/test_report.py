@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from raidtui.bench.around import During
 from raidtui.bench.compare import MEASURES, curves, series_of, table
 from raidtui.bench.export import COLUMNS, csv_text, json_bytes
 from raidtui.bench.heat import heat_maps
@@ -93,6 +94,13 @@ def test_texts_are_harmless(text: str) -> None:
     assert "script" not in found.tags
     assert found.tags.count("svg") == 3
     assert not re.search(r"[\x00-\x08\x0b\x0e-\x1f\x7f]", found.text)
+
+
+def test_what_surrounded_each_run() -> None:
+    during = During(mhz=(1200, 3400), celsius={"sda": 41.0})
+    told = ("A check of data began meanwhile.",)
+    found = Tags(html_report([replace(RUNS[0], during=during, told=told)], SAMPLES))
+    assert "whole; 1200 to 3400 MHz, at most sda 41 °C; A check of data began meanwhile." in found.text
 
 
 def test_without_runs() -> None:

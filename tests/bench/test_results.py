@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from raidtui.bench.live import LiveFile, last_run, read_live
+from raidtui.bench.around import Around, During
+from raidtui.bench.live import Line, LiveFile, arounds_of_last, last_around, last_run, read_live
 from raidtui.bench.record import (
     FAILED,
     PARTIAL,
@@ -178,6 +179,37 @@ def test_what_samples_alone_tell() -> None:
         Figures(),
     )
     assert from_samples([]) == (Figures(), Figures())
+
+
+def test_what_surrounded_a_run_is_kept(path: Path) -> None:
+    run = record(during=During(mhz=(1200, 3400), celsius={"sda": 41.0}))
+    with Results(path) as results:
+        results.add(run)
+        assert results.runs()[0].during == run.during
+    assert b'"during"' not in encode(record()), "as of runs that were kept before it was known"
+    assert decode(encode(record())).during == During()
+
+
+def test_what_surrounds_the_last_run(tmp_path: Path) -> None:
+    early, late, other = (Around(t_s=t_s, mhz=(800, 900)) for t_s in (0.3, 1.3, 0.4))
+    live = LiveFile(tmp_path)
+    live.begin(record(0))
+    live.add_around(early)
+    live.add(samples(1.0)[0])
+    live.add_around(late)
+    lines, _ = read_live(tmp_path)
+    assert (last_around(lines), arounds_of_last(lines)) == (late, [early, late])
+    assert last_run(lines) == (record(0), list(samples(1.0)))
+    live.add(replace(samples(6.0)[0], anew=True))
+    lines, _ = read_live(tmp_path)
+    assert (last_around(lines), arounds_of_last(lines)) == (late, [])
+    live.begin(record(1))
+    lines, _ = read_live(tmp_path)
+    assert (last_around(lines), arounds_of_last(lines)) == (None, [])
+    live.add_around(other)
+    live.close()
+    lines, _ = read_live(tmp_path)
+    assert (lines[-1], last_around(lines), arounds_of_last(lines)) == (Line(around=other), other, [other])
 
 
 def test_the_live_file(tmp_path: Path) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable, Iterator
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -11,58 +10,24 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.bench import measure
-from raidtui.bench.course import Axis, Conditions, Course, Way
+from raidtui.bench.course import Axis, Conditions, Course
 from raidtui.bench.fio import FioEnd, run_fio
 from raidtui.bench.jobfile import JobFile
 from raidtui.bench.knobs import find_knob, knob_axis
 from raidtui.bench.place import Place
-from raidtui.bench.record import PARTIAL, WHOLE, Record
+from raidtui.bench.record import PARTIAL, WHOLE
 from raidtui.bench.results import Results
-from raidtui.bench.samples import Sample
 from raidtui.bench.start import begin, find_bench, interrupted, make_job, news, restore
 from raidtui.bench.worker import BenchWorker, bench_on
-from raidtui.jobs import steps
-from raidtui.jobs.store import BusyError, Job, JobError, jobs_folder, only_worker
+from raidtui.jobs.store import BusyError, JobError, jobs_folder, only_worker
 from raidtui.model.plan import Fact, Kind, Refusal
 from tests.bench.fake_fio import FakeFio
 from tests.bench.host import AS_BEFORE, DISKS, Host
-from tests.bench.recorded import MIXED, NO_SPACE, STOPPED, dumps_of
+from tests.bench.recorded import MIXED, NO_SPACE, STOPPED
 from tests.bench.records import READ
+from tests.bench.working import Killed, course, feeding, journal, kept, last
 
-NUMBERS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
-BLOCKS = Axis(way=Way.BLOCK, values=("8192", "16384"))
-
-
-class Killed(BaseException):
-    """SIGKILL."""
-
-
-@pytest.fixture(autouse=True)
-def around(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """The signals are put back; nobody waits for proofs; all is kept in a folder of the test's."""
-    monkeypatch.setattr(steps, "_PROOF_S", 0.0)
-    monkeypatch.setattr("raidtui.jobs.store.journal_path", lambda: tmp_path / "lib" / "journal.jsonl")
-    monkeypatch.setattr("raidtui.bench.results.journal_path", lambda: tmp_path / "lib" / "journal.jsonl")
-    before = [signal.getsignal(number) for number in NUMBERS]
-    yield
-    for number, handler in zip(NUMBERS, before, strict=True):
-        signal.signal(number, handler)
-
-
-@pytest.fixture
-def host() -> Host:
-    return Host()
-
-
-@pytest.fixture
-def srv(tmp_path: Path) -> Path:
-    (tmp_path / "srv").mkdir()
-    return tmp_path / "srv"
-
-
-def course(srv: Path, **more: Any) -> Course:
-    place = Place(directory=str(srv), mount=str(srv), disks=DISKS, members=DISKS, arrays=("md127",))
-    return Course(**{"title": "random-read", "place": place, "work": READ, "axes": (BLOCKS,), **more})
+pytestmark = pytest.mark.usefixtures("kept_here")
 
 
 def turned(host: Host, srv: Path, **more: Any) -> Course:
@@ -73,22 +38,6 @@ def turned(host: Host, srv: Path, **more: Any) -> Course:
     axis = knob_axis(knob, ["none", "mq-deadline"])
     assert isinstance(axis, Axis)
     return course(srv, axes=(axis,), **more)
-
-
-def kept() -> tuple[Record, ...]:
-    with Results() as results:
-        return results.runs()
-
-
-def journal(job: Job) -> list[str]:
-    """The journal in short, outputs left out."""
-    entries = (entry for entry in job.entries() if entry["event"] not in {"made", "output", "doing"})
-    return [f"{entry['event']} {entry.get('run', entry.get('title', ''))}".strip() for entry in entries]
-
-
-def last(job: Job) -> tuple[str, str]:
-    entry = job.entries()[-1]
-    return entry["event"], entry.get("reason", "")
 
 
 def test_run_by_run(host: Host, srv: Path, fio: FakeFio) -> None:
@@ -143,6 +92,37 @@ def test_no_space(host: Host, srv: Path, fio: FakeFio) -> None:
     assert list(srv.iterdir()) == []
 
 
+def test_a_file_system_that_becomes_read_only(
+    host: Host, srv: Path, fio: FakeFio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fio does not notice: what it did meanwhile is no measurement. What cannot be removed is told."""
+
+    def touch(path: Path) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", str(path))
+
+    fio.does(MIXED)
+    job = make_job(host, course(srv, work=replace(READ, rw="randrw")))
+    monkeypatch.setattr(Path, "touch", touch)
+    monkeypatch.setattr("raidtui.bench.stage.shutil.rmtree", lambda *_, **__: None)
+    assert BenchWorker(host, job).work() == "failed"
+    why = f"the file system at {srv} became read-only meanwhile; see the kernel log"
+    assert last(job) == ("failed", f"run 1 of 2: {why}")
+    assert [(run.state, run.reason) for run in kept()] == [(PARTIAL, why)]
+    told = [entry["text"] for entry in job.entries() if entry["event"] == "output"]
+    assert told == [f"{srv}/raidtui-{job.id} cannot be removed: do that by hand"]
+
+
+def test_a_device_that_has_come_into_use(
+    host: Host, srv: Path, fio: FakeFio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    why = "sde has come into use meanwhile; nothing more is written to it"
+    monkeypatch.setattr("raidtui.bench.holder.Holder.take", lambda *_: why)
+    job = make_job(host, course(srv, place=Place(device="sde", writes=True), axes=()))
+    assert BenchWorker(host, job).work() == "failed"
+    assert last(job) == ("failed", why)
+    assert not (fio.folder / "argv").exists()
+
+
 def test_an_option_that_fio_does_not_know(host: Host, srv: Path, fio: FakeFio) -> None:
     fio.does(behaviour="1", errors=b"fio: unrecognized option '--overwrite=1'\n")
     job = make_job(host, course(srv))
@@ -173,26 +153,6 @@ def test_stopped(host: Host, srv: Path, fio: FakeFio) -> None:
     assert [host.knobs(disk) for disk in DISKS] == [AS_BEFORE] * 4
     told = [entry.split()[0] for entry in journal(job)]
     assert told == ["work", "folder", "change", "run", "run", "cancelled"]
-
-
-def feeding(*figures: float, dies_at: int = 99) -> Callable[..., FioEnd]:
-    """A fio that measures so many IOPS in each run, and takes its worker along in one of them."""
-    given = iter(figures)
-    count = 0
-
-    def fake(argv: Any, folder: Path, take: Callable[[Sample], None], stopped: Any) -> FioEnd:
-        nonlocal count
-        del argv, folder, stopped
-        count += 1
-        dump = dumps_of(MIXED)[-1]
-        take(Sample(t_s=0.5, ios=(100, 0), size_bytes=(819200, 0)))
-        if count == dies_at:
-            raise Killed
-        part = dump.jobs[0]
-        read = replace(part.read, iops=next(given))
-        return FioEnd(status=0, dump=replace(dump, jobs=(replace(part, read=read),)), raw=b"{}", said=())
-
-    return fake
 
 
 def test_killed_and_put_back(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -298,6 +258,8 @@ def test_a_course_that_was_made_before_all_was_put_back(
     job = make_job(host, turned(host, srv))
     with pytest.raises(Killed):
         BenchWorker(host, job).work()
+    put_back = "raidtui.bench.start.start_worker"
+    monkeypatch.setattr(put_back, lambda job, *, back: back and BenchWorker(host, job).put_back())
     with pytest.raises(JobError, match="ask again, the settings are others now"):
         begin(host, turned(host, srv))
     assert job.state == "rolled back"

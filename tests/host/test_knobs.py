@@ -10,6 +10,8 @@ from raidtui.model.plan import Fact, Kind
 from tests.specs import raid0, raid5
 from tests.tune_host import BLOCK, TuneHost, parity, udev
 
+pytestmark = pytest.mark.usefixtures("host_or_capture")
+
 SCHEDULER = f"{BLOCK}/sda/queue/scheduler"
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from raidtui.host.cpufreq import ranges
-from raidtui.model.knob import Scope
+from raidtui.model.knob import Scope, neighbours
 from tests.tune_host import ACPI, AMD, CPUS, INTEL, POLICIES, TuneHost
+
+pytestmark = pytest.mark.usefixtures("host_or_capture")
 
 
 def test_intel_pstate() -> None:
@@ -41,7 +45,8 @@ def test_amd_pstate() -> None:
     assert policy.values["min_freq_khz"].default is None
     cpu = host.subject("cpu")
     assert cpu.values["driver_mode"].choices == ("active", "passive", "guided")
-    assert cpu.absent == {"hwp_dynamic_boost": "the driver has no hwp_dynamic_boost"}
+    why = "only intel_pstate has hwp_dynamic_boost, on processors with HWP in its active mode"
+    assert cpu.absent == {"hwp_dynamic_boost": why}
 
 
 def test_acpi_cpufreq() -> None:
@@ -52,6 +57,16 @@ def test_acpi_cpufreq() -> None:
         "energy_performance_preference": "the driver acpi-cpufreq has no energy_performance_preference"
     }
     assert host.subject("cpu").values == {}
+
+
+def test_a_driver_with_a_table_of_frequencies() -> None:
+    """What lies between them becomes the next lower one: they are what can be chosen."""
+    policy = TuneHost(cpus={**ACPI, "scaling_available_frequencies": "2600000 1600000 800000 "}).subject(
+        "policy0"
+    )
+    value = policy.values["max_freq_khz"]
+    assert value.choices == ("800000", "1600000", "2600000")
+    assert neighbours(value) == ("1600000", None)
 
 
 def test_policies_go_by_their_number() -> None:

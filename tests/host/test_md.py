@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from raidtui.host.dir_root import DirRoot
 from raidtui.host.md import ArrayReader
 from raidtui.host.mdstat import parse_mdstat
-from raidtui.host.root import DirRoot, MemoryRoot
+from raidtui.host.memory_root import MemoryRoot
 from raidtui.model.array import Array, Bitmap, Member, Phase, SpeedLimit, Sync
 from tests.trees import (
     COMPONENT_KIB,

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.host.mdadm import MdadmError, parse_export, read_detail, read_examine
+from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.names import ArrayName, canonical_uuid, read_array_name
-from raidtui.host.root import MemoryRoot
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.host.udev import UdevEntry, parse_udev_entry, read_udev_entry
 from raidtui.model.array import Array, Member

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from raidtui.host import referring
+from raidtui.host.dir_root import DirRoot
+from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.referring import read_referring
-from raidtui.host.root import DirRoot, MemoryRoot
 from raidtui.host.survey import read_survey
 from tests.trees import host_tree, snapshot_of
 

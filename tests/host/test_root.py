@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from raidtui.host import tools as tools_module
-from raidtui.host.root import DirRoot, MemoryRoot
+from raidtui.host.dir_root import DirRoot
+from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput, output_path, run_tool, tool_path
 
 

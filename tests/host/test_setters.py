@@ -9,6 +9,8 @@ from raidtui.model.knob import By, Value
 from tests.specs import raid5
 from tests.tune_host import ACPI, BLOCK, FOUR, INTEL, RULES, SYSCTL, TMPFILES, TuneHost, parity, udev
 
+pytestmark = pytest.mark.usefixtures("host_or_capture")
+
 WANTS = "/etc/systemd/system/multi-user.target.wants"
 SSD_RULES = """\
 # schedulers

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidtui.host.root import MemoryRoot
+from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.smart import SmartReader, read_measured, read_smart, smart_argv
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.model.smart import Measured, NoReading, SmartReading, Unread

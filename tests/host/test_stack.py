@@ -7,7 +7,7 @@ import json
 import pytest
 
 from raidtui.host.discards import read_discards
-from raidtui.host.root import MemoryRoot
+from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.stack import (
     read_groups,
     read_issue_discards,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.host.root import MemoryRoot
+from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.superblock import read_superblock
 from raidtui.host.tools import output_path
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.root import MemoryRoot
+from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.superblock import read_superblock
 from raidtui.host.survey import read_above, read_device, read_survey
 from raidtui.host.tools import output_path

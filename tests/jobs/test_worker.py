@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.root import MemoryRoot
+from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs import blackbox, steps
 from raidtui.jobs.store import Job, JobError, only_worker

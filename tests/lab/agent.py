@@ -177,8 +177,12 @@ class Agent:
                 self.kill(job.ident, signal.SIGKILL)
 
     def kill(self, ident: int, number: int) -> None:
-        """Signal everything that a job started."""
-        for pid in marked(str(ident)):
+        """Signal a job's program and everything that it started.
+
+        A program that is just becoming another one has no environment for a moment: its mark is not found.
+        """
+        job = self.jobs.get(ident)
+        for pid in {*marked(str(ident)), *([job.process.pid] if job is not None else [])}:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
 

@@ -23,7 +23,21 @@ HOSTNAME = "lab"
 MDADM_CONF = f"HOMEHOST {HOSTNAME}\nMAILADDR root\n"
 MODULES = ("md-mod", "linear", "raid0", "raid1", "raid10", "raid456", "loop")
 UDEVD_PATHS = ("/usr/lib/systemd/systemd-udevd", "/lib/systemd/systemd-udevd", "/sbin/udevd")
-GUEST_TOOLS = ("mdadm", "udevadm", "modprobe", "insmod", "pivot_root", "setsid", "bash", "mount")
+# What the guests' tests run, and the Debian package of each; Makefile's target system installs these.
+GUEST_TOOLS = {
+    "mdadm": "mdadm",
+    "udevadm": "udev",
+    "modprobe": "kmod",
+    "pivot_root": "util-linux",
+    "mount": "mount",
+    "pgrep": "procps",
+    "pvcreate": "lvm2",
+    "sfdisk": "fdisk",
+    "mkfs.ext4": "e2fsprogs",
+    "mkfs.xfs": "xfsprogs",
+    "systemd-tmpfiles": "systemd",
+    "fio": "fio",
+}
 
 # First half, on the host's root, read-only: an overlay in memory becomes the root. (Not by chroot: udevadm
 # refuses to work in one.)
@@ -117,7 +131,7 @@ def find_parts() -> Parts:
     if not found:
         raise LabMissingError("no modules for linux.uml under /usr/lib/uml/modules")
     udevd = find_udevd()
-    check_tools(GUEST_TOOLS, packages="mdadm udev kmod")
+    check_tools(GUEST_TOOLS)
     return Parts(kernel=Path(kernel), modules=found[-1].parent, udevd=udevd)
 
 
@@ -148,14 +162,15 @@ def find_udevd() -> Path:
     return udevd
 
 
-def check_tools(tools: Sequence[str], *, packages: str) -> None:
-    """Whether all these tools are there.
+def check_tools(tools: Mapping[str, str]) -> None:
+    """Whether all these tools are there; each is given with its Debian package.
 
     Raises:
         LabMissingError: some are not; the text says what to install.
     """
     missing = [tool for tool in tools if which(tool) is None]
     if missing:
+        packages = " ".join(dict.fromkeys(tools[tool] for tool in missing))
         raise LabMissingError(f"not installed: {', '.join(missing)} (Debian: apt install {packages})")
 
 

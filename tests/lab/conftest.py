@@ -9,8 +9,10 @@ from typing import Generic, TypeVar
 
 import pytest
 
+from tests.lab.benches import HISTORY
 from tests.lab.boot import LabMissingError
 from tests.lab.guest import Guest
+from tests.lab.jobs import JOBS
 from tests.lab.link import LabError
 from tests.lab.qemu.guest import QemuGuest
 from tests.lab.terminal import framed
@@ -108,6 +110,26 @@ def qemu_laboratory(bytecode: None) -> Iterator[Laboratory[QemuGuest]]:
 def qemu(qemu_laboratory: Laboratory[QemuGuest]) -> Iterator[QemuGuest]:
     """The guest with four SATA and two NVMe disks, all empty and healthy; cleaned after the test."""
     yield from clean(qemu_laboratory)
+
+
+@pytest.fixture
+def no_benchmarks(guest: Guest) -> Iterator[None]:
+    """No history and no jobs; and no fio is left over."""
+    assert guest.run(f"rm -rf {JOBS} {HISTORY}").status == 0
+    yield
+    assert guest.run('pkill -x fio; test -z "$(pgrep -x fio)"').status == 0
+
+
+@pytest.fixture
+def sd(guest: Guest) -> Iterator[str]:
+    """A disk with a queue depth that can be written, and discards: in memory, 10 ms a request."""
+    before = set(guest.run("ls /sys/block").stdout.split())
+    options = "per_host_store=1 add_host=1 num_tgts=1 dev_size_mb=32 delay=1 max_queue=64 lbpu=1"
+    made = guest.run(f"modprobe scsi_debug {options} && udevadm settle && ls /sys/block")
+    assert made.status == 0, made.output
+    (name,) = [each for each in set(made.stdout.split()) - before if each.startswith("sd")]
+    yield name
+    assert guest.run("udevadm settle; modprobe -r scsi_debug").status == 0
 
 
 def clean(laboratory: Laboratory[Kind]) -> Iterator[Kind]:

@@ -2,19 +2,16 @@
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from tests.lab.arrays import disk_names, make_array
+from tests.lab.benches import begun, bench, kept, kill_worker, read, two_samples
 from tests.lab.boot import serial_of
-from tests.lab.conftest import REQUIRE
-from tests.lab.deadline import wait_until
-from tests.lab.guest import Guest, Result
-from tests.lab.jobs import JOBS, bystander, checksum, raidtui
+from tests.lab.guest import Guest
+from tests.lab.jobs import JOBS, bystander, checksum
 
-HISTORY = "/var/lib/raidtui/bench.sqlite"
+pytestmark = pytest.mark.usefixtures("no_benchmarks")
 CONF = "/etc/mdadm/mdadm.conf"
 # fio's own JSON of each run that is kept.
 _RAW = """
@@ -23,48 +20,6 @@ from raidtui.bench.results import Results
 with Results() as results:
     print(json.dumps([json.loads(results.raw(run.id)) for run in results.runs()]))
 """
-
-
-@pytest.fixture(autouse=True)
-def fio(guest: Guest) -> Iterator[None]:
-    """No history, no jobs; without fio there is nothing to test."""
-    if guest.run("test -x /usr/bin/fio").status != 0:
-        if REQUIRE:
-            pytest.fail("fio is not installed (Debian: apt install fio)", pytrace=False)
-        pytest.skip("fio is not installed")
-    assert guest.run(f"rm -rf {JOBS} {HISTORY}").status == 0
-    yield
-    assert guest.run('pkill -x fio; test -z "$(pgrep -x fio)"').status == 0
-
-
-@pytest.fixture
-def sd(guest: Guest) -> Iterator[str]:
-    """A disk with a queue depth that can be written: scsi_debug's, in memory, 10 ms a request."""
-    before = set(guest.run("ls /sys/block").stdout.split())
-    options = "per_host_store=1 add_host=1 num_tgts=1 dev_size_mb=32 delay=1 max_queue=64"
-    made = guest.run(f"modprobe scsi_debug {options} && udevadm settle && ls /sys/block")
-    assert made.status == 0, made.output
-    (name,) = [each for each in set(made.stdout.split()) - before if each.startswith("sd")]
-    yield name
-    assert guest.run("udevadm settle; modprobe -r scsi_debug").status == 0
-
-
-def bench(guest: Guest, *words: str) -> Result:
-    """Run an order of the bench."""
-    return raidtui(guest, "bench", *words, timeout=120)
-
-
-def kept(guest: Guest) -> list[dict[str, Any]]:
-    """The history, the oldest run first."""
-    listed = bench(guest, "list", "--json")
-    assert listed.status == 0, listed.output
-    found: list[dict[str, Any]] = json.loads(listed.stdout)["runs"]
-    return found
-
-
-def read(guest: Guest, path: str) -> str:
-    """What a file of the kernel says."""
-    return guest.run(f"cat {path}").stdout.strip()
 
 
 def test_the_figure_that_is_kept_is_fios_own(guest: Guest) -> None:
@@ -160,20 +115,14 @@ def test_killed_and_stopped_in_the_middle(guest: Guest, sd: str) -> None:
     depth = f"/sys/block/{sd}/device/queue_depth"
     was = read(guest, depth)
     asked = ("--rw=randread", "--size=4m", "--depth=8", "--engine=libaio", f"--device={sd}", "--runtime=60")
-    started = (*asked, "--detach", "--json")
-    begun = bench(guest, "sweep", *started, "--knob=queue-depth=3,2", "--repeats=1")
-    killed = json.loads(begun.stdout)["job"]
-    two_samples(guest, killed)
+    killed = begun(guest, "sweep", *asked, "--knob=queue-depth=3,2", "--repeats=1")
     assert read(guest, depth) == "3"
-    pid = re.search(r"\(pid (\d+),", read(guest, f"{JOBS}/lock"))
-    assert pid is not None
-    assert guest.run(f"kill -KILL {pid[1]}").status == 0
-    wait_until(lambda: guest.run("pgrep -x fio").status != 0, 20, "fio's end")
+    kill_worker(guest)
     assert read(guest, depth) == "3"
 
-    begun = bench(guest, "run", *started)
-    stopped = json.loads(begun.stdout)["job"]
-    assert f"Benchmark {killed} was interrupted: what it changed is put back.\n" in begun.stderr
+    told = bench(guest, "run", *asked, "--detach", "--json")
+    stopped = json.loads(told.stdout)["job"]
+    assert f"Benchmark {killed} was interrupted: what it changed is put back.\n" in told.stderr
     assert read(guest, depth) == was
     two_samples(guest, stopped)
     ended = bench(guest, "stop")
@@ -188,9 +137,3 @@ def test_killed_and_stopped_in_the_middle(guest: Guest, sd: str) -> None:
     assert first["read"]["ios"] > 0
     assert second["reason"] == "stopped before its end"
     assert second["read"]["p99_ns"] > 0
-
-
-def two_samples(guest: Guest, job: str) -> None:
-    """Wait until a benchmark has measured something."""
-    live = f"{JOBS}/{job}/live.jsonl"
-    wait_until(lambda: guest.run(f"test $(grep -c sample {live}) -ge 2").status == 0, 40, "two samples")

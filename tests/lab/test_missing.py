@@ -1,11 +1,14 @@
 """A machine without a laboratory, and one whose laboratory is broken: only the former may be passed over."""
 
+import re
+
 import pytest
 
-from tests.lab.boot import LabMissingError
+from tests.lab.boot import GUEST_TOOLS, REPOSITORY, LabMissingError, check_tools
 from tests.lab.conftest import Laboratory
 from tests.lab.guest import Guest
 from tests.lab.link import GuestDiedError
+from tests.lab.qemu.boot import HARDWARE_TOOLS
 
 
 class Boot:
@@ -41,3 +44,17 @@ def test_a_laboratory_that_does_not_boot_is_a_failure(error: Exception, *, requi
         with pytest.raises(pytest.fail.Exception, match=r"^the laboratory does not boot: no word from it$"):
             laboratory.guest()
     assert boot.tried == 1
+
+
+def test_a_tool_that_is_missing_is_told_with_its_package() -> None:
+    with pytest.raises(LabMissingError) as told:
+        check_tools({"sh": "dash", "no-such-tool": "one", "nor-this": "two", "nor-that": "one"})
+    assert str(told.value) == (
+        "not installed: no-such-tool, nor-this, nor-that (Debian: apt install one two)"
+    )
+
+
+def test_make_installs_what_the_guests_want() -> None:
+    recipe = (REPOSITORY / "Makefile").read_text().partition("\nsystem:")[2].partition("do \\")[0]
+    pairs = dict(re.findall(r"([\w.-]+)=([\w-]+)", recipe.partition("for pair in")[2]))
+    assert pairs == {"linux.uml": "user-mode-linux", **GUEST_TOOLS, **HARDWARE_TOOLS}

@@ -1,6 +1,7 @@
 """Knobs of real disks and arrays: set, refused by the kernel, kept by a real udevd, undone by another run."""
 
 import json
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -12,6 +13,7 @@ from tests.lab.arrays import make_array
 from tests.lab.deadline import wait_until
 from tests.lab.guest import Guest
 from tests.lab.jobs import raidtui
+from tests.lab.qemu.guest import QemuGuest
 
 RULES = "/etc/udev/rules.d/60-raidtui-io.rules"
 SYSCTL = "/etc/sysctl.d/90-raidtui.conf"
@@ -37,6 +39,23 @@ for order in {orders!r}:
         status = run(["tune", *shlex.split(order)])
     told.append((status, said.getvalue()))
 print(json.dumps(told))
+"""
+
+_CAPTURE = """
+import contextlib, io, json, pathlib
+from raidtui.cli import run
+
+def said(*words):
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        run(list(words))
+    return json.loads(out.getvalue())
+
+file = "/run/lab-capture.tar.gz"
+pathlib.Path(file).unlink(missing_ok=True)
+with contextlib.redirect_stdout(io.StringIO()):
+    run(["capture", file])
+print(json.dumps([said("tune", "show", "--json"), said("--root", file, "tune", "show", "--json")]))
+pathlib.Path(file).unlink()
 """
 
 Scsi = Callable[[int], AbstractContextManager[tuple[str, ...]]]
@@ -283,3 +302,30 @@ def test_files_that_others_read(guest: Guest, scsi: Scsi) -> None:
             f" && systemd-tmpfiles --create --root=/tmp/root; head -v {first} {second}"
         )
         assert done.stdout == f"==> {first} <==\nperformance\n==> {second} <==\nperformance", done.output
+
+
+def test_a_capture_says_the_same(qemu: QemuGuest) -> None:
+    """Of real SATA and NVMe disks, governors, and a rule that tells a disk by its serial number."""
+    first, second = qemu.sata[0], qemu.nvme[0]
+    make_array(qemu, "data", 1, [first.path, second.path], extra=["--assume-clean"])
+    disk = qemu.kernel_name(first)
+    rule = f'ENV{{ID_SERIAL_SHORT}}=="{first.serial}", ATTR{{queue/scheduler}}="none"'
+    made = qemu.run(f"mkdir -p /etc/udev/rules.d && echo '{rule}' >/etc/udev/rules.d/60-lab.rules")
+    assert made.status == 0, made.output
+    try:
+        done = qemu.run(_CAPTURE, interpreter="python", timeout=120)
+    finally:
+        assert qemu.run("rm /etc/udev/rules.d/60-lab.rules").status == 0
+    assert done.status == 0, done.output
+    live, opened = json.loads(done.stdout)
+    for each in (*live["subjects"], *opened["subjects"]):
+        each["now_khz"] = None
+    serials = {each["name"]: each.pop("serial") for each in live["subjects"]}
+    hashed = {each["name"]: each.pop("serial") for each in opened["subjects"]}
+    assert opened == live
+    assert serials[disk] == first.serial
+    assert re.fullmatch("h[0-9a-f]{12}", hashed[disk])
+    found = next(each for each in opened["subjects"] if each["name"] == disk)
+    assert (found["kind"], found["knobs"]["queue_depth"]["default"]) == ("sata", "32")
+    assert found["knobs"]["scheduler"]["setters"][0]["where"] == "/etc/udev/rules.d/60-lab.rules:1"
+    assert any(each["scope"] == "policy" and each["kind"] == "acpi-cpufreq" for each in opened["subjects"])

@@ -33,6 +33,19 @@ def governor(qemu: QemuGuest) -> str:
     return qemu.run(f"cat {POLICY}/scaling_governor").stdout.strip()
 
 
+def without_ncq(qemu: QemuGuest, terminal: Terminal, flash: str) -> None:
+    """An NVMe disk is chosen: why it has no queue depth, and its scheduler by keys."""
+    terminal.press("right")
+    chosen(terminal, rf"queue_depth of {flash}: none")
+    terminal.wait_for("An NVMe disk has no queue_depth: it has queues of its own", SLOW_S)
+    terminal.press("shift+tab", "right")
+    reads(qemu, f"/sys/block/{flash}/queue/scheduler", "mq-deadline")
+    terminal.wait_for(f"scheduler none → mq-deadline ({flash}) · u undoes it", SLOW_S)
+    terminal.press("u")
+    reads(qemu, f"/sys/block/{flash}/queue/scheduler", "none")
+    terminal.wait_for("undone: scheduler none → mq-deadline", SLOW_S)
+
+
 def test_knobs_by_keys(qemu: QemuGuest) -> None:
     """A scheduler and a queue's depth of a SATA disk, a governor; what NVMe has none of."""
     first, second = qemu.sata[0], qemu.nvme[0]
@@ -69,26 +82,56 @@ def test_knobs_by_keys(qemu: QemuGuest) -> None:
         assert first.serial in kept
         assert disk not in kept.split('"')
 
-        terminal.press("down")
-        chosen(terminal, rf"queue_depth of {flash}: ")
         terminal.wait_for(re.compile(rf"{disk} .*raidtui \(kept\)"), SLOW_S)
+        assert qemu.run(f"echo 4 >{queue}/device/queue_depth").status == 0  # by another's hand
+        chosen(terminal, rf"▲ {disk} +queue_depth of {disk} is 4; raidtui keeps it at {depth}\.")
+        terminal.press("enter")
+        terminal.wait_for("It is 4: 1 to 32.", SLOW_S)
+        terminal.type(f"{depth}\r")
+        reads(qemu, f"{queue}/device/queue_depth", depth)
+        terminal.wait_for(lambda text: "raidtui keeps it at" not in text.replace("\n", " "), SLOW_S)
+
+        terminal.press("down")
+        without_ncq(qemu, terminal, flash)
         terminal.press("q")  # what is kept is no longer offered back
         assert terminal.wait_exit() == 0
     assert qemu.run(f"rm {RULES} && udevadm control --reload").status == 0
 
 
-def test_a_governor_by_keys(qemu: QemuGuest) -> None:
+def test_processors_by_keys(qemu: QemuGuest) -> None:
+    """A governor, a frequency and a profile, whose difference is shown first; all of it offered back."""
     make_array(qemu, "data", 1, [disk.path for disk in qemu.nvme], extra=["--assume-clean"])
-    was = governor(qemu)
+    assert (
+        qemu.run(f"echo powersave | tee {POLICY.replace('policy0', 'policy*')}/scaling_governor").status == 0
+    )
     with open_console(qemu, cols=80, rows=24) as terminal:
         terminal.press("4")
         terminal.wait_for(re.compile(r"^ *cpu ", re.MULTILINE), SLOW_S)
         terminal.press(*["down"] * 6)
-        chosen(terminal, rf"governor of policy0.*: {was}")
-        terminal.press("left")  # the kernel lists it last
-        wait_until(lambda: governor(qemu) != was, SLOW_S, "another governor")
+        chosen(terminal, r"governor of policy0.*: powersave")
+        terminal.press("left")
+        wait_until(lambda: governor(qemu) != "powersave", SLOW_S, "another governor")
+        other = governor(qemu)
+        terminal.wait_for(re.compile(rf"governor powersave → {other} .* u undoes it"), SLOW_S)
+
+        terminal.press("tab", "tab", "left")
+        reads(qemu, f"{POLICY}/scaling_max_freq", "2000000")
+        terminal.wait_for("max [2.0 GHz]", SLOW_S)
+        terminal.wait_for(re.compile(r"max_freq_khz 2600000 → 2000000 .* u undoes it"), SLOW_S)
+        terminal.press("tab")
+        terminal.wait_for("The driver acpi-cpufreq has one mode only", SLOW_S)
+
+        terminal.press("P")
+        terminal.wait_for(re.compile(r"ssd-array +\d+ writes?"), SLOW_S)
+        terminal.press("enter")
+        terminal.wait_for(re.compile(rf"profile ssd-array: governor {other} → performance"), SLOW_S)
+        assert governor(qemu) == other
+        terminal.press("y")
+        reads(qemu, f"{POLICY}/scaling_governor", "performance")
+        terminal.wait_for(re.compile(r"profile ssd-array: .* u undoes it|profile ssd-array: .*…"), SLOW_S)
         terminal.press("q")
-        terminal.wait_for(re.compile(r"This session changed what lasts until reboot"), SLOW_S)
+        terminal.wait_for("This session changed what lasts until reboot", SLOW_S)
         terminal.press("r")
         assert terminal.wait_exit() == 0
-    assert governor(qemu) == was
+    assert governor(qemu) == "powersave"
+    reads(qemu, f"{POLICY}/scaling_max_freq", "2600000")

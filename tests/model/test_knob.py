@@ -105,6 +105,14 @@ def test_the_same_value() -> None:
         (Value(text="128", low=0, multiple=4), ("64", "256")),
         (Value(text="4", low=0, multiple=4), ("0", "8")),
         (Value(text="system"), (None, None)),
+        (Value(text="2000", choices=("800", "1600", "2600")), ("1600", "2600")),
+        (Value(text="2600", choices=("800", "1600", "2600")), ("1600", None)),
+        (Value(text="500", choices=("800", "1600", "2600")), (None, "800")),
+        (Value(text="128", choices=("performance", "power")), (None, None)),
+        (Value(text="4200000", low=800_000, high=4_200_000, step=100_000), ("4100000", None)),
+        (Value(text="4200000", low=800_000, high=4_250_000, step=100_000), ("4100000", "4250000")),
+        (Value(text="850000", low=820_000, high=4_250_000, step=100_000), ("820000", "900000")),
+        (Value(text="800000", low=800_000, step=100_000), (None, "900000")),
     ],
 )
 def test_what_comes_below_and_above(value: Value, beside: tuple[str | None, str | None]) -> None:

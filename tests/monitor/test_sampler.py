@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from raidtui.host.dir_root import DirRoot
 from raidtui.host.mdstat import Mdstat, parse_mdstat
-from raidtui.host.root import DirRoot, MemoryRoot
+from raidtui.host.memory_root import MemoryRoot
 from raidtui.model.array import Stale
 from raidtui.model.disk import DiskIo
 from raidtui.model.snapshot import Host, Lack, SystemLimits

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from raidtui.bench.around import Around, ArrayNow, During
 from raidtui.bench.ask import Request
 from raidtui.bench.course import Conditions, Course, Scratch
+from raidtui.bench.live import Line
 from raidtui.bench.place import Place
 from raidtui.bench.presets import PRESETS
 from raidtui.bench.record import PARTIAL
@@ -26,6 +28,7 @@ from raidtui.cli import build_parser, run
 from raidtui.jobs.store import Job
 from raidtui.orders.bench_option import OptionError
 from raidtui.orders.bench_request import request_of
+from raidtui.orders.bench_run import _Told
 from tests.bench.fake_fio import FakeFio
 from tests.bench.host import Host
 from tests.bench.recorded import MIXED, NO_SPACE
@@ -131,7 +134,7 @@ def test_a_sweep_as_it_is_asked_for() -> None:
             ["sweep", "--preset=mixed", "--chunk=16k", "--scratch", "sde"],
             "--chunk=16k is no size in KiB; give numbers, or one",
         ),
-        (["run", "--job=/nosuch.fio"], "/nosuch.fio: No such file or directory"),
+        (["run", "--rw=read", "--size=1m", "--cool=-1"], "--cool=-1 is less than 0"),
     ],
 )
 def test_options_that_say_nothing(
@@ -202,6 +205,10 @@ def test_nothing_is_begun(fio: FakeFio, tmp_path: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().err == (
         "raidtui: not possible: /nosuch is not there; name a folder on what shall be measured\n"
     )
+    assert run(["bench", "run", "--job=/nosuch.fio", f"--directory={tmp_path}"]) == 2
+    assert capsys.readouterr().err == (
+        "raidtui: not possible: /nosuch.fio: No such file or directory; give the path of a fio job file\n"
+    )
     assert not (fio.folder / "argv").exists()
     assert not (tmp_path / "lib" / "jobs").exists()
 
@@ -259,6 +266,41 @@ def test_side_by_side(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "raidtui: no run fits '77': raidtui bench list shows them\n"
 
 
+def test_what_surrounded_the_runs_that_are_compared(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    cold, warm = (
+        During(mhz=(800, high), celsius={"sda": most}) for high, most in ((2600, 38.0), (3400, 44.5))
+    )
+    keep(record(0, during=cold), record(1, during=warm), record(2, point={"scheduler": "none"}))
+    assert run(["bench", "compare", JOB, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["during"] for row in rows] == [{"mhz": [800, 3400], "celsius": {"sda": 44.5}}, {}]
+    assert run(["bench", "list", "1", "--json"]) == 0
+    (listed,) = json.loads(capsys.readouterr().out)["runs"]
+    assert listed["during"] == {"mhz": [800, 2600], "celsius": {"sda": 38.0}}
+
+
+def test_what_surrounds_a_run_is_printed_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    def seen(t_s: float, state: str, sync: str = "", governor: str = "powersave") -> Line:
+        array = ArrayNow(name="md127", label="\x1b[31mdata", state=state, sync=sync)
+        return Line(around=Around(t_s=t_s, mhz=(800, 900), governor=governor, arrays=(array,)))
+
+    told = _Told(quiet=False)
+    told.take((seen(0.3, "clean"), seen(1.3, "active"), Line(sample=samples(100.0)[0]), seen(9.3, "clean")))
+    told.take((seen(10.3, "clean"), seen(11.3, "active", "check"), seen(12.3, "active", "check")))
+    told.take((seen(13.3, "clean", "check", "performance"), Line(begins=record(1)), seen(0.4, "clean")))
+    told.take((Line(around=Around(t_s=20.0)),))
+    _Told(quiet=True).take((seen(0.3, "clean"),))
+    around = "            800 to 900 MHz powersave  \\x1b[31mdata"
+    assert capsys.readouterr().out.split("\n") == [
+        f"{around} clean",
+        f"{around} clean",
+        f"{around} active, check",
+        "            800 to 900 MHz performance  \\x1b[31mdata clean, check",
+        f"{around} clean",
+        "",
+    ]
+
+
 def test_reports(host: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     keep(record(0), record(1))
     html, table = tmp_path / "r.html", tmp_path / "r.csv"
@@ -266,6 +308,9 @@ def test_reports(host: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert html.read_text().count("<svg") == 2
     assert [row["id"] for row in csv.DictReader(io.StringIO(table.read_text()))] == ["1", "2"]
     capsys.readouterr()
+    assert run(["bench", "report", "1", f"--html={html}"]) == 2
+    assert capsys.readouterr().err == f"raidtui: {html} is there already: choose another name\n"
+    assert html.read_text().count("<svg") == 2
     assert run(["bench", "report", "1", "--json=-"]) == 0
     assert list(json.loads(capsys.readouterr().out)["samples"]) == ["1"]
     assert run(["bench", "report", "1"]) == 2

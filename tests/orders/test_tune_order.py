@@ -212,6 +212,14 @@ def test_who_may(tune: Run, words: str) -> None:
     assert told == (2, "", "raidtui: not possible: needs root; run it as: sudo raidtui\n")
 
 
+@pytest.mark.parametrize("words", ["set sda timeout=60", "undo", "forget", "keep sda timeout=60"])
+def test_a_capture_is_only_looked_at(tune: Run, words: str) -> None:
+    host = TuneHost(writable=False)
+    host.source = "nas.tar.gz"
+    told = tune(host, words)
+    assert told == (2, "", "raidtui: not possible: nas.tar.gz is a capture: it is only looked at\n")
+
+
 def test_a_plan_for_apply(tune: Run, place: Path) -> None:
     host = TuneHost()
     status, out, _ = tune(host, "keep sda timeout=180 --dry-run --json")

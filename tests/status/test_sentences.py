@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from raidtui.console import Console
-from raidtui.host.root import MemoryRoot, Root
+from raidtui.host.memory_root import MemoryRoot
+from raidtui.host.root import Root
 from raidtui.model.event import Event, Kind
 from raidtui.status.sentences import event_line, report_lines
 from tests.trees import ArraySpec, Stage, Syncing, host_tree, inactive, raid0, raid1, raid5, raid6, raid10

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widget import Widget
 
 import raidtui.ui
@@ -19,6 +20,8 @@ from raidtui.ui.app import RaidApp
 from raidtui.ui.screens.main import MainScreen
 from raidtui.ui.widgets.lines import LineBox, Lines, ScrollLines
 from raidtui.ui.widgets.slider import Slider
+from tests.kernel import Kernel
+from tests.specs import raid10
 from tests.trees import Stage, Tree
 
 SMALL, WIDE = (80, 24), (120, 40)
@@ -189,3 +192,23 @@ def has_focus(pilot: Paces, selector: str) -> bool:
     """Whether a widget of the main screen has the focus."""
     found: Widget = main_of(pilot).query_one(selector)
     return found.has_focus
+
+
+def with_screen(make: Callable[[], Screen[Any]], *keys: str) -> Prepares:
+    """Open a dialog and press keys."""
+
+    async def prepare(pilot: Paces) -> None:
+        await pilot.app.push_screen(make())
+        await pilot.pause()
+        for key in keys:
+            await pilot.press(key)
+        await pilot.pause()
+
+    return prepare
+
+
+def shown(
+    shows: Callable[..., None], make: Callable[[], Screen[Any]], *keys: str, size: tuple[int, int] = SMALL
+) -> None:
+    """Compare a dialog after some keys with the accepted picture."""
+    shows(staged(Kernel(raid10())), size=size, prepare=with_screen(make, *keys))

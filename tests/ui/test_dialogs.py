@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from textual import events
 
 from raidtui.actions.create import plan_create
 from raidtui.actions.leave import plan_fail
@@ -20,7 +21,7 @@ from tests.actions.new_array import request, survey
 from tests.kernel import Kernel
 from tests.specs import raid10
 from tests.ui.machines import host
-from tests.ui.staging import SMALL, WIDE, Paces, running, staged
+from tests.ui.staging import SMALL, WIDE, Paces, running, shown, staged
 
 Shows = Callable[..., None]
 SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
@@ -38,25 +39,6 @@ OPTIONS = (
     Option(key="sdb", words="sdb        slot 1   faulty", refusal="sdb has failed already; remove it"),
     Option(key="sdc", words="sdc [/bold] \x1b[31m"),
 )
-
-
-def pressing(make: Callable[[], FrameScreen[Any]], *keys: str) -> Callable[[Paces], Any]:
-    """Open a dialog and press keys."""
-
-    async def prepare(pilot: Paces) -> None:
-        await pilot.app.push_screen(make())
-        await pilot.pause()
-        for key in keys:
-            await pilot.press(key)
-        await pilot.pause()
-
-    return prepare
-
-
-def shown(
-    shows: Shows, make: Callable[[], FrameScreen[Any]], *keys: str, size: tuple[int, int] = SMALL
-) -> None:
-    shows(staged(Kernel(raid10())), size=size, prepare=pressing(make, *keys))
 
 
 @SIZES
@@ -77,6 +59,18 @@ def test_choice(shows: Shows) -> None:
 
 def test_ask(shows: Shows) -> None:
     shown(shows, lambda: Ask("A new name for data", "Three digits, or a word."), "1", "2", "6")
+
+
+NOTE = "before the update of the firmware of all four disks, with the fans at full speed; see the log book"
+
+
+def noted(text: str = NOTE) -> Ask:
+    """A note that is there already is changed."""
+    return Ask("A note for mixed", "It is kept with the results.", text=text, most=120)
+
+
+def test_ask_for_a_long_text(shows: Shows) -> None:
+    shown(shows, noted, "home", "right")
 
 
 NEWS: tuple[Mapping[str, Any], ...] = (
@@ -161,6 +155,33 @@ async def test_choosing(keys: tuple[str, ...], result: list[Any]) -> None:
 )
 async def test_asking(keys: tuple[str, ...], result: list[Any]) -> None:
     assert await given(lambda: Ask("a name", "a hint"), *keys) == result
+
+
+@pytest.mark.parametrize(
+    ("keys", "result"),
+    [
+        (("enter",), [NOTE]),
+        (("backspace", "S", "enter"), [f"{NOTE[:-1]}S"]),
+        (("home", "delete", "B", "end", "!", "enter"), [f"B{NOTE[1:]}!"]),
+        ((*["left"] * 4, "ctrl+u", "enter"), ["book"]),
+        (("ctrl+u", "enter"), [""]),
+        (("ctrl+u", "escape"), [None]),
+    ],
+)
+async def test_changing_a_text(keys: tuple[str, ...], result: list[Any]) -> None:
+    assert await given(noted, *keys) == result
+
+
+async def test_pasting() -> None:
+    results: list[Any] = []
+    async with running(Kernel(raid10())) as pilot:
+        pilot.app.push_screen(noted("a"), results.append)
+        await pilot.pause()
+        pilot.app.screen.post_message(events.Paste("b\x1b\tc" + "d" * 200 + "\nsecond line"))
+        await pilot.pause()
+        await pilot.press("enter")
+        await pilot.pause()
+    assert results == [f"abc{'d' * 117}"]
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,23 @@ import pytest
 
 from raidtui.model.brief import Line
 from raidtui.model.knob import Tuning
+from raidtui.model.knob_table import KNOBS
 from raidtui.model.smart import ErrorRecovery
 from raidtui.model.text import cell_width
-from raidtui.ui.present.tuning import Cell, Row, column_at, head_line, marks_of, row_line, rows_of
+from raidtui.ui.present.tuning import (
+    Cell,
+    Row,
+    column_at,
+    head_line,
+    marks_of,
+    more_at,
+    more_line,
+    row_line,
+    rows_of,
+)
 from raidtui.ui.present.tuning_body import body_lines
 from tests.specs import raid5
-from tests.tune_host import ACPI, AMD, BLOCK, FOUR, INTEL, POLICIES, RULES, TuneHost, parity
+from tests.tune_host import ACPI, AMD, BLOCK, CPUS, FOUR, INTEL, POLICIES, RULES, TuneHost, parity
 
 VM = raid5(label="vm", members=("sde", "sdf", "sdg"), bitmap=(1, 2), attributes=parity(read_ahead_kb="1024"))
 FAST = {**INTEL, "scaling_governor": "performance", "energy_performance_preference": "performance"}
@@ -73,8 +84,9 @@ def test_disks_processors_and_arrays() -> None:
         " sdf       mq-deadline      32        64     128K      30 / ? s   kernel",
         " sdg       mq-deadline      32        64     128K      30 / ? s   kernel",
         " cpu 0-3   powersave ▲    EPP  balance_performance  1.2 of 4.2 GHz  kernel",
-        " data      ahead    512K   bitmap  none      not known",
-        " vm        ahead    512K   bitmap  internal   cache    256   threads   0  kernel",
+        " data      ahead   512K   bitmap  none      not known",
+        " vm        ahead   512K   bitmap  internal   cache    256   threads   0  kernel",
+        " system    sync min        1000   sync max      200000   kernel",
     ]
 
 
@@ -130,22 +142,120 @@ def test_every_row_is_as_wide_as_the_window() -> None:
     tuning = TuneHost(FOUR, VM, cpus=INTEL, nodes={"nvme10n1": {}}).tuning()
     for width in (60, 80, 99, 100, 120, 200):
         for row in rows_of(tuning, width):
-            line = row_line(row, marks_of(tuning), width, Cell(row=0, knob=row.knobs[-1]))
+            line = row_line(row, marks_of(tuning), width, Cell(row=0, knob=row.columns[-1].knob))
             assert sum(cell_width(part) for part, _ in line) >= width - 1
-            assert column_at(row, 10) == row.knobs[0] or row.subject.scope == "array"
+            assert column_at(row, 10) == row.knobs[0] or row.subject.scope in {"array", "system"}
 
 
 def test_what_is_at_a_cell() -> None:
     tuning = TuneHost(FOUR, VM, cpus=INTEL).tuning()
-    for name in ("sda", "policy0", "md125"):
+    for name in ("sda", "policy0", "md125", "system"):
         row = named(tuning, name)
-        for knob in row.knobs:
+        for knob in [column.knob for column in row.columns]:
             shown = text([row_line(row, frozenset(), 80, Cell(row=0, knob=knob))])
             assert column_at(row, shown.index("[")) == column_at(row, shown.index("]")) == knob
         assert column_at(row, 3) == column_at(row, 79) == ""
+        for knob in [column.knob for column in row.more]:
+            shown = text([more_line(row, frozenset(), 80, Cell(row=0, knob=knob))])
+            assert more_at(row, shown.index("[")) == more_at(row, shown.index("]")) == knob
+        assert more_at(row, 3) == more_at(row, 79) == ""
+
+
+def more(tuning: Tuning, name: str, width: int = 80, **cell: Any) -> str:
+    row = named(tuning, name, width)
+    return text([more_line(row, marks_of(tuning), width, Cell(row=0, **{"knob": "", **cell}))])
+
+
+def test_knobs_without_a_column() -> None:
+    files = {f"{CPUS}/intel_pstate/hwp_dynamic_boost": "0"}
+    host = TuneHost(
+        FOUR, VM, cpus=INTEL, files=files, nodes={"sdb": {"queue/rotational": "1"}, "nvme0n1": {}}
+    )
+    tuning = host.tuning()
+    assert more(tuning, "sda") == " more      affinity  1   wbt  2000µs   rotational  0   discard  2.0 GiB"
+    assert more(tuning, "sda", 120) == " more      rotational  0   discard  2.0 GiB"
+    assert more(tuning, "sdb", 120) == " more      rotational  1 ▲ discard  2.0 GiB"
+    assert more(tuning, "nvme0n1") == " more      affinity  1   wbt  –   rotational  0   discard  –"
+    assert more(tuning, "md125") == " more      preread  1   sync min  system   sync max  system"
+    assert more(tuning, "system") == ""
+    assert more(tuning, "policy0") == " more      min  0.8 GHz   max  4.2 GHz   mode  active   boost  0"
+    assert more(tuning, "policy0", knob="max_freq_khz", asked="4100000") == (
+        " more      min  0.8 GHz   max [4.1 GHz]  mode  active   boost  0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("cpus", "line"),
+    [
+        (AMD, " more      min  1.1 GHz   max  4.2 GHz   mode  active"),
+        (ACPI, " more      min  0.8 GHz   max  2.6 GHz   mode  –   EPP  –"),
+    ],
+    ids=["amd", "acpi"],
+)
+def test_what_drivers_have(cpus: dict[str, str], line: str) -> None:
+    tuning = TuneHost(cpus=cpus).tuning()
+    assert more(tuning, "policy0") == line
+
+
+def test_every_knob_of_the_table_is_in_a_row() -> None:
+    files = {f"{CPUS}/intel_pstate/hwp_dynamic_boost": "0"}
+    tuning = TuneHost(FOUR, VM, cpus=INTEL, files=files).tuning()
+    for width in (80, 120):
+        rows = rows_of(tuning, width)
+        assert {knob for row in rows for knob in row.knobs} == set(KNOBS)
+        for row in rows:
+            assert len(set(row.knobs)) == len(row.knobs)
+            assert (
+                sum(cell_width(part) for part, _ in more_line(row, frozenset(), width, Cell(row=0, knob="")))
+                < width
+            )
+
+
+def test_policies_apart() -> None:
+    tuning = TuneHost(cpus=FAST).tuning()
+    of_processors = [row for row in rows_of(tuning, 80, apart=True) if row.subject.scope == "policy"]
+    assert [(row.cpus, len(row.subjects)) for row in of_processors] == [("0-1", 1), ("2-3", 1)]
+    assert of_processors[1].of("governor") == (tuning.subject("policy2"),)
+    assert of_processors[1].of("driver_mode") == (tuning.subject("cpu"),)
 
 
 # -- below it
+
+
+def test_the_drivers_mode() -> None:
+    tuning = TuneHost(cpus=FAST, nodes={"sda": {}}).tuning()
+    assert body(tuning, "policy0", "driver_mode") == (
+        """\
+ driver_mode of cpu: active                                        intel_pstate
+ active, passive.
+ Nothing that sets it was found. A reboot leaves it so. The driver's mode is
+ kept on the kernel command line: intel_pstate=MODE or amd_pstate=MODE.
+ Whether the driver lets the processor choose (active), or the kernel's
+ governors (passive, guided). Changing it replaces driver, governors and limits
+ of all processors at once."""
+    )
+    tuning = TuneHost(cpus=ACPI, nodes={"sda": {}}).tuning()
+    assert body(tuning, "policy0", "driver_mode") == (
+        """\
+ driver_mode of cpu: none                                          acpi-cpufreq
+ The driver acpi-cpufreq has one mode only: a governor of the kernel's chooses
+ the frequency."""
+    )
+
+
+def test_frequencies() -> None:
+    tuning = TuneHost(cpus=FAST).tuning()
+    assert body(tuning, "policy0", "max_freq_khz").split("\n")[:2] == [
+        " max_freq_khz of policy0, policy2: 4200000 kHz                     intel_pstate",
+        " 800000 to 4200000 kHz; the kernel begins with 4200000.",
+    ]
+
+
+def test_old_names_of_schedulers() -> None:
+    assert body(TuneHost(cpus=FAST).tuning(), "sda", "scheduler").split("\n")[1:3] == [
+        " none (once noop), mq-deadline (once deadline); the kernel begins with",
+        " mq-deadline.",
+    ]
 
 
 def test_what_a_knob_is() -> None:
@@ -154,10 +264,10 @@ def test_what_a_knob_is() -> None:
         """\
  timeout of sda: 30 s                                  SSDSC2BB240G4 · SSDA0001
  1 to 3600 s; the kernel begins with 30.
+ Nothing that sets it was found. A reboot leaves it so.
  How long the kernel waits for the disk before it resets the link. A disk that
  tries longer than this to read a bad sector (without SCT ERC up to some
- minutes) is reset, and thrown out of its array for one sector.
- Nothing that sets it was found. A reboot leaves it so."""
+ minutes) is reset, and thrown out of its array for one sector."""
     )
 
 
@@ -169,7 +279,7 @@ def test_who_has_set_it() -> None:
         " ▲ data    timeout differs: sda 60; the others of data have 30.",
         "           → raidtui tune set @data timeout=30",
     ]
-    assert lines[-2:] == [
+    assert lines[4:6] == [
         " Set by /etc/udev/rules.d/60-ssd.rules:1. A reboot leaves it so.",
         " At boot /etc/udev/rules.d/60-ssd.rules:1 sets 60.",
     ]
@@ -177,7 +287,7 @@ def test_who_has_set_it() -> None:
 
 def test_set_by_nobody_knows_whom() -> None:
     tuning = TuneHost(nodes={"sda": {"device/timeout": "60"}}, cpus=FAST).tuning()
-    assert body(tuning, "sda", "timeout").endswith(" Who has set it is not known. After a reboot it is 30.")
+    assert "\n Who has set it is not known. After a reboot it is 30.\n" in body(tuning, "sda", "timeout")
 
 
 def test_a_finding_about_the_knob_comes_first_and_its_risk_is_said_once() -> None:
@@ -190,8 +300,8 @@ def test_a_finding_about_the_knob_comes_first_and_its_risk_is_said_once() -> Non
            random throughput (Linux 4.4); performance costs power and heat.
            → raidtui tune set governor=performance
  performance, powersave.
- What decides how fast the processors run.
  Nothing that sets it was found. A reboot leaves it so.
+ What decides how fast the processors run.
 
  ▲ data    queue_depth differs: sdc 1; the others of data have 32.
            → raidtui tune set @data queue_depth=32
@@ -208,7 +318,10 @@ def test_what_is_kept_and_has_drifted() -> None:
     assert ("sda", "scheduler") in marks_of(tuning)
     lines = body(tuning, "sda", "scheduler").split("\n")
     assert lines[1] == " ▲ sda     scheduler of sda is mq-deadline; raidtui keeps it at none."
-    assert "Nothing that sets it was found. raidtui keeps it at none. After a reboot it is" in lines[-2]
+    assert lines[6:8] == [
+        " Nothing that sets it was found. raidtui keeps it at none. After a reboot it is",
+        " none.",
+    ]
 
 
 def test_what_became_of_it_and_what_the_host_lacks() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from raidtui.demo.host import demo_root
 from raidtui.model.knob import Tuning
+from raidtui.model.snapshot import Snapshot
 from raidtui.ui.screens.choose import Choice
 from raidtui.ui.screens.help import HelpScreen
 from tests.tune_host import BLOCK, FOUR, INTEL, POLICIES
@@ -104,6 +106,30 @@ async def test_somebody_elses_change_is_seen() -> None:
         await until(pilot, lambda: " 7 ▲" in row_of(pilot, 1))
 
 
+async def test_a_fresh_reading_that_is_asked_for_during_another_comes_after_it() -> None:
+    """A rule that was just written must not be missed because the values were being read."""
+    async with running(host()) as pilot:
+        pane = await opened(pilot)
+        knobs = pane.knobs()
+        assert knobs is not None
+        read, asked, go_on = knobs.read, list[bool](), asyncio.Event()
+
+        async def slow(snapshot: Snapshot, *, afresh: bool = False) -> Tuning:
+            asked.append(afresh)
+            tuning = await read(snapshot, afresh=afresh)
+            await go_on.wait()
+            return tuning
+
+        knobs.read = slow  # type: ignore[method-assign]
+        pane.look()
+        await until(pilot, lambda: asked == [False])
+        pane.action_read()
+        await pilot.pause()
+        go_on.set()
+        await until(pilot, lambda: at_rest(pilot))
+        assert asked == [False, True]
+
+
 async def test_nothing_is_read_while_the_pane_is_hidden() -> None:
     async with running(host()) as pilot:
         pane = await opened(pilot)
@@ -185,7 +211,10 @@ async def test_a_click_chooses_a_knob() -> None:
 async def test_the_choice_goes_round_in_a_row() -> None:
     async with running(host()) as pilot:
         pane = await opened(pilot, "shift+tab")
-        assert pane.knob == "timeout"
+        assert pane.knob == "discard_max_bytes"
+        assert lines_of(pilot, "#knob-rule").split("\n")[1] == (
+            " more      affinity  1   wbt  2000µs   rotational  0   discard [2.0 GiB]"
+        )
         await pilot.press("tab")
         assert pane.knob == "scheduler"
 

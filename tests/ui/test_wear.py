@@ -70,8 +70,8 @@ def host(said: Mapping[str, str], *arrays: ArraySpec, **more: Any) -> WearHost:
 
 def pane_of(pilot: Paces) -> WearPane:
     """The pane."""
-    pane = main_of(pilot).wear
-    assert pane is not None
+    pane = main_of(pilot).opened("wear")
+    assert isinstance(pane, WearPane)
     return pane
 
 

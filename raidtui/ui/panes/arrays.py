@@ -206,6 +206,11 @@ class ArraysPane(Vertical):
         """Return what a command would do now; None for commands that change nothing."""
         return plan_of(command_id, self.report, self.chosen, system_scope=self.system_scope)
 
+    def why_not(self, command_id: str) -> str:
+        """Return why a command cannot be used now; "" where it can."""
+        plan = self.plan_of(command_id)
+        return plan.sentence if isinstance(plan, Refusal) else ""
+
     def foot(self) -> list[tuple[Command, str, bool]]:
         """Return (command, label now, whether it can be done) for the footer and the help."""
         return offers(self.report, self.chosen, system_scope=self.system_scope)

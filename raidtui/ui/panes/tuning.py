@@ -25,8 +25,13 @@ if TYPE_CHECKING:
     from raidtui.ui.tune_ways import TuneWays
 
 _SETTLE_S = 0.3
+_NOT_ALIKE = {
+    Scope.ARRAY: "arrays are not compared: = is for the members of one, and for processors",
+    Scope.SYSTEM: "there is one system: = is for the members of an array, and for processors",
+    Scope.CPU: "there is one driver for all processors: it is the same for them already",
+}
 _BUSY = "something else is being done: press the key again"
-_ANYBODY = frozenset({"tune.next", "tune.erc", "tune.read"})
+_ANYBODY = frozenset({"tune.next", "tune.apart", "tune.erc", "tune.read"})
 """What changes nothing."""
 
 
@@ -73,16 +78,17 @@ class TuningPane(TuningView):
         row = self._may("tune.less", waits=True)
         if row is None:
             return
-        value = row.subject.values.get(self.knob)
+        value = row.value(self.knob)
         if value is None:
-            self.say(row.subject.absent.get(self.knob) or f"{row.subject.title} has no {self.knob}", "warn")
+            self.say(row.why_not(self.knob), "warn")
             return
         text = self.asked or value.text
         wanted = neighbours(replace(value, text=text))[delta > 0]
         if wanted is None:
-            self.say(
-                f"{title_of(row, self.knob)}: nothing {'above' if delta > 0 else 'below'} {text}", "warn"
-            )
+            end = f": nothing {'above' if delta > 0 else 'below'} {text}"
+            if not (value.choices or text.isdigit()):
+                end = f" is {text}: Enter takes a value"
+            self.say(f"{title_of(row, self.knob)}{end}", "warn")
             return
         self.asked = wanted
         self.redraw()
@@ -107,8 +113,14 @@ class TuningPane(TuningView):
         if asked and row is not None:
             self._set(row, asked)
 
+    def _weighty(self) -> frozenset[str]:
+        """What changes much at once, and is seen before it is done: the processors' driver."""
+        driver = self.tuning.subject("cpu") if self.tuning is not None else None
+        mode = driver.values.get("driver_mode") if driver is not None else None
+        return frozenset({mode.path} if mode is not None else ())
+
     def _set(self, row: Row, text: str) -> None:
-        asked = [Asked(subject=each.name, knob=self.knob, value=text) for each in row.subjects]
+        asked = [Asked(subject=each.name, knob=self.knob, value=text) for each in row.of(self.knob)]
         if self.report is not None and self.tuning is not None:
             self._do(plan_set(self.report.snapshot, self.tuning, asked))
 
@@ -131,6 +143,8 @@ class TuningPane(TuningView):
             if any(step.argv for step in plan.steps):
                 await ways.offer(plan)  # by a tool, such as mdadm: nothing that is done at a key's stroke
                 return
+            if any(step.path in self._weighty() for step in plan.steps) and not await ways.confirm(plan):
+                return
             result = await knobs.carry_out(plan, report.snapshot, tuning)
         finally:
             self.acting = False
@@ -152,7 +166,7 @@ class TuningPane(TuningView):
     def action_exact(self) -> None:
         """Type a value, or choose it from a list."""
         row, ways = self._may("tune.value"), self._ways()
-        if row is not None and ways is not None and self.knob in row.subject.values:
+        if row is not None and ways is not None and row.value(self.knob) is not None:
             self.settle()
             self._go(lambda: self._exact(ways, row))
 
@@ -167,15 +181,15 @@ class TuningPane(TuningView):
         if row is None or self.report is None or self.tuning is None:
             return
         self.settle()
-        if row.subject.scope is Scope.DISK:
-            self._do(plan_same(self.report.snapshot, self.tuning, row.subject.name, self.knob))
-        elif row.subject.scope is Scope.POLICY:
-            text = row.subject.values[self.knob].text
+        subject, value = row.of(self.knob)[0], row.value(self.knob)
+        if subject.scope is Scope.DISK:
+            self._do(plan_same(self.report.snapshot, self.tuning, subject.name, self.knob))
+        elif subject.scope is Scope.POLICY and value is not None:
             policies = [each for each in self.tuning.of(Scope.POLICY) if self.knob in each.values]
-            asked = [Asked(subject=each.name, knob=self.knob, value=text) for each in policies]
+            asked = [Asked(subject=each.name, knob=self.knob, value=value.text) for each in policies]
             self._do(plan_set(self.report.snapshot, self.tuning, asked))
         else:
-            self.say("arrays are not compared: = is for the members of one, and for processors", "warn")
+            self.say(_NOT_ALIKE.get(subject.scope, row.why_not(self.knob)), "warn")
 
     def action_keep(self) -> None:
         """Keep values over reboots."""
@@ -214,6 +228,24 @@ class TuningPane(TuningView):
         plan = await ways.profile()
         if plan is not None:
             self._do(plan)
+
+    def action_test(self) -> None:
+        """Measure with fio what the chosen knob does: its value of now against the one beside it."""
+        row, knobs = self._may("tune.test"), self.knobs()
+        value = row.subject.values.get(self.knob) if row is not None else None
+        if row is None or knobs is None or value is None:
+            return
+        low, high = neighbours(value)
+        other = low if high is None else high
+        if other is None:
+            self.say(f"{title_of(row, self.knob)} has no other value to measure against", "warn")
+            return
+        self.settle()
+        arrays = row.subject.arrays or (row.subject.name,)
+        found = self.tuning.array(arrays[0]) if self.tuning is not None else None
+        app = knobs.app
+        array = found.title if found is not None else ""
+        later(self, partial(app.measure_knob, self.knob, (value.text, other), array))
 
     def action_undo(self) -> None:
         """Put back what was set last."""

@@ -19,12 +19,23 @@ from raidtui.model.brief import Line
 from raidtui.model.knob import Scope, Tuning
 from raidtui.ui.knobs import Knobs, still
 from raidtui.ui.panes.later import later
-from raidtui.ui.present.tuning import Cell, Row, column_at, head_line, marks_of, row_line, rows_of
+from raidtui.ui.present.tuning import (
+    Cell,
+    Row,
+    column_at,
+    head_line,
+    marks_of,
+    more_at,
+    more_line,
+    row_line,
+    rows_of,
+)
 from raidtui.ui.present.tuning_body import body_lines
 from raidtui.ui.widgets.lines import Lines, ScrollLines
 
 EVERY_S = 3.0
 _LIVE_S = 0.9
+_AROUND = 4  # lines above the pane and below it
 
 
 class KnobList(ScrollLines, can_focus=True, inherit_bindings=False):
@@ -47,6 +58,19 @@ class KnobList(ScrollLines, can_focus=True, inherit_bindings=False):
     def on_click(self, event: events.Click) -> None:
         """Choose what is under the mouse."""
         self._point(event.x, event.y + self.scroll_offset.y)
+
+
+class KnobRule(Lines):
+    """The rule, and below it the chosen row's knobs that have no column; a click chooses one of them."""
+
+    def __init__(self, point: Callable[[int], None]) -> None:
+        super().__init__(id="knob-rule", lines=[[], []])
+        self._point = point
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose what is under the mouse."""
+        if event.y == 1:
+            self._point(event.x)
 
 
 class TuningView(Vertical):
@@ -80,19 +104,25 @@ class TuningView(Vertical):
         self.tuning: Tuning | None = None
         self.chosen, self.knob, self.asked = "", "", ""
         self.wanted_text = ""
+        self.apart = False
+        """Whether each of the processors' policies has a row of its own, also where they are alike."""
         self.acting = False
         """Whether something is being done: nothing else is begun meanwhile."""
         self.on_the_way = False
         """Whether dialogs are open, or about to be."""
         self.told: tuple[tuple[str, str], ...] = ()
         self._at = 0
+        self._no_cpu: int | None = None
+        """The line, in the place of the processors, that says that they have no knobs."""
         self._read_of: Knobs | None = None
         self._reading: Knobs | None = None
+        self._once_more = False
         self._read_at_s = 0.0
         self._timer: Timer | None = None
+        self._soon: Timer | None = None
         self.head = Lines(id="knob-head", lines=[[]])
-        self.rows = KnobList(self.move, self._point)
-        self.rule = Lines(id="knob-rule", lines=[[]])
+        self.rows = KnobList(self.move, self._click)
+        self.rule = KnobRule(self._point_more)
         self.body = ScrollLines(id="knob-body")
         self.body.can_focus = False
 
@@ -133,7 +163,10 @@ class TuningView(Vertical):
     async def read(self, *, afresh: bool = False) -> None:
         """Read the values; ``afresh`` also what sets them."""
         knobs, report = self.knobs(), self.report
-        if knobs is None or report is None or self._reading is knobs:
+        if knobs is None or report is None:
+            return
+        if self._reading is knobs:
+            self._once_more = self._once_more or afresh  # what is being read may be from before it was asked
             return
         self._reading = knobs
         try:
@@ -143,13 +176,27 @@ class TuningView(Vertical):
         if knobs is self.knobs() and not self.acting:
             self._read_of = knobs
             self.own(tuning, anyway=afresh)
+        if self._once_more:
+            self._once_more = False
+            await self.read(afresh=True)
+        elif knobs.measuring and self.display:
+            self._look_soon()
+
+    def _look_soon(self) -> None:
+        """While a benchmark runs, the processors are followed; a sync has reports of its own."""
+        if self._soon is not None:
+            self._soon.stop()
+        self._soon = self.set_timer(_LIVE_S, self.look)
 
     def own(self, tuning: Tuning, *, anyway: bool = False) -> None:
-        """Take values. While nothing is synced, how fast processors run is no reason to draw."""
+        """Take values. While nothing is synced or measured, how fast processors run is no reason to draw."""
         before, self.tuning, self._read_at_s = self.tuning, tuning, time.monotonic()
-        syncing = self.report is not None and bool(self.report.snapshot.syncing)
-        if anyway or before is None or (before != tuning and (syncing or still(before) != still(tuning))):
+        live = self._is_syncing() or (self._read_of is not None and self._read_of.measuring)
+        if anyway or before is None or (before != tuning and (live or still(before) != still(tuning))):
             self.redraw()
+
+    def _is_syncing(self) -> bool:
+        return self.report is not None and bool(self.report.snapshot.syncing)
 
     def action_erc(self) -> None:
         """Ask the disks how long they try for a bad sector."""
@@ -191,18 +238,29 @@ class TuningView(Vertical):
         self.head.show([head_line(width)])
         marks = marks_of(tuning) if tuning is not None else frozenset()
         chosen = Cell(row=self._at, knob=self.knob, asked=self.asked)
-        lines = [
-            row_line(row, marks, width, chosen if number == self._at else None)
-            for number, row in enumerate(rows)
-        ]
-        if tuning is not None and tuning.no_cpufreq and not self.wanted_text:
-            lines.append([(" cpu       no cpufreq on this host", "dim")])
-        self.rows.show(lines or self._nothing(), selected=self._at if rows else None)
-        self.rows.keep_in_view(self._at)
-        self.rule.show([[(" " + "─" * (width - 2), "dim")]])
+        self._show_rows(rows, marks, chosen, width)
         row = rows[self._at] if rows else None
+        more = more_line(row, marks, width, chosen) if row is not None else []
+        self.rule.show([[(" " + "─" * (width - 2), "dim")], more])
         self.body.show(body_lines(tuning, row, self.knob, width, self.told) if tuning is not None else [])
         self._changed()
+
+    def _show_rows(
+        self, rows: tuple[Row, ...], marks: frozenset[tuple[str, str]], chosen: Cell, width: int
+    ) -> None:
+        no_cpu = self.tuning is not None and bool(self.tuning.no_cpufreq) and not self.wanted_text
+        self._no_cpu = sum(row.subject.scope is Scope.DISK for row in rows) if no_cpu else None
+        scrolls = len(rows) + no_cpu > (self.app.size.height - _AROUND) // 2  # half of it is the list's
+        lines = [
+            row_line(row, marks, width - scrolls, chosen if number == self._at else None)
+            for number, row in enumerate(rows)
+        ]
+        at = self._at
+        if self._no_cpu is not None:
+            lines.insert(self._no_cpu, [(" cpu       no cpufreq on this host", "dim")])
+            at += at >= self._no_cpu
+        self.rows.show(lines or self._nothing(), selected=at if rows else None)
+        self.rows.keep_in_view(at)
 
     def _nothing(self) -> list[Line]:
         if self.wanted_text:
@@ -213,7 +271,7 @@ class TuningView(Vertical):
         if self.tuning is None:
             return ()
         wanted = self.wanted_text.lower()
-        rows = rows_of(self.tuning, self.app.size.width)
+        rows = rows_of(self.tuning, self.app.size.width, apart=self.apart)
         return tuple(row for row in rows if not wanted or wanted in _words(row))
 
     def _settle_choice(self, rows: tuple[Row, ...]) -> None:
@@ -248,6 +306,11 @@ class TuningView(Vertical):
             self.knob = row.knobs[(row.knobs.index(self.knob) + delta) % len(row.knobs)]
             self._rest()
 
+    def _click(self, x: int, number: int) -> None:
+        """Choose a line's row; one says that there is no cpufreq, and is no row."""
+        if number != self._no_cpu:
+            self._point(x, number - (self._no_cpu is not None and number > self._no_cpu))
+
     def _point(self, x: int, number: int) -> None:
         rows = self._shown()
         if rows:
@@ -255,6 +318,20 @@ class TuningView(Vertical):
             row = rows[min(number, len(rows) - 1)]
             self.chosen, self.knob = row.subject.name, column_at(row, x) or self.knob
             self._rest()
+
+    def _point_more(self, x: int) -> None:
+        row = self.row
+        knob = more_at(row, x) if row is not None else ""
+        if knob:
+            self.settle()
+            self.knob = knob
+            self._rest()
+
+    def action_apart(self) -> None:
+        """Show processors that are alike in a row each, or in one again."""
+        self.settle()
+        self.apart = not self.apart
+        self._rest()
 
     def settle(self) -> None:
         """Something else is about to be chosen: write what was asked for."""

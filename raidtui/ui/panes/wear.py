@@ -245,6 +245,12 @@ class WearPane(Vertical):
         wanted, look = self.wanted_text.lower(), self.look
         return [disk for disk in look.disks if not wanted or wanted in _words(disk, look)]
 
+    def why_not(self, command_id: str) -> str:
+        """Return why a command cannot be used now; "" where it can."""
+        if command_id == "wear.since" and (self.look is None or self.look.mark is None):
+            return "no mark yet: m marks this moment"
+        return ""
+
     def foot(self) -> list[tuple[Command, str, bool]]:
         """Return (command, label now, whether it can be done) for the footer and the help."""
         marked = self.look is not None and self.look.mark is not None

@@ -10,19 +10,20 @@ SLICE_S = 2.0
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 
 
-def slices(points: Sequence[tuple[float, float]], count: int) -> list[float]:
+def slices(points: Sequence[tuple[float, float]], count: int, slice_s: float = SLICE_S) -> list[float]:
     """Return the mean of each of the last ``count`` slices of time, oldest first; gaps repeat a value.
 
     Args:
         points: (clock_s, value), oldest first.
         count: how many cells there are.
+        slice_s: how long one is.
     """
     if not points or count < 1:
         return []
     sums: dict[int, tuple[float, int]] = {}
     for clock_s, value in points:
-        total, number = sums.get(int(clock_s // SLICE_S), (0.0, 0))
-        sums[int(clock_s // SLICE_S)] = (total + value, number + 1)
+        total, number = sums.get(int(clock_s // slice_s), (0.0, 0))
+        sums[int(clock_s // slice_s)] = (total + value, number + 1)
     last = max(sums)
     first = max(min(sums), last - count + 1)
     values: list[float] = []

@@ -31,7 +31,7 @@ def review_lines(plan: Plan, width: int, devices: Mapping[str, Device] | None = 
     lines = _losses(plan, width, devices or {})
     changes = _changes(plan)
     for number, step in enumerate(plan.steps, 1):
-        lines += _step(number, step, changes.get(number, ()), width)
+        lines += step_lines(number, step, changes.get(number, ()), width)
     lines.append([])
     for text in (plan.warning, *plan.notes):
         lines += _wrapped(text, width, "warn" if text == plan.warning else "plain")
@@ -86,7 +86,8 @@ def _disk(device: Device | None, model: int) -> str:
     return f"{kind}{fit(serial, _TAIL + 1)}  "
 
 
-def _step(number: int, step: Step, changes: Sequence[str], width: int) -> list[Line]:
+def step_lines(number: int, step: Step, changes: Sequence[str], width: int) -> list[Line]:
+    """Return a step: its command, why it is done, and what changes in the file that it puts in place."""
     command = shlex.join(step.argv) if step.stdin else step.command
     parts = textwrap.wrap(
         visible(command), width - _NUMBER, subsequent_indent="  ", break_on_hyphens=False

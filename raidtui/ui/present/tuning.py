@@ -10,13 +10,16 @@ from msgspec.structs import replace
 from raidtui.actions.tune_findings import judge_tuning, odd_members
 from raidtui.model.brief import Line
 from raidtui.model.knob import By, Scope, Subject, Tuning, Value, same_value
+from raidtui.model.knob_table import KNOBS
 from raidtui.model.text import cell_width, fit, visible
+from raidtui.model.units import binary_size
 
 WIDE = 100
 MARK = "▲"
 _NAME = 10
 _KHZ = 1_000_000
 _SLACK_KHZ = 50_000
+_DIGITS = 4
 _CODES = {"tune-timeout": "timeout", "tune-no-ncq": "queue_depth", "tune-powersave": "governor"}
 
 
@@ -26,14 +29,15 @@ class Column(Struct, frozen=True, kw_only=True):
     Args:
         knob: its name.
         title: at the head of the column, or before the value.
-        room: cells of the value; on both sides there is one more, and a third for the mark.
+        room: cells of the value; on both sides there is one more, and a third for the mark. 0 where it takes
+            what it needs, below the rule.
         left: whether values begin at one place, as words do; figures end at one.
         unit: behind the value.
     """
 
     knob: str
     title: str
-    room: int
+    room: int = 0
     left: bool = False
     unit: str = ""
 
@@ -49,17 +53,32 @@ _DISK_WIDE = (
     Column(knob="rq_affinity", title="affinity", room=7),
     Column(knob="wbt_lat_usec", title="wbt", room=7, unit="µs"),
 )
+_DISK_MORE = (
+    Column(knob="rotational", title="rotational"),
+    Column(knob="discard_max_bytes", title="discard"),
+)
 _POLICY = (
     Column(knob="governor", title="", room=12, left=True),
     Column(knob="energy_performance_preference", title="EPP", room=19, left=True),
 )
+_POLICY_MORE = (Column(knob="min_freq_khz", title="min"), Column(knob="max_freq_khz", title="max"))
+_DRIVER = (Column(knob="driver_mode", title="mode"), Column(knob="hwp_dynamic_boost", title="boost"))
 _ARRAY = (
-    Column(knob="read_ahead_kb", title="ahead", room=6, unit="K"),
+    Column(knob="read_ahead_kb", title="ahead", room=5, unit="K"),
     Column(knob="bitmap", title="bitmap", room=8, left=True),
     Column(knob="stripe_cache_size", title="cache", room=5),
     Column(knob="group_thread_cnt", title="threads", room=2),
 )
 _ARRAY_WIDE = (*_ARRAY[:2], replace(_ARRAY[2], title="stripe cache"), _ARRAY[3])
+_ARRAY_MORE = (
+    Column(knob="preread_bypass_threshold", title="preread"),
+    Column(knob="sync_speed_min", title="sync min"),
+    Column(knob="sync_speed_max", title="sync max"),
+)
+_SYSTEM = (
+    Column(knob="speed_limit_min", title="sync min", room=10),
+    Column(knob="speed_limit_max", title="sync max", room=10),
+)
 
 
 class Row(Struct, frozen=True, kw_only=True):
@@ -68,10 +87,14 @@ class Row(Struct, frozen=True, kw_only=True):
     Args:
         subjects: what it is about: one, or all processors' policies that are alike.
         columns: its knobs, in the order in which they are gone through.
+        more: knobs that come after these, and are shown while the row is chosen.
+        driver: of the processors, which has knobs of its own.
     """
 
     subjects: tuple[Subject, ...]
     columns: tuple[Column, ...]
+    more: tuple[Column, ...] = ()
+    driver: Subject | None = None
 
     @property
     def subject(self) -> Subject:
@@ -81,7 +104,22 @@ class Row(Struct, frozen=True, kw_only=True):
     @property
     def knobs(self) -> tuple[str, ...]:
         """The names of its knobs."""
-        return tuple(column.knob for column in self.columns)
+        return tuple(column.knob for column in (*self.columns, *self.more))
+
+    def of(self, knob: str) -> tuple[Subject, ...]:
+        """Return whose knob this is: of the row's subjects, or of the driver."""
+        if self.driver is not None and Scope.CPU in KNOBS[knob].scopes:
+            return (self.driver,)
+        return self.subjects
+
+    def value(self, knob: str) -> Value | None:
+        """Return a knob's value, that of the first where there are several; None where there is none."""
+        return self.of(knob)[0].values.get(knob)
+
+    def why_not(self, knob: str) -> str:
+        """Return why there is no such knob, a phrase."""
+        subject = self.of(knob)[0]
+        return subject.absent.get(knob) or f"{subject.title} has no {knob}"
 
     @property
     def cpus(self) -> str:
@@ -103,26 +141,54 @@ class Cell(Struct, frozen=True, kw_only=True):
     asked: str = ""
 
 
-def rows_of(tuning: Tuning, width: int) -> tuple[Row, ...]:
-    """Return the rows: disks, processors, arrays with something to set."""
-    disks = (*_DISK, *(_DISK_WIDE if width >= WIDE else ()))
-    rows = [Row(subjects=(disk,), columns=disks) for disk in tuning.of(Scope.DISK)]
-    rows += [Row(subjects=group, columns=_there(group[0], _POLICY)) for group in _alike(tuning)]
-    of_arrays = _ARRAY_WIDE if width >= WIDE else _ARRAY
-    arrays = (Row(subjects=(array,), columns=_there(array, of_arrays)) for array in tuning.of(Scope.ARRAY))
-    return (*rows, *(row for row in arrays if row.columns))
+def rows_of(tuning: Tuning, width: int, *, apart: bool = False) -> tuple[Row, ...]:
+    """Return the rows: disks, processors, arrays with something to set, the system.
+
+    Args:
+        tuning: all values.
+        width: of the window.
+        apart: whether each of the processors' policies has a row of its own, also where they are alike.
+    """
+    wide = width >= WIDE
+    disks = (*_DISK, *(_DISK_WIDE if wide else ()))
+    more = (*(() if wide else (replace(column, room=0) for column in _DISK_WIDE)), *_DISK_MORE)
+    rows = [Row(subjects=(disk,), columns=disks, more=more) for disk in tuning.of(Scope.DISK)]
+    driver = tuning.subject("cpu")
+    rows += [_of_processors(group, driver) for group in _alike(tuning, apart=apart)]
+    of_arrays = _ARRAY_WIDE if wide else _ARRAY
+    rows += [_row(array, of_arrays, _ARRAY_MORE) for array in tuning.of(Scope.ARRAY)]
+    rows += [_row(system, _SYSTEM, ()) for system in tuning.of(Scope.SYSTEM)]
+    return tuple(row for row in rows if row.columns)
+
+
+def _row(subject: Subject, columns: Sequence[Column], more: Sequence[Column]) -> Row:
+    return Row(subjects=(subject,), columns=_there(subject, columns), more=_there(subject, more))
 
 
 def _there(subject: Subject, columns: Sequence[Column]) -> tuple[Column, ...]:
     return tuple(column for column in columns if column.knob in subject.values)
 
 
-def _alike(tuning: Tuning) -> Iterator[tuple[Subject, ...]]:
+def _of_processors(group: tuple[Subject, ...], driver: Subject | None) -> Row:
+    """What every driver could have is shown where it is missing, too: below it says why."""
+    first = group[0]
+    more = tuple(column for column in _POLICY if column.knob not in first.values)
+    boost = (*_DRIVER,) if driver is not None and _DRIVER[1].knob in driver.values else _DRIVER[:1]
+    return Row(
+        subjects=group,
+        columns=_there(first, _POLICY),
+        more=(*_there(first, _POLICY_MORE), *boost, *more),
+        driver=driver,
+    )
+
+
+def _alike(tuning: Tuning, *, apart: bool) -> Iterator[tuple[Subject, ...]]:
     """Policies with one driver, one top frequency and the same values: hosts have one for each processor."""
     groups: dict[tuple[object, ...], list[Subject]] = {}
     for policy in tuning.of(Scope.POLICY):
         values = tuple((knob, each.text, each.set_by.words) for knob, each in policy.values.items())
-        groups.setdefault((policy.kind, policy.top_khz, *values), []).append(policy)
+        own = policy.name if apart else ""
+        groups.setdefault((policy.kind, policy.top_khz, own, *values), []).append(policy)
     return (tuple(group) for group in groups.values())
 
 
@@ -191,29 +257,32 @@ def row_line(row: Row, marks: frozenset[tuple[str, str]], width: int, cell: Cell
     for column in row.columns:
         if scope is not Scope.DISK and column.title:
             line.append((f" {column.title} ", "dim"))
-        line += _cell(row, column, marks, cell if cell is not None and cell.knob == column.knob else None)
+        line += _cell(row, column, marks, _of_cell(cell, column))
     if scope is Scope.POLICY:
         line.append((f"{speed_words(row.subjects)} ", "plain"))
     used = sum(cell_width(text) for text, _ in line)
     gap = "" if scope is Scope.ARRAY else " "  # with four knobs there is no room for it at 80 columns
-    by = set_by_words(
-        [each.values[knob] for each in row.subjects for knob in row.knobs if knob in each.values]
-    )
+    values = [each.values.get(knob) for knob in row.knobs for each in row.of(knob)]
+    by = set_by_words([value for value in values if value is not None])
     return [*line, (fit(f"{gap}{visible(by)}", max(0, width - used)), "dim")]
 
 
-def _cell(row: Row, column: Column, marks: frozenset[tuple[str, str]], chosen: Cell | None) -> Line:
-    value = row.subject.values.get(column.knob)
+def _cell(
+    row: Row, column: Column, marks: frozenset[tuple[str, str]] = frozenset(), chosen: Cell | None = None
+) -> Line:
+    value = row.value(column.knob)
     text, role = _words(row.subject, column, value), "plain" if value is not None else "dim"
     if chosen is not None and chosen.asked:
-        text, role = f"{chosen.asked}{column.unit}", "asked"
+        text, role = _figure(column, chosen.asked), "asked"
     text = visible(text)
+    if not column.room:
+        column = replace(column, room=cell_width(text))
     if cell_width(text) > column.room:
         text = fit(text, column.room)
     gap = " " * (column.room - cell_width(text))
     before, after = ("", gap) if column.left else (gap, "")
     left, right = ("[", "]") if chosen is not None else (" ", " ")
-    marked = any((each.name, column.knob) in marks for each in row.subjects)
+    marked = any((each.name, column.knob) in marks for each in row.of(column.knob))
     mark = (MARK, "warn") if marked else (" ", "plain")
     value_role = "warn" if marked and role == "plain" else role
     return [(before + left, "key"), (text, value_role), (right, "key"), mark, (after, "plain")]
@@ -224,7 +293,19 @@ def _words(subject: Subject, column: Column, value: Value | None) -> str:
         return "–"
     if column.knob == "timeout":
         return f"{value.text} / {erc_words(subject)}"
-    return f"{value.text}{column.unit}"
+    return _figure(column, value.text)
+
+
+def _figure(column: Column, text: str) -> str:
+    """Return a value as the table has it: the line below the rule gives it exactly."""
+    unit = KNOBS[column.knob].unit
+    if text.isdigit() and unit == "kHz":
+        return f"{int(text) / _KHZ:.1f} GHz"
+    if text.isdigit() and unit == "bytes":
+        return binary_size(int(text))
+    if text.isdigit() and column.unit == "K" and len(text) > _DIGITS and not int(text) % 1024:
+        return f"{int(text) // 1024}M"
+    return f"{text}{column.unit}"
 
 
 def erc_words(disk: Subject) -> str:
@@ -251,6 +332,40 @@ def set_by_words(values: Sequence[Value]) -> str:
     """Return who has set these values, the kernel where that is all."""
     words = [value.set_by.words for value in values if value.set_by.by is not By.KERNEL]
     return ", ".join(dict.fromkeys(words)) or "kernel"
+
+
+def more_line(row: Row, marks: frozenset[tuple[str, str]], width: int, cell: Cell) -> Line:
+    """Return the knobs of a chosen row that have no column."""
+    if not row.more:
+        return []
+    line: Line = [(f" {'more':<{_NAME - 1}}", "dim")]
+    for column in row.more:
+        line += [(f" {column.title} ", "dim"), *_cell(row, column, marks, _of_cell(cell, column))]
+    return _cut(line, width)
+
+
+def more_at(row: Row, x: int) -> str:
+    """Return the knob that is drawn at a cell of ``more_line``, or ""."""
+    at = _NAME
+    for column in row.more:
+        end = at + cell_width(column.title) + 2 + sum(cell_width(text) for text, _ in _cell(row, column))
+        if at < x < end:
+            return column.knob
+        at = end
+    return ""
+
+
+def _of_cell(cell: Cell | None, column: Column) -> Cell | None:
+    return cell if cell is not None and cell.knob == column.knob else None
+
+
+def _cut(line: Line, width: int) -> Line:
+    """Return what fits of a line."""
+    found: Line = []
+    for text, role in line:
+        room = width - sum(cell_width(part) for part, _ in found)
+        found.append((text if cell_width(text) <= room else fit(text, max(0, room)), role))
+    return found
 
 
 def column_at(row: Row, x: int) -> str:

@@ -15,6 +15,8 @@ from raidtui.model.text import cell_width, fit, visible
 from raidtui.ui.present.tuning import Row
 
 _LABEL = 11
+ONCE = {"none": "once noop", "mq-deadline": "once deadline", "bfq": "nearest to cfq, which is gone"}
+"""Schedulers by the names that they, or what they took the place of, had up to Linux 4.20."""
 
 
 def body_lines(
@@ -33,7 +35,7 @@ def body_lines(
     findings = judge_tuning(tuning)
     near: list[Finding] = []
     if row is not None:
-        near = [each for each in findings if _is_about(each, row, knob)]
+        near = [each for each in findings if _is_about(each, row.of(knob), knob)]
         lines += _head(row, knob, width)
         lines += [line for each in near for line in _found(each, width)]
         said = any(knob in KNOBS and KNOBS[knob].risk in each.sentence for each in near)
@@ -47,27 +49,35 @@ def body_lines(
 
 def title_of(row: Row, knob: str) -> str:
     """Return ``queue_depth of sda``, ``governor of policy0 to policy7``."""
-    return f"{knob} of {names_of(row.subjects)}"
+    return f"{knob} of {names_of(row.of(knob))}"
 
 
-def range_words(knob: str, value: Value) -> str:
-    """Return what can be written: ``none, mq-deadline``, ``1 to 32``, ``4 or more``."""
+def range_words(knob: str, value: Value, *, explained: bool = False) -> str:
+    """Return what can be written: ``none, mq-deadline``, ``1 to 32``, ``4 or more``.
+
+    Args:
+        knob: its name.
+        value: as it is.
+        explained: whether schedulers have their old names beside them.
+    """
     unit = f" {KNOBS[knob].unit}" if KNOBS[knob].unit else ""
     if value.choices:
-        return ", ".join(value.choices)
-    if value.high is not None:
-        return f"{value.low if value.low is not None else 0} to {value.high}{unit}"
-    return f"{value.low if value.low is not None else 0} or more{unit}"
+        old = ONCE if explained and knob == "scheduler" else {}
+        words = ", ".join(f"{word} ({old[word]})" if word in old else word for word in value.choices)
+        return f"{words}{unit}"
+    low = value.low if value.low is not None else 0
+    words = f"{low} or more{unit}" if value.high is None else f"{low} to {value.high}{unit}"
+    return f"{words}, or system" if knob.startswith("sync_speed_") else words
 
 
 def _head(row: Row, knob: str, width: int) -> Iterator[Line]:
-    value = row.subject.values.get(knob)
+    value = row.value(knob)
     text = "none"
     if value is not None:
         unit = f" {KNOBS[knob].unit}" if KNOBS[knob].unit and value.text.isdigit() else ""
         text = f"{value.text}{unit}"
     head = visible(f" {title_of(row, knob)}: {text}")
-    what = visible(_identity(row.subject))
+    what = visible(_identity(row.of(knob)[0]))
     room = width - cell_width(head) - cell_width(what) - 1
     end = [(" " * room + what, "dim")] if what and room > 1 else []
     yield [(fit(head, min(width, cell_width(head))), "strong"), *end]
@@ -79,36 +89,36 @@ def _identity(subject: Subject) -> str:
     return subject.kind
 
 
-def _is_about(finding: Finding, row: Row, knob: str) -> bool:
-    """Whether a finding is about a knob of one of a row's subjects: its sentence names both."""
+def _is_about(finding: Finding, subjects: Sequence[Subject], knob: str) -> bool:
+    """Whether a finding is about a knob of one of these subjects: its sentence names both."""
     words = finding.sentence.replace(",", " ").replace(":", " ").split()
     if finding.code == "tune-timeout":
-        return knob == "timeout" and finding.name == row.subject.title
+        return knob == "timeout" and finding.name == subjects[0].title
     if knob not in words:
         return False
-    keys = {key for subject in row.subjects for key in subject.arrays}
+    keys = {key for subject in subjects for key in subject.arrays}
     if finding.code == "tune-uneven":
         return finding.subject in keys
     if finding.code == "tune-powersave":
-        return row.subject.scope is Scope.POLICY
-    return any(finding.name == subject.title for subject in row.subjects)
+        return subjects[0].scope is Scope.POLICY
+    return any(finding.name == subject.title for subject in subjects)
 
 
 def _told_of(row: Row, knob: str, width: int, *, risk: bool) -> Iterator[Line]:
-    value = row.subject.values.get(knob)
+    value = row.value(knob)
     if value is None:
-        why = row.subject.absent.get(knob) or f"{row.subject.title} has no {knob}"
+        why = row.why_not(knob)
         yield from _wrapped(f"{why[0].upper()}{why[1:]}.", width)
         return
     default = f"; the kernel begins with {value.default}" if value.default is not None else ""
-    yield from _wrapped(f"{range_words(knob, value)}{default}.", width, "dim")
-    risks = f" {KNOBS[knob].risk}" if risk else ""
-    yield from _wrapped(f"{KNOBS[knob].what}{risks}", width)
-    yield from _wrapped(f"{_by(value)} {_boot(value)}", width)
+    yield from _wrapped(f"{range_words(knob, value, explained=True)}{default}.", width, "dim")
+    yield from _wrapped(f"{_by(value)} {_boot(value)}{_other_way(knob)}", width)
     for each in (other for other in value.others if not other.ours):
         sets = f"sets {each.value}" if each.value is not None else "sets it"
         sure = "" if each.sure else ", or may not apply"
         yield from _wrapped(f"At boot {each.sentence} {sets}{sure}.", width, "dim")
+    risks = f" {KNOBS[knob].risk}" if risk else ""
+    yield from _wrapped(f"{KNOBS[knob].what}{risks}", width)
 
 
 def _by(value: Value) -> str:
@@ -128,16 +138,23 @@ def _boot(value: Value) -> str:
     return kept + ("A reboot leaves it so." if value.survives else f"After a reboot it is {value.at_boot}.")
 
 
+def _other_way(knob: str) -> str:
+    """Return how a value is kept that raidtui does not keep."""
+    way = KNOBS[knob].no_keep
+    return f" {way[0].upper()}{way[1:]}." if way else ""
+
+
 def _found(finding: Finding, width: int) -> Iterator[Line]:
     grave = finding.severity > Severity.INFO
     role = "warn" if grave else "accent"
     label = f" {GLYPHS['warn']} {visible(finding.name)}"
-    for number, part in enumerate(textwrap.wrap(visible(finding.sentence), max(20, width - _LABEL - 1))):
+    room = max(20, width - _LABEL - 1)
+    for number, part in enumerate(textwrap.wrap(visible(finding.sentence), room, break_on_hyphens=False)):
         yield [(fit(label if number == 0 else "", _LABEL), role), (part, "warn" if grave else "plain")]
     for number, part in enumerate(textwrap.wrap(visible(finding.remedy), max(20, width - _LABEL - 3))):
         yield [(" " * _LABEL + ("→ " if number == 0 else "  "), "dim"), (part, "plain")]
 
 
 def _wrapped(text: str, width: int, role: str = "plain") -> Iterator[Line]:
-    for part in textwrap.wrap(visible(text), max(20, width - 2)):
+    for part in textwrap.wrap(visible(text), max(20, width - 2), break_on_hyphens=False):
         yield [(f" {part}", role)]

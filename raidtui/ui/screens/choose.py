@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from msgspec import Struct
-from textual import events
 from textual.binding import Binding, BindingType
 
 from raidtui.model.brief import Line
 from raidtui.model.text import fit, visible
+from raidtui.ui.present.field import field_lines
+from raidtui.ui.screens.field import FieldScreen
 from raidtui.ui.screens.frame import FrameScreen, wrapped
 
 
@@ -74,35 +75,28 @@ class Choice(FrameScreen[str]):
             self.dismiss(self._options[self._at].key)
 
 
-class Ask(FrameScreen[str]):
-    """One line to type a word into."""
+class Ask(FieldScreen[str]):
+    """One line to type into.
 
-    def __init__(self, title: str, hint: str) -> None:
-        super().__init__(title)
+    Args:
+        title: what is asked.
+        hint: what may be typed.
+        text: what stands there at first; where one is given, the answer may be empty.
+        most: how many characters it may have.
+    """
+
+    def __init__(self, title: str, hint: str, *, text: str | None = None, most: int = 40) -> None:
+        super().__init__(title, text or "", most)
         self._hint = hint
-        self._typed = ""
+        self._may_be_empty = text is not None
 
-    def on_mount(self) -> None:
-        """Draw."""
-        self._draw()
-        self._body.focus()
-
-    def _draw(self) -> None:
-        entry: Line = [("   ", "plain"), (visible(self._typed) + "▏", "strong")]
-        self.show_body([entry, [], *wrapped(self._hint, self.inner_width, "dim")])
+    def draw(self) -> None:
+        """Draw everything."""
+        width = self.inner_width
+        self.show_body([*field_lines(self.line, width), [], *wrapped(self._hint, width, "dim")])
         self.show_foot(("Enter", "go on"), ("Esc", "back"))
 
-    def on_key(self, event: events.Key) -> None:
-        """Collect characters."""
-        if event.key == "enter":
-            if self._typed:
-                self.dismiss(self._typed)
-        elif event.key == "backspace":
-            self._typed = self._typed[:-1]
-        elif event.is_printable and event.character:
-            self._typed = (self._typed + event.character)[:40]
-        else:
-            return
-        event.stop()
-        event.prevent_default()
-        self._draw()
+    def entered(self) -> None:
+        """Give what was typed."""
+        if self.line.text or self._may_be_empty:
+            self.dismiss(self.line.text)

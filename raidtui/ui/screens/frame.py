@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import textwrap
 from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
 
+from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import Binding, BindingType, NoBinding
 from textual.containers import Vertical
 from textual.reactive import Reactive
 from textual.screen import ModalScreen
@@ -89,6 +91,19 @@ class FrameScreen(ModalScreen[T], Generic[T]):
         notes = wrapped(note, self.inner_width, role)[:_MOST_NOTES] if note else []
         self._foot.show([[], *notes, line])
         self._fit()
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Do what a key is bound to here and now.
+
+        Textual looks bindings up a hop later, when letters behind this key have been typed already: into the
+        field that the key was to leave.
+        """
+        with contextlib.suppress(NoBinding):
+            for binding in self._bindings.get_bindings_for_key(event.key):
+                if await self.app.run_action(binding.action, default_namespace=self):
+                    event.stop()
+                    event.prevent_default()
+                    return
 
     def action_scroll(self, lines: int) -> None:
         """Scroll the body."""

@@ -18,7 +18,6 @@ from raidtui.console import Report
 from raidtui.first_frame import SMALLEST, TABS
 from raidtui.model.brief import Line, counts_line, header_line, tab_line
 from raidtui.model.event import Event
-from raidtui.model.plan import Refusal
 from raidtui.model.text import fit, visible
 from raidtui.ui.commands import EVERYWHERE, FILTER, FURTHER, HELP, PALETTE, Command
 from raidtui.ui.painting import PaintingScreen
@@ -28,7 +27,9 @@ from raidtui.ui.present.rows import counts_of
 from raidtui.ui.widgets.lines import Lines
 
 if TYPE_CHECKING:
+    from raidtui.ui.benching import Benching
     from raidtui.ui.knobs import Knobs
+    from raidtui.ui.panes.bench import BenchPane
     from raidtui.ui.panes.log import LogPane
     from raidtui.ui.panes.tuning import TuningPane
     from raidtui.ui.panes.wear import WearPane
@@ -65,12 +66,14 @@ class MainScreen(PaintingScreen):
         self._top = Lines(id="top", lines=[[], []])
         self._bottom = Lines(id="bottom", lines=[[], []])
         self._log: LogPane | None = None
-        self.wear: WearPane | None = None
+        self._opened: dict[str, WearPane | TuningPane | BenchPane] = {}
+        """The panes that were in view, by name, but for the arrays and the log."""
         self.wearing: Callable[[], Wearing | None] = lambda: None
         """What reads the disks; the app has it."""
-        self.tune: TuningPane | None = None
         self.knobs: Callable[[], Knobs | None] = lambda: None
         """What reads and writes the knobs; the app has it."""
+        self.benching: Callable[[], Benching | None] = lambda: None
+        """What begins and follows benchmarks; the app has it."""
         self._message: Line = []
         self._drawn: tuple[int, int] = (0, 0)
 
@@ -103,39 +106,41 @@ class MainScreen(PaintingScreen):
         with self.painting():
             if not self.held:
                 self.arrays.show_report(report)
-                if self.wear is not None:
-                    self.wear.show_report(report)
-                if self.tune is not None:
-                    self.tune.show_report(report)
+                for pane in self._opened.values():
+                    pane.show_report(report)
             self.redraw_frame()
 
     async def open_pane(self, name: str) -> None:
         """Bring a pane into view; it is there before the next key is."""
-        if name == "wear" and self.wear is None:
+        pane = self._make_pane(name) if name not in self._opened else None
+        if pane is not None:
+            pane.display = False
+            self._opened[name] = pane
+            await self.mount(pane, after=self.arrays)
+        self.show_pane(name)
+
+    def _make_pane(self, name: str) -> WearPane | TuningPane | BenchPane | None:
+        if name == "wear":
             from raidtui.ui.panes.wear import WearPane  # noqa: PLC0415
 
-            self.wear = WearPane(self.wearing, self.say, self.redraw_frame, self.report)
-            self.wear.display = False
-            await self.mount(self.wear, after=self.arrays)
-        if name == "tune" and self.tune is None:
+            return WearPane(self.wearing, self.say, self.redraw_frame, self.report)
+        if name == "tune":
             from raidtui.ui.panes.tuning import TuningPane  # noqa: PLC0415
 
-            self.tune = TuningPane(self.knobs, self.say, self.redraw_frame, self.report)
-            self.tune.display = False
-            await self.mount(self.tune, after=self.arrays)
-        self.show_pane(name)
+            return TuningPane(self.knobs, self.say, self.redraw_frame, self.report)
+        if name == "bench":
+            from raidtui.ui.panes.bench import BenchPane  # noqa: PLC0415
+
+            return BenchPane(self.benching, self.say, self.redraw_frame, self.report, lambda: self.held)
+        return None
 
     def show_pane(self, name: str) -> None:
         """Bring a pane into view."""
         self.pane = name
-        if self.wear is not None:
-            self.wear.display = name == "wear"
-            if name == "wear":
-                self.set_focus(self.wear.rows)  # first: else it falls to a slider as the arrays are hidden
-        if self.tune is not None:
-            self.tune.display = name == "tune"
-            if name == "tune":
-                self.set_focus(self.tune.rows)
+        for each, pane in self._opened.items():
+            pane.display = each == name
+            if each == name:
+                self.set_focus(pane.rows)  # first: else it falls to a slider as the arrays are hidden
         self.arrays.display = name == "arrays"
         if name == "log" and self._log is None:
             from raidtui.ui.panes.log import LogPane  # noqa: PLC0415
@@ -147,10 +152,8 @@ class MainScreen(PaintingScreen):
             self._show_log()
         self.focus_pane()
         self._redraw()
-        if self.wear is not None:
-            self.wear.come()
-        if self.tune is not None:
-            self.tune.come()
+        for pane in self._opened.values():
+            pane.come()
 
     def _show_log(self) -> None:
         if self._log is not None:
@@ -161,48 +164,53 @@ class MainScreen(PaintingScreen):
         self.held = not self.held
         if not self.held and self.report is not None:
             self.arrays.show_report(self.report)
+            if self.pane in self._opened:
+                self._opened[self.pane].redraw()
         self.redraw_frame()
 
     def narrow(self, text: str) -> None:
         """Filter the pane in view."""
         if self.pane == "arrays":
             self.arrays.narrow(text)
-        elif self.pane == "wear" and self.wear is not None:
-            self.wear.narrow(text)
-        elif self.pane == "tune" and self.tune is not None:
-            self.tune.narrow(text)
+        elif self.pane in self._opened:
+            self._opened[self.pane].narrow(text)
         elif self._log is not None:
             self._log.narrow(text)
 
     def focus_pane(self) -> None:
         """Give the focus to the pane in view."""
         pane: Widget | None = self.arrays.rows if self.pane == "arrays" else self._log
-        if self.pane == "wear" and self.wear is not None:
-            pane = self.wear.rows
-        elif self.pane == "tune" and self.tune is not None:
-            pane = self.tune.rows
+        if self.pane in self._opened:
+            pane = self._opened[self.pane].rows
         if pane is not None:
             pane.focus()
 
+    def opened(self, name: str) -> WearPane | TuningPane | BenchPane | None:
+        """Return a pane that was in view before, or is."""
+        return self._opened.get(name)
+
     @property
-    def in_view(self) -> ArraysPane | WearPane | TuningPane:
+    def bench(self) -> BenchPane:
+        """Pane 5, once it was opened."""
+        from raidtui.ui.panes.bench import BenchPane  # noqa: PLC0415
+
+        pane = self._opened["bench"]
+        assert isinstance(pane, BenchPane)  # noqa: S101  (_make_pane made it)
+        return pane
+
+    @property
+    def in_view(self) -> ArraysPane | WearPane | TuningPane | BenchPane:
         """The pane that takes commands."""
-        if self.pane == "tune" and self.tune is not None:
-            return self.tune
-        return self.wear if self.pane == "wear" and self.wear is not None else self.arrays
+        return self._opened.get(self.pane, self.arrays)
 
     @property
     def offered(self) -> list[tuple[Command, str, bool]]:
         """What the pane in view offers: (command, label now, whether it can be done)."""
-        return self.in_view.foot() if self.pane in {"arrays", "wear", "tune"} else []
+        return self.in_view.foot() if self.pane != "log" else []
 
     def why_not(self, command_id: str) -> str:
         """Return why a command of the pane in view cannot be used now; "" where it can."""
-        pane = self.in_view
-        if pane is self.tune and self.tune is not None:
-            return self.tune.why_not(command_id)
-        plan = self.arrays.plan_of(command_id)
-        return plan.sentence if isinstance(plan, Refusal) else ""
+        return self.in_view.why_not(command_id)
 
     def say(self, text: str, role: str = "warn") -> None:
         """Show a sentence above the footer; an empty one clears it."""
@@ -216,10 +224,8 @@ class MainScreen(PaintingScreen):
         self._drawn = self.app.size
         self.arrays.redraw()
         self._show_log()
-        if self.wear is not None:
-            self.wear.redraw()
-        if self.tune is not None:
-            self.tune.redraw()
+        for pane in self._opened.values():
+            pane.redraw()
         self.redraw_frame()
 
     def redraw_frame(self) -> None:
@@ -264,14 +270,11 @@ class MainScreen(PaintingScreen):
             first = [each for each in offered.values() if each[0].foot]
             further = [offered.get(command.id, (command, command.label, True)) for command in FURTHER]
             items = [self._item(*each) for each in first]
-        elif self.pane == "wear" and self.wear is not None:
-            items = [self._item(*each) for each in self.wear.foot()]
-            further = [(command, command.label, True) for command in FURTHER if command in EVERYWHERE]
-        elif self.pane == "tune" and self.tune is not None:
-            offered_here = self.tune.foot()
-            items = [("←→", "Change", not self.tune.why_not("tune.less"))]
+        elif self.pane in self._opened:
+            offered_here = [each for each in self.offered if each[0].id not in _ARROWS]
+            items = [("←→", "Change", not self.why_not("tune.less"))] if self.pane == "tune" else []
             items += [self._item(*each) for each in offered_here if each[0].foot]
-            further = [each for each in offered_here if not each[0].foot and each[0].id not in _ARROWS]
+            further = [each for each in offered_here if not each[0].foot]
             further += [(command, command.label, True) for command in FURTHER if command in EVERYWHERE]
         else:
             items = [("↑↓", "Scroll", True), self._item(FILTER)]

@@ -8,13 +8,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.lab.boot import check_machine, check_tools, find_udevd, make_sparse, second_half, which
+from tests.lab.boot import (
+    GUEST_TOOLS,
+    check_machine,
+    check_tools,
+    find_udevd,
+    make_sparse,
+    second_half,
+    which,
+)
 from tests.lab.qemu import acpi, initramfs
 from tests.lab.qemu.disks import BUS_ID, Disk
 from tests.lab.qemu.kernel import Kernel, find_kernel
 
 QEMU = "qemu-system-x86_64"
-GUEST_TOOLS = ("mdadm", "udevadm", "modprobe", "setsid", "bash", "smartctl", "ldd", *initramfs.TOOLS)
+HARDWARE_TOOLS = {QEMU: "qemu-system-x86", "smartctl": "smartmontools"}
 PROCESSORS = 2
 PORT_NAME = "lab.agent"
 AGENT_PORT = f"/dev/virtio-ports/{PORT_NAME}"
@@ -61,8 +69,7 @@ def find_parts() -> Parts:
         LabMissingError: something is not installed.
     """
     check_machine("QEMU's guest")
-    check_tools((QEMU,), packages="qemu-system-x86")
-    check_tools(GUEST_TOOLS, packages="mdadm udev kmod util-linux smartmontools")
+    check_tools({**GUEST_TOOLS, **HARDWARE_TOOLS})
     return Parts(qemu=Path(which(QEMU) or QEMU), kernel=find_kernel(), udevd=find_udevd())
 
 

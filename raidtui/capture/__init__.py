@@ -5,21 +5,22 @@ The archive opens again with ``raidtui --root FILE``, screen and command line al
 
 from __future__ import annotations
 
-import hashlib
 import io
-import re
-import secrets
 import tarfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import raidtui
+from raidtui.capture.knobs import knob_files
+from raidtui.capture.serials import hash_serials
+from raidtui.host.captured import LINKS
 from raidtui.host.root import Root
 from raidtui.host.smart import smart_outputs
 from raidtui.host.smart_json import parse_smart
 from raidtui.host.smart_names import smart_names
 from raidtui.host.tools import ToolOutput, output_path
+from raidtui.jobs.changed import RECORD, captured_record
 from raidtui.model.smart import SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
@@ -41,15 +42,6 @@ _DISK = (
     "queue/physical_block_size", "queue/optimal_io_size", "queue/discard_max_bytes",
 )  # fmt: skip
 _WRITE_ONLY = frozenset({"bitmap_set_bits", "new_dev"})
-_SECRET_KEYS = re.compile(
-    r"^(E:)?(ID_SERIAL|ID_SERIAL_SHORT|ID_WWN\w*|SCSI_IDENT_\w+|ID_SCSI_SERIAL|ID_ATA_\w*WWN\w*)=(.+)$",
-    re.MULTILINE,
-)
-_JSON_SECRET = re.compile(
-    r'"(disk|serial_number|logical_unit_id|eui64|nguid|\w*sas_address|\w*nqn|\w*uuid)"\s*:\s*"([^"]{4,200})"'
-)
-_JSON_WWN = re.compile(r'"(wwn|eui64|nguid)"(\s*:\s*)(\{[^{}]*\}|[0-9]+)')
-_OF_SMART = (output_path(("smartctl",)).removesuffix(".txt"), PATH)
 _SMART_S = 15.0
 
 
@@ -67,10 +59,15 @@ def write_capture(root: Root, target: Path, *, with_serials: bool = False) -> in
         OSError: it cannot be written.
     """
     snapshot = Sampler(root).sample()
-    files = dict(_files(root, snapshot))
+    files, inner = knob_files(root, snapshot)
+    files |= dict(_files(root, snapshot))
+    folders = {folder for path in files for folder in _above(path)}
+    files = {path: data for path, data in files.items() if path not in folders}
+    if inner:
+        files[LINKS] = "".join(f"{path}\t{target}\n" for path, target in inner.items()).encode()
     links = dict(_links(root))
     if not with_serials:
-        files, links = _hash_serials(snapshot, files, links)
+        files, links = hash_serials(snapshot, files, links)
     with tarfile.open(target, "x:gz") as archive:
         for path, data in sorted(files.items()):
             entry = tarfile.TarInfo(path.lstrip("/"))
@@ -81,6 +78,12 @@ def write_capture(root: Root, target: Path, *, with_serials: bool = False) -> in
             entry.type, entry.linkname, entry.mtime = tarfile.SYMTYPE, link, int(snapshot.taken_s)
             archive.addfile(entry)
     return len(files)
+
+
+def _above(path: str) -> Iterator[str]:
+    """Yield the folders that a path lies in."""
+    parts = path.split("/")
+    return ("/".join(parts[:end]) for end in range(2, len(parts)))
 
 
 def _files(root: Root, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
@@ -109,6 +112,8 @@ def _files(root: Root, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
             yield from _tool(root, "mdadm", "--examine", "--export", f"/dev/{member.name}")
     yield from _tool(root, "mdadm", "--version")
     yield from _wear(root, snapshot)
+    if record := captured_record(root):
+        yield RECORD, record
 
 
 def _device(root: Root, name: str) -> Iterator[tuple[str, bytes]]:
@@ -156,47 +161,7 @@ def _said(output: ToolOutput) -> Iterator[tuple[str, bytes]]:
         yield output_path(output.argv), said.encode()
 
 
-def _without_wwns(data: bytes) -> tuple[bytes, set[str]]:
-    """Return JSON without names that are numbers in it, and those that are texts, to be hashed."""
-    text = _JSON_WWN.sub(r'"\1"\2{}', data.decode("utf-8", "surrogateescape"))
-    found = {match[2] for match in _JSON_SECRET.finditer(text)}
-    return text.encode("utf-8", "surrogateescape"), found
-
-
 def _links(root: Root) -> Iterator[tuple[str, str]]:
     for name in root.names("/dev/md"):
         if target := root.link(f"/dev/md/{name}"):
             yield f"/dev/md/{name}", target
-
-
-def _hash_serials(
-    snapshot: Snapshot, files: dict[str, bytes], links: dict[str, str]
-) -> tuple[dict[str, bytes], dict[str, str]]:
-    salt = secrets.token_bytes(16)
-    secret: set[str] = set()
-    for disk in snapshot.disks.values():
-        secret.update(text for text in (disk.serial, disk.wwn) if text)
-    for path, data in files.items():
-        if path.startswith("/run/udev/data/"):
-            secret.update(match.group(3) for match in _SECRET_KEYS.finditer(data.decode("utf-8", "replace")))
-        elif path.endswith(("/serial", "/wwid")):
-            secret.add(data.decode("utf-8", "replace").strip())
-        elif path.startswith(_OF_SMART):
-            files[path], found = _without_wwns(data)
-            secret.update(found)
-    words = sorted((word for word in secret if len(word) > 3), key=len, reverse=True)
-    hashed = {
-        word: "h" + hashlib.blake2b(word.encode(), key=salt, digest_size=6).hexdigest() for word in words
-    }
-    if not words:
-        return files, links
-    pattern = re.compile("|".join(re.escape(word) for word in words))
-
-    def conceal(text: str) -> str:
-        return pattern.sub(lambda match: hashed[match.group()], text)
-
-    return (
-        {path: conceal(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-         for path, data in files.items()},
-        {conceal(path): conceal(target) for path, target in links.items()},
-    )  # fmt: skip

@@ -1,0 +1,200 @@
+"""What a host has to choose from where a benchmark is asked for: folders, devices, knobs. Read only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from raidtui.actions.contents import loss_of
+from raidtui.actions.devices import refuse_device, refuse_old_arrays
+from raidtui.actions.target import needs_root
+from raidtui.bench.ask_devices import confirm_word
+from raidtui.bench.place import find_directory, free_bytes, mounts
+from raidtui.host.devices import candidate_names
+from raidtui.host.knobs import KnobReader
+from raidtui.host.root import Root
+from raidtui.host.survey import read_survey
+from raidtui.host.usage import BLOCK
+from raidtui.model.knob import Tuning
+from raidtui.model.knob_table import KNOBS
+from raidtui.model.plan import Refusal
+from raidtui.model.snapshot import Snapshot
+from raidtui.model.survey import Device, Survey
+
+_FIRST = (
+    *("queue_depth", "scheduler", "governor", "read_ahead_kb", "bitmap", "nr_requests"),
+    *("energy_performance_preference", "stripe_cache_size", "group_thread_cnt"),
+)
+
+
+class Folder(Struct, frozen=True, kw_only=True):
+    """A folder at which something is mounted, and that can be written to.
+
+    Args:
+        arrays: labels of the arrays below, the uppermost first.
+    """
+
+    path: str
+    file_system: str = ""
+    arrays: tuple[str, ...] = ()
+    free_bytes: int = 0
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """A device.
+
+    Args:
+        name: the kernel's.
+        kind: disk, partition, array or volume.
+        title: an array's label, a volume's name.
+        on: what is on it; "" where nothing is known.
+        word: what must be typed before it is overwritten.
+        refusal: why it is not overwritten, whatever is typed; "" where it can be.
+    """
+
+    name: str
+    kind: str = "disk"
+    title: str = ""
+    size_bytes: int = 0
+    model: str = ""
+    serial: str = ""
+    on: str = ""
+    word: str = ""
+    refusal: str = ""
+
+
+class Turnable(Struct, frozen=True, kw_only=True):
+    """A knob that something on this host has.
+
+    Args:
+        now: the present values, each once.
+        choices: what can be written, where these are words.
+        low, high: the range, where it is a number.
+    """
+
+    name: str
+    what: str = ""
+    unit: str = ""
+    now: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    low: int | None = None
+    high: int | None = None
+
+
+class Known(Struct, frozen=True, kw_only=True):
+    """All of it; those on arrays, and those that are free, come first."""
+
+    folders: tuple[Folder, ...] = ()
+    devices: tuple[Candidate, ...] = ()
+    knobs: tuple[Turnable, ...] = ()
+
+    @property
+    def scratch(self) -> tuple[Candidate, ...]:
+        """The devices that arrays may be made of."""
+        return tuple(each for each in self.devices if not each.refusal and each.kind in {"disk", "partition"})
+
+    def folder(self, path: str) -> Folder | None:
+        """Return the folder with this path."""
+        return next((each for each in self.folders if each.path == path), None)
+
+    def device(self, name: str) -> Candidate | None:
+        """Return the device with this name."""
+        return next((each for each in self.devices if each.name == name), None)
+
+    def knob(self, name: str) -> Turnable | None:
+        """Return the knob with this name."""
+        return next((each for each in self.knobs if each.name == name), None)
+
+
+def read_known(root: Root, snapshot: Snapshot) -> Known:
+    """Return what there is to choose from.
+
+    Args:
+        root: the host; folders are looked at on the live one alone.
+        snapshot: its arrays.
+    """
+    return Known(
+        folders=tuple(sorted(_folders(root, snapshot), key=_by_arrays)) if root.live else (),
+        devices=_devices(root, snapshot),
+        knobs=_knobs(KnobReader(root).read(snapshot)),
+    )
+
+
+def _by_arrays(folder: Folder) -> tuple[bool, int, str]:
+    return not folder.arrays, -folder.free_bytes, folder.path
+
+
+def _folders(root: Root, snapshot: Snapshot) -> Iterator[Folder]:
+    titles = {array.name: array.title for array in snapshot.arrays}
+    seen: set[str] = set()
+    for where, file_system, source in mounts(root):
+        # What a network serves may hang, and what is mounted twice is one file system.
+        if not source.startswith("/dev/") or source in seen:
+            continue
+        place = find_directory(root, where)
+        if isinstance(place, Refusal):
+            continue
+        seen.add(source)
+        yield Folder(
+            path=where,
+            file_system=file_system,
+            arrays=tuple(titles.get(name, name) for name in place.arrays),
+            free_bytes=free_bytes(where),
+        )
+
+
+def _devices(root: Root, snapshot: Snapshot) -> tuple[Candidate, ...]:
+    arrays = [array.name for array in snapshot.arrays if array.active]
+    volumes = [name for name in root.names(BLOCK) if name.startswith("dm-")]
+    disks = candidate_names(root)
+    survey = read_survey(root, snapshot, tuple(dict.fromkeys((*arrays, *volumes, *disks))))
+    found = [_candidate(root, device, survey) for device in survey.devices.values()]
+    order = {"disk": 0, "partition": 0, "array": 1, "volume": 2}
+    return tuple(sorted(found, key=lambda each: (bool(each.refusal), order[each.kind])))
+
+
+def _candidate(root: Root, device: Device, survey: Survey) -> Candidate:
+    name, disk = device.disk.name, device.disk
+    array = next((each for each in survey.snapshot.arrays if each.name == name), None)
+    title = array.title if array is not None else ""
+    kind = "array" if array is not None else "disk" if disk.disk == name else "partition"
+    if name.startswith("dm-"):
+        kind, title = "volume", (root.text(f"{BLOCK}/{name}/dm/name") or "").strip()
+    refusal = (
+        needs_root(survey.snapshot) or refuse_device(device, survey) or refuse_old_arrays((device,), survey)
+    )
+    return Candidate(
+        name=name,
+        kind=kind,
+        title=title,
+        size_bytes=disk.size_bytes or 0,
+        model=disk.model or "",
+        serial=disk.identity,
+        on=loss_of(device, survey).partition(": ")[2],
+        word=confirm_word(device),
+        refusal=refusal.why if refusal is not None else "",
+    )
+
+
+def _knobs(tuning: Tuning) -> tuple[Turnable, ...]:
+    names = dict.fromkeys((*_FIRST, *KNOBS))
+    return tuple(knob for name in names if (knob := _knob(tuning, name)) is not None)
+
+
+def _knob(tuning: Tuning, name: str) -> Turnable | None:
+    """Return a knob as all that have it show it: every choice of any, the widest range."""
+    values = [subject.values[name] for subject in tuning.subjects if name in subject.values]
+    if not values:
+        return None
+    lows = [each.low for each in values if each.low is not None]
+    highs = [each.high for each in values if each.high is not None]
+    return Turnable(
+        name=name,
+        what=KNOBS[name].what,
+        unit=KNOBS[name].unit,
+        now=tuple(dict.fromkeys(each.text for each in values)),
+        choices=tuple(dict.fromkeys(word for each in values for word in each.choices)),
+        low=min(lows) if lows else None,
+        high=max(highs) if highs else None,
+    )

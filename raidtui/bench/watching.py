@@ -1,0 +1,164 @@
+"""Following the newest benchmark, whoever began it: what it does now, its last figures, and how it ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from raidtui.bench.around import Around
+from raidtui.bench.live import Line
+from raidtui.bench.record import Record
+from raidtui.bench.samples import Sample
+from raidtui.bench.start import News, bench_jobs, news
+from raidtui.bench.worker import course_of
+from raidtui.jobs.store import Job, JobError
+from raidtui.jobs.words import FINAL
+
+_WORKS = frozenset({"made", "running"})
+_BEGIN_S = 20.0
+
+
+class UnderWay(Struct, frozen=True, kw_only=True):
+    """A benchmark as far as it was followed.
+
+    Args:
+        job: its id.
+        title, place: of its course; the place is a folder, a device's path, or scratch devices.
+        of: how many runs it has; with ``open_end`` these are the most.
+        open_end: whether rounds end as soon as they are steady.
+        state: as ``Job.state``.
+        reason: why it ended so, or why it did not begin.
+        doing: what is done around the runs now: trimming, waiting, building an array; "" in a run.
+        run: the run under way, from 0; None before the first one.
+        record: that run as it began.
+        samples: of that run, since fio last began to count anew.
+        around: what surrounded it last; None before it was seen.
+        done: how many runs have ended.
+        first_s, last_s: epoch seconds at which the first run began and the last one ended.
+    """
+
+    job: str
+    title: str
+    place: str
+    of: int
+    open_end: bool = False
+    state: str = "made"
+    reason: str = ""
+    doing: str = ""
+    run: int | None = None
+    record: Record | None = None
+    samples: tuple[Sample, ...] = ()
+    around: Around | None = None
+    done: int = 0
+    first_s: float | None = None
+    last_s: float | None = None
+
+    @property
+    def works(self) -> bool:
+        """Whether it goes on, or is about to begin."""
+        return self.state in _WORKS
+
+    @property
+    def left_s(self) -> float | None:
+        """About how long it still takes, by the runs that have ended; None where nobody can know."""
+        if not self.done or self.open_end or self.first_s is None or self.last_s is None:
+            return None
+        return (self.last_s - self.first_s) / self.done * (self.of - self.done)
+
+
+def follow(before: UnderWay, found: News) -> UnderWay:
+    """Return a benchmark with what it has noted since. Pure."""
+    after = before
+    for entry in found.entries:
+        after = _with_entry(after, entry)
+    for line in found.lines:
+        after = _with_line(after, line)
+    state = after.state if after.state == "not begun" else found.state
+    return replace(after, state=state)
+
+
+def _with_entry(way: UnderWay, entry: Mapping[str, Any]) -> UnderWay:
+    event, at_s = entry.get("event"), entry.get("at_s")
+    at_s = float(at_s) if isinstance(at_s, int | float) else None
+    if event == "work":
+        return replace(way, state="running", reason="", doing="")
+    if event == "run":
+        number, of = entry.get("run"), entry.get("of")
+        return replace(
+            way,
+            doing="",
+            run=number if isinstance(number, int) else way.run,
+            of=of if isinstance(of, int) else way.of,
+            first_s=way.first_s if way.first_s is not None else at_s,
+        )
+    if event == "run done":
+        return replace(way, done=way.done + 1, last_s=at_s)
+    if event in {"change", "put back", "doing"}:
+        word = "putting back: " if event == "put back" else ""
+        return replace(way, doing=f"{word}{entry.get('title', '')}")
+    if event in FINAL or event == "not begun":
+        return replace(way, state=str(event), reason=str(entry.get("reason", "")), doing="")
+    return way
+
+
+def _with_line(way: UnderWay, line: Line) -> UnderWay:
+    if line.begins is not None:
+        way = replace(way, record=line.begins, samples=(), around=None)
+    if line.around is not None:
+        way = replace(way, around=line.around)
+    if line.sample is not None:
+        earlier = () if line.sample.anew else way.samples
+        way = replace(way, samples=(*earlier, line.sample))
+    return way
+
+
+class Watcher:
+    """Follows the newest benchmark. Not thread-safe."""
+
+    def __init__(self) -> None:
+        self._job: Job | None = None
+        self._seen = 0
+        self._offset = 0
+        self._found_s = 0.0
+        self._way: UnderWay | None = None
+
+    def look(self) -> UnderWay | None:
+        """Return the newest benchmark as it is now; None where there is none."""
+        if self._way is None or self._way.state != "running":
+            self._find()
+        if self._job is None or self._way is None:
+            return None
+        found = news(self._job, self._seen, self._offset)
+        self._seen += len(found.entries)
+        self._offset = found.offset
+        self._way = follow(self._way, found)
+        if found.state == "made" and time.monotonic() - self._found_s > _BEGIN_S:
+            self._way = replace(self._way, state="not begun", reason="its worker never began")
+        return self._way
+
+    def _find(self) -> None:
+        jobs = bench_jobs()
+        if not jobs:
+            self._job = self._way = None
+        elif self._job is None or self._job.id != jobs[-1].id:
+            self._job, self._seen, self._offset = jobs[-1], 0, 0
+            self._way, self._found_s = _unseen(jobs[-1]), time.monotonic()
+
+
+def _unseen(job: Job) -> UnderWay:
+    """Return a benchmark of which nothing was seen yet."""
+    try:
+        course = course_of(job)
+    except JobError as error:  # of another version, or damaged
+        return UnderWay(job=job.id, title="", place="", of=0, reason=str(error))
+    return UnderWay(
+        job=job.id,
+        title=course.title,
+        place=course.place.words,
+        of=len(course.runs()),
+        open_end=course.conditions.steady,
+    )

@@ -1,0 +1,151 @@
+"""A host in a folder; the folder / is the live one, whose files are read by descriptors that stay open."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import time
+from pathlib import Path
+
+from raidtui.host.captured import captured_links, captured_output, captured_time
+from raidtui.host.root import Root
+from raidtui.host.tools import ToolOutput, run_tool
+
+_CHUNK = 65536
+_SPARE_DESCRIPTORS = 128
+
+
+class DirRoot(Root):
+    """A folder that is a host's root; ``/`` is the live host itself."""
+
+    def __init__(self, path: str = "/") -> None:
+        self._prefix = path.rstrip("/")
+        self.live = not self._prefix
+        self.source = "" if self.live else path
+        self._kept: dict[str, int] = {}
+        self._may_keep = _raise_descriptor_limit() if self.live else 0
+        self.still = not self.live and captured_time(self) is not None
+        self._links = captured_links(self) if self.still else {}
+
+    def read(self, path: str, *, keep: bool = False) -> bytes:
+        """See ``Root.read``."""
+        descriptor = self._kept.get(path)
+        if descriptor is not None:
+            try:
+                return _pread_all(descriptor, path)
+            except OSError as error:  # an array that was stopped and started again has new files
+                os.close(self._kept.pop(path))
+                if error.errno != errno.ENODEV:
+                    raise
+        descriptor = os.open(self._prefix + path, os.O_RDONLY | os.O_CLOEXEC)
+        kept = False
+        try:
+            data = _pread_all(descriptor, path)
+            if kept := keep and len(self._kept) < self._may_keep:
+                self._kept[path] = descriptor
+        finally:
+            if not kept:
+                os.close(descriptor)
+        return data
+
+    def read_many(self, paths: tuple[str, ...]) -> tuple[bytes | None, ...]:
+        """See ``Root.read_many``: one system call a file."""
+        kept, pread = self._kept, os.pread
+        found: list[bytes | None] = []
+        for path in paths:
+            descriptor = kept.get(path)
+            try:
+                found.append(
+                    pread(descriptor, 4096, 0) if descriptor is not None else self._read_or_none(path)
+                )
+            except OSError:
+                found.append(self._read_or_none(path))
+        return tuple(found)
+
+    def names(self, path: str) -> tuple[str, ...]:
+        """See ``Root.names``."""
+        try:
+            return tuple(sorted(os.listdir(self._prefix + path)))
+        except (OSError, ValueError):
+            return ()
+
+    def link(self, path: str) -> str | None:
+        """See ``Root.link``."""
+        try:
+            return str(Path(self._prefix + path).readlink())
+        except (OSError, ValueError):
+            return self._links.get(path)
+
+    def is_there(self, path: str) -> bool:
+        """See ``Root.is_there``: without the names of all that is beside it."""
+        try:
+            return os.path.lexists(self._prefix + path)
+        except ValueError:
+            return False
+
+    def write(self, path: str, text: str) -> None:
+        """See ``Root.write``."""
+        if not self.live:
+            raise OSError(errno.EROFS, "a captured tree is never written to", path)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            os.write(descriptor, text.encode())
+        finally:
+            os.close(descriptor)
+
+    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        """See ``Root.run``."""
+        if self.live:
+            return run_tool(argv, timeout_s, stdin)
+        return captured_output(self, argv)
+
+    def now_s(self) -> float:
+        """See ``Root.now_s``."""
+        if self.live:
+            return time.time()
+        return captured_time(self) or time.time()
+
+    @property
+    def writable(self) -> bool:
+        """See ``Root.writable``."""
+        return self.live and os.geteuid() == 0
+
+    @property
+    def hostname(self) -> str | None:
+        """See ``Root.hostname``."""
+        return os.uname().nodename if self.live else super().hostname
+
+    def forget(self, prefix: str) -> None:
+        """Close what is kept open under a folder."""
+        for path in [path for path in self._kept if path.startswith(prefix)]:
+            os.close(self._kept.pop(path))
+
+    def close(self) -> None:
+        """See ``Root.close``."""
+        self.forget("")
+
+
+def _pread_all(descriptor: int, path: str) -> bytes:
+    data = os.pread(descriptor, _CHUNK, 0)
+    if path.startswith("/sys/"):  # one page at most; seq files of /proc end anywhere short of one
+        return data
+    parts = [data]
+    offset = len(data)
+    while data:
+        data = os.pread(descriptor, _CHUNK, offset)
+        parts.append(data)
+        offset += len(data)
+    return b"".join(parts)
+
+
+def _raise_descriptor_limit() -> int:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 65536 if hard == resource.RLIM_INFINITY else min(hard, 65536)
+    if soft < wanted:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+        except (OSError, ValueError):
+            wanted = soft
+    return max(0, soft - _SPARE_DESCRIPTORS)

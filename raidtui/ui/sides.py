@@ -1,0 +1,63 @@
+"""The app's sides of the host in view: its disks' wear, its knobs, its benchmarks; loaded when wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from raidtui.ui.app import RaidApp
+    from raidtui.ui.benching import Benching
+    from raidtui.ui.knobs import Knobs
+    from raidtui.ui.wearing import Wearing
+
+
+class Sides:
+    """Makes each of them for the host in view, and another one when another host is.
+
+    Args:
+        app: the console.
+        ratings: the makers' ratings, bytes by the beginning of a model's name.
+        say: says a trouble.
+    """
+
+    def __init__(self, app: RaidApp, ratings: Mapping[str, int], say: Callable[[str], None]) -> None:
+        self._app = app
+        self._ratings = ratings
+        self._say = say
+        self._wearing: Wearing | None = None
+        self._knobs: Knobs | None = None
+        self._benching: Benching | None = None
+
+    def wearing(self) -> Wearing | None:
+        """Return what reads the disks' wear; None while no host is watched."""
+        pulse = self._app.pulse
+        if pulse is not None and (self._wearing is None or self._wearing.pulse is not pulse):
+            from raidtui.ui.wearing import Wearing  # noqa: PLC0415
+
+            self._wearing = Wearing(self._app, pulse, self._ratings, self._say)
+        return self._wearing
+
+    def knobs(self) -> Knobs | None:
+        """Return what reads and writes the knobs."""
+        pulse = self._app.pulse
+        if pulse is not None and (self._knobs is None or self._knobs.pulse is not pulse):
+            from raidtui.ui.knobs import Knobs  # noqa: PLC0415
+
+            self._knobs = Knobs(self._app, pulse)
+        return self._knobs
+
+    @property
+    def tuned(self) -> Knobs | None:
+        """The knobs of the host in view, if they were looked at."""
+        same = self._knobs is not None and self._knobs.pulse is self._app.pulse
+        return self._knobs if same else None
+
+    def benching(self) -> Benching | None:
+        """Return what begins and follows benchmarks."""
+        pulse = self._app.pulse
+        if pulse is not None and (self._benching is None or self._benching.pulse is not pulse):
+            from raidtui.ui.benching import Benching  # noqa: PLC0415
+
+            self._benching = Benching(self._app, pulse)
+        return self._benching

@@ -1,0 +1,149 @@
+"""Following a benchmark: what its journal and its live samples come to."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from raidtui.bench.around import Around
+from raidtui.bench.course import Axis, Conditions, Course, Way, save_course
+from raidtui.bench.live import Line
+from raidtui.bench.place import Place
+from raidtui.bench.start import News
+from raidtui.bench.watching import UnderWay, Watcher, follow
+from raidtui.jobs.store import COURSE_FILE, Job
+from raidtui.model.plan import Plan
+from tests.bench.records import READ, record, samples
+
+WAY = UnderWay(job="j", title="random-read", place="/srv", of=6)
+HOT = Around(t_s=1.0, celsius={"sda": 41.0})
+
+
+def entry(event: str, at_s: float = 0.0, **more: Any) -> dict[str, Any]:
+    return {"event": event, "at_s": at_s, **more}
+
+
+def news(*entries: dict[str, Any], lines: tuple[Line, ...] = (), state: str = "running") -> News:
+    return News(entries=entries, lines=lines, offset=0, state=state)
+
+
+def lines(*given: Any) -> tuple[Line, ...]:
+    """A record begins a run, what surrounds it is so, and the rest are samples."""
+    kinds = {"Record": "begins", "Around": "around", "Sample": "sample"}
+    return tuple(Line(**{kinds[type(each).__name__]: each}) for each in given)
+
+
+def test_a_run_is_what_began_last_with_its_samples() -> None:
+    first, second = samples(100.0, 200.0)
+    way = follow(
+        WAY,
+        news(
+            entry("work"),
+            entry("run", run=0, of=6),
+            lines=lines(record(0), first, HOT, record(1), first, second),
+        ),
+    )
+    assert (way.run, way.of, way.state) == (0, 6, "running")
+    assert way.record == record(1)
+    assert way.samples == (first, second)
+    assert way.around is None  # that was the first run's
+
+
+def test_what_fio_counted_before_it_began_anew_is_no_part_of_the_run() -> None:
+    first, second = samples(100.0, 200.0)
+    anew = replace(second, anew=True)
+    assert follow(WAY, news(lines=lines(record(), first, anew, HOT))).samples == (anew,)
+
+
+def test_what_is_done_around_a_run_is_said_until_the_run_begins() -> None:
+    way = follow(WAY, news(entry("doing", title="fstrim --verbose /srv")))
+    assert way.doing == "fstrim --verbose /srv"
+    assert follow(way, news(entry("run", run=2, of=6))).doing == ""
+    assert (
+        follow(way, news(entry("put back", title="scheduler none"))).doing == "putting back: scheduler none"
+    )
+
+
+def test_the_time_left_is_that_of_the_runs_so_far() -> None:
+    way = follow(
+        WAY,
+        news(
+            entry("run", 100.0, run=0, of=6), entry("run done", 110.0),
+            entry("run", 112.0, run=1, of=6), entry("run done", 120.0),
+        ),
+    )  # fmt: skip
+    assert (way.done, way.left_s) == (2, 40.0)
+    assert WAY.left_s is None
+
+
+@pytest.mark.parametrize(
+    ("entries", "state", "wanted"),
+    [
+        ([entry("work")], "running", ("running", "", True)),
+        ([entry("failed", reason="fio died")], "failed", ("failed", "fio died", False)),
+        ([entry("not begun", reason="another job")], "made", ("not begun", "another job", False)),
+        ([entry("cancelled"), entry("work")], "running", ("running", "", True)),  # it was gone on with
+        ([], "interrupted", ("interrupted", "", False)),
+    ],
+)
+def test_how_it_ended(entries: list[dict[str, Any]], state: str, wanted: tuple[str, str, bool]) -> None:
+    way = follow(WAY, news(*entries, state=state))
+    assert (way.state, way.reason, way.works) == wanted
+
+
+# -- on disk
+
+
+def made(title: str, **course: Any) -> Job:
+    """A benchmark that was asked for."""
+    job = Job.create(Plan(title=f"bench: {title}", subject="/srv", steps=()), host="nas")
+    work = Course(title=title, place=Place(directory="/srv"), work=READ, **course)
+    job.keep(COURSE_FILE, save_course(work))
+    return job
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raidtui.jobs.store.journal_path", lambda: tmp_path / "journal.jsonl")
+
+
+def test_there_is_none() -> None:
+    assert Watcher().look() is None
+
+
+def test_the_newest_one_is_followed() -> None:
+    watcher = Watcher()
+    made("random-read", axes=(Axis(way=Way.DEPTH, values=("1", "8")),), repeats=3)
+    way = watcher.look()
+    assert way is not None
+    assert (way.title, way.place, way.of, way.state, way.open_end) == (
+        "random-read", "/srv", 6, "made", False,
+    )  # fmt: skip
+    newer = made("mixed", conditions=Conditions(steady=True), repeats=25)
+    newer.note(event="work")
+    newer.note(event="failed", reason="no space")
+    way = watcher.look()
+    assert way is not None
+    assert (way.job, way.title, way.open_end) == (newer.id, "mixed", True)
+    assert (way.state, way.reason) == ("failed", "no space")
+
+
+def test_a_course_that_cannot_be_read_is_said() -> None:
+    job = made("random-read")
+    (job.folder / COURSE_FILE).write_text('{"raidtui_course": 99}')
+    way = Watcher().look()
+    assert way is not None
+    assert way.reason.startswith("this is no course of a benchmark:")
+
+
+def test_a_worker_that_never_begins_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = 100.0
+    monkeypatch.setattr("raidtui.bench.watching.time.monotonic", lambda: now_s)
+    watcher = Watcher()
+    made("random-read")
+    assert getattr(watcher.look(), "works", None) is True
+    now_s = 121.0
+    way = watcher.look()
+    assert way is not None
+    assert (way.state, way.reason, way.works) == ("not begun", "its worker never began", False)

@@ -1,0 +1,125 @@
+"""What stands in a benchmark's way: a sentence each; what was measured is kept, knobs are put back."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.lab.arrays import disk_names
+from tests.lab.benches import begun, bench, kept, read, refused
+from tests.lab.guest import Guest
+
+pytestmark = pytest.mark.usefixtures("no_benchmarks")
+FIO = "$(readlink -f /usr/bin/fio)"
+JOB = "/tmp/own.fio"
+MIXED = ("run", "--preset=mixed", "--size=1m", "--runtime=1")
+
+
+@pytest.fixture
+def small(guest: Guest) -> Iterator[str]:
+    """A file system of 4 MiB."""
+    made = guest.run("mkdir -p /tmp/small && mount -t tmpfs -o size=4m tmpfs /tmp/small")
+    assert made.status == 0, made.output
+    yield "/tmp/small"
+    assert guest.run("umount /tmp/small").status == 0
+
+
+@pytest.fixture
+def other_fio(guest: Guest) -> Iterator[None]:
+    """Something else may lie where fio is; it is taken away again."""
+    yield
+    assert guest.run(f"umount {FIO}").status == 0
+
+
+def failed(guest: Guest, *words: str) -> str:
+    """The sentence with which a benchmark ends that began."""
+    told = bench(guest, *words)
+    assert told.status == 1, told.output
+    (line,) = [line for line in told.stdout.splitlines() if line.startswith("failed: ")]
+    return line.removeprefix("failed: ")
+
+
+def job_file(guest: Guest, *options: str) -> str:
+    """A job file of these options."""
+    lines = "\\n".join(("[own]", *options))
+    assert guest.run(f"printf '{lines}\\n' >{JOB}").status == 0
+    return f"--job={JOB}"
+
+
+def test_a_job_file_with_an_option_that_fio_does_not_know(guest: Guest, small: str) -> None:
+    job = job_file(guest, "rw=read", "size=1m", "frobnicate=1")
+    assert failed(guest, "run", job, f"--directory={small}") == (
+        "run 1 of 1: fio does not know the option frobnicate; leave it out, or use a newer fio"
+    )
+    (run,) = kept(guest)
+    assert (run["state"], run["job_file"]) == ("failed", "[own]\nrw=read\nsize=1m\nfrobnicate=1\n")
+    assert guest.run(f"ls {small}").stdout == ""
+
+
+def test_no_space_is_left_in_the_middle(guest: Guest, small: str) -> None:
+    """How large its files get was not to be seen before; what was written until then is kept."""
+    job = job_file(guest, "rw=write", "bs=64k", "filesize=64m", "fallocate=none", "fsync=1")
+    why = f"there is no space left at {small}; choose a smaller size, or make room"
+    assert failed(guest, "run", job, f"--directory={small}") == f"run 1 of 1: {why}"
+    (run,) = kept(guest)
+    assert (run["state"], run["reason"]) == ("partial", why)
+    assert 1 <= run["write"]["ios"] <= 65, "of 64 KiB, and the one for which there was no more room"
+    assert guest.run(f"ls {small}").stdout == "", "room is made again"
+    assert refused(guest, "run", "--rw=write", "--size=64m", "--no-direct", f"--directory={small}") == (
+        f"the files would take 64 MiB, and at {small} they may take 3 MiB: a quarter of the 4 MiB that are"
+        " free stays free; choose a smaller size, or fewer jobs"
+    )
+
+
+def test_a_file_system_that_is_read_only(guest: Guest, small: str) -> None:
+    assert guest.run(f"mount -o remount,ro {small}").status == 0
+    assert refused(guest, *MIXED, f"--directory={small}") == (
+        f"the file system at {small} is read-only; choose another folder"
+    )
+
+
+def test_a_file_system_that_becomes_read_only_in_the_middle(guest: Guest) -> None:
+    """As ext4 does when it finds itself damaged. fio writes on, to blocks that are there, and faster."""
+    disk = disk_names(guest)[0]
+    made = f"mkfs.ext4 -q -E nodiscard /dev/{disk} && mount -o errors=remount-ro /dev/{disk} /mnt"
+    assert guest.run(made).status == 0
+    begun(guest, "run", "--rw=randwrite", "--size=4m", "--runtime=5", "--directory=/mnt")
+    assert guest.run(f"echo trouble >/sys/fs/ext4/{disk}/trigger_fs_error").status == 0
+    told = bench(guest, "attach")
+    assert told.status == 1, told.output
+    (run,) = kept(guest)
+    why = "the file system at /mnt became read-only meanwhile; see the kernel log"
+    assert (run["state"], run["reason"], run["write"]["ios"] > 0) == ("partial", why, True)
+    (left,) = guest.run("ls -d /mnt/raidtui-*").stdout.split()
+    assert f"{left} cannot be removed: do that by hand\n" in told.stdout
+
+
+@pytest.mark.usefixtures("other_fio")
+def test_no_fio(guest: Guest, small: str) -> None:
+    assert guest.run(f"mount --bind /dev/null {FIO}").status == 0
+    assert refused(guest, *MIXED, f"--directory={small}") == (
+        "fio is not installed; apt install fio, or your distribution's fio"
+    )
+
+
+@pytest.mark.usefixtures("other_fio")
+def test_a_fio_that_is_too_old(guest: Guest, small: str) -> None:
+    old = "printf '#!/bin/sh\\necho fio-2.1\\n' >/tmp/old && chmod 755 /tmp/old"
+    assert guest.run(f"{old} && mount --bind /tmp/old {FIO}").status == 0
+    assert refused(guest, *MIXED, f"--directory={small}") == (
+        "fio 2.1 is too old: its live stream has no latencies in nanoseconds; install fio 3.1 or newer"
+    )
+
+
+def test_fio_is_killed_in_the_middle_of_a_sweep(guest: Guest, sd: str) -> None:
+    depth = f"/sys/block/{sd}/device/queue_depth"
+    was = read(guest, depth)
+    asked = ("--rw=randread", "--size=4m", "--depth=8", f"--device={sd}", "--runtime=60")
+    begun(guest, "sweep", *asked, "--knob=queue-depth=3,2", "--repeats=1")
+    assert read(guest, depth) == "3"
+    assert guest.run("pkill -KILL -x fio").status == 0
+    told = bench(guest, "attach")
+    assert (told.status, told.stdout.splitlines()[-1]) == (1, "failed: run 1 of 2: fio was ended by SIGKILL")
+    (run,) = kept(guest)
+    assert (run["state"], run["reason"]) == ("partial", "fio was ended by SIGKILL")
+    assert run["read"]["ios"] > 0
+    assert read(guest, depth) == was

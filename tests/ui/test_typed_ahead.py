@@ -1,0 +1,47 @@
+"""Keys that come in a burst, as a slow line brings them: each is done before the next one."""
+
+from __future__ import annotations
+
+from textual import events
+
+from raidtui.bench.ask import Offer, Request
+from raidtui.bench.forms.draft import Draft, Kind
+from raidtui.model.plan import Refusal
+from raidtui.ui.screens.bench_form import BenchForm
+from raidtui.ui.screens.build import BuildScreen
+from tests.bench.forms.choices import KNOWN
+from tests.kernel import Kernel
+from tests.specs import raid10
+from tests.ui.machines import plain_host
+from tests.ui.staging import Paces, running, until
+
+
+def burst(pilot: Paces, *keys: str) -> None:
+    """Send keys without waiting for what they do."""
+    for key in keys:
+        pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
+
+
+async def refuse(request: Request) -> Offer | Refusal:
+    del request
+    return Refusal(why="nothing is measured here")
+
+
+async def test_what_is_typed_behind_an_arrow_comes_into_the_next_field() -> None:
+    async with running(Kernel(raid10())) as pilot:
+        form = BenchForm(Kind.RUN, Draft(what="own"), refuse, KNOWN)
+        await pilot.app.push_screen(form)
+        await pilot.pause()
+        await pilot.press("down", "down")
+        burst(pilot, "8", "k", "down", "4", "g", "down", "7")
+        await until(pilot, lambda: form.draft.depth == "7")
+        assert (form.draft.block, form.draft.size) == ("8k", "4g")
+
+
+async def test_what_is_typed_behind_enter_comes_into_the_next_step() -> None:
+    async with running(Kernel(raid10())) as pilot:
+        screen = BuildScreen(plain_host())
+        await pilot.app.push_screen(screen)
+        await pilot.pause()
+        burst(pilot, "space", "down", "space", *["enter"] * 6, *"data", "enter")
+        await until(pilot, lambda: screen.draft.name == "data")
