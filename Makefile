@@ -4,6 +4,7 @@
 #   ARGS=...     what is passed on (run: to raidtui, test and snapshots: to pytest, bench: to the benchmarks)
 #   PYTHON=...   the Python to make .venv with
 #   APT=no       never install system packages, not even as root
+#   WORKERS=...  how many processes share the tests out, each with a guest of its own (2)
 #   WHAT=tui     for make lab and lab-qemu: raidtui in the guest instead of a shell
 
 SHELL := /bin/sh
@@ -20,6 +21,7 @@ APT ?= yes
 APT_GET := DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120
 SBIN := $(PATH):/usr/local/sbin:/usr/sbin:/sbin
 ARGS ?=
+WORKERS ?= 2
 WHAT ?= shell
 
 # Shell functions for the recipes below.
@@ -62,7 +64,7 @@ run: $(RUN_STAMP) ## install into .venv and start raidtui (ARGS="--demo")
 	@$(PY) -m raidtui $(ARGS)
 
 test: system kernel check ## everything: linters, tests, the laboratory; as root missing system packages are installed
-	@$(PY) -m pytest $(ARGS)
+	@$(PY) -m pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder $(ARGS)
 
 check: $(DEV_STAMP) ## the linters alone: ruff, mypy, import contracts
 	@$(PY) -m ruff check .

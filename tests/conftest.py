@@ -2,6 +2,9 @@
 
 Pictures are ``snapshots/<module>/<test>.svg`` beside the tests, ``test_`` left out. One that no test asks for
 fails a run of the whole of tests/ui, and goes with ``--snapshot-update``.
+
+Several workers (``-n``) share the files out: a file goes to one of them, and so do all tests with the guest that
+has hardware, which is slow to boot.
 """
 
 from __future__ import annotations
@@ -63,8 +66,27 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> object
     return result
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        together = "qemu" if "qemu_laboratory" in getattr(item, "fixturenames", ()) else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(together))
+
+
+def pytest_testnodedown(node: Any) -> None:
+    """Take over which pictures a worker's tests asked for."""
+    told = getattr(node, "workeroutput", {})
+    Picture.asked_for.update(map(Path, told.get("pictures", ())))
+    node.config.whole_ui = told.get("whole_ui", False)
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if not _ran_all_of_ui(session):
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        told = session.config.workeroutput  # type: ignore[attr-defined]
+        told["pictures"] = [str(path) for path in Picture.asked_for]
+        told["whole_ui"] = _ran_all_of_ui(session)
+        return
+    if not getattr(session.config, "whole_ui", _ran_all_of_ui(session)):
         return
     unused = sorted(set(PICTURES.rglob("*.svg")) - Picture.asked_for)
     if session.config.getoption("update_snapshots"):
@@ -78,18 +100,18 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def _ran_all_of_ui(session: pytest.Session) -> bool:
     chosen = session.config.option
-    if chosen.keyword or chosen.markexpr or chosen.collectonly or "PYTEST_XDIST_WORKER" in os.environ:
+    if chosen.keyword or chosen.markexpr or chosen.collectonly:
         return False
     if any("::" in argument for argument in chosen.file_or_dir) or getattr(chosen, "lf", False):
         return False
-    collected = {item.path for item in session.items}
+    collected = {item.path for item in getattr(session, "items", ())}
     return session.shouldstop is False and set((HERE / "ui").glob("test_*.py")) <= collected
 
 
 @pytest.fixture(autouse=True)
 def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No colours, themes, settings or journals of whoever runs the tests."""
-    for name in COLOUR_WORDS:
+    """No colours, sizes, themes, settings or journals of whoever runs the tests."""
+    for name in (*COLOUR_WORDS, "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("LANG", "C.UTF-8")

@@ -2,11 +2,12 @@
 
 Textual's own wakes ten times a second to see whether it shall stop, and takes 0.2 s to do so. This one waits
 on a pipe besides the terminal. It overrides what is not public in Textual (``run_input_thread``,
-``_timeout_time`` of the parser): pyproject pins the version, and tests/ui/test_driver.py notices a change.
+``_get_terminal_size``, ``_timeout_time`` of the parser): pyproject pins the version, and tests/ui/test_driver.py notices a change.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 from codecs import getincrementaldecoder
@@ -36,6 +37,17 @@ class QuietDriver(LinuxDriver):
         if data == _ALTERNATE_SCREEN and TERMINAL.shown:
             return
         super().write(data)
+
+    def _get_terminal_size(self) -> tuple[int, int]:
+        """The terminal's size in columns and rows; COLUMNS and LINES only where it does not know its own.
+
+        Where they are exported, and as a container or a parent program may do, they stay what they were.
+        """
+        with contextlib.suppress(OSError):
+            columns, rows = os.get_terminal_size(self.fileno)
+            if columns and rows:
+                return columns, rows
+        return super()._get_terminal_size()
 
     def start_application_mode(self) -> None:
         """Start; how the terminal was is known from before the first frame."""

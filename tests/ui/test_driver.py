@@ -101,9 +101,9 @@ def test_keys_of_all_kinds(opens: Opens) -> None:
     terminal.click(x, y)
     terminal.wait_for("/dev/md127")
     terminal.press("f1")
-    terminal.wait_for("it is only looked at")
+    terminal.wait_for("Put back what was done last.")
     terminal.press("escape")
-    terminal.wait_for(lambda text: "it is only looked at" not in text)
+    terminal.wait_for(lambda text: "Put back what was done last." not in text)
     terminal.press("/")
     terminal.wait_for("Enter keeps")
     terminal.type("ünï")
@@ -130,6 +130,15 @@ def test_another_size(opens: Opens) -> None:
     terminal.wait_for("make the window at least 60 x 15")
     terminal.resize(120, 40)
     terminal.wait_for(re.compile(r"model"))
+    terminal.press("q")
+    left_as_it_was(terminal)
+
+
+def test_an_exported_size_is_not_the_terminals(opens: Opens) -> None:
+    terminal = opens(cols=120, rows=40, env={"COLUMNS": "80", "LINES": "24"})
+    terminal.wait_for(lambda _: "More" in terminal.lines()[39])
+    terminal.resize(50, 12)
+    terminal.wait_for("make the window at least 60 x 15")
     terminal.press("q")
     left_as_it_was(terminal)
 
