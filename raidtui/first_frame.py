@@ -20,6 +20,8 @@ from raidtui.palette import choose_theme, read_colours
 TABS = (("1", "Arrays"), ("2", "Build"), ("3", "Wear"), ("4", "Tune"), ("5", "Bench"), ("6", "Log"))
 SMALLEST = (60, 15)
 _WORDS = {"recovery": "recover"}
+# Sizes in band, pasted text in brackets, the mouse (four ways), focus; lines wrap; the keyboard's protocol.
+_MODES_OFF = b"\x1b[?2048l\x1b[?2004l\x1b[?1006l\x1b[?1015l\x1b[?1003l\x1b[?1000l\x1b[?1004l\x1b[?7h\x1b[<u"
 
 
 class Terminal:
@@ -28,13 +30,17 @@ class Terminal:
     def __init__(self) -> None:
         self.cooked: list[object] | None = None
         self.shown = False
+        self.driven = False  # the screen's driver is at work, and has set modes of its own
 
     def restore(self) -> None:
         """Put the terminal back. Safe to call more than once."""
         shown, self.shown = self.shown, False
+        driven, self.driven = self.driven, False
         cooked, self.cooked = self.cooked, None
         try:
-            if shown:
+            if driven:
+                os.write(1, _MODES_OFF)
+            if shown or driven:
                 os.write(1, b"\x1b[?1049l\x1b[?25h\x1b[0m")
             if cooked is not None:
                 termios.tcsetattr(0, termios.TCSANOW, cooked)  # type: ignore[arg-type]

@@ -3,8 +3,8 @@
 Pictures are ``snapshots/<module>/<test>.svg`` beside the tests, ``test_`` left out. One that no test asks for
 fails a run of the whole of tests/ui, and goes with ``--snapshot-update``.
 
-Several workers (``-n``) share the files out: a file goes to one of them, and so do all tests with the guest that
-has hardware, which is slow to boot.
+Several workers (``-n``) share the files out: a file goes to one of them, and so do all tests with the guest
+that has hardware, which is slow to boot.
 """
 
 from __future__ import annotations

@@ -1,22 +1,18 @@
 """What a benchmark changes on the host, one plan on top of another, and taking it all back.
 
 Each change is a job of its own in the benchmark's folder, carried out by the jobs' worker: its journal is on
-disk before anything happens, so that what was changed is known, and taken back, after a crash too.
+disk before anything happens, so that what was changed is known, and taken back, after a crash too. A wish to
+stop is heard by the benchmark's worker alone, so that a change is always made whole.
 """
 
 from __future__ import annotations
 
-import contextlib
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 from raidtui.host.root import Root
 from raidtui.jobs.store import Job, JobError, all_jobs
 from raidtui.jobs.worker import Worker
 from raidtui.model.plan import Plan
-
-_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 
 class ChangeError(Exception):
@@ -57,8 +53,7 @@ class Changes:
             return
         try:
             job = Job.create(plan, host=self._root.hostname or "", folder=self._folder)
-            with _signals_wait():
-                state = Worker(self._root, job).work()
+            state = Worker(self._root, job, listens=False).work()
         except JobError as error:
             raise ChangeError(str(error)) from error
         if state == "done":
@@ -84,8 +79,7 @@ class Changes:
     def _undo(self, job: Job) -> None:
         state = "rolled back"
         try:
-            with _signals_wait():
-                state = Worker(self._root, job).roll_back()
+            state = Worker(self._root, job, listens=False).roll_back()
         except JobError as error:
             if job.done_steps() != (set(), set()):
                 raise StuckError(str(error)) from error
@@ -118,16 +112,3 @@ def last_reason(job: Job) -> str:
     """Return the last reason in a job's journal."""
     reasons = (str(each["reason"]) for each in reversed(job.entries()) if each.get("reason"))
     return next(reasons, "no reason was noted")
-
-
-@contextlib.contextmanager
-def _signals_wait() -> Iterator[None]:
-    """A change is made whole before a wish to stop is heard; and the jobs' worker has handlers of its own."""
-    before = {number: signal.getsignal(number) for number in _SIGNALS}
-    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)

@@ -42,12 +42,16 @@ class Worker:
         root: the host.
         job: what is to be done.
         measuring: makes what measures the cost of a plan that writes to disks.
+        listens: whether signals are for this worker; not where another one works by it, which listens itself.
     """
 
-    def __init__(self, root: Root, job: Job, measuring: Measuring | None = None) -> None:
+    def __init__(
+        self, root: Root, job: Job, measuring: Measuring | None = None, *, listens: bool = True
+    ) -> None:
         self._root = root
         self._job = job
         self._measuring = measuring
+        self._listens = listens
         self._cancelled = False
 
     def work(self) -> str:
@@ -167,6 +171,8 @@ class Worker:
 
     def _listen(self) -> None:
         """A line that drops is nothing to us; whoever asks us to end gets the end of the present step."""
+        if not self._listens:
+            return
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, self._cancel)

@@ -2,7 +2,8 @@
 
 Textual's own wakes ten times a second to see whether it shall stop, and takes 0.2 s to do so. This one waits
 on a pipe besides the terminal. It overrides what is not public in Textual (``run_input_thread``,
-``_get_terminal_size``, ``_timeout_time`` of the parser): pyproject pins the version, and tests/ui/test_driver.py notices a change.
+``_get_terminal_size``, ``_timeout_time`` of the parser): pyproject pins the version, and
+tests/ui/test_driver.py notices a change.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ class QuietDriver(LinuxDriver):
     def start_application_mode(self) -> None:
         """Start; how the terminal was is known from before the first frame."""
         self._drain_wake()  # not in the thread: the wake could come before the event that it is for
+        TERMINAL.driven = True
         super().start_application_mode()  # type: ignore[no-untyped-call]
         if TERMINAL.cooked is not None:
             self.attrs_before = list(TERMINAL.cooked)
@@ -59,7 +61,7 @@ class QuietDriver(LinuxDriver):
     def stop_application_mode(self) -> None:
         """Put the terminal back as it was before the first frame."""
         super().stop_application_mode()
-        TERMINAL.shown = False
+        TERMINAL.shown = TERMINAL.driven = False
 
     def _sigcont_application(self, *_: object) -> None:
         """Resume, if we were stopped: the kernel sends SIGCONT with the SIGHUP of a line that is cut, too."""

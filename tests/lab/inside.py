@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol
 
-import raidtui.host.root
+import raidtui.host.dir_root
 from raidtui.cli import run
 from raidtui.host.opening import open_root
 from raidtui.host.tools import ToolOutput, run_tool, tool_path
@@ -161,7 +161,9 @@ def killed_in_tool(number: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
 
-    vars(raidtui.host.root)["run_tool"] = dying
+    names = vars(raidtui.host.dir_root)
+    assert names["run_tool"] is real
+    names["run_tool"] = dying
 
 
 def fill(job: Job) -> None:

@@ -19,9 +19,10 @@ from tests.lab.terminal import Terminal, host_terminal
 from tests.trees import host_tree
 from tests.ui.states import ARRAYS
 
-ALTERNATE_SCREEN, CURSOR, MOUSE, PASTE = 1049, 25, 1000, 2004
+ALTERNATE_SCREEN, CURSOR, MOUSE, PASTE, WRAP = 1049, 25, 1000, 2004, 7
 WHOLE = "if one goes"
 QUIT_S = 3.0
+_AS_IT_WAS = ((ALTERNATE_SCREEN, False), (CURSOR, True), (MOUSE, False), (PASTE, False), (WRAP, True))
 Opens = Callable[..., Terminal]
 
 
@@ -31,8 +32,9 @@ def opens(tmp_path: Path) -> Iterator[Opens]:
     host_tree(*ARRAYS["degraded"]).write_to(tmp_path / "host")
     opened: list[Terminal] = []
 
-    def start(*words: str, **more: object) -> Terminal:
-        argv = " ".join((sys.executable, "-m", "raidtui", *(words or ("--root", str(tmp_path / "host")))))
+    def start(*words: str, program: tuple[str, ...] = (), **more: object) -> Terminal:
+        raidtui = (sys.executable, "-m", "raidtui", *(words or ("--root", str(tmp_path / "host"))))
+        argv = " ".join(program or raidtui)
         after = "stty -a | tr ' ;' '\\n\\n' | grep -E '^-?(icanon|echo|isig|icrnl|opost)$' | tr '\\n' ' '"
         script = (
             f'before=$({after}); {argv}; echo "status $?"; test "$before" = "$({after})" && echo same; read x'
@@ -49,7 +51,7 @@ def opens(tmp_path: Path) -> Iterator[Opens]:
 def left_as_it_was(terminal: Terminal, status: int = 0) -> None:
     """The program has ended, and the terminal is as before."""
     terminal.wait_for(re.compile(rf"status {status}(?!\d)[^\n]*\nsame"), timeout=QUIT_S)
-    for mode, wanted in ((ALTERNATE_SCREEN, False), (CURSOR, True), (MOUSE, False), (PASTE, False)):
+    for mode, wanted in _AS_IT_WAS:
         assert terminal.has_mode(mode) is wanted, mode
 
 
@@ -163,6 +165,26 @@ def test_quitting_never_hangs(opens: Opens, run: int) -> None:
 def test_terminated(opens: Opens, tmp_path: Path) -> None:
     terminal = opens()
     terminal.wait_for(WHOLE)
+    os.kill(_child(terminal), signal.SIGTERM)
+    left_as_it_was(terminal, 143)
+
+
+UNREADY = """
+import sys
+from raidtui.__main__ import main
+from raidtui.ui.app import RaidApp
+RaidApp.on_ready = lambda self: None
+sys.argv = ["raidtui", "--root", sys.argv[1]]
+main()
+"""
+
+
+def test_terminated_before_it_is_ready(opens: Opens, tmp_path: Path) -> None:
+    """The driver has set its modes by then, but the loop does not yet listen to signals."""
+    (tmp_path / "unready.py").write_text(UNREADY)
+    terminal = opens(program=(sys.executable, str(tmp_path / "unready.py"), str(tmp_path / "host")))
+    terminal.wait_for(WHOLE)
+    assert terminal.has_mode(MOUSE)
     os.kill(_child(terminal), signal.SIGTERM)
     left_as_it_was(terminal, 143)
 
