@@ -106,6 +106,23 @@ def seen_at_once(rows: Sequence[str]) -> Callable[[str], bool]:
     return lambda text: all(re.search(row, text, re.MULTILINE) for row in rows)
 
 
+def figures(terminal: Terminal) -> list[str]:
+    """The upper lines of a run's picture."""
+    return terminal.lines()[2:7]
+
+
+def settled(terminal: Terminal) -> list[str]:
+    """The same, once nothing of them has been drawn anew for half a second."""
+    seen: list[list[str]] = []
+
+    def still() -> bool:
+        seen.append(figures(terminal))
+        return seen[-25:].count(seen[-1]) == 25
+
+    wait_until(still, SLOW_S, "rest")
+    return seen[-1]
+
+
 def test_a_run_is_watched_and_what_is_kept_is_fios_own(guest: Guest) -> None:
     made = make_array(
         guest, "data", 10, disk_names(guest)[:4], layout="n2", chunk=32, extra=["--assume-clean"]
@@ -123,9 +140,9 @@ def test_a_run_is_watched_and_what_is_kept_is_fios_own(guest: Guest) -> None:
         terminal.wait_for(seen_at_once(ROWS_OF_A_RUN), SLOW_S)
         terminal.press("space")  # the picture is held; fio goes on
         terminal.wait_for("held")
-        held = terminal.lines()[2:7]
+        held = settled(terminal)
         wait_until(lambda: [run["state"] for run in kept(guest)] == ["whole"], SLOW_S, "the end")
-        assert terminal.lines()[2:7] == held
+        assert figures(terminal) == held
         terminal.press("space")
         ended(terminal, "random-read")
         (run,) = kept(guest)
@@ -156,7 +173,7 @@ def test_chunks_against_blocks_end_in_a_heat_map(guest: Guest) -> None:
         terminal.press("h")
         terminal.wait_for(re.compile(r"512K"))
         for chunk, published in (("16K", 149), ("32K", 128), ("512K", 128)):
-            assert re.search(rf"{chunk}.*\({published}\)", terminal.screen()), terminal.screen()
+            terminal.wait_for(re.compile(rf"{chunk}.*\({published}\)"))
         terminal.press("escape")
     assert "active" not in read(guest, "/proc/mdstat")
     assert guest.run(f"wipefs --noheadings {' '.join(f'/dev/{disk}' for disk in two)}").stdout == ""

@@ -159,10 +159,10 @@ def test_nothing_is_left_for_the_next_test(guest: Guest, round_: int) -> None:
 def test_a_full_screen_program_is_shown_and_gets_keys(opened: Open) -> None:
     with opened([sys.executable, "-c", SHOW_KEYS], cols=60, rows=20) as terminal:
         terminal.wait_for("size 60x20")
-        terminal.wait_for("green")
-        assert terminal.cells[1][0] == Cell(
+        green = Cell(
             text="g", fg="00ff00", bg="default", bold=True, italic=False, underline=False, reverse=False
         )
+        terminal.wait_for(lambda _: terminal.cells[1][0] == green)
         for key, name in (
             ("c", "c"),
             ("down", "KEY_DOWN"),

@@ -339,7 +339,7 @@ def test_pause_asks_and_resumes(guest: Guest) -> None:
     with open_console(guest) as terminal:
         terminal.press("p")
         terminal.wait_for("do it")
-        assert f"echo frozen > /sys/class/block/{made.kernel}/md/sync_action" in terminal.screen()
+        terminal.wait_for(f"echo frozen > /sys/class/block/{made.kernel}/md/sync_action")
         terminal.press("enter")  # never confirms
         terminal.wait_for("nothing was changed")
         assert kernel_text(guest, action) == "resync"
@@ -450,8 +450,8 @@ def without_md(guest: Guest) -> Iterator[Guest]:
 
 def test_without_md_the_demo_can_be_opened(without_md: Guest) -> None:
     with open_console(without_md) as terminal:
-        assert "No md array" in terminal.screen()
-        assert "the kernel has no md loaded" in terminal.screen()
+        terminal.wait_for("No md array")
+        terminal.wait_for("the kernel has no md loaded")
         terminal.press("d")
         terminal.wait_for("in_sync")
         terminal.wait_for("simulated")
@@ -476,9 +476,7 @@ def test_odd_names_do_no_harm(guest: Guest) -> None:
         assert made.status == 0, made.output
     with open_console(guest) as terminal:
         terminal.wait_for(lambda _: all(by_cells(terminal, title) for title in names.values()))
-        rows = {title: by_cells(terminal, title) for title in names.values()}
-        assert len({row.index("raid1") for row in rows.values()}) == 1
-        assert len({row.index("optimal") for row in rows.values()}) == 1
+        terminal.wait_for(lambda _: aligned([by_cells(terminal, title) for title in names.values()]))
         assert "raidtui" in terminal.lines()[0]
         for _ in names:
             terminal.press("down")
@@ -486,6 +484,11 @@ def test_odd_names_do_no_harm(guest: Guest) -> None:
         terminal.press("6")
         for title in names.values():
             terminal.wait_for(title)
+
+
+def aligned(rows: list[str]) -> bool:
+    """Whether the columns of the list stand below each other."""
+    return all(len({row.find(word) for row in rows} | {-1}) == 2 for word in ("raid1", "optimal"))
 
 
 def by_cells(terminal: Terminal, title: str) -> str:

@@ -56,7 +56,7 @@ def test_every_scheduler_and_the_depth_by_keys(guest: Guest, disks: tuple[str, .
             is_now(guest, scheduler, name)
             terminal.wait_for(f"→ {name} ({first}) · u undoes it", WAIT_S)
             terminal.wait_for(f"scheduler of {first}: {name}", WAIT_S)
-        assert re.search(rf"^ {first} +\[none\]▲", terminal.screen(), re.MULTILINE)  # the others differ
+        terminal.wait_for(re.compile(rf"^ {first} +\[none\]▲", re.MULTILINE), WAIT_S)  # the others differ
         terminal.press("left")
         terminal.wait_for(f"scheduler of {first}: nothing below none", WAIT_S)
 
@@ -78,7 +78,7 @@ def test_every_scheduler_and_the_depth_by_keys(guest: Guest, disks: tuple[str, .
         assert read(guest, f"{second}/device/queue_depth", f"{third}/device/queue_depth") == ["192", "192"]
         terminal.press("q")
         terminal.wait_for("This session changed what lasts until reboot", WAIT_S)
-        assert f"echo mq-deadline > /sys/class/block/{first}/queue/scheduler" in terminal.screen()
+        terminal.wait_for(f"echo mq-deadline > /sys/class/block/{first}/queue/scheduler", WAIT_S)
         terminal.press("r")
         assert terminal.wait_exit() == 0
     assert read(guest, scheduler, depth, f"{first}/queue/nr_requests") == ["mq-deadline", "192", "256"]

@@ -73,7 +73,7 @@ def test_knobs_by_keys(qemu: QemuGuest) -> None:
         terminal.wait_for(re.compile(r"Keep|review|for good"), SLOW_S)
         terminal.press("enter")
         terminal.wait_for(re.compile(r"\by do it\b"), SLOW_S)
-        assert RULES in terminal.screen()
+        terminal.wait_for(RULES, SLOW_S)
         terminal.press("y")
         terminal.wait_for(re.compile(r"│ done "), SLOW_S)
         terminal.press("escape")

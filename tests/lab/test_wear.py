@@ -81,7 +81,7 @@ def test_the_pane_and_what_a_recover_cost(qemu: QemuGuest) -> None:
         terminal.wait_for(
             re.compile(rf" {name}  +QEMU NVMe Ctrl +{nvme.serial} .* 100 % +health log"), SLOW_S
         )
-        assert re.search(rf" {qemu.kernel_name(sata)} \? +Laboratory SSD ", terminal.screen())
+        terminal.wait_for(re.compile(rf" {qemu.kernel_name(sata)} \? +Laboratory SSD "), SLOW_S)
         terminal.press("m")
         terminal.wait_for("d shows what is written from here on", SLOW_S)
 
