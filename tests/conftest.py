@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 import pytest
 import pytest_textual_snapshot  # type: ignore[import-untyped]
+from hypothesis import HealthCheck, settings
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
@@ -53,6 +54,9 @@ class Picture(pytest_textual_snapshot.SVGImageExtension):  # type: ignore[misc]
 
 
 def pytest_configure() -> None:
+    # How long an example takes says more about the machine than about what is tested.
+    settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("untimed")
     pytest_textual_snapshot.SVGImageExtension = Picture
     os.environ["TZ"] = "UTC"
     time.tzset()

@@ -1,4 +1,4 @@
-"""The screen's clock is the stage's."""
+"""The screen's clock is the stage's; a host that is asked for benchmarks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from textual.widgets import Input
 
 from raidtui.host.root import Root
 from raidtui.monitor.sampler import Sampler
+from tests.bench.forms.choices import Asked
 from tests.ui.staging import SMALL, Prepares, StagedApp
 
 Compares = Callable[..., bool]
@@ -48,3 +49,9 @@ def shows(snap_compare: Compares) -> Callable[..., None]:
         assert snap_compare(app, terminal_size=size, run_before=prepare)
 
     return compare
+
+
+@pytest.fixture
+def ask(monkeypatch: pytest.MonkeyPatch) -> Asked:
+    """A host with fio, on which nobody else has devices open."""
+    return Asked(monkeypatch)

@@ -11,19 +11,13 @@ from raidtui.bench.forms.draft import Draft, Kind
 from raidtui.bench.forms.known import Known
 from raidtui.ui.screens.bench_form import BenchForm
 from raidtui.ui.screens.bench_review import BenchReview
-from tests.bench.forms.choices import KNOWN, Asked
+from tests.bench.forms.choices import ARRAYS, KNOWN, Asked
 from tests.kernel import Kernel
 from tests.specs import raid10
 from tests.ui.staging import SMALL, WIDE, Paces, staged, until
 
 Shows = Callable[..., None]
 SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
-
-
-@pytest.fixture
-def ask(monkeypatch: pytest.MonkeyPatch) -> Asked:
-    """A host with fio, on which nobody else has devices open."""
-    return Asked(monkeypatch)
 
 
 def shown(
@@ -54,16 +48,6 @@ def shown(
 
 
 OWN = Draft(what="own", rw="randrw", block="8k", size="4g", depth="32", runtime="60", read_percent="70")
-ARRAYS = Draft(
-    preset="random-read",
-    where="scratch",
-    scratch="sde,sdf,sdg,sdh",
-    member_size="10g",
-    size="1g",
-    first="chunk",
-    second="layout",
-    trim="yes",
-)
 
 
 @SIZES

@@ -21,28 +21,10 @@ from raidtui.ui.screens.bench_form import BenchForm
 from raidtui.ui.screens.bench_review import BenchReview
 from raidtui.ui.screens.choose import Choice
 from raidtui.ui.screens.why import WhyScreen
-from tests.bench.forms.choices import KNOWN, TYPED, Asked
+from tests.bench.forms.choices import ARRAYS, KNOWN, TYPED, Asked
 from tests.kernel import Kernel
 from tests.specs import raid10
 from tests.ui.staging import Paces, running, screen_text, until
-
-
-@pytest.fixture
-def ask(monkeypatch: pytest.MonkeyPatch) -> Asked:
-    """A host with fio, on which nobody else has devices open."""
-    return Asked(monkeypatch)
-
-
-ARRAYS = Draft(
-    preset="random-read",
-    where="scratch",
-    scratch="sde,sdf,sdg,sdh",
-    member_size="10g",
-    size="1g",
-    first="chunk",
-    second="layout",
-    trim="yes",
-)
 
 
 class Opened:

@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 
 from raidtui.bench.ask import Offer, Request, make_course
+from raidtui.bench.forms.draft import Draft
 from raidtui.bench.forms.known import Candidate, Folder, Known, Turnable
 from raidtui.bench.place import Place, find_directory
 from raidtui.host.root import Root
@@ -63,6 +64,17 @@ KNOWN = Known(
 """Four free disks, four of an array that is mounted, and knobs."""
 
 
+ARRAYS = Draft(
+    preset="random-read",
+    where="scratch",
+    scratch="sde,sdf,sdg,sdh",
+    member_size="10g",
+    size="1g",
+    first="chunk",
+    second="layout",
+    trim="yes",
+)
+"""Chunks against layouts over arrays made of the free disks."""
 PLACE = Place(directory="/srv/data", mount="/srv/data", file_system="ext4", disks=DISKS, arrays=("md127",))
 TYPED = ("S21PNX0H404040", "S21PNX0H515151", "S21PNX0H626262", "S21PNX0H737373")
 
