@@ -13,8 +13,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.actions.profiles import BUILT_IN, Profile, parse_profiles
-from raidtui.actions.tune_told import Told, told
+from raidtui.actions.tune.profiles import BUILT_IN, Profile, parse_profiles
+from raidtui.actions.tune.told import Told, told
 from raidtui.host.knobs import KnobReader
 from raidtui.host.root import Root
 from raidtui.jobs.changed import Done, Record, Write, changed_by, record_path

@@ -90,7 +90,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         told["pictures"] = [str(path) for path in Picture.asked_for]
         told["whole_ui"] = _ran_all_of_ui(session)
         return
-    if not getattr(session.config, "whole_ui", _ran_all_of_ui(session)):
+    ran_through = session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
+    if not ran_through or not getattr(session.config, "whole_ui", _ran_all_of_ui(session)):
         return
     unused = sorted(set(PICTURES.rglob("*.svg")) - Picture.asked_for)
     if session.config.getoption("update_snapshots"):

@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from raidtui.actions.keep import Item, plan_keep
-from raidtui.actions.tune import Asked, plan_set
+from raidtui.actions.tune.keep import Item, plan_keep
+from raidtui.actions.tune.now import Asked, plan_set
 from raidtui.capture import write_capture
 from raidtui.host.dir_root import DirRoot
 from raidtui.host.knobs import KnobReader

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.actions.keep import Item, plan_keep
-from raidtui.actions.tune import Asked, plan_set
+from raidtui.actions.tune.keep import Item, plan_keep
+from raidtui.actions.tune.now import Asked, plan_set
 from raidtui.host.dir_root import DirRoot
 from raidtui.jobs.journal import Journal
 from raidtui.jobs.store import COURSE_FILE, Job, only_worker

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from raidtui.actions.create_request import MISSING, CreateRequest
-from raidtui.actions.create_shape import Shape
+from raidtui.actions.create.request import MISSING, CreateRequest
+from raidtui.actions.create.shape import Shape
 from raidtui.model.capacity import capacity_kib
 from raidtui.model.survey import Survey
 from raidtui.model.units import duration, rate_mb_s

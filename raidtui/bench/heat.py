@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from raidtui.actions.build_evidence import (
+from raidtui.actions.wizard.evidence import (
     BLOCKS_KIB,
     RANDOM_READ,
     RANDOM_WRITE,

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.actions.reshape import plan_bitmap
-from raidtui.actions.tune import Asked, changes_of, plan_set
+from raidtui.actions.tune.now import Asked, changes_of, plan_set
 from raidtui.bench.course import Axis, Way
 from raidtui.bench.place import Place
 from raidtui.host.knobs import KnobReader

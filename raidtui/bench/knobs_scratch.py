@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from raidtui.actions.tune_check import refuse_value
+from raidtui.actions.tune.check import refuse_value
 from raidtui.bench.course import Axis, Scratch, Way
 from raidtui.bench.knobs import knob_named
 from raidtui.model.knob import Scope, Subject, Value

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 
 from msgspec.structs import replace
 
-from raidtui.actions.create import CreateRequest, plan_create
+from raidtui.actions.create.plan import CreateRequest, plan_create
 from raidtui.bench.course import Scratch
 from raidtui.host.devices import candidate_names
 from raidtui.host.names import canonical_uuid

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
-from raidtui.actions.keep_files import udev_entries
+from raidtui.actions.tune.keep_files import udev_entries
 from raidtui.host.tools import output_path
 from raidtui.host.udev_rules import FOLDERS
 from raidtui.model.knob_table import OUR_FILES

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from raidtui.actions.create import CreateRequest, plan_create
-from raidtui.actions.on_top import OnTop
-from raidtui.actions.partition import plan_on_disks
+from raidtui.actions.create.partition import plan_on_disks
+from raidtui.actions.create.plan import CreateRequest, plan_create
+from raidtui.actions.on_top.plan import OnTop
 from raidtui.desk import new_file_system_uuid, new_uuid
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Survey

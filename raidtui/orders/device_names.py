@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from raidtui.actions.create_request import MISSING
+from raidtui.actions.create.request import MISSING
 from raidtui.host.root import Root
 
 _MANY = ("devices", "spare", "write_mostly", "pv")

@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from raidtui.actions.keep import Item, items_for_now, plan_forget, plan_keep
-from raidtui.actions.profiles import BUILT_IN, Profile, plan_profile
 from raidtui.actions.script import plan_sentences
 from raidtui.actions.target import needs_root
-from raidtui.actions.tune import Asked, plan_set
-from raidtui.actions.tune_targets import Reader, Word
+from raidtui.actions.tune.keep import Item, items_for_now, plan_forget, plan_keep
+from raidtui.actions.tune.now import Asked, plan_set
+from raidtui.actions.tune.profiles import BUILT_IN, Profile, plan_profile
+from raidtui.actions.tune.targets import Reader, Word
 from raidtui.config import config_folder
 from raidtui.host.root import Root
 from raidtui.host.smart import SmartReader

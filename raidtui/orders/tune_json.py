@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from raidtui.actions.profiles import Profile
-from raidtui.actions.tune_findings import judge_tuning, odd_members
+from raidtui.actions.tune.findings import judge_tuning, odd_members
+from raidtui.actions.tune.profiles import Profile
 from raidtui.model.knob import Setting, Subject, Tuning, Value
 from raidtui.model.knob_table import KNOBS
 from raidtui.model.snapshot import Snapshot

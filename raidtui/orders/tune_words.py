@@ -6,7 +6,7 @@ import shutil
 import textwrap
 from collections.abc import Collection, Sequence
 
-from raidtui.actions.tune_findings import judge_tuning, odd_members
+from raidtui.actions.tune.findings import judge_tuning, odd_members
 from raidtui.model.knob import By, Scope, Subject, Tuning, Value
 from raidtui.model.knob_table import KNOBS
 from raidtui.model.text import fit

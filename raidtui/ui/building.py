@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from raidtui import desk
 from raidtui.actions.assembly import Way, arrays_at_rest, ways
-from raidtui.actions.build import REVIEW, Draft, asked, plan_build
 from raidtui.actions.leave import plan_zero_superblock
+from raidtui.actions.wizard.steps import REVIEW, Draft, asked, plan_build
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey

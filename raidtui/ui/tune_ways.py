@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raidtui import desk
-from raidtui.actions.keep import Item, items_for_now, kept_items, plan_forget, plan_keep
-from raidtui.actions.profiles import Profile, plan_profile
+from raidtui.actions.tune.keep import Item, items_for_now, kept_items, plan_forget, plan_keep
+from raidtui.actions.tune.profiles import Profile, plan_profile
 from raidtui.model.knob import Tuning
 from raidtui.model.knob_table import KNOBS
 from raidtui.model.plan import Plan, Refusal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from raidtui.actions.create import CreateRequest, plan_create
+from raidtui.actions.create.plan import CreateRequest, plan_create
 from raidtui.model.disk import Disk, Use
 from raidtui.model.plan import Fact, Kind, Plan, Refusal
 from raidtui.model.survey import Device, Survey

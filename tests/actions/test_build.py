@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.actions.build import (
+from raidtui.actions.create.request import MISSING
+from raidtui.actions.wizard.steps import (
     EMPTY,
     JOURNAL,
     LEAVE,
@@ -24,7 +25,6 @@ from raidtui.actions.build import (
     with_empty,
     with_role,
 )
-from raidtui.actions.create_request import MISSING
 from raidtui.model.disk import Use
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Superblock, Survey

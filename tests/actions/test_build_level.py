@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.actions.build import Draft, picks
-from raidtui.actions.build_level import first_sync_words, may_fail, rebuild_words
-from raidtui.actions.create_request import MISSING, CreateRequest
-from raidtui.actions.create_shape import Shape, shape_of
+from raidtui.actions.create.request import MISSING, CreateRequest
+from raidtui.actions.create.shape import Shape, shape_of
+from raidtui.actions.wizard.level import first_sync_words, may_fail, rebuild_words
+from raidtui.actions.wizard.steps import Draft, picks
 from raidtui.model.capacity import raid10_layout
 from raidtui.model.units import KIB
 from tests.actions.new_array import FOUR, GIB, device, plain, survey

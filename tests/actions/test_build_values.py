@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.actions.build import (
+from raidtui.actions.wizard.evidence import BLOCKS_KIB, CHUNKS_KIB, TABLE, table_lines
+from raidtui.actions.wizard.steps import (
     STEPS,
     Draft,
     changed,
@@ -15,8 +16,7 @@ from raidtui.actions.build import (
     refuse_word,
     rows_of,
 )
-from raidtui.actions.build_evidence import BLOCKS_KIB, CHUNKS_KIB, TABLE, table_lines
-from raidtui.actions.build_why import why
+from raidtui.actions.wizard.why import why
 from raidtui.model.disk import Use
 from raidtui.model.plan import Plan
 from raidtui.model.survey import Survey

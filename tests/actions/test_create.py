@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.actions import create
-from raidtui.actions.create import CreateRequest, canonical_level
+from raidtui.actions.create import plan as create
+from raidtui.actions.create.plan import CreateRequest, canonical_level
 from raidtui.model.disk import Use
 from raidtui.model.plan import Harm, Kind, Plan, Step
 from raidtui.model.survey import Device, Superblock, Survey

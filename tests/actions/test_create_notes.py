@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.actions.create import CreateRequest
+from raidtui.actions.create.plan import CreateRequest
 from raidtui.model.survey import Device
 from tests.actions.new_array import GIB, device, plain, plan, survey
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.actions.create import CreateRequest
+from raidtui.actions.create.plan import CreateRequest
 from raidtui.model.disk import Use
 from raidtui.model.survey import Device, Superblock
 from tests.actions.new_array import FOUR, GPT, MOUNT, UUID, device, plain, refused, request, survey

@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.actions.contents import wipe_steps
-from raidtui.actions.create import plan_create
+from raidtui.actions.create.partition import plan_on_disks
+from raidtui.actions.create.plan import plan_create
 from raidtui.actions.devices import refuse_device, refuse_needed, refuse_old_arrays
 from raidtui.actions.leave import plan_zero_superblock
-from raidtui.actions.partition import plan_on_disks
 from raidtui.actions.repair import plan_add, plan_replace
 from raidtui.model.disk import Use
 from raidtui.model.plan import Kind, Plan, Refusal, Step

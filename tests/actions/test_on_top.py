@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from raidtui.actions.on_top import (
+from raidtui.actions.on_top.plan import (
     Below,
     Geometry,
     OnTop,

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from raidtui.actions.on_top import Below, Geometry, OnTop, on_top_notes, on_top_steps, refuse_on_top
-from raidtui.actions.on_top_lvm import refuse_other
-from raidtui.actions.volume import on_volume, volume_bytes, whole_stripe_kib
+from raidtui.actions.on_top.lvm import refuse_other
+from raidtui.actions.on_top.plan import Below, Geometry, OnTop, on_top_notes, on_top_steps, refuse_on_top
+from raidtui.actions.on_top.volume import on_volume, volume_bytes, whole_stripe_kib
 from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, Kind, Step
 from raidtui.model.survey import Device, Survey

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.actions.partition import RAID_TYPE, partition_name, partition_of, plan_on_disks
+from raidtui.actions.create.partition import RAID_TYPE, partition_name, partition_of, plan_on_disks
 from raidtui.model.disk import Use
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
 from tests.actions.new_array import FOUR, GIB, device, plan, request, survey

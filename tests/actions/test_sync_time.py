@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.actions.create_request import CreateRequest
-from raidtui.actions.create_shape import Shape, shape_of
+from raidtui.actions.create.request import CreateRequest
+from raidtui.actions.create.shape import Shape, shape_of
 from raidtui.actions.sync_time import at_least, first_sync_kib, sync_time_note
 from raidtui.model.plan import Refusal
 from raidtui.model.snapshot import SystemLimits

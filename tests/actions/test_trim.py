@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from raidtui.actions.on_top import Below, Geometry, OnTop, on_top_notes, on_top_steps, trim_words
-from raidtui.actions.trim import trial_steps, weekly_notes, weekly_steps
+from raidtui.actions.on_top.plan import Below, Geometry, OnTop, on_top_notes, on_top_steps, trim_words
+from raidtui.actions.on_top.trim import trial_steps, weekly_notes, weekly_steps
 from raidtui.model.plan import Kind, Step
 from raidtui.model.survey import Device
 from tests.actions.new_array import FOUR, device, fact, survey

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.actions.tune import Asked, plan_same, plan_set
+from raidtui.actions.tune.now import Asked, plan_same, plan_set
 from raidtui.model.knob import Tuning
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
 from raidtui.model.snapshot import Snapshot

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.actions.tune_findings import Odd, judge_tuning, odd_members
+from raidtui.actions.tune.findings import Odd, judge_tuning, odd_members
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.knob import By, Changed, Tuning
 from raidtui.model.smart import ErrorRecovery

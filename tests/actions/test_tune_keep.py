@@ -6,8 +6,8 @@ import hashlib
 
 import pytest
 
-from raidtui.actions.keep import Item, items_for_now, kept_items, plan_forget, plan_keep
-from raidtui.actions.keep_files import SYSCTL_HEAD, UDEV_HEAD, Entry, told_by, udev_entries, udev_text
+from raidtui.actions.tune.keep import Item, items_for_now, kept_items, plan_forget, plan_keep
+from raidtui.actions.tune.keep_files import SYSCTL_HEAD, UDEV_HEAD, Entry, told_by, udev_entries, udev_text
 from raidtui.model.knob import By, Changed
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
 from tests.actions.running import planned, refused

@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from raidtui.actions.profiles import DEFAULTS, SSD_ARRAY, Profile, parse_profiles, plan_profile
+from raidtui.actions.tune.profiles import DEFAULTS, SSD_ARRAY, Profile, parse_profiles, plan_profile
 from raidtui.model.plan import Plan, Refusal
 from tests.actions.running import planned, refused
 from tests.specs import raid1, raid5

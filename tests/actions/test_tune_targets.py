@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.actions.tune_targets import Reader, Word
+from raidtui.actions.tune.targets import Reader, Word
 from raidtui.model.plan import Refusal
 from tests.specs import raid5
 from tests.tune_host import BLOCK, FOUR, INTEL, TuneHost, parity

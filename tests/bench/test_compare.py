@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from raidtui.actions.build_evidence import TABLE
+from raidtui.actions.wizard.evidence import TABLE
 from raidtui.bench.compare import MEASURES, Curve, curves, series_of, table, table_lines
 from raidtui.bench.environment import Environment
 from raidtui.bench.heat import HeatMap, heat_lines, heat_maps, published_mb_s

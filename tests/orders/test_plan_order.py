@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from raidtui.actions.create_request import CreateRequest
-from raidtui.actions.on_top import OnTop
+from raidtui.actions.create.request import CreateRequest
+from raidtui.actions.on_top.plan import OnTop
 from raidtui.cli import build_parser, run
 from raidtui.jobs.store import load_plan
 from raidtui.model.plan import Refusal

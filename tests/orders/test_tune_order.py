@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from raidtui.actions.profiles import BUILT_IN
+from raidtui.actions.tune.profiles import BUILT_IN
 from raidtui.cli import run
 from raidtui.jobs.store import load_plan
 from raidtui.model.knob import By
@@ -311,6 +311,6 @@ def test_the_document_names_every_field(tune: Run) -> None:
 
 
 def test_the_document_names_every_code() -> None:
-    source = Path(__file__).parents[2] / "raidtui" / "actions" / "tune_findings.py"
+    source = Path(__file__).parents[2] / "raidtui" / "actions" / "tune" / "findings.py"
     codes = re.findall(r'"(tune-[a-z-]+)"', source.read_text())
     assert sorted(cells("### codes of findings")) == sorted(codes)

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from textual import events
 
-from raidtui.actions.create import plan_create
+from raidtui.actions.create.plan import plan_create
 from raidtui.actions.leave import plan_fail
 from raidtui.desk import JobNews
 from raidtui.model.plan import Plan

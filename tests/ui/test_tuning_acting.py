@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from raidtui.actions.keep import Item, plan_keep
+from raidtui.actions.tune.keep import Item, plan_keep
 from raidtui.jobs.store import JobError
 from raidtui.model.plan import Plan
 from raidtui.ui.screens.choose import Ask, Choice

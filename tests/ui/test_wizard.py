@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.actions.build import STEPS, Draft, plan_build
+from raidtui.actions.wizard.steps import STEPS, Draft, plan_build
 from raidtui.model.plan import Plan
 from raidtui.ui.screens.build import TITLE, BuildScreen
 from raidtui.ui.screens.frame import FrameScreen

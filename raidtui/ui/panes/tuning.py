@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from textual.timer import Timer
 
 from raidtui.actions.target import needs_root
-from raidtui.actions.tune import Asked, plan_same, plan_set
+from raidtui.actions.tune.now import Asked, plan_same, plan_set
 from raidtui.model.knob import Scope, neighbours
 from raidtui.model.plan import Plan, Refusal
 from raidtui.ui.commands import TUNE, Command

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.actions.tune_findings import judge_tuning, odd_members
+from raidtui.actions.tune.findings import judge_tuning, odd_members
 from raidtui.model.brief import Line
 from raidtui.model.knob import By, Scope, Subject, Tuning, Value, same_value
 from raidtui.model.knob_table import KNOBS

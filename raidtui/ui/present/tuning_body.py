@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from raidtui.actions.tune import names_of
-from raidtui.actions.tune_findings import judge_tuning
+from raidtui.actions.tune.findings import judge_tuning
+from raidtui.actions.tune.now import names_of
 from raidtui.model.brief import GLYPHS, Line
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.knob import By, Scope, Subject, Tuning, Value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Collection, Sequence
 
-from raidtui.actions.build_pick import Pick, Row
+from raidtui.actions.wizard.pick import Pick, Row
 from raidtui.model.brief import Line
 from raidtui.model.text import cell_width, fit, tail, visible
 

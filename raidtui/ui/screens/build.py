@@ -10,7 +10,8 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 
-from raidtui.actions.build import (
+from raidtui.actions.contents import array_words
+from raidtui.actions.wizard.steps import (
     EMPTY,
     JOURNAL,
     MEMBER,
@@ -34,7 +35,6 @@ from raidtui.actions.build import (
     rows_of,
     with_empty,
 )
-from raidtui.actions.contents import array_words
 from raidtui.model.brief import Line
 from raidtui.model.survey import Survey
 from raidtui.model.text import visible
@@ -267,7 +267,7 @@ class BuildScreen(PageScreen[Draft]):
 
     def action_why(self) -> None:
         """Show what there is to know before one decides."""
-        from raidtui.actions.build_why import why  # noqa: PLC0415
+        from raidtui.actions.wizard.why import why  # noqa: PLC0415
         from raidtui.ui.screens.why import WhyScreen  # noqa: PLC0415
 
         self.app.push_screen(WhyScreen(f"{TITLE}: {self.step}", why(self.step)))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from raidtui.actions.build_draft import LEVELS, Draft, parts, planned, usable
-from raidtui.actions.build_pick import Pick
-from raidtui.actions.create_request import CreateRequest
-from raidtui.actions.create_shape import Shape, shape_of
-from raidtui.actions.trim import trim_words
+from raidtui.actions.create.request import CreateRequest
+from raidtui.actions.create.shape import Shape, shape_of
+from raidtui.actions.on_top.trim import trim_words
+from raidtui.actions.wizard.draft import LEVELS, Draft, parts, planned, usable
+from raidtui.actions.wizard.pick import Pick
 from raidtui.model.capacity import capacity_kib
 from raidtui.model.geometry import losses_left, set_letters
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from raidtui.actions.limits import plan_give_back, plan_limits
 from raidtui.actions.reshape import plan_bitmap
 from raidtui.actions.target import needs_root
-from raidtui.actions.tune_check import refuse_together, refuse_value
-from raidtui.actions.tune_notes import tune_notes
+from raidtui.actions.tune.check import refuse_together, refuse_value
+from raidtui.actions.tune.notes import tune_notes
 from raidtui.model.knob import Scope, Subject, Tuning, Value, same_value
 from raidtui.model.knob_table import ALIASES, KNOBS, PLACES
 from raidtui.model.plan import Harm, Plan, Refusal, Step

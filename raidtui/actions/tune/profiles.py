@@ -12,8 +12,8 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from raidtui.actions.keep import Item, plan_keep
-from raidtui.actions.tune import Asked, plan_set
+from raidtui.actions.tune.keep import Item, plan_keep
+from raidtui.actions.tune.now import Asked, plan_set
 from raidtui.model.knob import Scope, Subject, Tuning, Value
 from raidtui.model.knob_table import ALIASES, KNOBS
 from raidtui.model.plan import Plan, Refusal

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from raidtui.actions.stack import OnTop
+from raidtui.actions.on_top.stack import OnTop
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Fact, Kind, Refusal, Step
 from raidtui.model.survey import Device, Survey

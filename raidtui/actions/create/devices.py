@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from raidtui.actions.create_request import CreateRequest
-from raidtui.actions.create_shape import Shape
+from raidtui.actions.create.request import CreateRequest
+from raidtui.actions.create.shape import Shape
 from raidtui.actions.devices import refuse_device, refuse_old_arrays
 from raidtui.model.capacity import usable_kib
 from raidtui.model.plan import Refusal

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from raidtui.actions.build_draft import Draft
-from raidtui.actions.build_more import turned
-from raidtui.actions.build_pick import Row
 from raidtui.actions.contents import loss_of
-from raidtui.actions.on_top import OnTop, refuse_other
-from raidtui.actions.trim import weekly_notes
+from raidtui.actions.on_top.plan import OnTop, refuse_other
+from raidtui.actions.on_top.trim import weekly_notes
+from raidtui.actions.wizard.draft import Draft
+from raidtui.actions.wizard.more import turned
+from raidtui.actions.wizard.pick import Row
 from raidtui.model.survey import Survey
 from raidtui.model.units import binary_size, counted
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from raidtui.actions.tune import names_of
-from raidtui.actions.tune_notes import comes_later
+from raidtui.actions.tune.notes import comes_later
+from raidtui.actions.tune.now import names_of
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.knob import By, Scope, Subject, Tuning, Value, same_value
 from raidtui.model.knob_table import KNOBS

@@ -5,7 +5,7 @@ Lines that begin with a blank stay as they are; the others are paragraphs.
 
 from __future__ import annotations
 
-from raidtui.actions.build_evidence import SOURCE, table_lines
+from raidtui.actions.wizard.evidence import SOURCE, table_lines
 
 _DEVICES = """\
 The order in which devices are taken is the order of their slots. A RAID-10 near 2 keeps the two copies of

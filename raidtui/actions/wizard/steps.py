@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from raidtui.actions.build_draft import (
+from raidtui.actions.create.devices import chosen
+from raidtui.actions.names import refuse_name, refuse_taken
+from raidtui.actions.on_top.plan import OnTop, refuse_on_top
+from raidtui.actions.wizard.draft import (
     JOURNAL,
     LEAVE,
     MEMBER,
@@ -15,10 +18,10 @@ from raidtui.actions.build_draft import (
     with_empty,
     with_role,
 )
-from raidtui.actions.build_level import level_picks
-from raidtui.actions.build_more import change, more_rows
-from raidtui.actions.build_pick import Pick, Row
-from raidtui.actions.build_picks import (
+from raidtui.actions.wizard.level import level_picks
+from raidtui.actions.wizard.more import change, more_rows
+from raidtui.actions.wizard.pick import Pick, Row
+from raidtui.actions.wizard.picks import (
     DISK_WORDS,
     EMPTY,
     TOP_PICKS,
@@ -28,10 +31,7 @@ from raidtui.actions.build_picks import (
     disk_picks,
     has_whole_disks,
 )
-from raidtui.actions.build_volume import change_volume, volume_rows
-from raidtui.actions.create_devices import chosen
-from raidtui.actions.names import refuse_name, refuse_taken
-from raidtui.actions.on_top import OnTop, refuse_on_top
+from raidtui.actions.wizard.volume import change_volume, volume_rows
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Survey
 

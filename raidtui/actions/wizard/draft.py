@@ -5,13 +5,13 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.actions.create import plan_create
-from raidtui.actions.create_devices import component_sizes
-from raidtui.actions.create_request import MISSING, CreateRequest
-from raidtui.actions.create_shape import shape_of
+from raidtui.actions.create.devices import component_sizes
+from raidtui.actions.create.partition import partition_of, plan_on_disks
+from raidtui.actions.create.plan import plan_create
+from raidtui.actions.create.request import MISSING, CreateRequest
+from raidtui.actions.create.shape import shape_of
 from raidtui.actions.devices import old_arrays
-from raidtui.actions.on_top import OnTop
-from raidtui.actions.partition import partition_of, plan_on_disks
+from raidtui.actions.on_top.plan import OnTop
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Device, Superblock, Survey
 

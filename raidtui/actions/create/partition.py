@@ -9,9 +9,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.actions.contents import device_facts, loss_of, wipe_steps
-from raidtui.actions.create import plan_create
-from raidtui.actions.create_devices import chosen
-from raidtui.actions.create_request import CreateRequest
+from raidtui.actions.create.devices import chosen
+from raidtui.actions.create.plan import plan_create
+from raidtui.actions.create.request import CreateRequest
 from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, Kind, Plan, Refusal, Step
 from raidtui.model.survey import Device, Survey

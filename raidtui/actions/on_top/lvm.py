@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from raidtui.actions.contents import device_facts, loss_of
 from raidtui.actions.devices import refuse_device
-from raidtui.actions.stack import Below, OnTop
-from raidtui.actions.volume import EXTENT_KIB, extents_of, volume_bytes, whole_stripe_kib
+from raidtui.actions.on_top.stack import Below, OnTop
+from raidtui.actions.on_top.volume import EXTENT_KIB, extents_of, volume_bytes, whole_stripe_kib
 from raidtui.model.plan import Fact, Kind, Refusal, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.model.units import KIB, binary_size, counted

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from raidtui.actions.build_draft import JOURNAL, SPARE, Draft
-from raidtui.actions.build_evidence import BLOCKS_KIB, RANDOM_READ, RANDOM_WRITE, SOURCE
-from raidtui.actions.build_pick import Pick
 from raidtui.actions.contents import loss_of
 from raidtui.actions.devices import refuse_device
 from raidtui.actions.locate import trouble_words
+from raidtui.actions.wizard.draft import JOURNAL, SPARE, Draft
+from raidtui.actions.wizard.evidence import BLOCKS_KIB, RANDOM_READ, RANDOM_WRITE, SOURCE
+from raidtui.actions.wizard.pick import Pick
 from raidtui.model.survey import Device, Survey
 from raidtui.model.units import binary_size, short_binary
 

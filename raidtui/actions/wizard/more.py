@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from raidtui.actions.build_draft import Draft, usable
-from raidtui.actions.build_pick import Row
-from raidtui.actions.create_shape import METADATA
+from raidtui.actions.create.shape import METADATA
+from raidtui.actions.wizard.draft import Draft, usable
+from raidtui.actions.wizard.pick import Row
 from raidtui.model.levels import PARITY_LAYOUTS
 from raidtui.model.survey import Survey
 from raidtui.model.units import KIB, binary_size

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from raidtui.actions.names import find_array
-from raidtui.actions.tune import knob_exists
+from raidtui.actions.tune.now import knob_exists
 from raidtui.model.knob import Scope, Subject, Tuning
 from raidtui.model.knob_table import ALIASES, KNOBS, Knob
 from raidtui.model.plan import Refusal

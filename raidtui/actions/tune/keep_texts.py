@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from raidtui.actions.keep_files import (
+from raidtui.actions.tune.keep_files import (
     Entry,
     sysctl_entries,
     sysctl_text,

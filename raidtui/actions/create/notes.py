@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from raidtui.actions.create_request import MISSING, CreateRequest
-from raidtui.actions.create_shape import Shape
+from raidtui.actions.create.request import MISSING, CreateRequest
+from raidtui.actions.create.shape import Shape
 from raidtui.actions.names import long_name_note
 from raidtui.actions.sync_time import sync_time_note
 from raidtui.model.capacity import capacity_kib

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from raidtui.actions.on_top_lvm import lvm_notes, lvm_steps, refuse_lvm, refuse_other
+from raidtui.actions.on_top.lvm import lvm_notes, lvm_steps, refuse_lvm, refuse_other
+from raidtui.actions.on_top.stack import BLOCK_KIB, Below, Geometry, OnTop
+from raidtui.actions.on_top.trim import refuse_weekly, trial_steps, trim_words, weekly_notes, weekly_steps
+from raidtui.actions.on_top.volume import on_volume, volume_bytes
 from raidtui.actions.persist import file_steps
-from raidtui.actions.stack import BLOCK_KIB, Below, Geometry, OnTop
-from raidtui.actions.trim import refuse_weekly, trial_steps, trim_words, weekly_notes, weekly_steps
-from raidtui.actions.volume import on_volume, volume_bytes
 from raidtui.model.capacity import data_disks
 from raidtui.model.plan import Fact, Kind, Refusal, Step
 from raidtui.model.survey import Device, Survey

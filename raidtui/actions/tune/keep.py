@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.actions.keep_texts import UDEV, Kept, new_texts, only_others
 from raidtui.actions.persist import file_steps
 from raidtui.actions.target import needs_root
-from raidtui.actions.tune import LIMITS, Asked, changes_of, names_of, plan_set, subject_of, value_steps
-from raidtui.actions.tune_notes import tune_notes
+from raidtui.actions.tune.keep_texts import UDEV, Kept, new_texts, only_others
+from raidtui.actions.tune.notes import tune_notes
+from raidtui.actions.tune.now import LIMITS, Asked, changes_of, names_of, plan_set, subject_of, value_steps
 from raidtui.model.knob import By, Scope, Subject, Tuning
 from raidtui.model.knob_table import ALIASES, KNOBS
 from raidtui.model.plan import Fact, Kind, Plan, Refusal, Step

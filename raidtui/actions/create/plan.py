@@ -7,12 +7,12 @@ told here; and its defaults differ from version to version, so every option is g
 from __future__ import annotations
 
 from raidtui.actions.contents import cleared_facts, device_facts, loss_of, wipe_steps
-from raidtui.actions.create_devices import chosen, component_sizes, refuse_sizes
-from raidtui.actions.create_notes import array_kib, create_notes
-from raidtui.actions.create_request import MISSING, CreateRequest, canonical_level
-from raidtui.actions.create_shape import Shape, shape_of
+from raidtui.actions.create.devices import chosen, component_sizes, refuse_sizes
+from raidtui.actions.create.notes import array_kib, create_notes
+from raidtui.actions.create.request import MISSING, CreateRequest, canonical_level
+from raidtui.actions.create.shape import Shape, shape_of
 from raidtui.actions.names import refuse_taken
-from raidtui.actions.on_top import Below, geometry, on_top_notes, on_top_steps, refuse_on_top
+from raidtui.actions.on_top.plan import Below, geometry, on_top_notes, on_top_steps, refuse_on_top
 from raidtui.actions.persist import conf_steps
 from raidtui.actions.target import needs_root
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from raidtui.actions.create_request import LEVELS, MISSING, CreateRequest, canonical_level
+from raidtui.actions.create.request import LEVELS, MISSING, CreateRequest, canonical_level
 from raidtui.actions.names import refuse_name
 from raidtui.host.names import canonical_uuid
 from raidtui.model.capacity import raid10_layout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from raidtui.actions.on_top import OnTop
+from raidtui.actions.on_top.plan import OnTop
 
 MISSING = "missing"
 LEVELS = ("raid0", "raid1", "raid4", "raid5", "raid6", "raid10")

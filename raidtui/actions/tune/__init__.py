@@ -1,0 +1,1 @@
+"""Knobs: values for now, values for good, profiles. Pure."""
