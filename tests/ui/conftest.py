@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from textual._context import active_app
 from textual.widgets import Input
 
 from raidtui.host.root import Root
@@ -14,6 +15,7 @@ from tests.bench.forms.choices import Asked
 from tests.ui.staging import SMALL, Prepares, StagedApp
 
 Compares = Callable[..., bool]
+_LOOKS = 400
 
 
 @pytest.fixture(autouse=True)
@@ -32,6 +34,15 @@ async def _let_all_run(*_: object) -> None:
     """Messages are handed on in the event loop's turns alone: enough of these, and all have been."""
     for _turn in range(60):
         await asyncio.sleep(0)
+    app = active_app.get(None)
+    if app is None:
+        return
+    for _look in range(_LOOKS):  # what is laid out next is so by a timer
+        if not (app.is_running and app.screen_stack):
+            return
+        if not (app.screen._layout_required or app.screen._scroll_required):
+            return
+        await asyncio.sleep(0.005)
 
 
 @pytest.fixture(autouse=True)

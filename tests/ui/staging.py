@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
+from textual._context import visible_screen_stack
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widget import Widget
@@ -182,8 +183,9 @@ def slider_text(pilot: Paces, word: str) -> str:
 
 
 def screen_text(pilot: Paces) -> str:
-    """All cells of the screen in view."""
+    """All cells of the screen in view, a dialog's on those of the screen below it."""
     screen = pilot.app.screen
+    visible_screen_stack.set(pilot.app._background_screens)
     strips = screen._compositor.render_strips(screen.size)
     return "\n".join(strip.text.rstrip() for strip in strips)
 
