@@ -25,12 +25,12 @@ if behaviour in ("waits", "asks"):
     if behaviour == "asks":
         os.kill(os.getppid(), signal.SIGTERM)
     while True:
-        signal.pause()
+        time.sleep(0.05)
 if behaviour == "deaf":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     (here / "ready").touch()
     while True:
-        signal.pause()
+        time.sleep(0.05)
 if behaviour == "dies":
     os.kill(os.getpid(), signal.SIGSEGV)
 sys.exit(int(behaviour or 0))
