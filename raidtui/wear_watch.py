@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from msgspec.structs import replace
+
 from raidtui.host.root import Root
 from raidtui.host.smart import written_bytes
 from raidtui.host.smart_names import has_smart, smart_names
@@ -68,9 +70,16 @@ class CostWatch:
         return self._readings.trouble
 
     def begun(self, begun: Begun) -> None:
-        """Take a reading of the members' disks as a sync begins. One that began unseen has no such mark."""
+        """Take a reading of the members' disks as a sync begins. One that began unseen has no such mark.
+
+        Until a disk has answered, the sync may have written a lot: it is the kernel's count of the beginning
+        that is kept.
+        """
         if begun.seen:
-            self._readings.record(self._readings.read(begun.disks.values()).values(), BEFORE, begun.what)
+            then = _disk_bytes_then(self._root, begun)
+            disks = self._readings.read(begun.disks.values())
+            marked = [_counted_from(disk, then.get(name)) for name, disk in disks.items()]
+            self._readings.record(marked, BEFORE, begun.what)
 
     def ended(self, ended: Ended) -> Event | None:
         """Take a reading as a sync has ended, and return what is to be told; None where nothing is known."""
@@ -132,6 +141,24 @@ class JobCost:
         self._readings.record(disks.values(), AFTER, self._what)
         sizes = {name: now[name] - size for name, size in self._written.items() if now.get(name, -1) >= size}
         return amounts([each for each in _spent(sizes, disks) if each.size_bytes >= _LEAST_BYTES])
+
+
+def _disk_bytes_then(root: Root, begun: Begun) -> dict[str, int]:
+    """Return what the kernel had written to the members' whole disks when a sync began."""
+    now = written_bytes(root, {*begun.disks.values(), *begun.written_bytes})
+    then = {disk: now[disk] for disk in begun.disks.values() if disk in now}
+    for name, before in begun.written_bytes.items():
+        if (disk := begun.disks.get(name, name)) in then:
+            then[disk] -= max(0, now.get(name, before) - before)
+    return then
+
+
+def _counted_from(disk: DiskWear, size_bytes: int | None) -> DiskWear:
+    """Return a disk's reading that is not later than when the kernel had written so much."""
+    entry = disk.entry
+    if entry is None or entry.low_bytes is None or size_bytes is None:
+        return disk
+    return replace(disk, entry=replace(entry, low_bytes=min(entry.low_bytes, size_bytes)))
 
 
 def _spent(sizes: Mapping[str, int], disks: Mapping[str, DiskWear]) -> list[Spent]:

@@ -10,6 +10,7 @@ from raidtui.host.smart import smart_argv
 from raidtui.model.event import Kind
 from raidtui.monitor.spans import Begun, Ended, SyncSpans
 from raidtui.wear.ledger import Ledger
+from raidtui.wear.spells import spells_of
 from raidtui.wear_desk import WearDesk
 from raidtui.wear_watch import CostWatch, JobCost
 from tests.specs import ArraySpec, Syncing, raid1
@@ -67,6 +68,25 @@ def test_a_recover(ledger: Path) -> None:
         ]
         assert [entry.size_bytes for entry in pages.at_mark(2)] == [12 * TB, 12 * TB + 225 * GB]
     assert root.asked == [smart_argv(name) for name in ("sdc", "sdd", "sdc", "sdd")]
+
+
+def test_what_a_sync_wrote_before_its_disks_were_asked(ledger: Path) -> None:
+    """The mark counts from the beginning, whoever else writes to the disk, and however late it is."""
+    root, spans = host(), SyncSpans()
+    watch = CostWatch(root, WearDesk(root))
+    change(root, spans, REST)
+    (begun,) = change(root, spans, RECOVERS, sdc=5 * GB, sdc2=GB, sdd=7 * GB, sdd2=2 * GB)
+    assert isinstance(begun, Begun)
+    root.wrote(sdc=6 * GB, sdc2=GB, sdd=17 * GB, sdd2=10 * GB)  # 8 GB by the sync, 2 GB by others
+    watch.begun(begun)
+    (ended,) = change(root, spans, REST, sdc=6 * GB, sdc2=GB, sdd=240 * GB, sdd2=227 * GB)
+    assert isinstance(ended, Ended)
+    watch.ended(ended)
+    with Ledger(ledger) as pages:
+        (spell,) = spells_of(pages.marks(), pages.at_mark)
+        lows = [entry.low_bytes for entry in pages.at_mark(1)]
+    assert lows == [6 * GB, 9 * GB]
+    assert list(spell.costs.values()) == [0, 231 * GB]
 
 
 def test_one_that_had_begun_before(ledger: Path) -> None:

@@ -71,16 +71,10 @@ def stretch_bytes(first: Entry, last: Entry, unit_bytes: int | None = None) -> i
         last: the later one.
         unit_bytes: the measured unit of its counter, where the promised one is wrong or none was promised.
     """
-    first_bytes, last_bytes = _kernel_bytes(first), _kernel_bytes(last)
+    first_bytes, last_bytes = first.low_bytes, last.low_bytes
     if first.since and first.since == last.since and first_bytes is not None and last_bytes is not None:
         return max(0, last_bytes - first_bytes)
     return cost_bytes(first, last, unit_bytes)
-
-
-def _kernel_bytes(entry: Entry) -> int | None:
-    if entry.low_bytes is None or entry.high_bytes is None:
-        return None
-    return (entry.low_bytes + entry.high_bytes) // 2
 
 
 def share_words(shares: Sequence[Share | None], whose: str = "its life") -> str:
