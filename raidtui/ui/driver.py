@@ -42,7 +42,7 @@ class QuietDriver(LinuxDriver):
     def _get_terminal_size(self) -> tuple[int, int]:
         """The terminal's size in columns and rows; COLUMNS and LINES only where it does not know its own.
 
-        Where they are exported, and as a container or a parent program may do, they stay what they were.
+        Where they are exported, as a container or a parent program may do, they stay what they were.
         """
         with contextlib.suppress(OSError):
             columns, rows = os.get_terminal_size(self.fileno)
