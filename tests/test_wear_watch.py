@@ -46,16 +46,28 @@ def change(root: WearHost, spans: SyncSpans, array: ArraySpec, **written: int) -
     return list(spans.see(root.sampler().sample()))
 
 
-def test_a_recover(ledger: Path) -> None:
-    root, spans = host(), SyncSpans()
-    watch = CostWatch(root, WearDesk(root))
+def recover_begins(root: WearHost, spans: SyncSpans) -> Begun:
+    """An array at rest recovers sdd2, to which 2 GB were written before."""
     change(root, spans, REST)
     (begun,) = change(root, spans, RECOVERS, sdc=5 * GB, sdc2=GB, sdd=7 * GB, sdd2=2 * GB)
     assert isinstance(begun, Begun)
-    watch.begun(begun)
-    root.said["sdd"] = evo("sdd", 12 * TB + 225 * GB, 96)
+    return begun
+
+
+def recover_ends(root: WearHost, spans: SyncSpans) -> Ended:
+    """The recover has written 225 GB to sdd2, and others 8 GB to its disk."""
     (ended,) = change(root, spans, REST, sdc=6 * GB, sdc2=GB, sdd=240 * GB, sdd2=227 * GB)
     assert isinstance(ended, Ended)
+    return ended
+
+
+def test_a_recover(ledger: Path) -> None:
+    root, spans = host(), SyncSpans()
+    watch = CostWatch(root, WearDesk(root))
+    begun = recover_begins(root, spans)
+    watch.begun(begun)
+    root.said["sdd"] = evo("sdd", 12 * TB + 225 * GB, 96)
+    ended = recover_ends(root, spans)
     event = watch.ended(ended)
     assert event is not None
     assert (event.subject, event.kind, event.at_s) == ("data", Kind.WEAR, EPOCH_S + 3)
@@ -74,13 +86,10 @@ def test_what_a_sync_wrote_before_its_disks_were_asked(ledger: Path) -> None:
     """The mark counts from the beginning, whoever else writes to the disk, and however late it is."""
     root, spans = host(), SyncSpans()
     watch = CostWatch(root, WearDesk(root))
-    change(root, spans, REST)
-    (begun,) = change(root, spans, RECOVERS, sdc=5 * GB, sdc2=GB, sdd=7 * GB, sdd2=2 * GB)
-    assert isinstance(begun, Begun)
+    begun = recover_begins(root, spans)
     root.wrote(sdc=6 * GB, sdc2=GB, sdd=17 * GB, sdd2=10 * GB)  # 8 GB by the sync, 2 GB by others
     watch.begun(begun)
-    (ended,) = change(root, spans, REST, sdc=6 * GB, sdc2=GB, sdd=240 * GB, sdd2=227 * GB)
-    assert isinstance(ended, Ended)
+    ended = recover_ends(root, spans)
     watch.ended(ended)
     with Ledger(ledger) as pages:
         (spell,) = spells_of(pages.marks(), pages.at_mark)
