@@ -18,7 +18,7 @@ from raidtui.ui.painting import LineCompositor, SpansUpdate
 from raidtui.ui.widgets.lines import Lines
 from tests.kernel import Kernel
 from tests.specs import Syncing, raid1, raid5, raid10
-from tests.ui.staging import Paces, app_of, in_worker, main_of, move, running, screen_text, slider_of
+from tests.ui.staging import Paces, app_of, in_worker, main_of, move, running, screen_text, slider_of, until
 from tests.ui.states import ARRAY_KIB, STATES
 
 Cell = tuple[str, Style | None]
@@ -172,3 +172,16 @@ async def test_the_thread_does_work_in_order_and_by_the_clock() -> None:
             await in_worker(pilot, lambda: 1 // 0)
         await pilot.pause(0.05)
         assert sorted(done) == ["alarm", "job"]
+
+
+async def test_what_changed_out_of_view_is_drawn_when_it_comes_back() -> None:
+    async with running(Kernel(raid10())) as pilot:
+        main = main_of(pilot)
+        main.arrays.display = False
+        await pilot.pause()
+        count = len(main.arrays.head.lines)
+        main.arrays.head.show([[(" changed meanwhile", "plain")]] * count)
+        main.arrays.display = True
+        await until(pilot, lambda: main.arrays.head.size.height == count)
+        await pilot.pause()
+        assert screen_text(pilot).count("changed meanwhile") == count

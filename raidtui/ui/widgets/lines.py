@@ -72,6 +72,9 @@ class LineBox(_Base):
         old_lines = before + [[]] * (length - len(before))
         new_lines = self._lines + [[]] * (length - len(self._lines))
         top, (width, height) = self.top, self.size
+        if not height:  # not in view: what was drawn before must not come back
+            self._set_dirty()
+            return
         regions: list[Region] = []
         for number in range(top, min(top + height, length)):
             if was_selected != selected and number in {was_selected, selected}:
