@@ -1,0 +1,50 @@
+"""Random md operations on RAM disks; raidtui, watching and started anew, against sysfs and mdadm."""
+
+import json
+import sys
+
+from tests.lab.arrays import make_ram_disks
+from tests.lab.uml import UmlGuest
+
+DISKS, SIZE_MIB, OPERATIONS = 8, 24, 25
+_TAKE_DOWN = """\
+echo 500000 >/proc/sys/dev/raid/speed_limit_max; echo 1000 >/proc/sys/dev/raid/speed_limit_min
+for turn in 1 2 3; do
+    for array in /sys/block/md*; do
+        [ -e $array/md/sync_action ] && echo idle >$array/md/sync_action
+        mdadm --quiet --stop /dev/${array##*/}
+    done
+    mdadm --quiet --zero-superblock --force /dev/ram?; udevadm settle
+done 2>/dev/null
+! grep ^md /proc/mdstat
+"""
+_guests: list[UmlGuest] = []
+
+
+def open_up() -> None:
+    """Boot a guest with RAM disks."""
+    guest = UmlGuest.boot(disks=1)
+    _guests.append(guest)
+    make_ram_disks(guest, DISKS, SIZE_MIB)
+
+
+def close_down() -> None:
+    """End it."""
+    while _guests:
+        _guests.pop().shutdown()
+
+
+def round_of(seed: int) -> None:
+    """Operations from a seed.
+
+    Raises:
+        AssertionError: what raidtui says is not so; the text has what was done before.
+    """
+    guest = _guests[-1]
+    disks = " ".join(f"ram{number}" for number in range(DISKS))
+    words = f"-m tests.torture.md_inside --seed {seed} --operations {OPERATIONS} --disks {disks}"
+    done = guest.run(f"{sys.executable} {words}", timeout=900)
+    cleaned = guest.run(_TAKE_DOWN, timeout=120)
+    assert done.status == 0, f"{done.output}\n{guest.run('dmesg | tail -40').stdout}"
+    assert cleaned.status == 0, f"arrays are left:\n{cleaned.output}"
+    assert json.loads(done.stdout)["fields"] > 0, "nothing was compared"
