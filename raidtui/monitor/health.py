@@ -101,7 +101,9 @@ def _judge_members(array: Array) -> Iterator[Finding]:
     missing = array.missing_slots or ()
     left = array.losses_left
     faulty = [m.name for m in array.members if m.has("faulty") and not m.has("journal")]
-    if array.array_state == "broken" or (left is not None and left < 0) or (not array.redundant and faulty):
+    if array.array_state == "broken" and array.redundant and left is not None and left >= 0:
+        yield _broken(array)
+    elif array.array_state == "broken" or (left is not None and left < 0) or (not array.redundant and faulty):
         yield _finding(
             array,
             Severity.FAILED,
@@ -134,6 +136,20 @@ def _judge_members(array: Array) -> Iterator[Finding]:
         if member.errors:
             text = f"member {member.name}: {counted(member.errors, 'corrected read error')}"
             yield _finding(array, Severity.INFO, "read-errors", text, "a check (c) shows whether more come")
+
+
+def _broken(array: Array) -> Finding:
+    """MD_BROKEN of a mirror stays set until the array is stopped (drivers/md/raid1.c, raid10.c: error).
+
+    Every write ends in EIO, whatever members are added; ``mdadm --detail`` says "clean" (4.2, Linux 6.1).
+    """
+    return _finding(
+        array,
+        Severity.FAILED,
+        "broken",
+        "is broken: every write fails since its last good member was reported as failed; reads work",
+        f"stop it and assemble it again: mdadm --stop {array.path}, then mdadm --assemble",
+    )
 
 
 def _degraded(array: Array, missing: Sequence[int], faulty: list[str], left: int | None) -> Finding:

@@ -228,6 +228,18 @@ STATES = (
         facts={"active": False, "raid_disks": 3, "array_state": "inactive"},
     ),
     Row(
+        name="a mirror whose last member was to fail",
+        make="clean --level=1 -n2 /dev/ram{0,1}\n"
+        "mdo --fail /dev/ram0; break_it --fail /dev/ram1; mdo --remove /dev/ram0 --add /dev/ram0\n"
+        "await 'shows UU && ! shows recovery'",
+        level="raid1",
+        health="failed",
+        status=2,
+        codes=("broken",),
+        members=up(0, 1),
+        facts={"array_state": "broken"},
+    ),
+    Row(
         name="auto-read-only",
         make="clean --level=1 -n2 /dev/ram{0,1}; mdadm -qS $md\n"
         "echo 1 >/sys/module/md_mod/parameters/start_ro; mdadm -qA /dev/md/t /dev/ram{0,1}",

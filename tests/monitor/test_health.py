@@ -224,6 +224,18 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
         "failed",
         [(FAILED, "failed", "has failed: a member is gone", KEEP_OFF)],
     ),
+    "raid1 broken, with both members": (
+        raid1(state="broken"),
+        "failed",
+        [
+            (
+                FAILED,
+                "broken",
+                "is broken: every write fails since its last good member was reported as failed; reads work",
+                "stop it and assemble it again: mdadm --stop /dev/md126, then mdadm --assemble",
+            )
+        ],
+    ),
     "raid0 with a faulty member": (
         raid0(states={"sdo": "faulty"}),
         "failed",

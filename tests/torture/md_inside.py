@@ -219,13 +219,15 @@ def differences(said: dict[str, dict[str, Any]], true: dict[str, dict[str, Any]]
     for name, is_so in true.items():
         told = said[name]
         for field, value in is_so.items():
-            if field in {"test", "sync_action", "sets"}:
+            if field in {"test", "sync_action", "sets", "broken"}:
                 continue
             if not same(field, told[field], value, is_so):
                 wrong.append(f"{name} {field}: {told[field]!r}, in truth {value!r}")
         test = is_so["test"]
         fits = test is None or told["health"] in HEALTHS[test]
-        if test == "whole" and told["health"] == "degraded":
+        if is_so["broken"]:
+            fits = told["health"] == "failed"  # mdadm calls it clean, and every write fails
+        elif test == "whole" and told["health"] == "degraded":
             fits = bool(told["codes"] & _WHOLE_AND_DEGRADED)
         if not fits:
             wrong.append(f"{name} health: {told['health']} {sorted(told['codes'])}, mdadm --test: {test}")

@@ -65,6 +65,7 @@ def array(name: str) -> dict[str, Any]:
         "has_bitmap": _word(md / "bitmap/location") not in {None, "", "none"},
         "read_only": {"readonly": "read-only", "read-auto": "auto-read-only"}.get(state),
         "members": dict(sorted(_members(md))),
+        "broken": state == "broken",
         "sync_action": _word(md / "sync_action"),
         "sets": dict(re.findall(r"^ +\d+ +\d+ +\d+ +(\d+) +.*\bset-([A-Z])", detail, re.MULTILINE)),
         "test": _TEST.get(status) if active else "inactive",
