@@ -7,7 +7,7 @@ import hashlib
 from raidtui.host import facts_array, facts_on_top
 from raidtui.host.block import DiskReader
 from raidtui.host.mdadm import MdadmError, read_detail
-from raidtui.host.names import canonical_uuid
+from raidtui.host.names import canonical_uuid, read_uuid
 from raidtui.host.root import Root
 from raidtui.host.superblock import read_superblock
 from raidtui.host.survey import digest_of, why_busy
@@ -79,7 +79,7 @@ def _clean(root: Root, name: str, value: str) -> str:
 
 
 def _array(root: Root, name: str, value: str) -> str:
-    found = canonical_uuid(root.text(f"{BLOCK}/{name}/md/uuid"))
+    found = read_uuid(root, f"{BLOCK}/{name}/md")
     if found and found == canonical_uuid(value):
         return ""
     return f"{name} is another array now" if found else f"{name} is not there"
@@ -88,7 +88,7 @@ def _array(root: Root, name: str, value: str) -> str:
 def kernel_name(root: Root, uuid: str) -> str | None:
     """Return the kernel's name of the array with this UUID, or None where it is not there."""
     for name in root.names(BLOCK):
-        if name.startswith("md") and canonical_uuid(root.text(f"{BLOCK}/{name}/md/uuid")) == uuid:
+        if name.startswith("md") and read_uuid(root, f"{BLOCK}/{name}/md") == uuid:
             return name
     return None
 

@@ -9,6 +9,7 @@ from raidtui.host.cpufreq import NO_CPUFREQ, read_policies
 from raidtui.host.devices import candidate_names
 from raidtui.host.knobs_disk import DiskKnobs, default_read_ahead
 from raidtui.host.limits import FOLDER as LIMITS
+from raidtui.host.names import canonical_uuid
 from raidtui.host.root import Root
 from raidtui.host.setters import Setters, dead_words
 from raidtui.host.stack import runs_systemd
@@ -133,7 +134,8 @@ def _array(root: Root, array: Array, setters: Setters, changed: dict[str, Change
             values[knob.name] = attributed(value, setters.of((path,), assigned), changed.get(path))
         else:
             values[knob.name] = value
-    uuid = root.text(f"{folder}/md/uuid")
+    uuid = root.text(f"{folder}/md/uuid")  # as udev's rule compares it, of 0.90 with its bytes in md's order
+    uuid = uuid if canonical_uuid(uuid) else None  # zeros of external metadata would fit all such arrays
     return Subject(
         scope=Scope.ARRAY,
         name=array.name,

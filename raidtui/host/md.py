@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.host.mdstat import MdstatArray, MdstatSync
-from raidtui.host.names import ArrayName, canonical_uuid, read_array_name
+from raidtui.host.names import ArrayName, read_array_name, sysfs_uuid
 from raidtui.host.root import Root
 from raidtui.model.array import Array, Bitmap, Member, Phase, SpeedLimit, Sync
 
@@ -103,7 +103,7 @@ class ArrayReader:
         array = Array(
             name=entry.name,
             path=f"/dev/{entry.name}",
-            uuid=canonical_uuid(uuid),
+            uuid=sysfs_uuid(uuid, metadata),
             level=_level(level, entry),
             # Without a level (an array of which mdadm -I has only begun to collect the members) it reads 0.
             layout=_layout(_integer(text(f"{base}/layout")) if level else None, entry),

@@ -53,10 +53,14 @@ def read_examine(root: Root, device: str) -> dict[str, str]:
 def read_examine_words(root: Root, device: str) -> dict[str, str]:
     """Return what ``mdadm --examine DEVICE`` says beyond ``--export``: its "Key : value" lines.
 
+    Of metadata 0.90 also the row "this" of its table: number, major, minor, slot, states.
+
     Raises:
         MdadmError: mdadm is missing, may not (it needs root), or failed.
     """
-    return parse_words(_run(root, "--examine", device))
+    text = _run(root, "--examine", device)
+    own = next((line for line in text.split("\n") if line.startswith("this ")), "")
+    return parse_words(text) | ({"this": own.removeprefix("this ")} if own else {})
 
 
 def read_bitmap_words(root: Root, device: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 
 from msgspec import Struct
@@ -68,11 +69,40 @@ def _split_name(name: str) -> tuple[str | None, str | None]:
 
 
 def canonical_uuid(text: str | None) -> str | None:
-    """Return a UUID in mdadm's form 8:8:8:8, from sysfs's dashes or mdadm's own colons."""
+    """Return a UUID in mdadm's form 8:8:8:8, of dashes or colons. What ``md/uuid`` shows: ``sysfs_uuid``."""
     digits = (text or "").replace("-", "").replace(":", "").strip().lower()
     if len(digits) != 32 or not set(digits) <= set("0123456789abcdef") or not digits.strip("0"):
         return None
     return ":".join(digits[start : start + 8] for start in range(0, 32, 8))
+
+
+def sysfs_uuid(text: str | None, metadata: str | None) -> str | None:
+    """Return the UUID that ``md/uuid`` shows, in mdadm's form.
+
+    Metadata 0.90 stores four numbers of 32 bits in the host's byte order (super_90_validate). The kernel
+    prints their bytes one by one, mdadm the numbers: on a little-endian host those of each are reversed.
+
+    Args:
+        text: ``md/uuid``.
+        metadata: ``md/metadata_version``.
+    """
+    uuid = canonical_uuid(text)
+    if uuid is None or metadata is None or not metadata.startswith("0.9") or sys.byteorder == "big":
+        return uuid
+    return ":".join(bytes.fromhex(word)[::-1].hex() for word in uuid.split(":"))
+
+
+def read_uuid(root: Root, folder: str) -> str | None:
+    """Return the UUID of the array whose ``md`` folder in sysfs this is, in mdadm's form; None without one.
+
+    Of external metadata the kernel knows none; udev has mdadm's.
+    """
+    metadata = root.text(f"{folder}/metadata_version")
+    uuid = sysfs_uuid(root.text(f"{folder}/uuid"), metadata)
+    if uuid is None and metadata is not None and metadata.startswith("external:"):
+        entry = read_udev_entry(root, root.text(f"{folder.removesuffix('/md')}/dev"))
+        return canonical_uuid(entry.properties.get("MD_UUID"))
+    return uuid
 
 
 def _link_under_dev_md(root: Root, name: str) -> str | None:

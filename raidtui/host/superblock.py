@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from raidtui.host.mdadm import MdadmError, read_bitmap_words, read_examine, read_examine_words
@@ -45,12 +46,31 @@ def read_superblock(root: Root, name: str, *, whole: bool = True) -> Superblock 
         device_uuid=canonical_uuid(values.get("MD_DEV_UUID")),
         events=_number(values.get("MD_EVENTS")),
         updated_s=_time(values.get("MD_UPDATE_TIME", "")),
-        slot=_number(words.get("Device Role", "").partition("Active device ")[2]),
+        slot=_slot(words),
         layout=_layout(words.get("Layout", "")),
         offset_sectors=_number(words.get("Data Offset", "").partition(" ")[0]),
         spare_sectors=_number(words.get("Unused Space", "").partition("before=")[2].partition(" ")[0]),
+        recovery_sectors=_recovery_sectors(words),
+        roles=words["Array State"].partition(" ")[0] if "Array State" in words else None,
+        dirty=words["State"] != "clean" if "State" in words else None,
         dirty_bytes=_dirty_bytes(root, name) if "Internal Bitmap" in words else None,
     )
+
+
+def _slot(words: Mapping[str, str]) -> int | None:
+    """Return the slot of an active device: 1.x says it in words, 0.90 in a table's row "this"."""
+    own = words.get("this", "").split()
+    if len(own) > 4:
+        return _number(own[3]) if own[4] == "active" else None
+    return _number(words.get("Device Role", "").partition("Active device ")[2])
+
+
+def _recovery_sectors(words: Mapping[str, str]) -> int | None:
+    """Return up to where the data are whole; 0.90 stores no such place: of a rebuild, nothing is."""
+    own = words.get("this", "").split()
+    if len(own) > 4:
+        return None if own[4:6] == ["active", "sync"] else 0
+    return _number(words.get("Recovery Offset", "").partition(" ")[0])
 
 
 def _layout(text: str) -> int | None:

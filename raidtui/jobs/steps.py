@@ -12,7 +12,7 @@ from pathlib import Path
 
 from raidtui.host.discards import read_discards
 from raidtui.host.facts import why_not
-from raidtui.host.names import canonical_uuid
+from raidtui.host.names import canonical_uuid, read_uuid
 from raidtui.host.root import Root
 from raidtui.jobs.trial import discarded, trial_sentence
 from raidtui.model.plan import Fact, Step
@@ -77,8 +77,8 @@ def do_step(root: Root, step: Step, say: Say, *, backup: str = "") -> str:
 def _write(root: Root, step: Step) -> str:
     if step.identity is not None:
         path, wanted = step.identity
-        found = root.text(path)
-        if canonical_uuid(found) != canonical_uuid(wanted):
+        found = read_uuid(root, path.removesuffix("/uuid"))
+        if found is None or found != canonical_uuid(wanted):
             return "another array has this name now" if found else "the array is gone"
     try:
         root.write(step.path, step.text)

@@ -6,7 +6,9 @@ from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
 
 TYPE_CHECKING = False  # as in raidtui/__main__.py: the first frame imports this
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
+
+_MOST_NAMED = 4
 
 
 def losses_left(
@@ -48,14 +50,23 @@ def copy_groups(level: str | None, layout: int | None, raid_disks: int) -> tuple
     return decoded.copy_groups(raid_disks) if decoded else ()
 
 
-def set_letters(level: str | None, layout: int | None, raid_disks: int) -> dict[int, str]:
-    """Return a letter per slot of RAID-10 mirror sets that do not overlap (near layouts); else nothing."""
-    if level != "raid10":
-        return {}
+def separate_groups(level: str | None, layout: int | None, raid_disks: int) -> tuple[tuple[int, ...], ...]:
+    """Return the sets of slots that mirror each other where no two of them overlap; else nothing."""
     groups = copy_groups(level, layout, raid_disks)
-    if len(groups) > 26 or sum(len(group) for group in groups) != raid_disks:
+    return groups if sum(len(group) for group in groups) == raid_disks else ()
+
+
+def set_letters(level: str | None, layout: int | None, raid_disks: int) -> dict[int, str]:
+    """Return the letter that ``mdadm --detail`` prints of a slot (``set-A``); nothing where it prints none.
+
+    All slots of one letter hold one whole copy of the data, so those of different letters mirror each other
+    (Detail.c): near 2 on four disks has A on slots 0 and 2, B on 1 and 3. What may fail is told by slots
+    (``loss_sentence``), never by these letters.
+    """
+    decoded = Raid10Layout.decode(layout) if level == "raid10" and layout is not None else None
+    if decoded is None or decoded.far != 1 or not 1 < decoded.near <= 26 or raid_disks % decoded.near:
         return {}
-    return {slot: chr(ord("A") + index) for index, group in enumerate(groups) for slot in group}
+    return {slot: chr(ord("A") + slot % decoded.near) for slot in range(raid_disks)}
 
 
 def loss_sentence(level: str | None, layout: int | None, raid_disks: int, missing: Collection[int]) -> str:
@@ -95,15 +106,27 @@ def _raid10_edge(layout: int | None, raid_disks: int, missing: Collection[int]) 
 
 
 def _raid10_beyond(layout: int | None, raid_disks: int, missing: Collection[int], left: int) -> str:
-    letters = set_letters("raid10", layout, raid_disks)
     more = {1: "two", 2: "three"}.get(left, str(left + 1))
     if raid_disks - len(set(missing)) == left + 1:
         return " · one more: all is gone"
-    if not letters:
-        return f" · {more}: safe unless they hold the same chunks"
     groups = copy_groups("raid10", layout, raid_disks)
-    deadly = [letters[g[0]] for g in groups if sum(s not in missing for s in g) == left + 1]
-    whole = "both" if left == 1 else "all"
-    if len(deadly) > 3:
-        return f" · {more}: safe unless {whole} of one set ({deadly[0]} to {deadly[-1]})"
-    return f" · {more}: safe unless " + " or ".join(f"{whole} of {letter}" for letter in deadly)
+    alive = [tuple(slot for slot in group if slot not in missing) for group in groups]
+    deadly = sorted({slots for slots in alive if len(slots) == left + 1})
+    if len(deadly) > _MOST_NAMED and not separate_groups("raid10", layout, raid_disks):
+        return f" · {more}: safe unless they hold the same chunks"
+    return f" · {more}: safe, unless {_slot_sets(deadly)}"
+
+
+def _slot_sets(sets: Sequence[tuple[int, ...]]) -> str:
+    """Return ``0 and 1, or 2 and 3``; of many sets the first two and the last."""
+    words = [slots_words(slots) for slots in sets]
+    if len(words) > _MOST_NAMED:
+        words = [*words[:2], f"… {words[-1]}"]
+        return ", ".join(words)
+    return ", or ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else "".join(words)
+
+
+def slots_words(slots: Sequence[int]) -> str:
+    """Return ``0, 1 and 2``."""
+    words = [str(slot) for slot in slots]
+    return " and ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else "".join(words)

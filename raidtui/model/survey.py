@@ -34,6 +34,9 @@ class Superblock(Struct, frozen=True, kw_only=True):
         layout: md's number of a RAID-10 layout.
         offset_sectors: where data begin on this member; in 512-byte sectors.
         spare_sectors: what is free before the data: room for a reshape without a backup file.
+        recovery_sectors: up to where its data are whole, where it was being rebuilt; None: all of them are.
+        roles: the array as this member knew it, a letter per slot: A active, "." missing, R being replaced.
+        dirty: whether the array was being written to when this was stored; None where it is not known.
         dirty_bytes: what its bitmap says may have been written since a member went away; None without one.
     """
 
@@ -49,6 +52,9 @@ class Superblock(Struct, frozen=True, kw_only=True):
     layout: int | None = None
     offset_sectors: int | None = None
     spare_sectors: int | None = None
+    recovery_sectors: int | None = None
+    roles: str | None = None
+    dirty: bool | None = None
     dirty_bytes: int | None = None
 
     @property

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import raidtui
 from raidtui.console import Report
 from raidtui.model.array import Array, Member
 from raidtui.model.finding import Finding
+from raidtui.model.geometry import set_letters
 from raidtui.model.levels import layout_words
 
 FORMAT_VERSION = 1
@@ -42,6 +44,7 @@ def report_dict(report: Report) -> dict[str, Any]:
 def _array(report: Report, array: Array) -> dict[str, Any]:
     limit = array.speed_limit
     bitmap = array.bitmap
+    letters = set_letters(array.level, array.layout, array.raid_disks or 0)
     return {
         "name": array.name,
         "path": array.path,
@@ -75,7 +78,7 @@ def _array(report: Report, array: Array) -> dict[str, Any]:
             "min_scope": limit.min_scope,
             "max_scope": limit.max_scope,
         },
-        "members": [_member(report, member) for member in array.members],
+        "members": [_member(report, member, letters) for member in array.members],
         "read_only": array.read_only or None,
         "active": array.active,
         "container": array.container,
@@ -103,12 +106,13 @@ def _sync(report: Report, array: Array) -> dict[str, Any] | None:
     }
 
 
-def _member(report: Report, member: Member) -> dict[str, Any]:
+def _member(report: Report, member: Member, letters: Mapping[int, str]) -> dict[str, Any]:
     disk = report.snapshot.disks.get(member.name)
     return {
         "name": member.name,
         "path": f"/dev/{member.name}",
         "slot": member.slot,
+        "set": letters.get(member.slot) if member.slot is not None else None,
         "state": None if member.states is None else ",".join(member.states),
         "errors": member.errors,
         "serial": disk.serial if disk else None,

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from raidtui.host.mdadm import MdadmError, parse_export, read_detail, read_examine
 from raidtui.host.memory_root import MemoryRoot
-from raidtui.host.names import ArrayName, canonical_uuid, read_array_name
+from raidtui.host.names import ArrayName, canonical_uuid, read_array_name, read_uuid, sysfs_uuid
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.host.udev import UdevEntry, parse_udev_entry, read_udev_entry
 from raidtui.model.array import Array, Member
@@ -146,6 +146,32 @@ def test_home_host(name: str, homehost: str | None, label: str) -> None:
 def test_link_without_udev() -> None:
     root = MemoryRoot({}, links={"/dev/md/other": "../md126", "/dev/md/mine": "../md127"})
     assert read_array_name(root, ACTIVE, use_mdadm=False) == ArrayName(link="/dev/md/mine")
+
+
+def test_uuid_in_sysfs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read on a real kernel: mdadm told 331caa73:a62f67ec:ddf95339:50ab75f9 of the first."""
+    shown = "73aa1c33-ec67-2fa6-3953-f9ddf975ab50"
+    kept = "73aa1c33:ec672fa6:3953f9dd:f975ab50"
+    monkeypatch.setattr("sys.byteorder", "little")
+    assert sysfs_uuid(shown, "0.90") == "331caa73:a62f67ec:ddf95339:50ab75f9"
+    assert sysfs_uuid(shown, "1.2") == sysfs_uuid(shown, None) == kept
+    assert sysfs_uuid("00000000-0000-0000-0000-000000000000", "0.90") is None
+    monkeypatch.setattr("sys.byteorder", "big")
+    assert sysfs_uuid(shown, "0.90") == kept
+
+
+def test_the_uuid_of_external_metadata_is_udevs() -> None:
+    udev = "E:MD_UUID=528102c9:0430e198:9dccf7bd:c7d7b2ab\n"
+    files = {
+        "/sys/class/block/md124/md/uuid": "00000000-0000-0000-0000-000000000000\n",
+        "/sys/class/block/md124/md/metadata_version": "external:/md125/0\n",
+        "/sys/class/block/md124/dev": "9:124\n",
+        "/run/udev/data/b9:124": udev,
+    }
+    folder = "/sys/class/block/md124/md"
+    assert read_uuid(MemoryRoot(files), folder) == "528102c9:0430e198:9dccf7bd:c7d7b2ab"
+    del files["/run/udev/data/b9:124"]
+    assert read_uuid(MemoryRoot(files), folder) is None
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,33 @@ def test_slots_and_layouts(old: str, new: str, slot: int | None, layout: int | N
     assert (found.slot, found.layout) == (slot, layout)
 
 
+def test_a_member_that_was_being_rebuilt() -> None:
+    words = WORDS.replace("   Unused", "Recovery Offset : 5632 sectors\n   Unused").replace("AAAA", "A.RA")
+    found = read_superblock(root(words + "          State : active\n"), "sdb")
+    assert found is not None
+    assert (found.slot, found.recovery_sectors, found.roles, found.dirty) == (3, 5632, "A.RA", True)
+    whole = read_superblock(root(WORDS + "          State : clean\n"), "sdb")
+    assert whole is not None
+    assert (whole.recovery_sectors, whole.roles, whole.dirty) == (None, "AAAA", False)
+
+
+@pytest.mark.parametrize(
+    ("row", "slot", "recovered"),
+    [
+        ("this     1      98       16        1      active sync   /dev/ubdb", 1, None),
+        ("this     2      98       16        1      active   /dev/ubdb", 1, 0),
+        ("this     2      98       16        2      spare   /dev/ubdb", None, 0),
+    ],
+)
+def test_the_slot_in_metadata_0_90(row: str, slot: int | None, recovered: int | None) -> None:
+    words = (
+        f"exit 0\n/dev/sdb:\n        Version : 0.90.00\n\n      Number   Major   Minor\n{row}\n\n   0     0\n"
+    )
+    found = read_superblock(root(words), "sdb")
+    assert found is not None
+    assert (found.metadata, found.slot, found.recovery_sectors) == ("0.90.00", slot, recovered)
+
+
 @pytest.mark.parametrize(
     ("words", "bitmap", "dirty"),
     [

@@ -58,6 +58,9 @@ udevadm settle
 status=$?
 echo {MARK} >&3
 cat /proc/mdstat >&3
+echo {MARK} >&3
+mdadm --detail --export $md >&3
+mdadm --detail $md >&3
 exit $status
 """
 
@@ -124,6 +127,30 @@ LEVELS = (
         )
         for layout, words in (("n2", "near=2"), ("f2", "far=2"), ("o2", "offset=2"))
         for disks in (4, 3)
+    ),
+    Row(
+        name="raid10 n2 on 6",
+        make="clean --level=10 --layout=n2 -n6 /dev/ram{0..5}",
+        level="raid10",
+        layout="near=2",
+        members=up(0, 1, 2, 3, 4, 5),
+        facts={"mirror sets": "ABABAB"},
+    ),
+    Row(
+        name="raid10 n3 on 6",
+        make="clean --level=10 --layout=n3 -n6 /dev/ram{0..5}",
+        level="raid10",
+        layout="near=3",
+        members=up(0, 1, 2, 3, 4, 5),
+        facts={"mirror sets": "ABCABC"},
+    ),
+    Row(
+        name="raid10 n2 on 5",
+        make="clean --level=10 --layout=n2 -n5 /dev/ram{0..4}",
+        level="raid10",
+        layout="near=2",
+        members=up(0, 1, 2, 3, 4),
+        facts={"mirror sets": ""},
     ),
     Row(
         name="raid10 n3 on 5",
@@ -443,11 +470,12 @@ def bench(laboratory: Laboratory[UmlGuest]) -> Iterator[Guest]:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_a_state_of_the_kernel(bench: Guest, row: Row) -> None:
     told = bench.run(f"{PRELUDE}{row.make}{REPORT}")
-    text, _, mdstat = told.stdout.partition(MARK)
+    text, mdstat, detail = [*told.stdout.split(MARK), "", ""][:3]
     assert mdstat, f"the state could not be made (status {told.status}):\n{told.output}"
     report = json.loads(text)
     assert len(report["arrays"]) == 1, mdstat
     array = report["arrays"][0]
+    array["mirror sets"] = "".join(member["set"] or "" for member in array["members"])
     found = Row(
         name=row.name,
         make=row.make,
@@ -463,6 +491,23 @@ def test_a_state_of_the_kernel(bench: Guest, row: Row) -> None:
     assert found == row, mdstat
     assert report["exit_status"] == told.status
     agree(array, mdstat)
+    if array["active"]:
+        agree_with_mdadm(array, detail)
+
+
+def agree_with_mdadm(array: dict[str, Any], detail: str) -> None:
+    """Demand UUID and mirror sets as ``mdadm --detail`` prints them."""
+    (uuid,) = re.findall(r"^MD_UUID=(.+)$", detail, re.MULTILINE)
+    assert array["uuid"] == uuid
+    table = detail.partition("RaidDevice State")[2]
+    rows = re.findall(r"^ +[0-9-]+ +[0-9]+ +[0-9]+ +([0-9]+) +(.+?) +/dev/\S+$", table, re.MULTILINE)
+    letters = {int(slot): found[0] for slot, words in rows if (found := re.findall(r"set-([A-Z])", words))}
+    serving = [
+        each
+        for each in array["members"]
+        if {*each["state"].split(",")} & {"in_sync", "faulty"} == {"in_sync"}
+    ]
+    assert {member["slot"]: member["set"] for member in serving if member["set"]} == letters
 
 
 def agree(array: dict[str, Any], mdstat: str) -> None:

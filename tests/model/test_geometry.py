@@ -7,7 +7,7 @@ from math import lcm
 
 import pytest
 
-from raidtui.model.geometry import copy_groups, loss_sentence, losses_left, set_letters
+from raidtui.model.geometry import copy_groups, loss_sentence, losses_left, separate_groups, set_letters
 from raidtui.model.levels import Raid10Layout, layout_short, layout_words
 
 FAR_OFFSET = 0x10000
@@ -135,28 +135,49 @@ def test_copy_groups_of_other_levels() -> None:
     assert copy_groups(None, None, 3) == ()
 
 
-def test_set_letters() -> None:
-    assert set_letters("raid10", 258, 6) == {0: "A", 1: "A", 2: "B", 3: "B", 4: "C", 5: "C"}
-    assert set_letters("raid10", 513, 4) == {}
-    assert set_letters("raid10", 258, 5) == {}
-    assert set_letters("raid10", 258, 54) == {}
-    assert set_letters("raid1", None, 2) == {}
+def test_set_letters_are_those_of_mdadm() -> None:
+    """Detail.c; tests/lab/test_kernel_states.py compares with mdadm itself."""
+    assert set_letters("raid10", 258, 4) == {0: "A", 1: "B", 2: "A", 3: "B"}
+    assert set_letters("raid10", 259, 6) == {0: "A", 1: "B", 2: "C", 3: "A", 4: "B", 5: "C"}
+    assert set_letters("raid10", 258, 54)[53] == "B"
+    for layout, disks in ((513, 4), (66049, 4), (258, 5), (257, 4), (0, 4)):
+        assert set_letters("raid10", layout, disks) == {}, layout
+    assert set_letters("raid10", None, 4) == set_letters("raid1", 258, 2) == {}
+
+
+def test_slots_of_one_letter_may_all_fail() -> None:
+    """Each letter is one whole copy: the array lives as long as one letter is whole."""
+    for layout, disks in LAYOUTS:
+        letters = set_letters("raid10", layout, disks)
+        for letter in set(letters.values()):
+            others = {slot for slot in letters if letters[slot] != letter}
+            left = losses_left("raid10", layout, disks, others)
+            assert left == 0, (hex(layout), disks, letter)
+
+
+def test_groups_that_do_not_overlap() -> None:
+    assert separate_groups("raid10", 258, 4) == ((0, 1), (2, 3))
+    assert separate_groups("raid10", 513, 4) == ()
+    assert separate_groups("raid5", 2, 3) == ()
+    assert separate_groups("raid1", None, 3) == ((0, 1, 2),)
 
 
 N2, N3, F2 = 258, 259, 513
 SENTENCES = [
-    ("raid10", N2, 4, (), "if one goes: safe · two: safe unless both of A or both of B"),
+    ("raid10", N2, 4, (), "if one goes: safe · two: safe, unless 0 and 1, or 2 and 3"),
     ("raid10", N2, 4, (1,), "slot 0 must not fail: the last copy · others may"),
     ("raid10", N2, 4, (1, 2), "slots 0, 3 must not fail: the last copy"),
     ("raid10", N2, 4, (0, 1), "more members are missing than the level survives"),
-    ("raid10", N2, 6, (), "if one goes: safe · two: safe unless both of A or both of B or both of C"),
-    ("raid10", N2, 8, (), "if one goes: safe · two: safe unless both of one set (A to D)"),
+    ("raid10", N2, 6, (), "if one goes: safe · two: safe, unless 0 and 1, 2 and 3, or 4 and 5"),
+    ("raid10", N2, 8, (), "if one goes: safe · two: safe, unless 0 and 1, 2 and 3, 4 and 5, or 6 and 7"),
+    ("raid10", N2, 24, (), "if one goes: safe · two: safe, unless 0 and 1, 2 and 3, … 22 and 23"),
     ("raid10", N2, 2, (), "if one goes: safe · one more: all is gone"),
     ("raid10", N2, 2, (0,), "slot 1 must not fail: the last copy"),
     ("raid10", N2, 5, (), "if one goes: safe · two: safe unless they hold the same chunks"),
-    ("raid10", N3, 6, (), "if two go: safe · three: safe unless all of A or all of B"),
-    ("raid10", N3, 6, (4,), "if one goes: safe · two: safe unless both of B"),
-    ("raid10", F2, 4, (), "if one goes: safe · two: safe unless they hold the same chunks"),
+    ("raid10", N3, 6, (), "if two go: safe · three: safe, unless 0, 1 and 2, or 3, 4 and 5"),
+    ("raid10", N3, 6, (4,), "if one goes: safe · two: safe, unless 3 and 5"),
+    ("raid10", F2, 4, (), "if one goes: safe · two: safe, unless 0 and 1, 0 and 3, 1 and 2, or 2 and 3"),
+    ("raid10", F2, 5, (), "if one goes: safe · two: safe unless they hold the same chunks"),
     ("raid10", F2, 4, (1,), "slots 0, 2 must not fail: the last copy · others may"),
     ("raid10", None, 4, (), ""),
     ("raid1", None, 2, (), "if one goes: safe · one more: all is gone"),

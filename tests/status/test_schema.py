@@ -178,17 +178,18 @@ def test_the_values_of_one_array() -> None:
         "container": None,
         "stale_since_s": None,
     }
-    assert [(each["name"], each["slot"], each["state"]) for each in members] == [
-        ("sda", 0, "in_sync"),
-        ("sdb", 1, "in_sync"),
-        ("sdc", 2, "in_sync"),
-        ("sdd", 3, "in_sync"),
-        ("sdp", None, "spare"),
+    assert [(each["name"], each["slot"], each["set"], each["state"]) for each in members] == [
+        ("sda", 0, "A", "in_sync"),
+        ("sdb", 1, "B", "in_sync"),
+        ("sdc", 2, "A", "in_sync"),
+        ("sdd", 3, "B", "in_sync"),
+        ("sdp", None, None, "spare"),
     ]
     assert members[4] == {
         "name": "sdp",
         "path": "/dev/sdp",
         "slot": None,
+        "set": None,
         "state": "spare",
         "errors": 0,
         "serial": "SSDP0001",

@@ -7,7 +7,7 @@ from raidtui.actions.create.shape import Shape
 from raidtui.actions.names import long_name_note
 from raidtui.actions.sync_time import sync_time_note
 from raidtui.model.capacity import capacity_kib
-from raidtui.model.geometry import loss_sentence, set_letters
+from raidtui.model.geometry import loss_sentence, separate_groups, slots_words
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.survey import Device, Survey
 from raidtui.model.units import KIB, binary_size, counted
@@ -75,10 +75,10 @@ def _capacity(request: CreateRequest, shape: Shape, usable_kib: tuple[int, ...])
 def _survives(request: CreateRequest, shape: Shape) -> tuple[str, ...]:
     count = len(request.devices)
     text = loss_sentence(shape.level, shape.layout_number, count, request.holes)
-    sets: dict[str, list[str]] = {}
-    for slot, letter in sorted(set_letters(shape.level, shape.layout_number, count).items()):
-        sets.setdefault(letter, []).append(request.devices[slot])
-    named = ", ".join(f"{letter}: {' '.join(names)}" for letter, names in sets.items())
+    sets = separate_groups(shape.level, shape.layout_number, count)
+    named = "; ".join(
+        f"{slots_words(slots)}: {' '.join(request.devices[slot] for slot in slots)}" for slots in sets
+    )
     first = text[:1].upper() + text[1:]
     return (f"{first} ({named})." if len(sets) > 1 else f"{first}.",)
 

@@ -10,7 +10,7 @@ from raidtui.actions.on_top.trim import trim_words
 from raidtui.actions.wizard.draft import LEVELS, Draft, parts, planned, usable
 from raidtui.actions.wizard.pick import Pick
 from raidtui.model.capacity import capacity_kib
-from raidtui.model.geometry import losses_left, set_letters
+from raidtui.model.geometry import losses_left, separate_groups
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
 from raidtui.model.plan import Refusal
 from raidtui.model.survey import Survey
@@ -81,10 +81,10 @@ def may_fail(level: str, layout: int | None, slots: int, holes: Collection[int])
         return "none: slots are empty"
     if level != "raid10" or holes:
         return f"any {left}"
-    letters = set(set_letters(level, layout, slots).values())
-    if len(letters) > 1:
-        return f"{left}, or {left * len(letters)} of other {'pairs' if left == 1 else 'sets'}"
-    if not letters and slots > 3:
+    sets = separate_groups(level, layout, slots)
+    if len(sets) > 1:
+        return f"{left}, or {left * len(sets)} of other {'pairs' if left == 1 else 'sets'}"
+    if not sets and slots > 3:
         return f"{left}, or {slots // 2} not adjacent"
     return f"any {left}"
 

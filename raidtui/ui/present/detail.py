@@ -187,9 +187,10 @@ def body_lines(report: Report, array: Array, width: int) -> list[Line]:
 def _members(report: Report, array: Array, width: int) -> Iterator[Line]:
     wide = width >= 100
     extra = f"  {'size':>9}  {'model':<26}" if wide else ""
-    head = f" slot     member      serial          state        errors  latency{extra}"
-    yield [(fit(head.rstrip(), width), "dim")]
     letters = set_letters(array.level, array.layout, array.raid_disks or 0)
+    sets = "set" if letters else ""
+    head = f" slot {sets:<3} member      serial          state        errors  latency{extra}"
+    yield [(fit(head.rstrip(), width), "dim")]
     slots = {m.slot for m in array.members if m.slot is not None and not m.has("replacement")}
     empty = sorted(set(array.missing_slots or ()) - slots) if array.active and slots else []
     for member in array.members:
@@ -201,7 +202,7 @@ def _members(report: Report, array: Array, width: int) -> Iterator[Line]:
 
 
 def _empty_slot(slot: int, letters: dict[int, str], width: int) -> Line:
-    text = f"  {slot:<2} {letters.get(slot, ''):<4}  {'–':<11} {'':<15} "
+    text = f"  {slot:<2}  {letters.get(slot, ''):<3}  {'–':<11} {'':<15} "
     return [(text, "plain"), (fit("missing", width - len(text)), "bad")]
 
 
@@ -216,7 +217,7 @@ def _member(report: Report, member: Member, letters: dict[int, str], width: int,
     role = _MEMBER_ROLES.get(member.role, "dim")
     word = member.role + ("" if not member.has("write_mostly") else " W")
     spans: Line = [
-        (f"  {slot:<2} {letter:<4}  {fit(visible(member.name), 11)} {fit(serial, 15)} ", "plain"),
+        (f"  {slot:<2}  {letter:<3}  {fit(visible(member.name), 11)} {fit(serial, 15)} ", "plain"),
         (fit(word, 12), role),
         (f" {errors:>6}", "warn" if member.errors else "plain"),
         (f" {waited:>8}", "plain"),
