@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from raidtui.actions.limits import SYSTEM
 from raidtui.actions.target import base_of
 from raidtui.host.root import Happening, Root
-from raidtui.model.array import Array
+from raidtui.model.array import Array, Phase
 from raidtui.model.event import Event, Kind, Tone
 from raidtui.model.finding import Finding, Health
 from raidtui.model.plan import Plan, Step
@@ -139,7 +139,7 @@ class Console:
         former = {array.key: array for array in self._before[0].arrays}
         lasting: list[Array] = []
         for array in snapshot.arrays:
-            if not _in_passing(array):
+            if not _in_passing(array, former.get(array.key)):
                 self._passing_since.pop(array.key, None)
             elif snapshot.clock_s - self._passing_since.setdefault(array.key, snapshot.clock_s) < _PASSING_S:
                 if array.key in former:
@@ -300,8 +300,17 @@ def _number(text: str | None) -> int:
     return int(digits) if digits.isascii() and digits.isdigit() else 0
 
 
-def _in_passing(array: Array) -> bool:
-    return (not array.active and not array.is_container) or array.sync_action == "frozen"
+def _in_passing(array: Array, former: Array | None) -> bool:
+    going = array.array_state == "clear" or (
+        array.array_state is None and former is not None and former.array_state is not None
+    )  # it is being stopped: its files go one by one
+    resuming = array.sync is not None and (array.sync.action, array.sync.phase) == ("reshape", Phase.PENDING)
+    return (
+        (not array.active and not array.is_container)
+        or array.sync_action == "frozen"
+        or going
+        or (resuming and not array.read_only)
+    )
 
 
 def limit_path(array: Array | None, word: str) -> str:

@@ -15,7 +15,7 @@ from raidtui.model.plan import Plan, Refusal
 from raidtui.monitor.sampler import Sampler
 from raidtui.monitor.watch import Uevent
 from tests.kernel import Kernel, ends
-from tests.specs import Syncing, raid1, raid10
+from tests.specs import Syncing, mdstat_text, raid1, raid5, raid10
 
 RESYNC = Syncing(action="resync", done_kib=238_697_472, speed_kib_s=400_000)
 ARRAY = raid10(sync=RESYNC, limits=(195_313, 488_281))
@@ -76,6 +76,22 @@ def test_events_are_told_once() -> None:
     assert told[0] == "data: member sdb failed"
     assert texts(console.refresh()) == []
     assert [f"{event.subject}: {event.text}" for event in console.events][2:] == told
+
+
+def test_an_array_that_is_being_stopped_is_not_optimal_meanwhile() -> None:
+    """Its files go one by one, and with them what was found."""
+    kernel = Kernel(raid5(mismatches=128, last_sync_action="check"))
+    console = console_of(kernel)
+    assert texts(console.refresh()) == ["media: attention: the last check found 128 mismatched sectors"]
+    for attribute in ("mismatch_cnt", "sync_action", "degraded"):
+        kernel.drop(f"/sys/class/block/md125/md/{attribute}")
+    kernel.put("/sys/class/block/md125/md/array_state", "clear\n")
+    kernel.passed_s += 0.01
+    assert texts(console.refresh()) == []
+    kernel.drop("/sys/class/block/md125/")
+    assert texts(console.refresh()) == []
+    kernel.put("/proc/mdstat", mdstat_text())
+    assert texts(console.refresh()) == ["media: stopped"]
 
 
 def test_speeds_come_from_two_samples() -> None:

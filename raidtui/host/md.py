@@ -39,6 +39,7 @@ class _Known(Struct):
     volatile: tuple[bytes | None, ...]
     array: Array
     age: int = 0
+    going: bool = False  # a member's files cannot be read: what is known of it is not to be kept
 
 
 class ArrayReader:
@@ -71,7 +72,7 @@ class ArrayReader:
         """Return the array of one mdstat entry."""
         head = entry.text if entry.sync is None else _head_text(entry.text)
         known = self._known.get(entry.name)
-        same = known is not None and known.head == head and known.age < _REREAD_EVERY
+        same = known is not None and known.head == head and known.age < _REREAD_EVERY and not known.going
         if same and known is not None and self._root.read_many(known.paths) == known.volatile:
             known.age += 1
             sync = _sync(entry.sync, known.array)
@@ -86,11 +87,27 @@ class ArrayReader:
         )
         volatile = self._root.read_many(paths)
         texts = tuple(None if value is None else _plain(value) for value in volatile)
+        further = self._moving(base, folders, texts[len(_VOLATILE) :])
+        paths, volatile = (*paths, *further), (*volatile, *self._root.read_many(further))
         array = self._read_whole(entry, base, folders, texts)
         # Not all at once: each array's turn to be read whole comes at another sample.
         age = 0 if known is not None else len(self._known) % _REREAD_EVERY
-        self._known[entry.name] = _Known(head, paths, volatile, array, age)
+        going = any(state is None for state in texts[len(_VOLATILE) :: 2])
+        self._known[entry.name] = _Known(head, paths, volatile, array, age, going)
         return array
+
+    def _moving(self, base: str, folders: tuple[str, ...], states: tuple[str | None, ...]) -> tuple[str, ...]:
+        """Return what changes by itself in this array alone, with no other sign.
+
+        A member that is not in sync loses its slot a while after it failed; a reshape gets on.
+        """
+        slots = tuple(
+            f"{base}/{folder}/slot"
+            for folder, state in zip(folders, states[::2], strict=True)
+            if state is not None and "in_sync" not in state
+        )
+        reshape = f"{base}/reshape_position"
+        return slots if self._root.text(reshape) in {None, "none"} else (*slots, reshape)
 
     def _read_whole(
         self, entry: MdstatArray, base: str, folders: tuple[str, ...], volatile: tuple[str | None, ...]
@@ -152,15 +169,20 @@ class ArrayReader:
         members: list[Member] = []
         for index, folder in enumerate(folders):
             name = folder.removeprefix("dev-")
-            listed = flags.pop(name, None)
             state, errors = states[2 * index : 2 * index + 2]
+            if state is None and name not in flags:
+                continue  # removed: its folder is still there, and nothing in it can be read
+            listed = flags.pop(name, None)
             slot = self._root.text(f"{base}/{folder}/slot")
+            told = tuple(state.split(",")) if state else None
+            if state is None and listed is not None:  # its files are going: mdstat still has its flags
+                told = _states_from_flags(listed.flags, active=entry.state == "active" and all_in_sync)
             members.append(
                 Member(
                     name=name.replace("!", "/"),
                     number=listed.number if listed else None,
                     slot=_integer(slot),
-                    states=tuple(state.split(",")) if state else None,
+                    states=told,
                     errors=_integer(errors),
                     size_kib=_integer(self._root.text(f"{base}/{folder}/size")),
                     offset_sectors=_integer(self._root.text(f"{base}/{folder}/offset")),
@@ -194,6 +216,8 @@ def _sync(line: MdstatSync | None, array: Array) -> Sync | None:
     if line is None:
         if action == "frozen":
             return Sync(action=_waiting_work(array), phase=Phase.FROZEN) if array.work_waits else None
+        if array.active and array.reshape_position not in (None, "none"):
+            return Sync(action="reshape", phase=Phase.PENDING)
         return None
     word = _WORDS.get(line.word, line.word)
     if action in _ACTIONS and (line.waiting or (word, action) == ("resync", "repair")):

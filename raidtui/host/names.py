@@ -37,14 +37,17 @@ def read_array_name(root: Root, array: Array, *, use_mdadm: bool) -> ArrayName:
     link = next((f"/dev/{link}" for link in entry.links if link.startswith("md/")), None)
     if "MD_NAME" not in values and "MD_LEVEL" not in values and use_mdadm:  # udev's rule has not asked mdadm
         values = _ask_mdadm(root, array) or values
+    link = link or _link_under_dev_md(root, array.name)
     # 0.90 and external metadata keep no name; what is left is the one under /dev/md.
     homehost, label = _split_name(values.get("MD_NAME") or values.get("MD_DEVNAME", ""))
+    if label is None and not entry.properties:
+        label = (link or "").rpartition("/")[2] or None
     devices = values.get("MD_DEVICES", "")
     level = values.get("MD_LEVEL")
     return ArrayName(
         label=label,
         homehost=homehost,
-        link=link or _link_under_dev_md(root, array.name),
+        link=link,
         uuid=canonical_uuid(values.get("MD_UUID")),
         level=level if level != "container" else None,
         raid_disks=int(devices) if devices.isascii() and devices.isdigit() and len(devices) < 6 else None,
@@ -52,11 +55,19 @@ def read_array_name(root: Root, array: Array, *, use_mdadm: bool) -> ArrayName:
 
 
 def _ask_mdadm(root: Root, array: Array) -> Mapping[str, str]:
+    """Return what a member's superblock says; an array itself is never opened.
+
+    While it is open, mdadm cannot stop it nor make it read-only: udev may not know it yet because it has just
+    been created, and whoever does that goes on with it.
+    """
     try:
-        if array.active:
-            return read_detail(root, array.path)
+        if array.active and not root.live:
+            return read_detail(root, array.path)  # a capture's words
+        if array.container or array.is_container:
+            return {}  # a member's metadata tell of the container, not of the volume
         for member in array.members:
-            return read_examine(root, f"/dev/{member.name}")
+            if not member.has("faulty"):
+                return read_examine(root, f"/dev/{member.name}")
     except MdadmError:
         return {}  # the name stays unknown; the sampler says why mdadm cannot be asked
     return {}

@@ -92,8 +92,11 @@ def _diff_array(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
 def _diff_members(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
     before = {member.name: member for member in old.members}
     after = {member.name: member for member in array.members}
-    for name in before:
+    for name, former in before.items():
         if name not in after:
+            # md lets nobody remove a member that is in sync: it was failed first, in the same moment.
+            if former.role == "in_sync" and old.active and array.active and _same_shape(old, array):
+                yield _event(new, array, f"member {name} failed", Tone.BAD)
             yield _event(new, array, f"member {name} removed", Tone.WARN)
     for name, member in after.items():
         earlier = before.get(name)
@@ -102,6 +105,11 @@ def _diff_members(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
             yield _event(new, array, f"member {name} added ({role})", Tone.PLAIN)
         elif earlier.states != member.states and (old.active == array.active or member.has("faulty")):
             yield from _diff_member(new, array, earlier, member)
+
+
+def _same_shape(old: Array, array: Array) -> bool:
+    """Whether level and slots are as before: a reshape makes spares of members that are in sync."""
+    return (old.level, old.raid_disks) == (array.level, array.raid_disks)
 
 
 def _diff_member(new: Snapshot, array: Array, old: Member, member: Member) -> Iterator[Event]:
@@ -133,21 +141,34 @@ def _diff_sync(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
 def _sync_ended(new: Snapshot, action: str, old: Array, array: Array) -> Event:
     sync = old.sync
     text = f"{action} ended"
-    if sync is not None and sync.percent and _work_is_left(action, array):
-        text = f"{action} interrupted at {sync.percent}"
+    if left := _work_is_left(action, old, array):
+        text = f"{action} interrupted" + (f" at {sync.percent}" if sync is not None and sync.percent else "")
     if action in {"check", "repair"} and array.mismatch_count is not None:
         text += f", {counted(array.mismatch_count, 'mismatched sector')}"
-    return _event(new, array, text, Tone.GOOD if not array.degraded else Tone.WARN)
+    return _event(
+        new,
+        array,
+        text,
+        Tone.WARN if array.degraded or (left and action not in {"check", "repair"}) else Tone.GOOD,
+    )
 
 
-def _work_is_left(action: str, array: Array) -> bool:
+def _work_is_left(action: str, old: Array, array: Array) -> bool:
     """Whether a sync that is gone has not come to its end."""
     if action == "recover":
-        return bool(array.degraded)
+        return not _was_filled(old, array)
     if action in {"check", "repair"}:
         return bool(array.sync_min_sectors)
     where = array.resync_start if action == "resync" else array.reshape_position
     return where not in (None, "none")
+
+
+def _was_filled(old: Array, array: Array) -> bool:
+    """Whether a recovery came to its end: what it filled is in sync, whatever other slot is empty."""
+    filled = {member.name for member in old.members if member.role in {"rebuilding", "replacement"}}
+    if not filled:
+        return not array.degraded
+    return any(member.name in filled and member.has("in_sync") for member in array.members)
 
 
 def _health_change(

@@ -240,6 +240,15 @@ def _judge_sync(array: Array) -> Iterator[Finding]:
                 "is frozen: a failed disk would not be rebuilt",
                 _resume(array),
             )
+    elif sync is not None and sync.phase is Phase.PENDING and sync.action == "reshape":
+        waits = _PENDING_WORDS[array.read_only] if array.read_only else "stands still"
+        yield _finding(
+            array,
+            Severity.ATTENTION,
+            "reshape-waits",
+            f"is in the middle of a reshape, which {waits}",
+            f"mdadm --readwrite {array.path}" if array.read_only else "",
+        )
     elif sync is not None and sync.phase is Phase.PENDING:
         yield _finding(
             array, Severity.INFO, "pending", f"its {sync.action} {_PENDING_WORDS[array.read_only]}"

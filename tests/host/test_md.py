@@ -494,6 +494,50 @@ def test_what_never_notifies_is_read_again_in_the_end_or_when_told() -> None:
     assert reader.read(entry).consistency_policy == "bitmap"
 
 
+SDB = "/sys/class/block/md127/md/dev-sdb"
+
+
+def test_a_failed_member_loses_its_slot_without_any_other_sign() -> None:
+    root = host_tree(raid10(failed=("sdb",))).root()
+    root.put(f"{SDB}/slot", "1\n")
+    reader = ArrayReader(root, use_mdadm=False)
+    [entry] = parse_mdstat(root.text("/proc/mdstat") or "").arrays
+    assert [member.slot for member in reader.read(entry).members] == [0, 1, 2, 3]
+    root.put(f"{SDB}/slot", "none\n")
+    assert [(member.name, member.slot) for member in reader.read(entry).members][-1] == ("sdb", None)
+
+
+def test_a_removed_member_whose_folder_is_still_there_is_no_member() -> None:
+    """The folder stays in sysfs for a while; its files cannot be read any more."""
+    root = host_tree(raid10(failed=("sdb",))).root()
+    reader = ArrayReader(root, use_mdadm=False)
+    [entry] = parse_mdstat(root.text("/proc/mdstat") or "").arrays
+    assert len(reader.read(entry).members) == 4
+    for attribute in ("state", "errors", "slot", "size", "offset"):
+        root.drop(f"{SDB}/{attribute}")
+    root.put(f"{SDB}/ppl_size", "0\n")  # the folder is there
+    [listed] = [member for member in reader.read(entry).members if member.name == "sdb"]
+    assert listed.states == ("faulty",)  # as mdstat has it
+    gone = host_tree(raid10(members=("sda", None, "sdc", "sdd"))).files["/proc/mdstat"]
+    [removed] = parse_mdstat(gone).arrays
+    assert [member.name for member in reader.read(removed).members] == ["sda", "sdc", "sdd"]
+    root.put(f"{SDB}/state", "spare\n")  # the device is back, and mdstat has not been read since
+    assert [member.name for member in reader.read(removed).members] == ["sda", "sdc", "sdd", "sdb"]
+
+
+def test_a_reshape_that_waits_is_read_until_it_is_over() -> None:
+    root = host_tree(raid5(reshape_position="15360")).root()
+    reader = ArrayReader(root, use_mdadm=False)
+    [entry] = parse_mdstat(root.text("/proc/mdstat") or "").arrays
+    waiting = reader.read(entry)
+    assert (waiting.reshape_position, waiting.sync) == (
+        "15360",
+        Sync(action="reshape", phase=Phase.PENDING),
+    )
+    root.put("/sys/class/block/md125/md/reshape_position", "none\n")
+    assert reader.read(entry).sync is None
+
+
 def test_another_array_with_the_same_lines_is_told_by_its_uuid() -> None:
     """Stopped and made anew between two samples, of the same members: mdstat reads as before."""
     stage = host_tree(raid1()).root()

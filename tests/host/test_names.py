@@ -128,6 +128,34 @@ def test_mdadm_is_not_asked_where_it_may_not_be_or_udev_told() -> None:
     assert read_array_name(NoTools(udev(VOLUME)), ACTIVE, use_mdadm=True).label == "vol0"
 
 
+class Live(MemoryRoot):
+    """A host that is not a capture, and what it was asked."""
+
+    live = True
+
+    def __init__(self, files: dict[str, str]) -> None:
+        super().__init__(files)
+        self.asked: list[tuple[str, ...]] = []
+
+    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        self.asked.append(argv)
+        return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+
+
+def test_an_array_that_udev_does_not_know_yet_is_not_opened() -> None:
+    """Its creator may be about to stop it, or to make it read-only."""
+    files = said("mdadm", "--examine", "--export", "/dev/sdc", text=EXAMINE) | detail(DETAIL)
+    failed = Member(name="sdb", number=1, slot=None, states=("faulty",))
+    good = Member(name="sdc", number=0, slot=0, states=("in_sync",))
+    root = Live(files)
+    array = replace(ACTIVE, members=(failed, good))
+    assert read_array_name(root, array, use_mdadm=True).homehost == "lab"
+    assert root.asked == [("mdadm", "--examine", "--export", "/dev/sdc")]
+    volume = replace(array, metadata="external:/md126/0", container="md126")
+    assert read_array_name(root, volume, use_mdadm=True) == ArrayName()
+    assert len(root.asked) == 1
+
+
 @pytest.mark.parametrize(
     ("name", "homehost", "label"),
     [
@@ -145,7 +173,7 @@ def test_home_host(name: str, homehost: str | None, label: str) -> None:
 
 def test_link_without_udev() -> None:
     root = MemoryRoot({}, links={"/dev/md/other": "../md126", "/dev/md/mine": "../md127"})
-    assert read_array_name(root, ACTIVE, use_mdadm=False) == ArrayName(link="/dev/md/mine")
+    assert read_array_name(root, ACTIVE, use_mdadm=False) == ArrayName(link="/dev/md/mine", label="mine")
 
 
 def test_uuid_in_sysfs(monkeypatch: pytest.MonkeyPatch) -> None:

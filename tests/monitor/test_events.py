@@ -24,6 +24,7 @@ from tests.trees import (
     raid0,
     raid1,
     raid5,
+    raid6,
     raid10,
     snapshot_of,
 )
@@ -207,6 +208,54 @@ def test_interrupted_check() -> None:
     assert life.then(raid1(sync_min=447232)) == [
         ("kernel+", "root", "check interrupted at 40.0 %, 0 mismatched sectors")
     ]
+
+
+def test_a_recovery_has_ended_though_another_slot_is_empty() -> None:
+    """RAID-6, two failed, one added: the array is degraded still, the recovery is not interrupted."""
+    before = raid6(
+        members=(None, "sdk", "sdl", "sdm", "sdq"), rebuilding=("sdq",), sync=recover(COMPONENT_KIB // 2)
+    )
+    after = replace(before, rebuilding=(), sync=None, last_sync_action="recover")
+    life = starting_with(before)
+    assert life.then(after) == [
+        ("kernel+", "backup", "member sdq: rebuilding → in_sync"),
+        ("kernel!", "backup", "recover ended"),
+    ]
+
+
+def test_a_recovery_whose_target_fails_is_interrupted() -> None:
+    before = raid10(rebuilding=("sdb",), sync=recover(COMPONENT_KIB // 2))
+    life = starting_with(before)
+    assert life.then(raid10(failed=("sdb",))) == [
+        ("kernel!!", "data", "member sdb failed"),
+        ("kernel!", "data", "recover interrupted at 50.0 %"),
+    ]
+
+
+def test_a_reshape_that_was_frozen_and_waits_has_not_ended() -> None:
+    life = starting_with(raid5(frozen=True, reshape_position="15360"))
+    words = "attention: is in the middle of a reshape, which stands still"
+    assert life.then(raid5(reshape_position="15360")) == [
+        ("kernel", "media", "reshape pending"),
+        ("health+", "media", words),
+    ]
+    assert life.then(raid5()) == [
+        ("kernel+", "media", "reshape ended"),
+        ("health+", "media", "optimal"),
+    ]
+
+
+def test_failed_and_removed_in_one_moment() -> None:
+    """``mdadm --fail X --remove X``: md lets nobody remove a member in sync, so it had failed."""
+    life = starting_with(raid1())
+    assert life.then(raid1(members=("sde", None)))[:2] == [
+        ("kernel!!", "root", "member sdf failed"),
+        ("kernel!", "root", "member sdf removed"),
+    ]
+    spare = starting_with(raid1(spares=("sdg",)))
+    assert spare.then(raid1()) == [("kernel!", "root", "member sdg removed")]
+    shrunk = starting_with(raid1(members=("sde", "sdf", "sdg")))
+    assert shrunk.then(raid1()) == [("kernel!", "root", "member sdg removed")]
 
 
 def test_paused_and_resumed() -> None:
