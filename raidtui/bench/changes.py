@@ -7,12 +7,19 @@ stop is heard by the benchmark's worker alone, so that a change is always made w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from raidtui.host.root import Root
+from raidtui.jobs.steps import do_step
 from raidtui.jobs.store import Job, JobError, all_jobs
 from raidtui.jobs.worker import Worker
 from raidtui.model.plan import Plan
+
+SETTLED = "settled"
+"""An entry in the journal of a change that could not be taken back, and that nobody tries to any more."""
 
 
 class ChangeError(Exception):
@@ -84,28 +91,98 @@ class Changes:
             if job.done_steps() != (set(), set()):
                 raise StuckError(str(error)) from error
         if state != "rolled back":
-            raise StuckError(f"{job.plan.title} could not be taken back: {last_reason(job)}")
+            raise StuckError(f"{title_of(job)} could not be taken back: {last_reason(job)}")
 
-    def take_back_rest(self) -> list[str]:
-        """Take back what an earlier worker left when it was killed; return the titles of what was.
+    def take_back_rest(self, *, settle: bool = False) -> Rest:
+        """Take back what an earlier worker left when it was killed.
+
+        Args:
+            settle: whether what cannot be taken back is left as it is, for good: nobody tries it again.
 
         Raises:
-            StuckError: one could not be.
+            StuckError: one could not be, and ``settle`` is not set.
         """
-        found = []
+        back: list[str] = []
+        left: list[str] = []
         for job in reversed(all_jobs(self._folder)):
-            if job.state not in {"made", "rolled back"} and job.done_steps() != (set(), set()):
+            if not _is_open(job):
+                continue
+            since = len(job.entries())
+            try:
                 self._undo(job)
-                found.append(job.plan.title)
-        return found
+                back.append(title_of(job))
+            except StuckError as error:
+                if not settle:
+                    raise
+                left += _not_undone(job, since) or [str(error)]
+                job.note(event=SETTLED, reason=str(error))
+        return Rest(back=tuple(back), left=tuple(left))
+
+    def try_out(self, plans: Sequence[Plan]) -> str:
+        """See that the kernel takes these plans' values, and the present ones; return why not, or "".
+
+        The present values are written back first, which changes nothing: a file that refuses what it has now
+        could not be put back. Then each plan is carried out and taken back. Tools are not run.
+
+        Raises:
+            StuckError: a value was taken, and the old one was refused.
+        """
+        plans = [plan for plan in plans if plan.steps and not any(step.argv for step in plan.steps)]
+        back = {(each.path, each.text): each for plan in plans for step in plan.steps for each in step.undo}
+        for step in back.values():
+            if why := "" if step.argv else do_step(self._root, step, lambda _: None):
+                return f"writing the present value to {step.path} ({step.text}) is refused: {why}"
+        for plan in plans:
+            try:
+                self.make("trial", plan)
+            except StuckError:
+                raise
+            except ChangeError as error:
+                return str(error)
+            self.take_back(down_to=len(self._made) - 1)
+        return ""
+
+
+class Rest(Struct, frozen=True, kw_only=True):
+    """What became of the changes that an earlier worker left.
+
+    Args:
+        back: titles of what was taken back.
+        left: what was not, each with the reason.
+    """
+
+    back: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
 
 def left_behind(folder: Path) -> bool:
-    """Whether a benchmark's folder has changes that were not taken back."""
-    return any(
-        job.state not in {"made", "rolled back"} and job.done_steps() != (set(), set())
-        for job in all_jobs(folder / "changes")
-    )
+    """Whether a benchmark's folder has changes that were not taken back, nor settled."""
+    return any(_is_open(job) for job in all_jobs(folder / "changes"))
+
+
+def _is_open(job: Job) -> bool:
+    if job.state in {"made", "rolled back"} or job.done_steps() == (set(), set()):
+        return False
+    return not any(entry.get("event") == SETTLED for entry in job.entries())
+
+
+def title_of(job: Job) -> str:
+    """Return a job's title, or its id where its plan cannot be read."""
+    try:
+        return job.plan.title
+    except JobError:
+        return job.id
+
+
+def _not_undone(job: Job, since: int) -> list[str]:
+    """Return what could not be undone, as commands, each with its reason."""
+    found, command = [], ""
+    for entry in job.entries()[since:]:
+        if entry.get("event") == "undo":
+            command = str(entry.get("command", ""))
+        elif entry.get("event") == "undo failed":
+            found.append(f"{command}: {entry.get('reason', '')}")
+    return found
 
 
 def last_reason(job: Job) -> str:

@@ -28,6 +28,8 @@ from raidtui.model.units import binary_size
 _LAYOUT_BLOCK, _PRECONDITION_BLOCK = 1 << 20, 128 << 10
 _TRIM_S = 1800.0
 _PAUSE_S = 0.1
+_MOST_TRIED = 8
+"""Of a knob with more values than that, the first and the last one are tried."""
 _SETTLE = Step(
     argv=("udevadm", "settle", "--timeout=10"), why="udev looks at new devices", timeout_s=15.0, may_fail=True
 )
@@ -71,11 +73,23 @@ class Stage:
         trouble = first_trouble(self._root, needs) or self._save_black_box() if needs and not begun else ""
         if trouble:
             raise StageError(trouble)
+        if not begun:
+            self._try_knobs()
         if self._course.place.writes:
             self._refuse_other(self._course.place.needs, self._course.place.device)
             self._hold(self._course.place.device)
         if self._course.place.directory:
             self._make_folder()
+
+    def _try_knobs(self) -> None:
+        """See before the first run that the kernel takes each knob's values, and the present one again."""
+        for axis in self._course.axes:
+            plans = axis.plans if len(axis.plans) <= _MOST_TRIED else (axis.plans[0], axis.plans[-1])
+            if not any(plan.steps for plan in plans):
+                continue
+            self._job.note(event="doing", title=f"trying whether {axis.name} can be set and put back")
+            if trouble := self._changes.try_out(plans):
+                raise StageError(f"{axis.name} cannot be swept: {trouble}; nothing was measured")
 
     def _hold(self, name: str) -> None:
         if trouble := self._holder.take(name):
@@ -100,14 +114,16 @@ class Stage:
         devices = scratch.devices if scratch is not None else (place.device,)
         return save_black_box(self._root, _no_change(devices), self._job.folder / "blackbox")
 
-    def take_back_rest(self) -> None:
-        """Take back what an earlier worker of this job changed and left.
+    def take_back_rest(self, *, settle: bool = False) -> tuple[str, ...]:
+        """Take back what an earlier worker of this job changed and left; return what is left for good.
 
         Raises:
-            ChangeError: something cannot be.
+            ChangeError: something cannot be, and ``settle`` is not set.
         """
-        for title in self._changes.take_back_rest():
+        rest = self._changes.take_back_rest(settle=settle)
+        for title in rest.back:
             self._job.note(event="put back", title=title)
+        return rest.left
 
     def close(self) -> None:
         """Put everything back, and remove the folder with its files.
@@ -121,13 +137,16 @@ class Stage:
         finally:
             self.remove_folder()
 
-    def remove_folder(self) -> None:
-        """Remove the folder that this job made, if it did."""
+    def remove_folder(self) -> str:
+        """Remove the folder that this job made, if it did; return why it is still there, or ""."""
         ours = str(self.folder) in self._made_folders() and not self.folder.is_symlink()
         if self._course.place.directory and ours:
             shutil.rmtree(self.folder, ignore_errors=True)
             if self.folder.exists():  # its file system has become read-only, say
-                self._job.note(event="output", text=f"{self.folder} cannot be removed: do that by hand")
+                why = f"{self.folder} cannot be removed: do that by hand"
+                self._job.note(event="output", text=why)
+                return why
+        return ""
 
     def set_for(self, run: Run) -> Place:
         """Make the host as a run wants it; return where the run is.

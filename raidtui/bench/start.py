@@ -116,23 +116,67 @@ def restore(root: Root) -> list[str]:
     return found
 
 
-def restore_apart() -> int:
-    """The same by workers of their own, which are waited for: signals are for a process's main thread.
+class Restored(Struct, frozen=True, kw_only=True):
+    """What became of an interrupted benchmark. Nothing of it is in the way of later ones any more.
 
-    Returns:
-        How many benchmarks were put back.
+    Args:
+        job: its id.
+        back: titles of what was put back.
+        left: what could not be, each with the reason; it stays as it is.
+    """
+
+    job: str
+    back: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+def settle(root: Root) -> list[Restored]:
+    """Put back what interrupted benchmarks have left, as far as that can be done; note the rest.
 
     Raises:
-        JobError: another job is running, a worker cannot be started, or something could not be put back.
+        JobError: another job is running, or a journal cannot be written.
     """
-    found = interrupted()
-    for job in found:
+    found = []
+    for job in interrupted():
         before = len(job.entries())
-        start_worker(job, back=True)
+        try:
+            BenchWorker(root, job).put_back(settle=True)
+        except OSError as error:
+            why = f"{job.folder} cannot be written to: {error.strerror}"
+            raise JobError(f"{why}; make room there, then ask again") from error
+        found.append(_restored(job, before))
+    return found
+
+
+def settle_apart() -> list[Restored]:
+    """The same by workers of their own, which are waited for: signals are for a process's main thread.
+
+    Raises:
+        JobError: another job is running, or a worker cannot be started, or did not come to its end.
+    """
+    found = []
+    for job in interrupted():
+        before = len(job.entries())
+        start_worker(job, back=True, more=("--settle",))
         for _ in follow(job, since=before):
             pass
-        _must_be_back(job, job.state)
-    return len(found)
+        if job.state not in _OVER:
+            raise JobError(f"benchmark {job.id} is not put back: {_last_reason(job)}")
+        found.append(_restored(job, before))
+    return found
+
+
+def _restored(job: Job, since: int) -> Restored:
+    entries = job.entries()[since:]
+    return Restored(
+        job=job.id,
+        back=tuple(str(each.get("title", "")) for each in entries if each.get("event") == "put back"),
+        left=tuple(str(each.get("text", "")) for each in entries if each.get("event") == "left"),
+    )
+
+
+def _last_reason(job: Job) -> str:
+    return next((str(each["reason"]) for each in reversed(job.entries()) if each.get("reason")), "")
 
 
 def _must_be_back(job: Job, state: str) -> None:
@@ -142,10 +186,9 @@ def _must_be_back(job: Job, state: str) -> None:
         JobError: that is so.
     """
     if state != "rolled back":
-        why = next((str(each["reason"]) for each in reversed(job.entries()) if each.get("reason")), "")
         raise JobError(
-            f"what benchmark {job.id} changed cannot be put back: {why}; once it is put back by hand,"
-            f" remove {job.folder}"
+            f"what benchmark {job.id} changed cannot be put back: {_last_reason(job)}; raidtui bench restore"
+            " puts back what it can, lists the rest, and lets later benchmarks run"
         )
 
 

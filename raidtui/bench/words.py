@@ -21,6 +21,8 @@ def entry_words(entry: Mapping[str, Any]) -> str:
     if event in {"change", "put back", "doing"}:
         word = {"change": "set: ", "put back": "put back: ", "doing": ""}[str(event)]
         return f"     {word}{entry.get('title', '')}"
+    if event == "left":
+        return f"     not put back: {entry.get('text', '')}"
     return words.entry_words(entry)
 
 

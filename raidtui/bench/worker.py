@@ -10,12 +10,13 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
 from msgspec.structs import replace
 
-from raidtui.bench.changes import ChangeError, StuckError
+from raidtui.bench.changes import ChangeError, Changes, StuckError
 from raidtui.bench.course import Course, Run, load_course, point_words
 from raidtui.bench.environment import Wear, read_wear, with_wear
 from raidtui.bench.live import LiveFile, arounds_of_last, last_run, read_live
@@ -73,13 +74,19 @@ class BenchWorker:
                 state, reason = ended, "; ".join(text for text in (reason, trouble) if text)
             return self._end(state, reason)
 
-    def put_back(self) -> str:
+    def put_back(self, *, settle: bool = False) -> str:
         """Take back what a worker that is gone has left, and keep what it had measured; return the state.
 
+        Args:
+            settle: whether what cannot be taken back is noted and left as it is, so that nothing of this
+                benchmark is in the way of later ones.
+
         Raises:
-            JobError: another job is running, or the course cannot be read.
+            JobError: another job is running; or, without ``settle``, the course cannot be read.
         """
         with only_worker(self._job.folder.parent, self._job.id):
+            if settle:
+                return self._settle()
             course = course_of(self._job)
             self._job.keep_room()
             self._job.note(event="work", pid=os.getpid(), back=True)
@@ -89,6 +96,36 @@ class BenchWorker:
             if ended == "stuck" or state == "done":
                 state, reason = ended, trouble
             return self._end("rolled back" if state == "done" else state, reason)
+
+    def _settle(self) -> str:
+        """Put back what can be, note the rest, and come to an end in any case."""
+        with contextlib.suppress(JobError):  # a journal that takes one line more is all that this needs
+            self._job.keep_room()
+        self._job.note(event="work", pid=os.getpid(), back=True)
+        left: list[str] = []
+
+        def rest() -> tuple[str, str]:
+            try:
+                stage = Stage(self._root, self._job, course_of(self._job), self._stopped)
+            except JobError as error:
+                changes = Changes(self._root, self._job.folder).take_back_rest(settle=True)
+                for title in changes.back:
+                    self._job.note(event="put back", title=title)
+                left.extend((*changes.left, f"its files, if it has made any: {error}"))
+            else:
+                left.extend(stage.take_back_rest(settle=True))
+                left.extend(why for why in (stage.remove_folder(),) if why)
+            return "done", ""
+
+        kept, why = self._guarded(self._keep_rest)
+        ended, trouble = self._guarded(rest)
+        left += [f"what it had measured is not kept: {why}"] if kept != "done" else []
+        left += [trouble] if ended != "done" else []
+        for text in left:
+            self._job.note(event="left", text=text)
+        if left:
+            return self._end("failed", f"not put back: {'; '.join(left)}")
+        return self._end("rolled back", "")
 
     def _take_back(self, stage: Stage) -> tuple[str, str]:
         stage.take_back_rest()
@@ -225,8 +262,11 @@ def course_of(job: Job) -> Course:
         raise JobError(f"job {job.id} has no course: {error.strerror}") from error
 
 
-def bench_on(root: Root, folder: Path, *, back: bool = False, measuring: Measuring | None = None) -> int:
+def bench_on(
+    root: Root, folder: Path, *, back: bool = False, settle: bool = False, measuring: Measuring | None = None
+) -> int:
     """Run a worker in this process; return the exit status: 0 done, 1 not, 75 another job is running."""
     job = Job(folder)
     worker = BenchWorker(root, job, measuring)
-    return status_of(job, worker.put_back if back else worker.work, "rolled back" if back else "done")
+    work = partial(worker.put_back, settle=settle) if back else worker.work
+    return status_of(job, work, "rolled back" if back else "done")

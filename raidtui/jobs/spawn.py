@@ -33,8 +33,13 @@ def refuse_busy(folder: Path) -> None:
         raise BusyError(f"another job is running: {other}; wait for it, or cancel it")
 
 
-def start_worker(job: Job, *, back: bool = False) -> None:
+def start_worker(job: Job, *, back: bool = False, more: tuple[str, ...] = ()) -> None:
     """Start a worker in a session of its own: under systemd where that is PID 1, else as an orphan.
+
+    Args:
+        job: what is to be done, or undone.
+        back: whether it is undone.
+        more: further options of the job's ``work``.
 
     Raises:
         BusyError: another job is running.
@@ -43,7 +48,7 @@ def start_worker(job: Job, *, back: bool = False) -> None:
     refuse_busy(job.folder.parent)
     job.keep_room()
     order = (job.order, "work", str(job.folder))
-    argv = (sys.executable, "-m", "raidtui", *order, *(("--back",) if back else ()))
+    argv = (sys.executable, "-m", "raidtui", *order, *(("--back",) if back else ()), *more)
     own = {"PYTHONPATH": str(Path(raidtui.__file__).parents[1]), "SUDO_USER": who(), "LC_ALL": "C.UTF-8"}
     if os.path.isdir("/run/systemd/system") and tool_path("systemd-run"):  # noqa: PTH112
         settings = [f"--setenv={key}={value}" for key, value in own.items()]

@@ -15,6 +15,7 @@ from raidtui.host.facts import why_not
 from raidtui.host.names import canonical_uuid, read_uuid
 from raidtui.host.root import Root
 from raidtui.jobs.trial import discarded, trial_sentence
+from raidtui.model.knob import same_value
 from raidtui.model.plan import Fact, Step
 
 _MEANINGS = {
@@ -72,6 +73,21 @@ def do_step(root: Root, step: Step, say: Say, *, backup: str = "") -> str:
     else:
         reason = _write(root, step)
     return reason or _wait_for(root, step.proves)
+
+
+def reads_so(root: Root, step: Step) -> bool:
+    """Whether a kernel's file has the text already that a step would write, and is still the same one's."""
+    if not step.path or step.argv or step.content is not None or not holds(root, step.needs):
+        return False
+    if step.identity is not None and canonical_uuid(root.text(step.identity[0])) != canonical_uuid(
+        step.identity[1]
+    ):
+        return False
+    text = (root.text(step.path) or "").strip()
+    chosen = text.partition("[")[2].partition("]")[0]  # none [mq-deadline]
+    number, _, whose = text.partition(" ")  # 200000 (system)
+    found = (chosen,) if chosen else (text, number, whose.strip("()"))
+    return any(same_value(each, step.text) for each in found)
 
 
 def _write(root: Root, step: Step) -> str:

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from raidtui.host.root import Root
 from raidtui.jobs.blackbox import save_black_box
-from raidtui.jobs.steps import do_step, first_trouble, holds
+from raidtui.jobs.steps import do_step, first_trouble, holds, reads_so
 from raidtui.jobs.store import BusyError, Job, JobError, only_worker
 from raidtui.model.plan import Harm, Plan, Step
 
@@ -145,7 +145,11 @@ class Worker:
             if step.proves and holds(self._root, step.proves):
                 continue
             self._job.note(event="undo", of=number, command=step.command)
-            if reason := self._do(step):
+            reason = self._do(step)
+            if reason and reads_so(self._root, step):  # the kernel takes no write, and none is needed
+                self._job.note(event="output", text=f"{reason}; it is {step.text} already")
+                continue
+            if reason:
                 self._job.note(event="undo failed", of=number, reason=reason)
                 first = first or reason
                 if place == 0:  # what comes after it stands on it

@@ -27,7 +27,13 @@ def run_bench_order(root: Root, arguments: argparse.Namespace) -> int:
         if arguments.order == "work":
             from raidtui.bench.worker import bench_on  # noqa: PLC0415
 
-            return bench_on(root, arguments.folder, back=arguments.back, measuring=partial(_cost, root))
+            return bench_on(
+                root,
+                arguments.folder,
+                back=arguments.back,
+                settle=arguments.settle,
+                measuring=partial(_cost, root),
+            )
         if arguments.order in _HISTORY:
             from raidtui.orders import bench_history  # noqa: PLC0415
 

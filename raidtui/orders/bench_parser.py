@@ -33,6 +33,7 @@ def add_bench_parser(commands: Commands) -> None:
     work = orders.add_parser("work", help="used by raidtui itself: do a benchmark's work in this process")
     work.add_argument("folder", type=Path)
     work.add_argument("--back", action="store_true")
+    work.add_argument("--settle", action="store_true")
 
 
 _RUN = "Measure one workload. Where several block sizes or depths are given, one after another."

@@ -15,7 +15,7 @@ from raidtui.bench.live import Line
 from raidtui.bench.presets import PRESETS
 from raidtui.bench.record import sample_words
 from raidtui.bench.results import Results
-from raidtui.bench.start import begin, find_bench, news, restore
+from raidtui.bench.start import begin, find_bench, news, restore, settle
 from raidtui.bench.words import entry_words
 from raidtui.host.root import Root
 from raidtui.jobs.spawn import cancel
@@ -94,11 +94,17 @@ def put_back(root: Root) -> int:
     """Put back what interrupted benchmarks have changed."""
     if not root.live:
         raise JobError("a captured tree is only looked at: there is nothing to put back here")
-    found = restore(root)
-    for job_id in found:
-        print(f"{job_id}: all is as it was before; what it had measured is kept")
+    found = settle(root)
+    for each in found:
+        lines = [f"put back: {title}" for title in each.back]
+        lines += [f"not put back: {text}" for text in each.left]
+        lines += [] if each.left else ["all is as it was before; what it had measured is kept"]
+        print("\n".join(visible(f"{each.job}: {line}") for line in lines))
     if not found:
         print("No benchmark was interrupted.")
+    if any(each.left for each in found):
+        print("What is not put back stays as it is until you change it. Later benchmarks are free to run.")
+        return FAILED
     return 0
 
 

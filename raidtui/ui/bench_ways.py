@@ -94,12 +94,22 @@ class BenchWays:
         if await self._app.push_screen_wait(Question(lines, (("y", "put it back"),))) != "y":
             self._app.main.say("nothing was changed", "plain")
             return False
-        count, trouble = await self._benching.restore()
+        found, trouble = await self._benching.restore()
         if trouble:
             self._app.main.say(trouble, "bad")
             return False
-        self._app.main.say(f"{counted(count, 'benchmark')} put back", "ok")
-        return True
+        left = [text for each in found for text in each.left]
+        if not left:
+            self._app.main.say(f"{counted(len(found), 'benchmark')} put back", "ok")
+            return True
+        lines = [[("Not put back:", "bad")], []]
+        for text in left:
+            lines += _prose(visible(text))
+        words = (
+            "It stays as it is until you change it; the log has it, too. Later benchmarks are free to run."
+        )
+        lines += [[], *_prose(words)]
+        return await self._app.push_screen_wait(Question(lines, (("y", "go on"),))) == "y"
 
     async def stop(self, way: UnderWay) -> None:
         """Ask whether a benchmark shall end now, and end it."""

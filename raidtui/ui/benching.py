@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from raidtui.bench.forms.known import Known
     from raidtui.bench.record import Record
     from raidtui.bench.samples import Sample
+    from raidtui.bench.start import Restored
     from raidtui.bench.watching import UnderWay, Watcher
     from raidtui.ui.app import RaidApp
 
@@ -163,28 +164,32 @@ class Benching:
         """Return the titles of the benchmarks that were interrupted and have left something."""
 
         def work() -> tuple[str, ...]:
+            from raidtui.bench.changes import title_of  # noqa: PLC0415
             from raidtui.bench.start import interrupted  # noqa: PLC0415
 
-            return tuple(f"{job.plan.title.removeprefix('bench: ')} ({job.id})" for job in interrupted())
+            return tuple(f"{title_of(job).removeprefix('bench: ')} ({job.id})" for job in interrupted())
 
         return await self._work(work) if self.root.live else ()
 
-    async def restore(self) -> tuple[int, str]:
-        """Put back what interrupted benchmarks have left; return how many, and why not all, or ""."""
+    async def restore(self) -> tuple[Sequence[Restored], str]:
+        """Put back what interrupted benchmarks have left; return what became of it, and why not, or ""."""
 
-        def work() -> tuple[int, str]:
-            from raidtui.bench.start import restore_apart  # noqa: PLC0415
+        def work() -> tuple[Sequence[Restored], str]:
+            from raidtui.bench.start import settle_apart  # noqa: PLC0415
             from raidtui.jobs.store import JobError  # noqa: PLC0415
 
             try:
-                return restore_apart(), ""
+                return settle_apart(), ""
             except JobError as error:
-                return 0, str(error)
+                return (), str(error)
 
-        count, trouble = await self._work(work)
-        if count:
+        found, trouble = await self._work(work)
+        for each in found:
+            for text in each.left:
+                self.note(f"{each.job}: not put back: {text}", Tone.BAD)
+        if found and not any(each.left for each in found):
             self.note("what interrupted benchmarks had changed is put back", Tone.GOOD)
-        return count, trouble
+        return found, trouble
 
     async def change(self, runs: Sequence[int], *, note: str | None = None) -> str:
         """Give runs a note, or without one forget them; return what went wrong, or ""."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from raidtui.bench.changes import ChangeError, Changes, StuckError, left_behind
+from raidtui.bench.changes import ChangeError, Changes, Rest, StuckError, left_behind
 from raidtui.bench.course import Axis
 from raidtui.bench.knobs import BitmapKnob, find_knob, knob_axis, with_undo
 from raidtui.bench.place import Place
@@ -156,8 +156,83 @@ def test_what_cannot_be_put_back_is_told(host: Host, tmp_path: Path) -> None:
         changes.take_back()
     assert (changes.keys, left_behind(tmp_path)) == (("queue_depth 8",), True)
     host.fails.clear()
-    assert Changes(host, tmp_path).take_back_rest() == [plan.title]
+    assert Changes(host, tmp_path).take_back_rest() == Rest(back=(plan.title,))
     assert host.knobs() == AS_BEFORE
+
+
+@pytest.mark.parametrize("code", [errno.EBUSY, errno.EINVAL, errno.EIO, errno.EROFS])
+def test_what_is_the_old_value_already_is_undone(host: Host, tmp_path: Path, code: int) -> None:
+    """The file takes no write at all: the change fails, and there is nothing to put back."""
+    (plan, _) = axis(host, "queue-depth", "8", "32").plans
+    host.fails["device/queue_depth"] = code
+    changes = Changes(host, tmp_path)
+    with pytest.raises(ChangeError) as caught:
+        changes.make("queue_depth 8", plan)
+    assert not isinstance(caught.value, StuckError)
+    assert not left_behind(tmp_path)
+    (scheduler, _) = axis(host, "scheduler", "none", "mq-deadline").plans
+    host.fails["queue/scheduler"] = code
+    with pytest.raises(ChangeError) as caught:
+        changes.make("scheduler none", scheduler)
+    assert not isinstance(caught.value, StuckError)
+    assert not left_behind(tmp_path)
+
+
+def test_what_cannot_be_put_back_is_settled(host: Host, tmp_path: Path) -> None:
+    """All else is put back; what is left is a command and its reason; nobody tries it again."""
+    (plan, _) = axis(host, "queue-depth", "8", "32").plans
+    changes = Changes(host, tmp_path)
+    changes.make("queue_depth 8", plan)
+    host.fails["sdb/device/queue_depth"] = errno.EIO
+    with pytest.raises(StuckError):
+        Changes(host, tmp_path).take_back_rest()
+    rest = Changes(host, tmp_path).take_back_rest(settle=True)
+    assert rest == Rest(left=("echo 32 > /sys/class/block/sdb/device/queue_depth: Input/output error",))
+    assert [host.knobs(disk)["device/queue_depth"] for disk in DISKS] == ["32", "8", "32", "32"]
+    assert not left_behind(tmp_path)
+    assert Changes(host, tmp_path).take_back_rest() == Rest()
+
+
+def test_a_trial_changes_nothing(host: Host, tmp_path: Path) -> None:
+    changes = Changes(host, tmp_path)
+    assert changes.try_out(axis(host, "scheduler", "none", "mq-deadline").plans) == ""
+    assert [host.knobs(disk) for disk in DISKS] == [AS_BEFORE] * 4
+    assert "sda/queue/scheduler none" in host.writes
+    assert (changes.keys, left_behind(tmp_path)) == ((), False)
+
+
+@pytest.mark.parametrize("code", [errno.EBUSY, errno.EINVAL, errno.EIO])
+def test_a_trial_of_a_file_that_refuses_its_present_value(host: Host, tmp_path: Path, code: int) -> None:
+    """It would take the new value, and the old one never again: nothing is written to it."""
+    original = host.write
+
+    def write(path: str, text: str) -> None:
+        if path.endswith("sdc/device/queue_depth") and text == "32":
+            raise OSError(code, os.strerror(code), path)
+        original(path, text)
+
+    host.write = write  # type: ignore[method-assign]
+    why = Changes(host, tmp_path).try_out(axis(host, "queue-depth", "8", "32").plans)
+    assert why.startswith(
+        "writing the present value to /sys/class/block/sdc/device/queue_depth (32) is refused: "
+    )
+    assert [host.knobs(disk) for disk in DISKS] == [AS_BEFORE] * 4
+
+
+def test_a_trial_of_a_value_that_is_refused(host: Host, tmp_path: Path) -> None:
+    plans = axis(host, "queue-depth", "8", "32").plans
+    original = host.write
+
+    def write(path: str, text: str) -> None:
+        if path.endswith("sdc/device/queue_depth") and text == "8":
+            raise OSError(errno.EINVAL, "Invalid argument", path)
+        original(path, text)
+
+    host.write = write  # type: ignore[method-assign]
+    why = Changes(host, tmp_path).try_out(plans)
+    assert why == f"{plans[0].title}: step 3: the kernel does not take this value"
+    assert [host.knobs(disk) for disk in DISKS] == [AS_BEFORE] * 4
+    assert not left_behind(tmp_path)
 
 
 def there_and_back(changes: Changes, plan: Plan) -> None:
@@ -190,7 +265,7 @@ def test_killed_anywhere(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyP
     later.take_back_rest()
     assert [host.knobs(disk) for disk in DISKS] == [AS_BEFORE] * 4
     assert not left_behind(tmp_path)
-    assert later.take_back_rest() == []
+    assert later.take_back_rest() == Rest()
 
 
 def test_a_wish_to_stop_waits_for_the_change(host: Host, tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ from raidtui.bench.knobs import find_knob, knob_axis
 from raidtui.bench.place import Place
 from raidtui.bench.record import PARTIAL, WHOLE
 from raidtui.bench.results import Results
-from raidtui.bench.start import begin, find_bench, interrupted, make_job, news, restore
+from raidtui.bench.start import Restored, begin, find_bench, interrupted, make_job, news, restore, settle
 from raidtui.bench.worker import BenchWorker, bench_on
-from raidtui.jobs.store import BusyError, JobError, jobs_folder, only_worker
+from raidtui.jobs.store import BusyError, Job, JobError, jobs_folder, only_worker
 from raidtui.model.plan import Fact, Kind, Refusal
 from tests.bench.fake_fio import FakeFio
 from tests.bench.host import AS_BEFORE, DISKS, Host
@@ -204,26 +204,69 @@ def test_until_it_is_steady(host: Host, srv: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_knob_that_does_not_come_back(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measure, "run_fio", feeding(1.0, 2.0))
-    job = make_job(host, turned(host, srv))
-    worker = BenchWorker(host, job)
-    original = host.write
-
-    def write(path: str, text: str) -> None:
-        if text == "mq-deadline":
-            raise OSError(5, "Input/output error", path)
-        original(path, text)
-
-    host.write = write  # type: ignore[method-assign]
-    assert worker.work() == "stuck"
-    assert "could not be taken back" in last(job)[1]
+    job = stuck(host, srv, monkeypatch)
     with pytest.raises(
-        JobError, match=f"what benchmark {job.id} changed cannot be put back: .*remove {job.folder}"
+        JobError, match=f"what benchmark {job.id} changed cannot be put back: .*raidtui bench restore puts"
     ):
         restore(host)
-    host.write = original  # type: ignore[method-assign]
+    host.fails.clear()
     assert restore(host) == [job.id]
     assert [host.knobs(disk) for disk in DISKS] == [AS_BEFORE] * 4
+
+
+def stuck(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
+    """A benchmark whose schedulers were taken, and from the first run on are not taken back."""
+    feed = feeding(1.0, 2.0)
+
+    def run(*arguments: Any) -> FioEnd:
+        host.fails["sdb/queue/scheduler"] = errno.EINVAL
+        return feed(*arguments)
+
+    monkeypatch.setattr(measure, "run_fio", run)
+    job = make_job(host, turned(host, srv))
+    assert BenchWorker(host, job).work() == "stuck"
+    assert "could not be taken back" in last(job)[1]
+    return job
+
+
+def test_restore_finds_a_way_out(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What can be is put back, the rest is listed with its command, and later benchmarks run."""
+    job = stuck(host, srv, monkeypatch)
+    left = "echo mq-deadline > /sys/class/block/sdb/queue/scheduler: the kernel does not take this value"
+    assert settle(host) == [Restored(job=job.id, left=(left,))]
+    now = ["[none] mq-deadline" if disk == "sdb" else "none [mq-deadline]" for disk in DISKS]
+    assert [host.knobs(disk)["queue/scheduler"] for disk in DISKS] == now
+    assert (last(job), interrupted()) == (("failed", f"not put back: {left}"), [])
+    assert (restore(host), settle(host)) == ([], [])
+
+
+def test_restore_of_one_that_cannot_be_read(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its course and the plan of its change are damaged, as after a power cut: it is in nobody's way."""
+    job = stuck(host, srv, monkeypatch)
+    (job.folder / "bench.json").write_bytes(b"")
+    for plan in (job.folder / "changes").glob("*/plan.json"):
+        plan.write_bytes(b"")
+    (restored,) = settle(host)
+    assert (restored.job, restored.back, len(restored.left)) == (job.id, (), 2)
+    assert restored.left[0].startswith("this is no plan: ")
+    assert restored.left[1].startswith("its files, if it has made any: this is no course of a benchmark: ")
+    assert interrupted() == []
+
+
+def test_a_knob_that_refuses_is_refused_before_fio(
+    host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends the sweep, and blocks none that comes after it."""
+    host.fails["queue/scheduler"] = errno.EBUSY
+    job = make_job(host, turned(host, srv))
+    assert BenchWorker(host, job).work() == "failed"
+    path = "/sys/class/block/sda/queue/scheduler"
+    why = "the kernel is busy, or another setting stands in the way"
+    assert last(job)[1] == (
+        f"scheduler cannot be swept: writing the present value to {path} (mq-deadline) is refused: {why};"
+        " nothing was measured"
+    )
+    assert (kept(), interrupted()) == ((), [])
 
 
 def test_devices_that_are_others_now(host: Host, srv: Path, fio: FakeFio) -> None:

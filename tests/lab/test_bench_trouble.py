@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.lab.arrays import disk_names
-from tests.lab.benches import begun, bench, kept, read, refused
+from tests.lab.arrays import disk_names, make_array
+from tests.lab.benches import begun, bench, done, kept, read, refused
 from tests.lab.guest import Guest
 
 pytestmark = pytest.mark.usefixtures("no_benchmarks")
@@ -108,6 +108,77 @@ def test_a_fio_that_is_too_old(guest: Guest, small: str) -> None:
     assert refused(guest, *MIXED, f"--directory={small}") == (
         "fio 2.1 is too old: its live stream has no latencies in nanoseconds; install fio 3.1 or newer"
     )
+
+
+@pytest.fixture
+def stripes(guest: Guest) -> str:
+    """A RAID 5 with a preread threshold of 200, which md refuses once the cache has 17 stripes."""
+    made = make_array(guest, "125", 5, disk_names(guest)[:3], chunk=64, extra=["--assume-clean"])
+    folder = f"/sys/block/{made.kernel}/md"
+    assert guest.run(f"echo 200 >{folder}/preread_bypass_threshold").status == 0
+    return made.kernel
+
+
+SWEEP = ("sweep", "--rw=randread", "--size=1m", "--repeats=1")
+READ = ("run", "--rw=randread", "--size=1m")
+
+
+def test_a_knob_that_is_read_only_is_refused_before_fio(guest: Guest, sd: str) -> None:
+    """Nothing was changed, nothing is stuck, and the next benchmark runs."""
+    depth = f"/sys/block/{sd}/device/queue_depth"
+    was = read(guest, depth)
+    made = guest.run(f"mount --bind {depth} {depth} && mount -o remount,bind,ro {depth}")
+    assert made.status == 0, made.output
+    try:
+        why = failed(guest, *SWEEP, f"--device={sd}", "--knob=queue-depth=3,2")
+    finally:
+        assert guest.run(f"umount {depth}").status == 0
+    assert why == (
+        f"queue_depth cannot be swept: writing the present value to /sys/class/block/{sd}/device/queue_depth"
+        f" ({was}) is refused: /sys is mounted read-only here, as in a container; nothing was measured"
+    )
+    assert (read(guest, depth), kept(guest)) == (was, [])
+    done(guest, *READ, f"--device={sd}")
+
+
+def test_a_knob_that_refuses_its_old_value_is_refused_before_fio(guest: Guest, stripes: str) -> None:
+    """It would take 1, and never 200 again."""
+    folder = f"/sys/block/{stripes}/md"
+    assert guest.run(f"echo 17 >{folder}/stripe_cache_size").status == 0
+    why = failed(guest, *SWEEP, f"--device={stripes}", "--knob=preread-bypass-threshold=1,2")
+    assert why == (
+        "preread_bypass_threshold cannot be swept: writing the present value to"
+        f" /sys/class/block/{stripes}/md/preread_bypass_threshold (200) is refused:"
+        " the kernel does not take this value; nothing was measured"
+    )
+    assert (read(guest, f"{folder}/preread_bypass_threshold"), kept(guest)) == ("200", [])
+    done(guest, *READ, f"--device={stripes}")
+
+
+def test_a_knob_that_refuses_its_old_value_in_the_end(guest: Guest, stripes: str) -> None:
+    """Somebody made the cache smaller meanwhile. Restore puts back what it can, and is the way out."""
+    folder = f"/sys/block/{stripes}/md"
+    knobs = ("--knob=preread-bypass-threshold=1", "--knob=group-thread-cnt=1,2")
+    job = begun(guest, *SWEEP, f"--device={stripes}", "--runtime=60", *knobs)
+    assert guest.run(f"echo 17 >{folder}/stripe_cache_size").status == 0
+    ended = bench(guest, "stop")
+    assert (ended.status, "\nstuck: " in ended.stdout) == (1, True), ended.output
+    blocked = bench(guest, *READ, f"--device={stripes}")
+    assert blocked.status == 2, blocked.output
+    assert "raidtui bench restore puts back what it can, lists the rest, and lets later benchmarks run" in (
+        blocked.stderr
+    )
+    restored = bench(guest, "restore")
+    command = f"echo 200 > /sys/class/block/{stripes}/md/preread_bypass_threshold"
+    assert restored.status == 1, restored.output
+    assert restored.stdout == (
+        f"{job}: not put back: {command}: the kernel does not take this value\n"
+        "What is not put back stays as it is until you change it. Later benchmarks are free to run.\n"
+    )
+    now = [read(guest, f"{folder}/{name}") for name in ("preread_bypass_threshold", "group_thread_cnt")]
+    assert now == ["1", "0"]
+    assert done(guest, "restore").stdout == "No benchmark was interrupted.\n"
+    done(guest, *READ, f"--device={stripes}")
 
 
 def test_fio_is_killed_in_the_middle_of_a_sweep(guest: Guest, sd: str) -> None:

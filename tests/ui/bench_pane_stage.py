@@ -8,6 +8,7 @@ from raidtui.bench.ask import Offer, Request
 from raidtui.bench.forms.known import Known
 from raidtui.bench.record import Record
 from raidtui.bench.samples import Sample
+from raidtui.bench.start import Restored
 from raidtui.bench.watching import UnderWay
 from raidtui.model.plan import Refusal
 from raidtui.model.snapshot import Snapshot
@@ -28,6 +29,7 @@ class StagedBenching(Benching):
         way: the newest benchmark.
         records: the history; with ``trouble_of_history`` it cannot be read.
         left: the titles of interrupted ones.
+        not_back: what of each of them cannot be put back.
         done: what was asked for, in order.
         trouble: why nothing can be begun, stopped or changed.
     """
@@ -39,6 +41,7 @@ class StagedBenching(Benching):
         self.records = list(records)
         self.trouble_of_history = ""
         self.left: tuple[str, ...] = ()
+        self.not_back: tuple[str, ...] = ()
         self.done: list[tuple[str, object]] = []
         self.trouble = ""
 
@@ -74,10 +77,11 @@ class StagedBenching(Benching):
     async def interrupted(self) -> tuple[str, ...]:
         return self.left
 
-    async def restore(self) -> tuple[int, str]:
+    async def restore(self) -> tuple[Sequence[Restored], str]:
         self.done.append(("restore", len(self.left)))
-        count, self.left = len(self.left), ()
-        return count, self.trouble
+        found = tuple(Restored(job=title, left=self.not_back) for title in self.left)
+        self.left = ()
+        return found, self.trouble
 
     async def change(self, runs: Sequence[int], *, note: str | None = None) -> str:
         self.done.append(("delete" if note is None else note, tuple(runs)))

@@ -234,6 +234,21 @@ async def test_what_an_interrupted_one_left_is_put_back_before_another_begins() 
         assert benching.done == [("restore", 1)]
 
 
+async def test_what_cannot_be_put_back_is_listed_and_blocks_nothing() -> None:
+    app, benching = measured()
+    benching.left, benching.not_back = ("mixed (x)",), ("echo 8 > /sys/q: Input/output error",)
+    async with app.run_test(size=SMALL) as pilot:
+        await opened(pilot, "n")
+        await until(pilot, lambda: isinstance(app.screen, Question), "the question")
+        await pilot.press("y")
+        await until(pilot, lambda: "Not put back:" in lines_of(pilot, "#question-text"), "what is left")
+        told = " ".join(lines_of(pilot, "#question-text").split())
+        assert "echo 8 > /sys/q: Input/output error" in told
+        assert "Later benchmarks are free to run." in told
+        await pilot.press("y")
+        await until(pilot, lambda: isinstance(app.screen, BenchForm), "the form")
+
+
 async def test_while_one_runs_none_is_begun_and_it_can_be_stopped() -> None:
     app, benching = measured(way=WAY)
     async with app.run_test(size=SMALL) as pilot:
