@@ -7,7 +7,7 @@ the sampling's path.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -17,6 +17,7 @@ from raidtui.host.root import Root
 from raidtui.host.smart import TIMEOUT_S, SmartReader
 from raidtui.host.smart_names import smart_names
 from raidtui.model.disk import Disk
+from raidtui.model.finding import Severity
 from raidtui.model.smart import Measured, SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
@@ -24,6 +25,7 @@ from raidtui.wear.array import ArrayWear, judge_array
 from raidtui.wear.disk import judge_disk
 from raidtui.wear.endurance import Confidence
 from raidtui.wear.entries import Entry, Mark, measured_unit
+from raidtui.wear.faults import told_of
 from raidtui.wear.ledger import Ledger, LedgerError, ledger_path
 from raidtui.wear.pages import PATH, MemoryLedger, Pages, kept_text, read_kept
 from raidtui.wear.record import DiskWear
@@ -322,9 +324,16 @@ def _worn(device: Device, wear: DiskWear | None) -> Device:
         return device
     trouble = wear.trouble
     words = f"{_LEADS[trouble.word]}{trouble.reason}; {trouble.remedy}" if trouble is not None else ""
-    percent, written = wear.percent.percent, wear.written.size_bytes
+    words = words or "; ".join(_bad_places(wear, wear.reading))
+    percent, written = wear.percent.percent, wear.written.known_bytes
     life = int(written / percent * 100) if percent and written else None
     return replace(device, wear_percent=percent, life_bytes=life, trouble=words)
+
+
+def _bad_places(wear: DiskWear, reading: SmartReading) -> Iterator[str]:
+    """Yield what speaks against giving data to a disk that is not dying yet."""
+    told = [told_of(reading, fault) for fault in wear.faults if fault.medium]
+    yield from (each.sentence for each in told if each.severity > Severity.INFO)
 
 
 def _away_s(device: Device, survey: Survey) -> float | None:

@@ -85,6 +85,13 @@ def test_a_member_that_was_away_for_long() -> None:
     assert worn(root(sdz=said()), away(86_400)).devices["sdz"].trouble == ""
 
 
+def test_a_disk_with_bad_places_is_told_before_data_go_to_it() -> None:
+    assert worn(root(sdz=said(reallocated=4)), of("sdz")).devices["sdz"].trouble == ""
+    assert worn(root(sdz=said(reallocated=304)), of("sdz")).devices["sdz"].trouble == (
+        "has remapped 304 bad places (attribute 5 Reallocated_Sector_Ct)"
+    )
+
+
 def test_a_disk_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its count of remapped places has grown since it was last read."""
     path = tmp_path / "wear.sqlite"

@@ -16,7 +16,7 @@ from raidtui.capture.knobs import knob_files
 from raidtui.capture.serials import hash_serials
 from raidtui.host.captured import LINKS
 from raidtui.host.root import Root
-from raidtui.host.smart import smart_outputs
+from raidtui.host.smart import errors_argv, smart_outputs
 from raidtui.host.smart_json import parse_smart
 from raidtui.host.smart_names import smart_names
 from raidtui.host.tools import ToolOutput, output_path
@@ -147,6 +147,8 @@ def _wear(root: Root, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
         found = parse_smart(outputs[-1].stdout, name, outputs[-1].status)
         if isinstance(found, SmartReading) and found.identity:
             known.append(found.identity)
+        if isinstance(found, SmartReading) and found.protocol == "SCSI":
+            yield from _said(root.run(*errors_argv(name), timeout_s=_SMART_S))
     if history := WearDesk(root).kept(known):
         yield PATH, history
 

@@ -10,8 +10,10 @@ import threading
 import time
 from collections.abc import Collection, Mapping
 
+from msgspec.structs import replace
+
 from raidtui.host.root import Root
-from raidtui.host.smart_json import STANDBY_STATUS, UNTOLD_STATUS, parse_smart
+from raidtui.host.smart_json import STANDBY_STATUS, UNTOLD_STATUS, parse_nonmedium, parse_smart
 from raidtui.host.tools import ToolOutput
 from raidtui.host.usage import BLOCK
 from raidtui.model.smart import Measured, NoReading, SmartReading, Unread
@@ -42,7 +44,16 @@ def read_smart(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> SmartRead
         name: the kernel's name of a whole disk, as in /sys/class/block.
         timeout_s: how long smartctl may take.
     """
-    return _result(name, smart_outputs(root, name, timeout_s)[-1])
+    result = _result(name, smart_outputs(root, name, timeout_s)[-1])
+    if isinstance(result, SmartReading) and result.protocol == "SCSI" and result.nonmedium_errors is None:
+        output = root.run(*errors_argv(name), timeout_s=timeout_s)
+        result = replace(result, nonmedium_errors=parse_nonmedium(output.stdout))
+    return result
+
+
+def errors_argv(name: str) -> tuple[str, ...]:
+    """Return the command that reads a SAS disk's error counters, with those that have no key of their own."""
+    return ("smartctl", "--json=co", "-l", "error", "-n", f"standby,{STANDBY_STATUS}", f"/dev/{name}")
 
 
 def smart_outputs(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> tuple[ToolOutput, ...]:

@@ -30,7 +30,11 @@ _ANSWERS = (
 )  # fmt: skip
 _MOST_MESSAGES = 20
 _LONGEST_TEXT = 200
+_MOST_LINES = 2000
 _DECIMAL = re.compile(r"([0-9]{1,20})(?:\.([0-9]{1,9}))?")
+_NONMEDIUM = re.compile(r"Non-medium error count:\s+([0-9]{1,19})\s*")
+_MOST_PLACES = 1 << 32
+"""A raw value beyond that is several figures in one number, and no count of places."""
 
 _REALLOCATED = re.compile(r"Reallocat|Retired_Block|Runtime_Bad_Block|Later_Bad_Block|Grown_Bad")
 _UNCORRECTABLE = re.compile(
@@ -61,6 +65,26 @@ def parse_smart(text: str, name: str = "", status: int | None = None) -> SmartRe
     return _refused(whole, name, exit_status or 0, messages) or _reading(
         whole, name, exit_status or 0, messages
     )
+
+
+def parse_nonmedium(text: str) -> int | None:
+    """Return a SAS disk's non-medium errors from ``smartctl --json=o -l error``.
+
+    smartctl (7.5) has no key for them: they stand in its text, which ``o`` takes into the JSON form.
+    """
+    try:
+        whole = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
+    return _nonmedium(whole) if isinstance(whole, dict) else None
+
+
+def _nonmedium(whole: Mapping[str, Any]) -> int | None:
+    lines = _get(whole, ("smartctl", "output"))
+    for line in lines[:_MOST_LINES] if isinstance(lines, list) else ():
+        if isinstance(line, str) and (found := _NONMEDIUM.fullmatch(line)):
+            return int(found[1])
+    return None
 
 
 def _refused(whole: Mapping[str, Any], name: str, status: int, messages: Sequence[str]) -> NoReading | None:
@@ -116,9 +140,16 @@ def _reading(whole: Mapping[str, Any], name: str, status: int, messages: tuple[s
         power_cycles=_number(whole, "power_cycle_count"),
         temperature_c=None if available is False else _number(whole, "temperature", "current"),
         crc_errors=_first(_crc(attributes), pages.get((6, 0x18))),
-        reallocated=_first(_reallocated(attributes), _number(whole, "scsi_grown_defect_list")),
-        pending=_pending(attributes),
-        uncorrectable=_uncorrectable(attributes),
+        reallocated=_first(
+            _reallocated(attributes), pages.get((3, 0x20)), _number(whole, "scsi_grown_defect_list")
+        ),
+        pending=_first(
+            _pending(attributes),
+            _number(whole, "ata_pending_defects_log", "count"),
+            _number(whole, "scsi_pending_defects", "count"),
+        ),
+        uncorrectable=_first(_uncorrectable(attributes), pages.get((4, 8))),
+        nonmedium_errors=_nonmedium(whole),
         media_errors=_first(_number(health, "media_errors"), _scsi_uncorrected(whole)),
         spare_percent=_first(
             _number(health, "available_spare"), _number(whole, "spare_available", "current_percent")
@@ -208,19 +239,25 @@ def _crc(attributes: Sequence[Attribute]) -> int | None:
 
 
 def _reallocated(attributes: Sequence[Attribute]) -> int | None:
-    return next((each.count for each in attributes if each.id == 5 and _REALLOCATED.match(each.name)), None)
+    return next(
+        (_places(each) for each in attributes if each.id == 5 and _REALLOCATED.match(each.name)), None
+    )
+
+
+def _places(attribute: Attribute) -> int | None:
+    return attribute.count if attribute.count is not None and attribute.count < _MOST_PLACES else None
 
 
 def _pending(attributes: Sequence[Attribute]) -> int | None:
     """Attribute 197. Crucial's Current_Pending_ECC_Cnt flips between 0 and 1 on sound disks: 1 is none."""
     for each in attributes:
         if each.id == 197 and "Pending" in each.name:
-            return 0 if each.count == 1 and "ECC" in each.name else each.count
+            return 0 if each.count == 1 and "ECC" in each.name else _places(each)
     return None
 
 
 def _uncorrectable(attributes: Sequence[Attribute]) -> int | None:
-    counts = [each.count for each in attributes if _UNCORRECTABLE.fullmatch(each.name)]
+    counts = [_places(each) for each in attributes if _UNCORRECTABLE.fullmatch(each.name)]
     return max((count for count in counts if count is not None), default=None)
 
 

@@ -79,6 +79,7 @@ class SmartReading(Struct, frozen=True, kw_only=True):
         crc_errors: transfers between disk and controller that failed (ATA attribute 199): the link's fault.
         reallocated, pending, uncorrectable: ATA's and SCSI's counts of bad places.
         media_errors: NVMe's and SCSI's count of data that could not be corrected.
+        nonmedium_errors: SCSI's errors of the link, the enclosure, or aborted commands.
         spare_percent, spare_threshold_percent: reserve left, and the limit below which it is too little.
         critical_warning: NVMe's bits: 1 spare, 2 temperature, 4 reliability, 8 read-only, 16 backup, 32 PMR.
         endurance_percent: smartctl 7.5's ``endurance_used``.
@@ -117,6 +118,7 @@ class SmartReading(Struct, frozen=True, kw_only=True):
     pending: int | None = None
     uncorrectable: int | None = None
     media_errors: int | None = None
+    nonmedium_errors: int | None = None
     spare_percent: int | None = None
     spare_threshold_percent: int | None = None
     critical_warning: int | None = None

@@ -36,7 +36,7 @@ def judge_array(name: str, key: str, disks: Sequence[DiskWear]) -> ArrayWear:
         disks: the wear of its members' disks.
     """
     readings = [disk.reading for disk in disks if disk.reading is not None]
-    written = {disk.name: disk.written.size_bytes for disk in disks}
+    written = {disk.name: disk.written.known_bytes for disk in disks}
     hours = {reading.name: reading.power_on_hours for reading in readings}
     remedy = "what was it used for: a former member, a single-disk test, a recovery?"
     found = [

@@ -55,7 +55,7 @@ def life_share(disk: DiskWear | None, size_bytes: int) -> Share | None:
         return None
     if disk.rated_bytes:
         return Share(percent=100 * size_bytes / disk.rated_bytes)
-    used, total = disk.percent.percent, disk.written.size_bytes
+    used, total = disk.percent.percent, disk.written.known_bytes
     if used is None or not total:
         return None
     if used == 0:  # a whole percent at most has gone for all that was ever written

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from raidtui.model.smart import Measured, NoReading, SmartReading
-from raidtui.wear.endurance import Confidence, Percent, Written, life_used, with_unit, written
+from raidtui.wear.endurance import Confidence, Percent, Written, life_used, with_unit, without_guess, written
 from raidtui.wear.entries import DAY_S, Entry, samples_of
+from raidtui.wear.faults import faults_of
 from raidtui.wear.findings import findings_of
 from raidtui.wear.forecast import Forecast, forecast, rated_bytes
 from raidtui.wear.record import DiskWear
@@ -39,11 +40,13 @@ def judge_disk(
     if isinstance(reading, NoReading):
         disk = DiskWear(name=reading.name, unread=reading)
         return replace(disk, findings=tuple(findings_of(disk)))
-    promised, percent = written(reading), life_used(reading)
+    found, percent = written(reading), life_used(reading)
+    promised = without_guess(found)
     entry = _entry(reading, promised, percent, measured, at_s)
     entries = [*history, entry]
     verdict = _verdict(promised, entries)
-    corrected = _corrected(promised, verdict, measured)
+    corrected = _corrected(found, verdict, measured)
+    before = _before(entries)
     disk = DiskWear(
         name=reading.name,
         reading=reading,
@@ -52,7 +55,8 @@ def judge_disk(
         promised=promised,
         verdict=verdict,
         rated_bytes=rated_bytes(reading.model, ratings or {}),
-        trouble=find_trouble(reading, _before(entries), outage_s=outage_s),
+        trouble=find_trouble(reading, before, outage_s=outage_s),
+        faults=tuple(faults_of(reading, before, history, at_s)),
         forecast=_forecast(reading, corrected, entries, ratings or {}),
         entry=entry if entry.disk else None,
     )
@@ -82,6 +86,7 @@ def _entry(
         pending=reading.pending,
         uncorrectable=reading.uncorrectable,
         media_errors=reading.media_errors,
+        nonmedium_errors=reading.nonmedium_errors,
         passed=reading.passed,
     )
 
@@ -95,13 +100,13 @@ def _verdict(promised: Written, entries: Sequence[Entry]) -> UnitVerdict:
 
 def _corrected(promised: Written, verdict: UnitVerdict, measured: Measured) -> Written:
     if verdict.kind in {Kind.WRONG, Kind.MEASURED, Kind.CONFIRMED} and verdict.unit_bytes is not None:
-        return with_unit(promised, verdict.unit_bytes, Confidence.MEASURED)
+        return with_unit(without_guess(promised), verdict.unit_bytes, Confidence.MEASURED)
     if promised.confidence is Confidence.STANDARD or promised.unit_bytes is None or promised.count is None:
         return promised
     least = measured.low_bytes
     if least is not None and is_impossible(promised.count, promised.unit_bytes, least):
         why = f"in {unit_words(promised.unit_bytes)} it would be less than the kernel alone has written"
-        return replace(promised, size_bytes=None, confidence=Confidence.UNKNOWN, note=why)
+        return replace(promised, size_bytes=None, confidence=Confidence.UNKNOWN, note=why, guessed=False)
     return promised
 
 
@@ -120,6 +125,7 @@ def _before(entries: Sequence[Entry]) -> SmartReading | None:
         pending=found.pending,
         uncorrectable=found.uncorrectable,
         media_errors=found.media_errors,
+        nonmedium_errors=found.nonmedium_errors,
     )
 
 

@@ -20,6 +20,7 @@ from raidtui.wear.names import (
     HIGH,
     LBA,
     LOW,
+    contradicts,
     host_unit,
     is_decimal,
     percent_used,
@@ -74,6 +75,7 @@ class Written(Struct, frozen=True, kw_only=True):
         source: "attribute 241 Total_LBAs_Written"; "" where the disk counts no writes.
         raw: the counter as it was printed.
         note: what is to be said of it; why it is unknown, if it is.
+        guessed: whether even its unit is a guess: good enough to be shown, and for nothing else.
     """
 
     size_bytes: int | None
@@ -83,6 +85,12 @@ class Written(Struct, frozen=True, kw_only=True):
     confidence: Confidence = Confidence.UNKNOWN
     raw: str = ""
     note: str = ""
+    guessed: bool = False
+
+    @property
+    def known_bytes(self) -> int | None:
+        """``size_bytes`` where it is no guess."""
+        return None if self.guessed else self.size_bytes
 
 
 def life_used(reading: SmartReading) -> Percent:
@@ -122,6 +130,8 @@ def _by_smartctl(reading: SmartReading, percent: int) -> Percent:
             percent=percent, source="smartctl endurance_used", confidence=Confidence.NAMED, raw=str(percent)
         )
     named = _by_attribute(reading)
+    if contradicts(guess):
+        return named
     if named.percent is not None and named.percent != percent and named.source != _source(guess):
         return replace(named, note=f"smartctl takes {percent} % from {_source(guess)}")
     known = _is_known(reading, guess)
@@ -153,6 +163,8 @@ def _by_attribute(reading: SmartReading) -> Percent:
     others = sorted({other for _, other in of_best} - {percent})
     note = f"other attributes say {', '.join(f'{other} %' for other in others)}" if others else ""
     sure = reading.in_database or DEFAULT_NAMES.get(attribute.id) != attribute.name
+    if contradicts(attribute):
+        sure, note = False, f"by its raw value: the normalized one stands at {attribute.value}"
     return Percent(
         percent=percent,
         source=_source(attribute),
@@ -165,6 +177,8 @@ def _by_attribute(reading: SmartReading) -> Percent:
 def _why_no_percent(reading: SmartReading) -> str:
     if reading.smart_available is False:
         return "the disk has no SMART data"
+    if (two := next(filter(contradicts, reading.attributes), None)) is not None:
+        return f"{_source(two)} contradicts itself: {_raw(two)}"
     if reading.attributes and reading.in_database is False:
         return "smartctl does not know this disk, and an attribute's number alone means nothing"
     return "none of the disk's figures tells it"
@@ -241,8 +255,7 @@ def _from_attribute(reading: SmartReading, attribute: Attribute) -> Written:
         raw=attribute.raw_text or str(attribute.raw),
     )
     if not _is_known(reading, attribute):
-        why = f"smartctl does not know this disk: in what unit attribute {attribute.id} counts is not known"
-        return replace(bare, note=why)
+        return _guess(reading, attribute, bare)
     if unit == BARE or unit is None:
         return replace(bare, note=f"{attribute.name} says no unit")
     if unit == LBA:
@@ -253,6 +266,21 @@ def _from_attribute(reading: SmartReading, attribute: Attribute) -> Written:
         note = "the unit is 10^9 bytes by its name; many makers mean 2^30"
         return with_unit(bare, unit, Confidence.ASSUMED, note=note if unit == 10**9 else "")
     return with_unit(bare, unit, Confidence.NAMED)
+
+
+def _guess(reading: SmartReading, attribute: Attribute, bare: Written) -> Written:
+    """The default name says logical sectors, which most disks count: a guess, and a counter at 0 is none."""
+    why = f"smartctl does not know this disk: in what unit attribute {attribute.id} counts is not known"
+    if not attribute.raw:
+        return replace(bare, note=why)
+    unit = reading.sector_bytes or 512
+    found = with_unit(bare, unit, Confidence.ASSUMED, note=f"a guess: {why}; most count sectors")
+    return replace(found, guessed=found.size_bytes is not None)
+
+
+def without_guess(found: Written) -> Written:
+    """Return a counter without a unit where that is a guess."""
+    return replace(found, size_bytes=None, unit_bytes=None, guessed=False) if found.guessed else found
 
 
 def _joined(reading: SmartReading) -> Written | None:

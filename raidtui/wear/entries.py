@@ -46,6 +46,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     pending: int | None = None
     uncorrectable: int | None = None
     media_errors: int | None = None
+    nonmedium_errors: int | None = None
     passed: bool | None = None
 
     @property

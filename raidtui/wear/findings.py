@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import NoReading, SmartReading, Unread
 from raidtui.wear.endurance import Percent, Written
+from raidtui.wear.faults import told_of
 from raidtui.wear.record import DiskWear
 from raidtui.wear.trouble import Trouble
 from raidtui.wear.units import verdict_words
 
 WORN_OUT_PERCENT, WORN_PERCENT = 100, 90
-_BACKUP = 16
+_SPARE, _HOT, _BACKUP, _PMR, _KNOWN = 1, 2, 16, 32, 63
 _FAILED_ONCE, _ERROR_LOG, _TEST_LOG = 32, 64, 128
 _TROUBLE_CODES = {"dying": "dying", "cable?": "cable", "hot": "hot"}
 
@@ -27,6 +28,8 @@ def findings_of(disk: DiskWear) -> Iterator[Finding]:
         severity = Severity.FAILED if trouble.word == "dying" else Severity.ATTENTION
         yield _finding(disk.reading, severity, _TROUBLE_CODES[trouble.word], trouble.reason, trouble.remedy)
     yield from _wear(disk.reading, disk.percent)
+    yield from _warnings(disk.reading, disk.trouble)
+    yield from _faults(disk.reading, disk)
     yield from _errors(disk.reading, disk.trouble)
     yield from _unit(disk.reading, disk)
 
@@ -58,13 +61,43 @@ def _wear(reading: SmartReading, percent: Percent) -> Iterator[Finding]:
     if reading.protocol != "ATA" and spare is not None and limit and spare < limit:
         text = f"has {spare} % of its spare blocks left; {limit} % is the least"
         yield _finding(reading, Severity.DEGRADED, "spare-low", text, "replace it")
-    if (reading.critical_warning or 0) & _BACKUP:
+    elif (reading.critical_warning or 0) & _SPARE:
+        left = f" ({spare} % are left)" if spare is not None else ""
+        text = f"warns that its spare blocks run short{left}"
+        yield _finding(reading, Severity.DEGRADED, "spare-low", text, "replace it")
+
+
+def _warnings(reading: SmartReading, trouble: Trouble | None) -> Iterator[Finding]:
+    """NVMe's critical warnings, but for those that ``_wear`` and ``find_trouble`` tell."""
+    warning = reading.critical_warning or 0
+    if warning & _HOT and trouble is not None and trouble.word != "hot":
+        text = "is too hot by its own limits"
+        yield _finding(reading, Severity.ATTENTION, "hot", text, "look at its airflow")
+    if warning & _BACKUP:
         text = "can no longer save its cache at a power failure"
         yield _finding(reading, Severity.ATTENTION, "backup-failed", text, "replace it")
+    if warning & _PMR:
+        text = "has a persistent memory region that is read-only or has become unreliable"
+        yield _finding(reading, Severity.ATTENTION, "memory-region", text)
+    if unknown := warning & ~_KNOWN:
+        text = f"raises a critical warning that is not known here (0x{unknown:02x})"
+        yield _finding(reading, Severity.ATTENTION, "critical-warning", text, "see its maker's manual")
+
+
+def _faults(reading: SmartReading, disk: DiskWear) -> Iterator[Finding]:
+    """Counts of faults, but for those whose growth is the disk's trouble already."""
+    word = disk.trouble.word if disk.trouble is not None else ""
+    for fault in disk.faults:
+        if (word == "dying" and fault.medium and fault.grown) or (
+            word == "cable?" and fault.field == "crc_errors"
+        ):
+            continue
+        told = told_of(reading, fault)
+        yield _finding(reading, told.severity, told.code, told.sentence, told.remedy)
 
 
 def _errors(reading: SmartReading, trouble: Trouble | None) -> Iterator[Finding]:
-    """What counts over the disk's whole life: bits 5 to 7 of smartctl's status, transfers that failed."""
+    """What counts over the disk's whole life: bits 5 to 7 of smartctl's status."""
     once = [each.name for each in reading.attributes if each.when_failed.casefold() == "past"]
     if once:
         text = f"{', '.join(once)} reached its limit once"
@@ -78,10 +111,6 @@ def _errors(reading: SmartReading, trouble: Trouble | None) -> Iterator[Finding]
     if reading.exit_status & _ERROR_LOG:
         remedy = f"smartctl -l error /dev/{reading.name}"
         yield _finding(reading, Severity.INFO, "error-log", "has entries in its error log", remedy)
-    if reading.crc_errors and (trouble is None or trouble.word != "cable?"):
-        times = "1 transfer" if reading.crc_errors == 1 else f"{reading.crc_errors} transfers"
-        text = f"{times} failed on the way in its life (CRC errors): a cable or connector, at some time"
-        yield _finding(reading, Severity.INFO, "crc-errors", text)
 
 
 def _unit(reading: SmartReading, disk: DiskWear) -> Iterator[Finding]:

@@ -125,7 +125,10 @@ def _oldest(entries: Sequence[Entry], since_s: float) -> Entry | None:
 
 
 def _by_percent(entries: Sequence[Entry], percent: int, unit_bytes: int | None) -> Forecast | None:
-    """The percentage is rounded: what is left is less than a point off, and so is each difference."""
+    """The percentage is rounded: what is left is less than a point off, and so is each difference.
+
+    Of a disk to which nothing is written now there is no likely date: its life so far gives the earliest.
+    """
     now = entries[-1]
     rates = list(_byte_rates(entries, unit_bytes))
     if percent >= 100:
@@ -134,6 +137,8 @@ def _by_percent(entries: Sequence[Entry], percent: int, unit_bytes: int | None) 
     if not slopes:
         return None
     least, best, most = slopes[0]
+    if _per_day(rates) == 0:
+        least = best = 0.0
     return Forecast(
         by="percent",
         ends_s=_date(now.at_s, (100 - percent) / best) if best else None,

@@ -23,10 +23,13 @@ _MAKE = (
         name TEXT NOT NULL, model TEXT NOT NULL, firmware TEXT NOT NULL, hours INTEGER, percent INTEGER,
         size_bytes INTEGER, source TEXT NOT NULL, count INTEGER, unit_bytes INTEGER,
         since TEXT NOT NULL, low_bytes INTEGER, high_bytes INTEGER, crc_errors INTEGER, reallocated INTEGER,
-        pending INTEGER, uncorrectable INTEGER, media_errors INTEGER, passed INTEGER
+        pending INTEGER, uncorrectable INTEGER, media_errors INTEGER, passed INTEGER,
+        nonmedium_errors INTEGER
     )""",
     "CREATE INDEX entry_of ON entry (disk, at_s)",
 )
+_ADDED = ("nonmedium_errors",)
+"""Columns that ledgers of earlier versions do not have. Those versions leave them alone."""
 _THIN = """
 DELETE FROM entry WHERE at_s < ? AND mark IS NULL
     AND id NOT IN (SELECT MAX(id) FROM entry GROUP BY disk, CAST(at_s / ? AS INTEGER))
@@ -53,6 +56,18 @@ class Ledger(Database):
     """
 
     what, schema, make, error = "ledger", SCHEMA, _MAKE, LedgerError
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        if self._missing():
+            with self.writing() as file:
+                for column in self._missing():  # another raidtui may have been faster
+                    file.execute(f"ALTER TABLE entry ADD COLUMN {column} INTEGER")
+
+    def _missing(self) -> list[str]:
+        with self.reading() as file:
+            known = {row[1] for row in file.execute("PRAGMA table_info (entry)").fetchall()}
+        return [column for column in _ADDED if column not in known]
 
     def add(self, *entries: Entry) -> None:
         """Keep readings, all or none.

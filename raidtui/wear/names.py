@@ -31,6 +31,7 @@ _NO_LIFE = re.compile(r"spare|reserv|rsvd|rsrvd|energy|block|blk|test|die|protec
 # Normalized values count down from 100 by definition; for these the raw value is something else.
 _NORMALIZED = re.compile(r"ssd_life_left(_perc)?|wear_leveling_count|media_wearout_indicator")
 _RAW = re.compile(r"remaining_lifetime_perc|percent_life_remaining")
+_LEAST_LEFT = 10  # a raw value below that beside a value of 100 may be anything
 _BY_LEVELING = ("wear_leveling_count", "media_wearout_indicator")
 
 _UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
@@ -51,6 +52,8 @@ def percent_used(attribute: Attribute) -> int | None:
         return None if raw is None or raw > 10_000 else (10_000 - raw) // 100
     if name == "media_wearout_indicator" and attribute.id == 230:
         return _packed(attribute.raw)
+    if name == "ssd_life_left" and value is not None and contradicts(attribute):
+        return 100 - (raw or 0) if value == 100 and (raw or 0) > _LEAST_LEFT else None
     if _NORMALIZED.fullmatch(name):
         # 0 is no normalized value of the standard's: worn out where there is a threshold, else not counted.
         return None if value is None or (value == 0 and not attribute.threshold) else 100 - value
@@ -61,6 +64,18 @@ def percent_used(attribute: Attribute) -> int | None:
     if _LEFT.search(name):
         return _from_left(name, value, raw)
     return None
+
+
+def contradicts(attribute: Attribute) -> bool:
+    """Whether value and raw value of ``SSD_Life_Left`` tell of two lives.
+
+    The raw value is the percentage left, or used, or (with a threshold: SandForce, Seagate) something else.
+    Some firmware of Phison's has a value that stands at 100 for ever: the raw one then tells what is left.
+    """
+    value, raw = attribute.value, attribute.count
+    if attribute.name.casefold() != "ssd_life_left" or attribute.threshold or value is None or raw is None:
+        return False
+    return 0 < value <= 100 and 0 < raw <= 100 and raw not in {value, 100 - value}
 
 
 def _from_left(name: str, value: int | None, raw: int | None) -> int | None:

@@ -8,6 +8,7 @@ from raidtui.model.finding import Finding
 from raidtui.model.smart import NoReading, SmartReading
 from raidtui.wear.endurance import Percent, Written
 from raidtui.wear.entries import Entry
+from raidtui.wear.faults import Fault
 from raidtui.wear.forecast import Forecast
 from raidtui.wear.trouble import Trouble
 from raidtui.wear.units import Kind, UnitVerdict
@@ -23,6 +24,7 @@ class DiskWear(Struct, frozen=True, kw_only=True):
         promised: its counter with the unit that its name promises: what the ledger keeps.
         verdict: what comparing with the kernel says of that unit.
         rated_bytes: what its maker lets be written to it, where the user said so.
+        faults: the counts of bad places and failed transfers that are not 0.
         entry: for the ledger; None where the disk has no serial number and no WWN.
     """
 
@@ -35,6 +37,7 @@ class DiskWear(Struct, frozen=True, kw_only=True):
     verdict: UnitVerdict = UnitVerdict(kind=Kind.OPEN, unit_bytes=None)
     rated_bytes: int | None = None
     trouble: Trouble | None = None
+    faults: tuple[Fault, ...] = ()
     forecast: Forecast | None = None
     findings: tuple[Finding, ...] = ()
     entry: Entry | None = None

@@ -72,6 +72,7 @@ def _disk(disk: DiskWear) -> dict[str, Any]:
         "pending": reading and reading.pending,
         "uncorrectable": reading and reading.uncorrectable,
         "media_errors": reading and reading.media_errors,
+        "nonmedium_errors": reading and reading.nonmedium_errors,
         "trim_zeroed": reading and reading.trim_zeroed,
         "trouble": disk.trouble and disk.trouble.word,
         "forecast": _forecast(disk),
@@ -117,7 +118,19 @@ def metric_lines(disks: Sequence[DiskWear]) -> Iterator[str]:
         ("raidtui_disk_crc_errors_total", "counter", "Failed transfers.", _values(disks, "crc_errors")),
         ("raidtui_disk_reallocated_total", "counter", "Remapped places.", _values(disks, "reallocated")),
         ("raidtui_disk_pending", "gauge", "Unreadable places.", _values(disks, "pending")),
+        (
+            "raidtui_disk_uncorrectable_total",
+            "counter",
+            "Uncorrectable errors.",
+            _values(disks, "uncorrectable"),
+        ),
         ("raidtui_disk_media_errors_total", "counter", "Media errors.", _values(disks, "media_errors")),
+        (
+            "raidtui_disk_nonmedium_errors_total",
+            "counter",
+            "Non-medium errors.",
+            _values(disks, "nonmedium_errors"),
+        ),
         (
             "raidtui_disk_findings",
             "gauge",

@@ -2,7 +2,7 @@
 
 Transfers that fail on the way (attribute 199, CRC errors) and link resets are the link's: cable, connector,
 backplane, power. Places that cannot be read, are remapped or wait for it are the disk's. All of these count
-over a disk's whole life: only their growth is news.
+over a disk's whole life: only their growth is news here; ``wear.faults`` judges how many there are.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from raidtui.model.smart import SmartReading
 from raidtui.model.units import counted, duration
+from raidtui.wear.faults import HANDFUL
 
 SHORT_OUTAGE_S = 600.0
 """A disk that is back so soon was not gone: its link was."""
@@ -80,10 +81,13 @@ def _says_itself(now: SmartReading) -> Iterator[str]:
 
 
 def _medium(now: SmartReading, before: SmartReading | None) -> Iterator[str]:
+    """An SSD that retires a block or two is no dying disk."""
     if before is None:
         return
+    remapped = _growth(before.reallocated, now.reallocated)
+    if remapped >= (HANDFUL if now.rotation_rpm == 0 else 1):
+        yield f"{remapped} more {'place was' if remapped == 1 else 'places were'} remapped"
     for old, new, one, many in (
-        (before.reallocated, now.reallocated, "place was remapped", "places were remapped"),
         (before.pending, now.pending, "place cannot be read", "places cannot be read"),
         (before.uncorrectable, now.uncorrectable, "error was uncorrectable", "errors were uncorrectable"),
         (before.media_errors, now.media_errors, "media error", "media errors"),

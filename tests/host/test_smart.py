@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raidtui.host.memory_root import MemoryRoot
-from raidtui.host.smart import SmartReader, read_measured, read_smart, smart_argv
+from raidtui.host.smart import SmartReader, errors_argv, read_measured, read_smart, smart_argv
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.model.smart import Measured, NoReading, SmartReading, Unread
 from tests.wear.disks import text_of
@@ -55,6 +56,25 @@ def _answers(*outputs: tuple[int | None, str]) -> Callable[[tuple[str, ...]], To
 def test_the_command() -> None:
     assert smart_argv("sda") == ASK
     assert smart_argv("cciss/c0d0")[-1] == "/dev/cciss/c0d0"
+
+
+def test_a_sas_disk_is_asked_for_its_non_medium_errors_too() -> None:
+    text = json.dumps(
+        {"smartctl": {"output": ["Error counter log:", "", "Non-medium error count:     1445"]}}
+    )
+    host = Host(_answers((0, text_of("toshiba-pm5")), (0, text)))
+    found = read_smart(host, "sda")
+    assert isinstance(found, SmartReading)
+    assert found.nonmedium_errors == 1445
+    assert [argv for argv, _ in host.asked] == [ASK, errors_argv("sda")]
+    assert errors_argv("sda") == ("smartctl", "--json=co", "-l", "error", "-n", "standby,3", "/dev/sda")
+
+
+@pytest.mark.parametrize("said", ["", "{", "[]", '{"smartctl":{"output":"Non-medium error count: 1"}}'])
+def test_without_an_answer_non_medium_errors_are_not_known(said: str) -> None:
+    found = read_smart(Host(_answers((0, text_of("toshiba-pm5")), (1, said))), "sda")
+    assert isinstance(found, SmartReading)
+    assert found.nonmedium_errors is None
 
 
 def test_a_disk_is_asked_once() -> None:

@@ -18,7 +18,7 @@ from raidtui.wear.array import judge_array
 from raidtui.wear.endurance import Confidence
 from raidtui.wear.report import metric_lines, wear_dict, wear_of_text
 from raidtui.wear.units import Kind
-from tests.wear.disks import NAMES, text_of
+from tests.wear.disks import NAMES, facts, smartctl_json, text_of
 from tests.wear.hosts import TB, asleep, evo
 
 HOUSE = Path(__file__).parents[2]
@@ -88,6 +88,9 @@ def test_every_word() -> None:
 
 def test_every_metric() -> None:
     disks = [wear_of_text(text_of(name, "sda"), "x") for name in NAMES]
+    sas = facts("toshiba-pm5")
+    sas["scsi"]["nonmedium"] = 3
+    disks.append(wear_of_text(json.dumps(smartctl_json(sas)), "x"))
     kinds = dict(line.split(" ")[2:4] for line in metric_lines(disks) if line.startswith("# TYPE"))
     told = {name: row.split(" | ")[1] for name, row in rows("## `--prometheus`").items()}
     assert told == kinds

@@ -54,14 +54,14 @@ def body(said: Mapping[str, str], *arrays: ArraySpec, width: int = 80, **more: A
 
 def test_columns() -> None:
     assert text([head_line(80)]) == (
-        " disk      model                   left   worn by       written per day    ends"
+        " disk      model                   left   worn by       written   daily    ends"
     )
     assert text([head_line(80, since=True)]) == (
-        " disk      model                   left   worn by    since mark of life    ends"
+        " disk      model                   left   worn by    since mark    life    ends"
     )
     assert text([head_line(120)]) == (
         " disk      model                           serial              age  temp.  left   worn by "
-        "      written per day    ends"
+        "      written   daily    ends"
     )
     assert text([head_line(60)]) == " disk      model       left   worn by       written    ends"
 
@@ -119,7 +119,7 @@ def changed(name: str, **known: Any) -> str:
         ),
         (
             changed("samsung-sm843t", in_database=False),
-            " sda ?     SAMSUNG MZ7WD240HAFV-…     ?   unknown             ?       ·       ·",
+            " sda ?     SAMSUNG MZ7WD240HAFV-…     ?   unknown       ~111 TB       ·       ·",
         ),
         (
             changed("intel-s3500-240", model="evil\x1b[2J\nmodel 写真と音楽と動画と文書"),
@@ -203,9 +203,9 @@ def test_healthy() -> None:
         body(FOUR)
         == """\
  data      sda ██████████████████  12.4 TB    recover writes 225 GB to one
-           sdb ██████████████████  12.4       disk, about 0.064 % of its life
-           sdc ██████████████████  12.4
-           sdd ██████████████████  12.4
+           sdb ██████████████████  12.4 TB    disk, about 0.064 % of its life
+           sdc ██████████████████  12.4 TB
+           sdd ██████████████████  12.4 TB
  data      sda, sdb, sdc and sdd are Samsung SSD 850 EVO 500GB with firmware
            EMT02B6Q, 4700 hours in service: what fails one of them may fail all
            at once
@@ -229,9 +229,9 @@ def test_out_of_line_with_what_a_recover_cost() -> None:
     assert (
         body(SKEWED, spells=SPELLS, width=108)
         == """\
- data      sda ██████▉                             12.4       sdd is out of line: 5.0 x the others: 49.3 TB
-           sdb ██████▉                             12.4       more were written to it
-           sdc ██████▉                             12.4
+ data      sda ██████▉                             12.4 TB    sdd is out of line: 5.0 x the others: 49.3 TB
+           sdb ██████▉                             12.4 TB    more were written to it
+           sdc ██████▉                             12.4 TB
            sdd ██████████████████████████████████  61.7 TB
            → what was it used for: a former member, a single-disk test, a recovery?
            14 Nov 21:25 recover: 1.62 TB to sdd (0.3 % of its life)
@@ -252,9 +252,9 @@ def test_arrays_on_the_same_disks_are_shown_once() -> None:
     )
     lines = body(SKEWED, *arrays).split("\n")
     assert lines[:5] == [
-        " data      sda ███▋                12.4       sdd is out of line: 5.0 x the",
-        " root      sdb ███▋                12.4       others: 49.3 TB more were written",
-        " scratch   sdc ███▋                12.4       to it",
+        " data      sda ███▋                12.4 TB    sdd is out of line: 5.0 x the",
+        " root      sdb ███▋                12.4 TB    others: 49.3 TB more were written",
+        " scratch   sdc ███▋                12.4 TB    to it",
         "           sdd ██████████████████  61.7 TB",
         "           → what was it used for: a former member, a single-disk test, a",
     ]
@@ -277,7 +277,7 @@ def test_worn_out_and_dying_come_first() -> None:
         " sdd ▲     has used 95 % of its rated life (attribute 177 Wear_Leveling_Count)",
         "           → replace it in good time, and not all members on one day",
         " data      sda ██████████████████  12.4 TB    recover writes 225 GB to one",
-        "           sdb █████████████████▍  12.0       disk, about 0.064 to 2 % of its",
+        "           sdb █████████████████▍    12 TB    disk, about 0.064 to 2 % of its",
     ]
 
 
@@ -309,7 +309,7 @@ def test_one_cannot_be_read_and_one_sleeps() -> None:
            → run raidtui as root (sudo raidtui)
  data      sda ██████████████████  12.4 TB    recover writes 225 GB to one
            sdb not read                       disk, about 0.064 % of its life
-           sdc ██████████████████  12.4
+           sdc ██████████████████  12.4 TB
            sdd asleep
  sdd       is asleep (standby) and was not woken
  data      sda and sdc are Samsung SSD 850 EVO 500GB with firmware EMT02B6Q,
@@ -329,8 +329,8 @@ def test_what_is_unknown_has_no_bar() -> None:
 def test_since_the_mark() -> None:
     lines = body(FOUR, since={"sda": 216 * GB, "sdb": 0, "sdd": 441 * GB}).split("\n")
     assert lines[:4] == [
-        " data      sda ████████▉            216       recover writes 225 GB to one",
-        "           sdb                        0       disk, about 0.064 % of its life",
+        " data      sda ████████▉            216 GB    recover writes 225 GB to one",
+        "           sdb                         0 B    disk, about 0.064 % of its life",
         "           sdc not read at the mark",
         "           sdd ██████████████████   441 GB",
     ]

@@ -84,6 +84,8 @@ def _scsi(whole: dict[str, Any], known: Mapping[str, Any]) -> None:
     }
     if "grown_defects" in known:
         whole["scsi_grown_defect_list"] = known["grown_defects"]
+    if "nonmedium" in known:
+        whole["smartctl"]["output"] = ["", f"Non-medium error count: {known['nonmedium']:8}", ""]
     if "percent" in known:
         whole["scsi_percentage_used_endurance_indicator"] = known["percent"]
 

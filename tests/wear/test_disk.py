@@ -11,7 +11,9 @@ from msgspec.structs import replace
 from raidtui.host.smart_json import parse_smart
 from raidtui.model.finding import Severity
 from raidtui.model.smart import Measured, NoReading, SmartReading, Unread
+from raidtui.wear.costs import life_share
 from raidtui.wear.disk import judge_disk
+from raidtui.wear.endurance import Percent
 from raidtui.wear.entries import DAY_S, Entry
 from raidtui.wear.record import DiskWear
 from raidtui.wear.units import MIB
@@ -62,6 +64,29 @@ def test_the_sata_dom_as_sectors_is_impossible_and_then_measured() -> None:
     assert first.written.note == ("in 512-byte sectors it would be less than the kernel alone has written")
     assert _told(first) == [("unit-impossible", f"attribute 241 Total_LBAs_Written: {first.written.note}")]
     assert (second.written.size_bytes, second.written.confidence) == (16835 * MIB, "measured")
+
+
+def _strange(count: int, kib: int, *history: Entry) -> DiskWear:
+    disk = ssd(f"241 Total_LBAs_Written 100 0 {count}", serial="ODD1", in_database=False)
+    return judge_disk(_asked(disk, kib * 1024), NOW_S + len(history), history, {"Example": 150 * 10**12})
+
+
+def test_a_guess_is_shown_and_nothing_follows_from_it() -> None:
+    disk = _strange(4_000_000_000, 10)
+    assert (disk.written.size_bytes, disk.written.confidence) == (2_048_000_000_000, "assumed")
+    assert disk.promised.size_bytes is None
+    assert disk.entry is not None
+    assert (disk.entry.size_bytes, disk.entry.unit_bytes, disk.entry.count) == (None, None, 4_000_000_000)
+    assert disk.forecast is None
+    assert life_share(replace(disk, rated_bytes=None, percent=Percent(percent=50)), 10**12) is None
+
+
+def test_a_guess_gives_way_to_what_the_kernel_shows() -> None:
+    assert _strange(16737, 3930090).written.size_bytes is None
+    first = _strange(16737, 3930090).entry
+    assert first is not None
+    second = _strange(16835, 4030760, first).written
+    assert (second.size_bytes, second.confidence, second.guessed) == (16835 * MIB, "measured", False)
 
 
 def test_a_name_without_a_unit_is_measured() -> None:

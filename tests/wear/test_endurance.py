@@ -45,6 +45,11 @@ def test_what_is_unknown_says_why(name: str) -> None:
         ("231 SSD_Life_Left 97 10 0", 3),  # SandForce: the raw value is none
         ("231 SSD_Life_Left 93 10 6577408 0x00000000645d00", 7),  # Seagate: packed
         ("231 SSD_Life_Left 14 0 86", 86),  # Kingston: the raw value is the used part
+        ("231 SSD_Life_Left 97 10 1", 3),
+        ("231 SSD_Life_Left 100 10 74", 0),
+        ("231 SSD_Life_Left 100 0 0", 0),  # Kingston, new
+        ("231 SSD_Life_Left 100 0 5", None),  # worn out, or anything
+        ("231 SSD_Life_Left 90 0 74", None),
         ("231 SSD_Life_Left 0 10 0", 100),
         ("231 SSD_Life_Left 0 0 95", None),  # no normalized values in this firmware
         ("231 SSD_Life_Left 200 0 95", None),
@@ -126,6 +131,21 @@ def test_smartctls_guess_does_not_stand_against_a_name_in_percent() -> None:
     assert found.note == "smartctl takes 0 % from attribute 177 Wear_Leveling_Count"
 
 
+@pytest.mark.parametrize("known", [{}, {"endurance": 0}])
+def test_a_value_that_stands_at_one_hundred_for_ever(known: dict[str, int]) -> None:
+    """Phison and Kingston: the raw value is what is left."""
+    found = life_used(ssd("231 SSD_Life_Left 100 0 74", "241 Lifetime_Writes_GiB 100 0 392000", **known))
+    assert (found.percent, found.source, found.confidence) == (26, "attribute 231 SSD_Life_Left", "assumed")
+    assert found.note == "by its raw value: the normalized one stands at 100"
+
+
+@pytest.mark.parametrize("known", [{}, {"endurance": 0}])
+def test_a_life_that_contradicts_itself_is_unknown(known: dict[str, int]) -> None:
+    found = life_used(ssd("231 SSD_Life_Left 100 0 5", **known))
+    assert (found.percent, found.confidence) == (None, "unknown")
+    assert found.note == "attribute 231 SSD_Life_Left contradicts itself: value 100, raw 5"
+
+
 def test_smartctls_figure_of_a_hard_disk_is_passed_over() -> None:
     assert life_used(ssd(endurance=3, rotation_rpm=7200)).percent is None
 
@@ -195,11 +215,18 @@ def test_a_default_name_is_no_name() -> None:
     assert life_used(found).note == (
         "smartctl does not know this disk, and an attribute's number alone means nothing"
     )
-    assert written(found).size_bytes is None
-    assert written(found).count == 1000
-    assert written(found).note == (
-        "smartctl does not know this disk: in what unit attribute 241 counts is not known"
+
+
+def test_the_writes_of_a_disk_that_smartctl_does_not_know_are_a_guess() -> None:
+    found = written(ssd("241 Total_LBAs_Written 99 0 1000", in_database=False))
+    assert (found.size_bytes, found.confidence, found.guessed) == (512_000, "assumed", True)
+    assert found.known_bytes is None
+    assert found.note == (
+        "a guess: smartctl does not know this disk: in what unit attribute 241 counts is not known; "
+        "most count sectors"
     )
+    at_nothing = written(ssd("241 Total_LBAs_Written 99 0 0", in_database=False))
+    assert (at_nothing.size_bytes, at_nothing.count, at_nothing.confidence) == (None, 0, "unknown")
 
 
 def test_where_nobody_says_whether_the_disk_is_known_the_name_is_assumed_to_be_right() -> None:

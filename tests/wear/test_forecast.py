@@ -57,6 +57,14 @@ def test_by_the_percentage_with_its_rounding() -> None:
     assert (_days(found.earliest_s), _days(found.latest_s)) == (718, 889)
 
 
+def test_a_disk_to_which_nothing_is_written_has_no_end() -> None:
+    entries = [_at(40, 9 * TB, 20, 999), _at(30, 9 * TB, 20), _at(0, 9 * TB, 20, 10_000)]
+    found = forecast(entries)
+    assert found is not None
+    assert (found.by, found.per_day_bytes, found.ends_s, found.latest_s) == ("percent", 0, None, None)
+    assert _days(found.earliest_s) == round(79 / 21 * 10_000 / 24)
+
+
 def test_one_point_more_is_no_slope_yet() -> None:
     found = forecast([_at(100, percent=19), _at(0, percent=20, hours=1000 * 24)])
     assert found is not None

@@ -48,6 +48,7 @@ def test_what_is_kept_comes_back(tmp_path: Path) -> None:
         pending=2,
         uncorrectable=3,
         media_errors=4,
+        nonmedium_errors=5,
         passed=False,
     )
     path = tmp_path / "state" / "wear.sqlite"
@@ -60,6 +61,35 @@ def test_what_is_kept_comes_back(tmp_path: Path) -> None:
         assert ledger.entries("SER1") == (BASE,)
         assert ledger.entries("SER1", since_s=BASE.at_s + 1) == ()
         assert ledger.entries("nobody") == ()
+
+
+_FIRST_FORM = """CREATE TABLE entry (
+    id INTEGER PRIMARY KEY, disk TEXT NOT NULL, at_s REAL NOT NULL, mark INTEGER,
+    name TEXT NOT NULL, model TEXT NOT NULL, firmware TEXT NOT NULL, hours INTEGER, percent INTEGER,
+    size_bytes INTEGER, source TEXT NOT NULL, count INTEGER, unit_bytes INTEGER,
+    since TEXT NOT NULL, low_bytes INTEGER, high_bytes INTEGER, crc_errors INTEGER, reallocated INTEGER,
+    pending INTEGER, uncorrectable INTEGER, media_errors INTEGER, passed INTEGER)"""
+
+
+def test_a_ledger_of_before_gains_the_new_column(tmp_path: Path) -> None:
+    path = tmp_path / "wear.sqlite"
+    file = sqlite3.connect(path)
+    file.execute(_FIRST_FORM)
+    file.execute("CREATE TABLE mark (id INTEGER PRIMARY KEY, at_s REAL, kind TEXT, what TEXT)")
+    columns = "disk, at_s, name, model, firmware, source, since"
+    old = f"INSERT INTO entry ({columns}) VALUES (?, 1, '', '', '', '', '')"  # noqa: S608
+    file.execute(old, ("SER1",))
+    file.execute("PRAGMA user_version = 1")
+    file.commit()
+    file.close()
+    with Ledger(path) as ledger:
+        ledger.add(_entry(0, 1000, nonmedium_errors=7))
+        assert [each.nonmedium_errors for each in ledger.entries("SER1")] == [None, 7]
+    with sqlite3.connect(path) as file:  # a raidtui of before still writes into it
+        file.execute(old, ("SER1",))
+    file.close()
+    with Ledger(path) as ledger:
+        assert len(ledger.entries("SER1")) == 3
 
 
 def test_marks_name_moments(tmp_path: Path) -> None:

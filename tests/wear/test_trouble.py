@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from raidtui.model.smart import SmartReading
+from raidtui.wear.faults import HANDFUL
 from raidtui.wear.trouble import Trouble, find_trouble
 from tests.wear.disks import facts, reading, reading_of, ssd
 
@@ -60,7 +61,7 @@ def test_a_long_absence_is_no_cable() -> None:
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        ({"reallocated": 1}, "1 more place was remapped"),
+        ({"reallocated": 5}, "5 more places were remapped"),
         ({"reallocated": 8}, "8 more places were remapped"),
         ({"pending": 2}, "2 more places cannot be read"),
         ({"uncorrectable": 1}, "1 more error was uncorrectable"),
@@ -68,6 +69,14 @@ def test_a_long_absence_is_no_cable() -> None:
 )
 def test_bad_places_are_the_disks(more: dict[str, int], reason: str) -> None:
     assert find_trouble(_after(**more), SOUND) == Trouble(word="dying", reason=reason, remedy=DISK)
+
+
+def test_a_hard_disks_first_bad_place_is_news_and_an_ssds_is_not() -> None:
+    disk = replace(SOUND, rotation_rpm=7200)
+    assert find_trouble(replace(disk, reallocated=1), disk) == Trouble(
+        word="dying", reason="1 more place was remapped", remedy=DISK
+    )
+    assert find_trouble(_after(reallocated=4), SOUND) is None
 
 
 def test_media_errors_are_the_disks() -> None:
@@ -154,5 +163,8 @@ def test_growth_of_one_count_decides(before: list[int], more: int, which: int) -
     old = dict(zip(COUNTS, before, strict=True))
     new = {**old, COUNTS[which]: old[COUNTS[which]] + more}
     found = find_trouble(_after(**new), _after(**old))
+    if which == 1 and more < HANDFUL:
+        assert found is None
+        return
     assert found is not None
     assert found.word == ("cable?" if which == 0 else "dying")

@@ -48,7 +48,7 @@ def _rate_width(width: int) -> int:
 
 def head_line(width: int, *, since: bool = False) -> Line:
     """Return the names of the columns; of those of what was written, since the mark or ever."""
-    amount, rate = ("since mark", "of life") if since else ("written", "per day")
+    amount, rate = ("since mark", "life") if since else ("written", "daily")
     wide = f"{'serial':<{_SERIAL}}{'age':>{_AGE}}{'temp.':>{_TEMPERATURE}}" if width >= WIDE else ""
     of_rate = f"{rate:>{_RATE}}" if _rate_width(width) else ""
     text = (

@@ -26,7 +26,6 @@ from raidtui.wear_desk import DiskHistory, WearLook
 LABEL = 11
 _SPELLS = 2
 _BAR_OF_DAY = 48
-_UNITS = (("PB", 10**15), ("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3), ("B", 1))
 
 
 class Group(Struct, frozen=True, kw_only=True):
@@ -166,35 +165,23 @@ def _bars(group: Group, look: WearLook, width: int, *, since: bool) -> Iterator[
     disks = {disk.name: disk for disk in look.disks}
     sizes = {name: _amount(disks.get(name), look, since=since) for name in group.disks}
     largest = max((size for size in sizes.values() if size is not None), default=0)
-    unit, factor = _unit([size for size in sizes.values() if size])
     odd = odd_names(look)
     cells, names = (34 if width >= WIDE else 18), max(len(name) for name in group.disks)
-    marked, decimals = False, 0 if largest >= 100 * factor else 1
     for name, size in sizes.items():
         role = "warn" if name in odd else "plain"
         if size is None:
             words = _why_none(disks.get(name), since=since)
             yield [(f"{fit(visible(name), names)} ", "plain"), (fit(words, cells + 9), "dim")]
             continue
-        with_unit = size == largest and not marked
-        marked = marked or with_unit
-        figure = f"{size / factor:>5.{decimals}f} {unit if with_unit else '':<3}"
         filled = bar(size / largest if largest else 0.0, cells).replace("░", " ")
-        yield [(f"{fit(visible(name), names)} ", "plain"), (filled, role), (f" {figure}", role)]
+        figure = f" {decimal_size(size):>8} "
+        yield [(f"{fit(visible(name), names)} ", "plain"), (filled, role), (figure, role)]
 
 
 def _amount(disk: DiskWear | None, look: WearLook, *, since: bool) -> int | None:
     if disk is None:
         return None
-    return look.since.get(disk.name) if since else disk.written.size_bytes
-
-
-def _unit(sizes: Sequence[int]) -> tuple[str, int]:
-    """Return the unit for figures that stand below one another: none below 1 if that can be."""
-    largest, least = max(sizes, default=0), min(sizes, default=0)
-    place = next((i for i, (_, factor) in enumerate(_UNITS) if largest >= factor * 0.9995), len(_UNITS) - 1)
-    finer = least < _UNITS[place][1] and largest < 10 * _UNITS[place][1]
-    return _UNITS[min(place + finer, len(_UNITS) - 1)]
+    return look.since.get(disk.name) if since else disk.written.known_bytes
 
 
 def _why_none(disk: DiskWear | None, *, since: bool) -> str:
