@@ -1,4 +1,4 @@
-"""`python -m tests.torture KIND`: rounds of one kind until the time is up; one that failed can be repeated."""
+"""`python -m tests.torture KIND`: rounds of one kind until the time is up, each repeatable."""
 
 import argparse
 import importlib
