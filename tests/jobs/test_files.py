@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.jobs import files
 from raidtui.jobs.files import own_folder, write_synced
 from raidtui.jobs.journal import Journal, state_trouble
 from raidtui.jobs.store import Job, JobError, find_job
@@ -69,9 +68,11 @@ def test_what_is_somebody_elses_is_not_trusted(state: Path, place: str) -> None:
     why = f"{state / place} belongs to user 1234, not to root"
     said = state_trouble()
     assert said == (f"{why}: look at what is in it, then make it root's" if not place else "")
-    for call in (lambda: find_job(job.id), lambda: Job.create(PLAN, host="nas")):
-        with pytest.raises(JobError, match="belongs to user 1234, not to root; nothing was begun"):
-            call()
+    refused = "belongs to user 1234, not to root; nothing was begun"
+    with pytest.raises(JobError, match=refused):
+        find_job(job.id)
+    with pytest.raises(JobError, match=refused):
+        Job.create(PLAN, host="nas")
     assert (state / place).stat().st_uid == 1234
 
 
@@ -82,7 +83,7 @@ def test_a_file_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.Monkey
     def broken(_: int) -> None:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(files.os, "fsync", broken)
+    monkeypatch.setattr(os, "fsync", broken)
     with pytest.raises(OSError, match="Input/output error"):
         write_synced(path, b"new")
     assert (path.read_bytes(), list(tmp_path.iterdir())) == (b"old", [path])

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs import blackbox, steps
+from raidtui.jobs.files import write_synced
 from raidtui.jobs.store import Job, JobError, only_worker
 from raidtui.jobs.worker import Worker, work_on
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Step
@@ -521,7 +522,7 @@ def test_a_black_box_that_was_not_kept_stops_the_job(
     tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A disk that takes writes and forgets them."""
-    real = blackbox.write_synced
+    real = write_synced
     monkeypatch.setattr(blackbox, "_edges", str.encode)
     monkeypatch.setattr(
         blackbox,
