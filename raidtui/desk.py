@@ -15,6 +15,7 @@ from raidtui.host.devices import candidate_names
 from raidtui.host.names import canonical_uuid
 from raidtui.host.root import Root
 from raidtui.host.survey import read_survey
+from raidtui.jobs import journal
 from raidtui.jobs.spawn import cancel, refuse_busy, start_worker
 from raidtui.jobs.store import Job, JobError, all_jobs, find_job, jobs_folder, worker_of
 from raidtui.jobs.words import FINAL
@@ -111,6 +112,11 @@ def new_uuid() -> str:
 def new_file_system_uuid() -> str:
     """Return a UUID for a new file system, in the usual form."""
     return str(uuid.uuid4())
+
+
+def state_trouble() -> str:
+    """See to the owner and mode of the state folder; return what is wrong with it, or ""."""
+    return journal.state_trouble()
 
 
 def stop_job(job_id: str) -> None:

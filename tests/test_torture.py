@@ -33,7 +33,7 @@ def test_a_round_that_failed_is_kept_and_the_run_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kind = Kind(8)
-    monkeypatch.setattr(torture, "load", lambda name: kind)
+    monkeypatch.setattr(torture, "load", lambda _: kind)
     state = tmp_path / "state"
     words = ["power-cut", "--state", str(state), "--failures", str(tmp_path / "failures")]
     assert torture.main([*words, "--seed", "7", "--rounds", "3"]) == 1
@@ -55,11 +55,11 @@ def test_a_round_that_failed_is_kept_and_the_run_goes_on(
 
 def test_the_time_is_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kind = Kind()
-    monkeypatch.setattr(torture, "load", lambda name: kind)
+    monkeypatch.setattr(torture, "load", lambda _: kind)
     assert torture.main(["keys", "--seed", "1", "--minutes", "0"]) == 0
     assert kind.calls == []
 
 
 def test_a_kind_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torture, "load", lambda name: None)
+    monkeypatch.setattr(torture, "load", lambda _: None)
     assert torture.main(["storm", "--seed", "1"]) == 2

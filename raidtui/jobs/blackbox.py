@@ -1,16 +1,26 @@
-"""The black box: what a rescuer would want to know of the devices, saved before anything is destroyed."""
+"""The black box: what a rescuer would want to know of the devices, saved before anything is destroyed.
+
+It is for the worst hour, which may begin with a power cut a second later: each file is on disk and was read
+back before the first step begins, and a list of them with sizes and digests lies beside them.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from raidtui.host.block import DiskReader
 from raidtui.host.root import Root
+from raidtui.jobs.files import PRIVATE_MODE, own_folder, write_synced
 from raidtui.model.plan import Plan
 
 # md's superblocks lie at 0, at 4 KiB, or in the last 128 KiB; GPT in the first and last 33 sectors.
 EDGE_BYTES = 1 << 20
+MANIFEST = "manifest.json"
+"""Name, size and SHA-256 of each file: written last, so that a box with it is whole."""
 
 
 def save_black_box(root: Root, plan: Plan, folder: Path) -> str:
@@ -19,43 +29,79 @@ def save_black_box(root: Root, plan: Plan, folder: Path) -> str:
     Raises nothing: the caller does not go on without it.
     """
     try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        (folder / "mdstat.txt").write_text(root.text("/proc/mdstat") or "", encoding="utf-8")
-        disks = DiskReader(root).read(set(plan.devices))
-        commands: list[tuple[str, tuple[str, ...]]] = [
-            ("lsblk.json", ("lsblk", "--json", "--bytes", "--output-all")),
-            *((f"detail-{name}.txt", ("mdadm", "--detail", f"/dev/{name}")) for name in plan.arrays),
-            *((f"examine-{name}.txt", ("mdadm", "--examine", f"/dev/{name}")) for name in plan.devices),
-            *(
-                (f"table-{name}.txt", ("sfdisk", "--dump", f"/dev/{name}"))
-                for name in sorted({disk.disk for disk in disks.values()})
-            ),
-        ]
-        for name, argv in commands:
-            output = root.run(*argv)
-            text = output.stdout + output.stderr + output.why_not
-            (folder / name.replace("/", "!")).write_text(text, encoding="utf-8", errors="replace")
-        for name in plan.devices:
-            _save_edges(name, folder / f"edges-{name.replace('/', '!')}.bin")
+        own_folder(folder, PRIVATE_MODE)
+        found = {}
+        for name, data in _texts(root, plan).items():
+            write_synced(folder / name, data)
+            found[name] = _entry(data)
+        for name in plan.devices:  # one after the other: they are large
+            data = _edges(name)
+            file = f"edges-{name.replace('/', '!')}.bin"
+            write_synced(folder / file, data)
+            found[file] = _entry(data)
+        write_synced(folder / MANIFEST, json.dumps(found, indent=1).encode() + b"\n")
     except OSError as error:
         device = f"{error.filename}: " if str(error.filename).startswith("/dev/") else ""
         return f"the black box cannot be saved in {folder}: {device}{error.strerror}"
+    wrong = damage(folder)
+    return f"the black box in {folder} is not what was written: {wrong}" if wrong else ""
+
+
+def damage(folder: Path) -> str:
+    """Return which file of a black box is not as its list says, or ""; the files are read from the disk."""
+    try:
+        found = json.loads(_read_back(folder / MANIFEST))
+        for name, entry in found.items():
+            if _entry(_read_back(folder / name)) != entry:
+                return f"{name} has another content"
+    except OSError as error:
+        return f"{Path(str(error.filename)).name}: {error.strerror}"
+    except (ValueError, AttributeError):
+        return f"{MANIFEST} cannot be read"
     return ""
 
 
-def _save_edges(name: str, target: Path) -> None:
+def _entry(data: bytes) -> dict[str, object]:
+    return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+def _read_back(path: Path) -> bytes:
+    """Read a file anew: what is in memory of it is let go first."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        return file.read()
+
+
+def _texts(root: Root, plan: Plan) -> Mapping[str, bytes]:
+    """Return what the kernel and the tools say of the host and of the plan's devices, by file name."""
+    disks = DiskReader(root).read(set(plan.devices))
+    commands: list[tuple[str, tuple[str, ...]]] = [
+        ("lsblk.json", ("lsblk", "--json", "--bytes", "--output-all")),
+        *((f"detail-{name}.txt", ("mdadm", "--detail", f"/dev/{name}")) for name in plan.arrays),
+        *((f"examine-{name}.txt", ("mdadm", "--examine", f"/dev/{name}")) for name in plan.devices),
+        *(
+            (f"table-{name}.txt", ("sfdisk", "--dump", f"/dev/{name}"))
+            for name in sorted({disk.disk for disk in disks.values()})
+        ),
+    ]
+    found = {"mdstat.txt": (root.text("/proc/mdstat") or "").encode("utf-8", "replace")}
+    for name, argv in commands:
+        output = root.run(*argv)
+        text = output.stdout + output.stderr + output.why_not
+        found[name.replace("/", "!")] = text.encode("utf-8", "replace")
+    return found
+
+
+def _edges(name: str) -> bytes:
     """The first MiB and the last, one after the other."""
     path = f"/dev/{name}"
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         size = os.lseek(descriptor, 0, os.SEEK_END)
         places = (0, max(0, size - EDGE_BYTES))
-        data = b"".join(os.pread(descriptor, EDGE_BYTES, place) for place in places)
+        return b"".join(os.pread(descriptor, EDGE_BYTES, place) for place in places)
     except OSError as error:
         raise OSError(error.errno, error.strerror, path) from error
     finally:
         os.close(descriptor)
-    with target.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())

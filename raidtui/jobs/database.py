@@ -12,6 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
+from raidtui.jobs.files import own_folder, sync_folder
+
 _WAIT_S = 5.0
 
 
@@ -39,8 +41,11 @@ class Database:
         with self._told():
             import sqlite3  # noqa: PLC0415
 
-            path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            own_folder(path.parent)
+            new = not path.exists()
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            if new:
+                sync_folder(path.parent)
             self._file = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)
         with contextlib.ExitStack() as unready:
             unready.callback(self._file.close)

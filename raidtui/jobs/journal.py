@@ -7,6 +7,8 @@ import os
 import time
 from pathlib import Path
 
+from raidtui.jobs.files import check_folder, own_folder, sync_folder
+
 
 def journal_path() -> Path:
     """Return where the journal is: /var/lib/raidtui for root, else the user's state folder."""
@@ -14,6 +16,19 @@ def journal_path() -> Path:
         return Path("/var/lib/raidtui/journal.jsonl")
     state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
     return Path(state).expanduser() / "raidtui" / "journal.jsonl"
+
+
+def state_trouble() -> str:
+    """See to the owner and mode of root's state folder, where there is one; return what is wrong, or ""."""
+    if os.geteuid() != 0:
+        return ""
+    try:
+        check_folder(journal_path().parent)
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return f"{error.strerror}: look at what is in it, then make it root's"
+    return ""
 
 
 def who() -> str:
@@ -52,12 +67,15 @@ class Journal:
             syslog.openlog("raidtui", syslog.LOG_PID, syslog.LOG_AUTHPRIV)
             syslog.syslog(syslog.LOG_NOTICE, line)
         try:
-            self._path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            own_folder(self._path.parent)
+            new = not self._path.exists()
             descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
                 os.write(descriptor, line.encode() + b"\n")
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+            if new:
+                sync_folder(self._path.parent)
         except OSError as error:
             self.trouble = f"journal {self._path}: {error.strerror}"

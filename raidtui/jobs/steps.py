@@ -14,6 +14,7 @@ from raidtui.host.discards import read_discards
 from raidtui.host.facts import why_not
 from raidtui.host.names import canonical_uuid, read_uuid
 from raidtui.host.root import Root
+from raidtui.jobs.files import sync_folder
 from raidtui.jobs.trial import discarded, trial_sentence
 from raidtui.model.knob import same_value
 from raidtui.model.plan import Fact, Step
@@ -148,20 +149,16 @@ def _replace(path: str, content: str, backup: str) -> str:
         descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
             os.fchmod(file.fileno(), 0o644 if old is None else old.st_mode & 0o7777)
             if old is not None:
                 os.fchown(file.fileno(), old.st_uid, old.st_gid)
+            file.flush()
+            os.fsync(file.fileno())
         if old is not None and backup:
             with contextlib.suppress(FileExistsError):
                 os.link(target, f"{target}.{backup}")
         Path(temporary).replace(target)
-        folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(target.parent)
     except UnicodeEncodeError as error:
         return f"{path} cannot be written: it holds {content[error.start]!r}, which is no byte"
     except OSError as error:

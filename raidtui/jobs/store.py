@@ -20,6 +20,7 @@ from typing import Any
 
 import msgspec
 
+from raidtui.jobs.files import PRIVATE_MODE, check_folder, own_folder, sync_folder, write_synced
 from raidtui.jobs.journal import journal_path, who
 from raidtui.model.plan import Plan
 
@@ -106,15 +107,16 @@ class Job:
         data = save_plan(plan, host=host, made_s=time.time())
         place: Path | None = None
         try:
-            parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if folder is None:
+                own_folder(parent.parent)
+            own_folder(parent, PRIVATE_MODE)
             place = _new_place(parent, plan)
             job = cls(place)
-            _write_synced(place / "plan.json", data)
             (place / "output.log").touch(mode=0o600)
             job.note(event="made", title=plan.title, subject=plan.subject)
             job._fill_room(plan)
-            _sync_folder(place)
-            _sync_folder(parent)  # else a crash could forget that there is a job
+            write_synced(place / "plan.json", data)  # last: with it, there is a job
+            sync_folder(parent)  # else a crash could forget that
         except OSError as error:
             if place is not None:
                 shutil.rmtree(place, ignore_errors=True)
@@ -134,7 +136,7 @@ class Job:
         Raises:
             OSError: it cannot be written.
         """
-        _write_synced(self.folder / name, data)
+        write_synced(self.folder / name, data)
 
     @property
     def order(self) -> str:
@@ -171,7 +173,7 @@ class Job:
     def _fill_room(self, plan: Plan) -> None:
         steps = sum(1 + len(step.undo) for step in plan.steps)
         # Noise: a file system that compresses would keep nothing for zeros.
-        _write_synced(self.folder / "room", os.urandom(_ROOM_BYTES + steps * _STEP_BYTES))
+        write_synced(self.folder / "room", os.urandom(_ROOM_BYTES + steps * _STEP_BYTES))
 
     def give_room_up(self) -> bool:
         """Give the room back that was kept; return whether there was any."""
@@ -274,8 +276,9 @@ def find_job(name: str, folder: Path | None = None) -> Job:
     """Return the job with this id, or whose id alone begins or ends so.
 
     Raises:
-        JobError: there is none, or more than one.
+        JobError: there is none, or more than one; or the folder is not ours: a plan in it may be anybody's.
     """
+    refuse_folder(folder or jobs_folder())
     jobs = all_jobs(folder)
     exact = [job for job in jobs if job.id == name]
     close = [job for job in jobs if job.id.startswith(name) or job.id.endswith(name)]
@@ -294,6 +297,24 @@ def all_jobs(folder: Path | None = None) -> list[Job]:
     return []
 
 
+def refuse_folder(folder: Path) -> None:
+    """Refuse to work with jobs in a folder that belongs to somebody else; root closes it to all others.
+
+    Raises:
+        JobError: it does.
+    """
+    try:
+        if folder.parent == journal_path().parent:
+            check_folder(folder.parent)
+        check_folder(folder, PRIVATE_MODE)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise JobError(
+            f"the jobs in {folder} cannot be trusted: {error.strerror}; nothing was begun"
+        ) from error
+
+
 @contextlib.contextmanager
 def only_worker(folder: Path, job_id: str) -> Iterator[None]:
     """Hold the lock of all jobs: two that change storage at a time would not know of each other.
@@ -303,6 +324,7 @@ def only_worker(folder: Path, job_id: str) -> Iterator[None]:
         JobError: it cannot be taken.
     """
     path = folder / "lock"
+    refuse_folder(folder)
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
@@ -365,18 +387,3 @@ def _new_place(parent: Path, plan: Plan) -> Path:
             place.mkdir(mode=0o700)
             return place
     raise JobError(f"a job cannot be kept in {parent}: too many of this second; nothing was begun")
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _write_synced(path: Path, data: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())

@@ -165,6 +165,8 @@ class Worker:
             (self._job.folder / "output.log").open("a", encoding="utf-8", errors="replace") as file,
         ):
             file.write(text if text.endswith("\n") else text + "\n")
+            file.flush()
+            os.fsync(file.fileno())
         self._job.note(event="output", text=text[-4000:])
 
     def _end(self, state: str, *, reason: str = "") -> str:

@@ -118,9 +118,11 @@ class RaidApp(App[int]):
                 loop.add_signal_handler(number, self.exit, 128 + number)
 
     async def _tell_of_jobs(self) -> None:
-        """Say which job was interrupted: it can be gone on with, or undone."""
+        """Say which job was interrupted: it can be gone on with, or undone; or why no job can be kept."""
         from raidtui import desk  # noqa: PLC0415
 
+        if self.pulse is not None and (trouble := await self.pulse.work(desk.state_trouble)):
+            self._say(trouble)
         found = await self.pulse.work(desk.unfinished) if self.pulse is not None else ()
         if found:
             _, state, title = found[-1]

@@ -33,12 +33,14 @@ def journal(tmp_path: Path) -> Journal:
 
 @pytest.fixture
 def synced(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The size of each file at the moment it was synced to disk."""
+    """The size of each file (folders aside) at the moment it was synced to disk."""
     sizes: list[int] = []
     real = os.fsync
 
     def fsync(descriptor: int) -> None:
-        sizes.append(os.fstat(descriptor).st_size)
+        found = os.fstat(descriptor)
+        if stat.S_ISREG(found.st_mode):
+            sizes.append(found.st_size)
         real(descriptor)
 
     monkeypatch.setattr(os, "fsync", fsync)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from raidtui.jobs import spawn, store
+from raidtui.jobs import files, spawn, store
 from raidtui.jobs.store import Job, JobError
 from raidtui.jobs.worker import Worker, work_on
 from raidtui.model.plan import Plan
@@ -184,9 +184,9 @@ def test_a_journal_that_cannot_be_written_at_all(
 
 
 def test_no_job_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = store._write_synced
+    real = files.write_synced
     monkeypatch.setattr(
-        store, "_write_synced", lambda path, data: no_room() if path.name == "room" else real(path, data)
+        store, "write_synced", lambda path, data: no_room() if path.name == "room" else real(path, data)
     )
     with pytest.raises(JobError) as caught:
         Job.create(PLAN, host="nas", folder=tmp_path)

@@ -306,14 +306,16 @@ def test_where_jobs_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert (job.folder.parent, find_job("create-data").folder) == (jobs_folder(), job.folder)
 
 
-def test_a_plan_is_synced_before_its_job_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The files first, then the folders that know of them."""
+def test_a_job_is_on_disk_when_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files first, then the folders that know of them; the plan last: a folder without one is no job."""
     synced: list[int] = []
     monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
     job = made(tmp_path)
-    files = (job.folder / name for name in ("plan.json", "journal.jsonl", "room"))
-    places = (*files, job.folder, job.folder.parent)
-    assert synced == [place.stat().st_ino for place in places]
+    kept = job.folder.stat().st_ino
+    journal, room, plan = (
+        (job.folder / name).stat().st_ino for name in ("journal.jsonl", "room", "plan.json")
+    )
+    assert synced == [journal, room, kept, plan, kept, job.folder.parent.stat().st_ino]
 
 
 def test_each_entry_is_synced_before_the_next_thing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

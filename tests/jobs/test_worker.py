@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs import blackbox, steps
+from raidtui.jobs.files import write_synced
 from raidtui.jobs.store import Job, JobError, only_worker
 from raidtui.jobs.worker import Worker, work_on
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Step
@@ -457,7 +459,10 @@ def test_the_black_box_comes_first(tmp_path: Path, host: Host) -> None:
     ]
     flat = name.replace("/", "!")
     found = {path.name: path.read_bytes() for path in (job.folder / "blackbox").iterdir()}
-    edges = found.pop(f"edges-{flat}.bin")
+    edges, listed = found.pop(f"edges-{flat}.bin"), json.loads(found.pop("manifest.json"))
+    box = job.folder / "blackbox"
+    sizes = {path.name: path.stat().st_size for path in box.iterdir() if path.name != "manifest.json"}
+    assert {name: entry["bytes"] for name, entry in listed.items()} == sizes
     assert (len(edges), edges[:5], edges[-4:]) == (2 << 20, b"first", b"last")
     assert found == {
         "mdstat.txt": b"Personalities : [raid1]",
@@ -465,10 +470,11 @@ def test_the_black_box_comes_first(tmp_path: Path, host: Host) -> None:
         "detail-md127.txt": b"",
         f"examine-{flat}.txt": b"mdadm: No md superblock\n",
     }
+    assert blackbox.damage(job.folder / "blackbox") == ""
 
 
 def test_partition_tables_are_saved(tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blackbox, "_save_edges", lambda name, target: target.write_text(name))
+    monkeypatch.setattr(blackbox, "_edges", str.encode)
     for device in ("sda", "sda1"):
         host.put(f"/sys/class/block/{device}/size", "8\n")
     host.put("/sys/class/block/sda1/partition", "1\n")
@@ -477,6 +483,7 @@ def test_partition_tables_are_saved(tmp_path: Path, host: Host, monkeypatch: pyt
     host.answers[dump] = (0, "label: gpt\n", "")
     assert blackbox.save_black_box(host, replace(DESTROYS, devices=("sda1",)), tmp_path / "box") == ""
     found = {path.name: path.read_text() for path in (tmp_path / "box").iterdir()}
+    del found["manifest.json"]
     assert found == {
         "mdstat.txt": "",
         "lsblk.json": "",
@@ -486,6 +493,52 @@ def test_partition_tables_are_saved(tmp_path: Path, host: Host, monkeypatch: pyt
         "edges-sda1.bin": "sda1",
     }
     assert host.did.count(" ".join(dump)) == 1
+
+
+def test_the_black_box_is_on_disk_before_the_first_step(
+    tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each file, and the folder that names it, was synced when it had its last byte."""
+    synced: dict[int, int] = {}
+
+    def fsync(descriptor: int) -> None:
+        found = os.fstat(descriptor)
+        synced[found.st_ino] = found.st_size
+
+    def look(_: str) -> None:
+        for path in (*box.iterdir(), box):
+            assert synced[path.stat().st_ino] == path.stat().st_size, path.name
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(blackbox, "_edges", str.encode)
+    job = job_of(tmp_path, replace(DESTROYS, devices=("sda1",)))
+    box = job.folder / "blackbox"
+    host.before = lambda what: look(what) if what.startswith("/sys/") else None
+    assert Worker(host, job).work() == "done"
+    assert [path.stat().st_size for path in box.glob("mdstat.txt")] == [0]
+
+
+def test_a_black_box_that_was_not_kept_stops_the_job(
+    tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that takes writes and forgets them."""
+    real = write_synced
+    monkeypatch.setattr(blackbox, "_edges", str.encode)
+    monkeypatch.setattr(
+        blackbox,
+        "write_synced",
+        lambda path, data: real(path, b"" if path.name == "edges-sda1.bin" else data),
+    )
+    job = job_of(tmp_path, replace(DESTROYS, devices=("sda1",)))
+    assert (Worker(host, job).work(), host.state) == ("failed", "000")
+    box = job.folder / "blackbox"
+    assert (
+        reason(job) == f"the black box in {box} is not what was written: edges-sda1.bin has another content"
+    )
+    (box / "lsblk.json").unlink()
+    assert blackbox.damage(box) == "lsblk.json: No such file or directory"
+    (box / "manifest.json").write_bytes(b"")
+    assert blackbox.damage(box) == "manifest.json cannot be read"
 
 
 @pytest.mark.parametrize("harm", [Harm.HARMLESS, Harm.REDUCES])

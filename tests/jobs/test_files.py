@@ -1,0 +1,95 @@
+"""The folders and files that hold jobs: owner and mode whatever the umask, whole or not there."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from raidtui.jobs.files import own_folder, write_synced
+from raidtui.jobs.journal import Journal, state_trouble
+from raidtui.jobs.store import Job, JobError, find_job
+from raidtui.model.plan import Plan, Step
+
+PLAN = Plan(title="x", subject="data", steps=(Step(path="/sys/a", text="1", why="x"),))
+
+
+@pytest.fixture(params=[0o000, 0o022, 0o077])
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The state folder, in a folder that is not there yet either."""
+    folder = tmp_path / "lib" / "raidtui"
+    monkeypatch.setattr("raidtui.jobs.store.journal_path", lambda: folder / "journal.jsonl")
+    monkeypatch.setattr("raidtui.jobs.journal.journal_path", lambda: folder / "journal.jsonl")
+    monkeypatch.setattr(os, "geteuid", os.getuid)
+    return folder
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.usefixtures("umask")
+@pytest.mark.parametrize("first", ["journal", "job"])
+def test_modes_do_not_come_from_the_umask(state: Path, first: str) -> None:
+    if first == "journal":
+        Journal(state / "journal.jsonl").note(x=1)
+    job = Job.create(PLAN, host="nas")
+    places = (state.parent, state, state / "jobs", job.folder, job.folder / "plan.json")
+    assert [mode(place) for place in places] == [0o755, 0o755, 0o700, 0o700, 0o600]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="modes are made exact for root")
+def test_what_was_open_is_closed_at_the_next_start(state: Path) -> None:
+    job = Job.create(PLAN, host="nas")
+    state.chmod(0o777)
+    (state / "jobs").chmod(0o770)
+    assert state_trouble() == ""
+    assert mode(state) == 0o755
+    state.chmod(0o777)
+    assert find_job(job.id).id == job.id
+    assert (mode(state), mode(state / "jobs")) == (0o755, 0o700)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+@pytest.mark.parametrize("place", ["", "jobs"])
+def test_what_is_somebody_elses_is_not_trusted(state: Path, place: str) -> None:
+    job = Job.create(PLAN, host="nas")
+    os.chown(state / place, 1234, -1)
+    why = f"{state / place} belongs to user 1234, not to root"
+    said = state_trouble()
+    assert said == (f"{why}: look at what is in it, then make it root's" if not place else "")
+    refused = "belongs to user 1234, not to root; nothing was begun"
+    with pytest.raises(JobError, match=refused):
+        find_job(job.id)
+    with pytest.raises(JobError, match=refused):
+        Job.create(PLAN, host="nas")
+    assert (state / place).stat().st_uid == 1234
+
+
+def test_a_file_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    write_synced(path, b"old")
+
+    def broken(_: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", broken)
+    with pytest.raises(OSError, match="Input/output error"):
+        write_synced(path, b"new")
+    assert (path.read_bytes(), list(tmp_path.iterdir())) == (b"old", [path])
+
+
+def test_a_file_stands_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="File exists"):
+        own_folder(tmp_path / "file")
