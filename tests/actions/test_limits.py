@@ -153,7 +153,7 @@ def test_refused_for_who_asks_or_what_is_asked_of() -> None:
     assert said(plan_limits(found, key(found), 1, 2)) == why
     assert said(plan_give_back(found, key(found))) == why
     found = snapshot(raid10(), sysfs=False)
-    assert said(plan_limits(found, key(found), 1, 2)) == "the kernel shows no limits for md127"
+    assert said(plan_limits(found, key(found), 1, 2)) == "the kernel shows no limits for data"
     found = snapshot(raid10())
     assert said(plan_give_back(found, key(found))) == "data follows the system's limits already"
     lost = replace(found, limits=SystemLimits(min_kib_s=None, max_kib_s=None))
