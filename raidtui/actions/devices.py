@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from raidtui.actions.contents import array_words, foreign_use, use_words, with_parts
+from raidtui.actions.whole import standing
 from raidtui.model.geometry import losses_left
 from raidtui.model.plan import Refusal
 from raidtui.model.survey import Device, Superblock, Survey
@@ -178,11 +179,12 @@ def refuse_needed(device: Device, survey: Survey) -> Refusal | None:
     block = device.superblock
     if block is None or block.uuid is None or block.slot is None or not block.raid_disks:
         return None
-    known = [each.superblock for each in survey.devices.values() if each.superblock is not None]
-    same = [each for each in known if each.uuid == block.uuid]
-    newest = max((each.events or 0 for each in same), default=0)
-    # A crash leaves members one event apart: mdadm takes both (Assemble.c).
-    good = {each.slot for each in same if each.slot is not None and (each.events or 0) + 1 >= newest}
+    same = {
+        name: each.superblock
+        for name, each in survey.devices.items()
+        if each.superblock is not None and each.superblock.uuid == block.uuid
+    }
+    good = standing(same).whole.keys()
     if block.slot not in good:
         return None
     missing = set(range(block.raid_disks)) - good
