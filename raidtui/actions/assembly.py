@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from raidtui.actions.power import plan_assemble
+from raidtui.actions.whole import standing
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Superblock, Survey
 from raidtui.model.units import counted
@@ -17,13 +18,13 @@ class AtRest(Struct, frozen=True, kw_only=True):
         block: the newest of its superblocks.
         names: kernel names of its members, in the kernel's order.
         found: how many of its slots these fill.
-        behind: (name, events) of those that are left out: a crash leaves members one event apart, these more.
+        short: why the data of some are not whole, a clause each: "sdc2 is 2 events behind".
     """
 
     block: Superblock
     names: tuple[str, ...]
     found: int
-    behind: tuple[tuple[str, int], ...] = ()
+    short: tuple[str, ...] = ()
 
     @property
     def missing(self) -> int:
@@ -35,7 +36,7 @@ class AtRest(Struct, frozen=True, kw_only=True):
         """The array in one line: label, level, members, what differs."""
         wanted = self.block.raid_disks
         parts = [f"{self.found} of {wanted} members" if wanted else counted(self.found, "member")]
-        parts += [f"{name} {counted(events, 'event')} behind" for name, events in self.behind]
+        parts += self.short
         shape = f"{self.block.label:<12} {self.block.level or '?':<7}"
         return f"{shape} {', '.join(parts)}  {' '.join(self.names)}"
 
@@ -71,22 +72,20 @@ def _is_on_a_part(name: str, survey: Survey) -> bool:
 def _at_rest(names: tuple[str, ...], survey: Survey) -> AtRest:
     blocks = {name: block for name in names if (block := survey.devices[name].superblock) is not None}
     newest = max(blocks.values(), key=lambda block: block.events or 0)
-    most = newest.events or 0
     slots = {block.slot for block in blocks.values() if block.slot is not None}
     return AtRest(
         block=newest,
         names=names,
         found=len(slots) or len(names),
-        behind=tuple(
-            (name, most - (block.events or 0))
-            for name, block in blocks.items()
-            if (block.events or 0) + 1 < most
-        ),
+        short=tuple(f"{name} {why}" for name, _, why in standing(blocks).not_whole),
     )
 
 
 def ways(array: AtRest, survey: Survey) -> tuple[Way, ...]:
-    """Return the ways to start an array; with too few members also the degraded ones."""
+    """Return the ways to start an array; where members are missing also the degraded ones.
+
+    A way that mdadm would refuse is there with its refusal, which says what has to come back.
+    """
     found = [
         Way(
             words="normal",
@@ -99,7 +98,7 @@ def ways(array: AtRest, survey: Survey) -> tuple[Way, ...]:
             made=plan_assemble(survey, array.names, read_only=True),
         ),
     ]
-    if array.missing or array.behind:
+    if array.missing or array.short:
         found += [
             Way(
                 words="degraded, read-only",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from raidtui.actions.contents import array_words, foreign_use, use_words, with_parts
+from raidtui.actions.whole import standing
+from raidtui.host.names import canonical_uuid
 from raidtui.model.geometry import losses_left
 from raidtui.model.plan import Refusal
 from raidtui.model.survey import Device, Superblock, Survey
@@ -146,6 +148,36 @@ def old_arrays(devices: Sequence[Device], survey: Survey) -> dict[str, tuple[Sup
     return found
 
 
+def word_of(block: Superblock, survey: Survey) -> str:
+    """Return the word that stands for an array at rest where one gives it up: its name, if no other has it.
+
+    Of two arrays at rest with one name, the name says nothing: each is given up by its UUID.
+    """
+    running = {array.uuid for array in survey.snapshot.arrays if array.active}
+    found = {
+        each.superblock.uuid
+        for each in survey.devices.values()
+        if each.superblock is not None
+        and each.superblock.uuid not in running
+        and each.superblock.label == block.label
+    }
+    return block.uuid if block.uuid and found - {block.uuid} else block.label
+
+
+def is_given_up(block: Superblock, survey: Survey, destroys: Collection[str]) -> bool:
+    """Whether somebody has typed the name of an array at rest, where that is its own, or its UUID."""
+    by_uuid = block.uuid is not None and block.uuid in map(canonical_uuid, destroys)
+    return by_uuid or word_of(block, survey) in destroys
+
+
+def _give_words(block: Superblock, survey: Survey) -> str:
+    word = word_of(block, survey)
+    what = "its name"
+    if word != block.label:
+        what = f"its UUID, for there is another array at rest called {block.label}"
+    return f"to destroy it for good, give {what}: --destroy={word}"
+
+
 def refuse_old_arrays(
     devices: Sequence[Device], survey: Survey, destroys: Collection[str] = ()
 ) -> Refusal | None:
@@ -154,10 +186,10 @@ def refuse_old_arrays(
     Args:
         devices: the devices that would be wiped.
         survey: the host.
-        destroys: names of arrays that may be destroyed, as somebody typed them.
+        destroys: names or UUIDs of arrays that may be destroyed, as somebody typed them.
     """
     for block, paths in old_arrays(devices, survey).values():
-        if block.label in destroys:
+        if is_given_up(block, survey, destroys):
             continue
         names = ", ".join(path.removeprefix("/dev/") for path in paths)
         be = "is a member" if len(paths) == 1 else "are members"
@@ -165,7 +197,7 @@ def refuse_old_arrays(
         return Refusal(
             why=f"{names} {be} of {array_words(block)}, which does not run",
             remedy=f"assemble it instead? raidtui plan assemble {' '.join(paths)}{others};"
-            f" to destroy it for good, give its name: --destroy={block.label}",
+            f" {_give_words(block, survey)}",
         )
     return None
 
@@ -178,11 +210,12 @@ def refuse_needed(device: Device, survey: Survey) -> Refusal | None:
     block = device.superblock
     if block is None or block.uuid is None or block.slot is None or not block.raid_disks:
         return None
-    known = [each.superblock for each in survey.devices.values() if each.superblock is not None]
-    same = [each for each in known if each.uuid == block.uuid]
-    newest = max((each.events or 0 for each in same), default=0)
-    # A crash leaves members one event apart: mdadm takes both (Assemble.c).
-    good = {each.slot for each in same if each.slot is not None and (each.events or 0) + 1 >= newest}
+    same = {
+        name: each.superblock
+        for name, each in survey.devices.items()
+        if each.superblock is not None and each.superblock.uuid == block.uuid
+    }
+    good = standing(same).whole.keys()
     if block.slot not in good:
         return None
     missing = set(range(block.raid_disks)) - good
@@ -192,5 +225,5 @@ def refuse_needed(device: Device, survey: Survey) -> Refusal | None:
         return None
     return Refusal(
         why=f"{device.disk.name} is needed to start {array_words(block)}",
-        remedy=f"assemble it instead? to destroy it for good, give its name: --destroy={block.label}",
+        remedy=f"assemble it instead? {_give_words(block, survey)}",
     )

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from msgspec.structs import replace
 
 from raidtui.actions.contents import array_words, device_facts
-from raidtui.actions.devices import refuse_needed
+from raidtui.actions.devices import is_given_up, refuse_needed, word_of
 from raidtui.actions.locate import which_disk, which_disk_notes
 from raidtui.actions.manage import bound, manage, member_fact, member_of, no_redundancy, refuse_loss
 from raidtui.actions.target import needs_root
@@ -103,7 +103,11 @@ def plan_zero_superblock(survey: Survey, name: str, *, destroys: Collection[str]
     if device.disk.users or device.busy:
         return Refusal(why=f"{name} is in use: {device.disk.users or device.busy}")
     running = any(array.uuid == block.uuid and array.active for array in survey.snapshot.arrays)
-    if not running and block.label not in destroys and (refusal := refuse_needed(device, survey)):
+    if (
+        not running
+        and not is_given_up(block, survey, destroys)
+        and (refusal := refuse_needed(device, survey))
+    ):
         return refusal
     step = Step(
         argv=("mdadm", "--zero-superblock", device.path),
@@ -120,6 +124,6 @@ def plan_zero_superblock(survey: Survey, name: str, *, destroys: Collection[str]
         loses=(f"{name}: a member of {array_words(block)}",),
         warning=f"Without it, {name} is no part of {block.label} any more.",
         notes=(which_disk(device),),
-        confirm=block.label,
+        confirm=word_of(block, survey),
         devices=(name,),
     )

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from raidtui.actions.names import refuse_name
 from raidtui.actions.target import needs_root
 from raidtui.actions.usage import refuse_use
+from raidtui.actions.whole import MARGIN_EVENTS, REBUILT, refuse_start, standing
 from raidtui.model.array import Array
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
 from raidtui.model.survey import Survey
@@ -124,18 +125,20 @@ def plan_assemble(
     if twice := [name for name in names if names.count(name) > 1]:
         return Refusal(why=f"{twice[0]} is named twice", remedy="name each member once")
     blocks = []
+    waiting = _waiting_in(survey, names)
     for name in names:
         device = survey.devices.get(name)
         if device is None:
             return Refusal(why=f"there is no device {name}")
         if device.superblock is None or device.superblock.uuid is None:
             return Refusal(why=f"{name} has no md superblock")
-        if device.disk.users:
-            return Refusal(why=f"{name} is in use: {device.disk.users}")
-        if refusal := _refuse_member(survey, name):
-            return refusal
-        if device.busy:
-            return Refusal(why=f"{name}: {device.busy}")
+        if waiting is None or not any(member.name == name for member in waiting.members):
+            if device.disk.users:
+                return Refusal(why=f"{name} is in use: {device.disk.users}")
+            if refusal := _refuse_member(survey, name):
+                return refusal
+            if device.busy:
+                return Refusal(why=f"{name}: {device.busy}")
         blocks.append(device.superblock)
     uuids = {block.uuid for block in blocks}
     if len(uuids) > 1:
@@ -143,22 +146,17 @@ def plan_assemble(
         return Refusal(why=f"these are members of several arrays: {labels}", remedy="name those of one")
     block = max(blocks, key=lambda each: each.events or 0)
     uuid = block.uuid or ""
-    if there := next((array for array in survey.snapshot.arrays if array.uuid == uuid), None):
+    running = [array for array in survey.snapshot.arrays if array is not waiting]
+    if there := next((array for array in running if array.uuid == uuid), None):
         return Refusal(why=f"{block.label} is there already as {there.name}")
     newest = max((each.events or 0 for each in blocks), default=0)
     if refusal := _refuse_older(survey, names, uuid, newest):
         return refusal
-    stale = [
-        f"{name} is behind, at event {each.events} of {newest}: mdadm leaves it out."
-        for name, each in zip(names, blocks, strict=True)
-        if each.events is not None and each.events < newest
-    ]
     wanted = block.raid_disks or len(names)
-    if len(names) < wanted and not run:
-        return Refusal(
-            why=f"{block.label} has {wanted} members, {len(names)} are given",
-            remedy="name all, or start it degraded with --run",
-        )
+    found = dict(zip(names, blocks, strict=True))
+    if refusal := refuse_start(found, run=run):
+        return refusal
+    members = standing(found)
     label = block.label if refuse_name(block.label) is None else ""
     device_path = f"/dev/md/{label}" if label else f"/dev/md/{uuid[:8]}"
     flags = (*(("--run",) if run else ()), *(("--readonly",) if read_only else ()))
@@ -188,11 +186,36 @@ def plan_assemble(
     return Plan(
         title=f"assemble: {block.label}",
         subject=block.label,
-        steps=(step,),
+        steps=(*((_let_go(waiting),) if waiting is not None else ()), step),
         undo=step.undo,
         harm=Harm.REDUCES if run and len(names) < wanted else Harm.HARMLESS,
-        notes=tuple(stale),
+        notes=tuple(f"{name} (slot {slot}) {why}{_left_out(why)}." for name, slot, why in members.not_whole),
         devices=names,
+    )
+
+
+def _left_out(why: str) -> str:
+    return ": that goes on" if why.startswith(REBUILT) else ": mdadm leaves it out"
+
+
+def _waiting_in(survey: Survey, names: tuple[str, ...]) -> Array | None:
+    """Return the inactive array that holds some of these devices and no other, or None.
+
+    ``mdadm -I`` makes one where members are missing at boot; it has to go before its members can be taken.
+    """
+    for array in survey.snapshot.arrays:
+        held = {member.name for member in array.members}
+        if held and held <= set(names) and not array.active and not array.is_container:
+            return array
+    return None
+
+
+def _let_go(array: Array) -> Step:
+    return Step(
+        argv=("mdadm", "--stop", array.path),
+        why="it was not started, and holds the members",
+        needs=(Fact(kind=Kind.UNUSED, subject=array.name),),
+        proves=(Fact(kind=Kind.GONE, subject=array.name),),
     )
 
 
@@ -204,7 +227,7 @@ def _refuse_older(survey: Survey, names: tuple[str, ...], uuid: str, newest: int
             block is not None
             and block.uuid == uuid
             and name not in names
-            and (block.events or 0) > newest + 1
+            and (block.events or 0) > newest + MARGIN_EVENTS
         ):
             return Refusal(
                 why=f"{name} is a newer member, at event {block.events}, and is not named: these are at"
@@ -214,10 +237,16 @@ def _refuse_older(survey: Survey, names: tuple[str, ...], uuid: str, newest: int
     return None
 
 
+def _name_all(array: Array) -> str:
+    if array.is_container:
+        return "its volumes are started, not its members"
+    return f"name all that it holds ({' '.join(member.name for member in array.members)}), or stop it first"
+
+
 def _refuse_member(survey: Survey, name: str) -> Refusal | None:
     for array in survey.snapshot.arrays:
         if any(member.name == name for member in array.members):
             if array.active:
                 return Refusal(why=f"{name} is a member of {array.title}, which is running already")
-            return Refusal(why=f"{name} is in {array.title}, which is inactive", remedy="stop that first")
+            return Refusal(why=f"{name} is in {array.title}, which is inactive", remedy=_name_all(array))
     return None

@@ -15,6 +15,8 @@ from raidtui.model.survey import Superblock
 
 _UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 _LAYOUT = re.compile(r"(near|far|offset)=([0-9]{1,3})")
+_HEX = re.compile(r"0x[0-9a-f]{1,8}")
+_GUARDED = 0x200 | 0x800  # MD_FEATURE_JOURNAL, MD_FEATURE_PPL (md_p.h)
 _DIRTY = re.compile(r"([0-9]{1,15}) dirty")
 _SIZE = re.compile(r"([0-9]{1,15}) (B|KB|MB|GB)\b")
 
@@ -52,7 +54,7 @@ def read_superblock(root: Root, name: str, *, whole: bool = True) -> Superblock 
         spare_sectors=_number(words.get("Unused Space", "").partition("before=")[2].partition(" ")[0]),
         recovery_sectors=_recovery_sectors(words),
         roles=words["Array State"].partition(" ")[0] if "Array State" in words else None,
-        dirty=words["State"] != "clean" if "State" in words else None,
+        dirty=_dirty(words),
         dirty_bytes=_dirty_bytes(root, name) if "Internal Bitmap" in words else None,
     )
 
@@ -71,6 +73,14 @@ def _recovery_sectors(words: Mapping[str, str]) -> int | None:
     if len(own) > 4:
         return None if own[4:6] == ["active", "sync"] else 0
     return _number(words.get("Recovery Offset", "").partition(" ")[0])
+
+
+def _dirty(words: Mapping[str, str]) -> bool | None:
+    """Return whether parity may not fit; None where that is not told, or a journal or PPL knows better."""
+    features = words.get("Feature Map", "0x0")
+    if "State" not in words or not _HEX.fullmatch(features) or int(features, 16) & _GUARDED:
+        return None
+    return words["State"] != "clean"
 
 
 def _layout(text: str) -> int | None:

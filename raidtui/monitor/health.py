@@ -202,17 +202,17 @@ def _inactive(array: Array) -> Finding:
     there = len(slots) or sum(not member.has("journal") for member in array.members)
     wanted = f" of {array.raid_disks}" if array.raid_disks else ""
     noun = "member" if (array.raid_disks or there) == 1 else "members"
-    if array.raid_disks is not None and there >= array.raid_disks:
-        remedy = f"start it: mdadm --run {array.path}; never create it anew"
+    way = "raidtui plan assemble (a in the console)"
+    if array.raid_disks is not None and there < array.raid_disks:
+        remedy = f"find the missing members; {way} says whether it can start without them"
     else:
-        remedy = f"find the missing members, or start it without them: mdadm --run {array.path}"
-        remedy += "; never create it anew"
+        remedy = f"{way} starts it, or says what keeps it from starting"
     return _finding(
         array,
         Severity.FAILED,
         "inactive",
         f"is inactive: not started, with {there}{wanted} {noun}",
-        remedy,
+        f"{remedy}; never create it anew",
     )
 
 

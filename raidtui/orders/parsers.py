@@ -79,8 +79,8 @@ def _add_destroy(parser: argparse.ArgumentParser) -> None:
         "--destroy",
         action="append",
         default=[],
-        metavar="NAME",
-        help="an array at rest that may be destroyed",
+        metavar="NAME|UUID",
+        help="an array at rest that may be destroyed: its name, or its UUID",
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from raidtui import desk
-from raidtui.actions.devices import old_arrays
+from raidtui.actions.devices import old_arrays, word_of
 from raidtui.actions.leave import plan_fail, plan_remove
 from raidtui.actions.locate import plan_locate, slot_of
 from raidtui.actions.power import plan_stop
@@ -210,7 +210,8 @@ class Repairs:
         if found is None:
             return None
         for label in found.destroys:
-            asked = Ask("To destroy that array for good, type its name", found.why)
+            what = "UUID" if ":" in label else "name"
+            asked = Ask(f"To destroy that array for good, type its {what}", found.why)
             typed = await self._app.push_screen_wait(asked)
             if typed != label:
                 self._app.main.say("nothing was changed", "plain")
@@ -219,10 +220,10 @@ class Repairs:
 
 
 def labels_on(survey: Survey, name: str) -> tuple[str, ...]:
-    """Return the names of the arrays at rest that have a member on a device."""
+    """Return what is typed to give up the arrays at rest that have a member on a device: names, or UUIDs."""
     device = survey.devices.get(name)
     found = old_arrays((device,), survey).values() if device is not None else ()
-    return tuple(dict.fromkeys(block.label for block, _ in found))
+    return tuple(dict.fromkeys(word_of(block, survey) for block, _ in found))
 
 
 def offered_devices(survey: Survey, plan: Tried, spares: list[str] | None = None) -> list[Offered]:

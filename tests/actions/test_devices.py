@@ -159,6 +159,45 @@ def test_add_and_replace_over_an_array_at_rest() -> None:
     assert isinstance(plan_replace(whole, first(whole), "sda", "sdz", destroys=("old",)), Plan)
 
 
+SAME_NAME = "11111111:22222222:33333333:44444444"
+
+
+def test_a_name_that_two_arrays_at_rest_have() -> None:
+    """It says nothing: each of the two is given up by its UUID."""
+    mine, other = member("sda2"), member("sdc2", uuid=SAME_NAME)
+    seen = survey(mine, device("sdb2"), other)
+    asked = plain("raid1", "sda2", "sdb2")
+    assert refused(replace(asked, destroys=("old",)), seen) == (
+        f"sda2 is a member of {WORDS}, which does not run; assemble it instead? raidtui plan"
+        " assemble /dev/sda2 and its other members; to destroy it for good, give its UUID, for there is"
+        f" another array at rest called old: --destroy={OLD}"
+    )
+    assert isinstance(plan_create(replace(asked, destroys=(SAME_NAME,)), seen), Refusal)
+    for typed in (OLD, OLD.upper(), OLD.replace(":", "-")):
+        assert isinstance(plan_create(replace(asked, destroys=(typed,)), seen), Plan)
+    both = plain("raid1", "sda2", "sdc2", destroys=(OLD,))
+    assert "sdc2 is a member" in refused(both, seen)
+    assert isinstance(plan_create(replace(both, destroys=(OLD, SAME_NAME)), seen), Plan)
+
+
+def test_a_name_that_two_arrays_have_is_not_enough_to_wipe_a_superblock() -> None:
+    alone = at_rest(member("sda2", level="raid1", raid_disks=2))
+    made = plan_zero_superblock(alone, "sda2", destroys=("old",))
+    assert isinstance(made, Plan)
+    assert made.confirm == "old"
+    two = at_rest(member("sda2", level="raid1", raid_disks=2), member("sdc2", uuid=SAME_NAME))
+    assert isinstance(plan_zero_superblock(two, "sda2", destroys=("old",)), Refusal)
+    made = plan_zero_superblock(two, "sda2", destroys=(OLD,))
+    assert isinstance(made, Plan)
+    assert made.confirm == OLD
+
+
+def test_a_half_rebuilt_member_is_no_reason_to_wipe_a_whole_one() -> None:
+    seen = at_rest(member("sda2"), member("sdb2", 1), member("sdc2", 2, recovery_sectors=5632))
+    assert "sda2 is needed to start" in sentence_of(plan_zero_superblock(seen, "sda2"))
+    assert isinstance(plan_zero_superblock(seen, "sdc2"), Plan)
+
+
 def at_rest(*found: Device) -> Survey:
     return host(devices=found)
 

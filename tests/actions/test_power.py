@@ -217,7 +217,6 @@ def test_assemble() -> None:
         steps=(step,),
         undo=step.undo,
         harm=Harm.HARMLESS,
-        notes=("sdd is behind, at event 16 of 17: mdadm leaves it out.",),
         devices=NAMES,
     )
 
@@ -267,7 +266,7 @@ MEMBER = former(UUID, "nas:data")
         (
             ("sda", "sdb"),
             members(17, 17),
-            "data has 4 members, 2 are given; name all, or start it degraded with --run",
+            "data has 4 members, 2 are given with whole data; name all, or start it degraded with --run",
         ),
     ],
 )
@@ -279,7 +278,11 @@ def test_assemble_refused(names: tuple[str, ...], found: tuple[Device, ...], sen
     ("array", "name", "sentence"),
     [
         (raid10(), "sda", "sda is a member of data, which is running already"),
-        (inactive(raid10()), "sda", "sda is in md127, which is inactive; stop that first"),
+        (
+            inactive(raid10()),
+            "sda",
+            "sda is in md127, which is inactive; name all that it holds (sda sdb sdc sdd), or stop it first",
+        ),
         (raid10(), "sdz", "data is there already as md127"),
     ],
 )

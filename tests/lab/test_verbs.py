@@ -196,6 +196,29 @@ def test_members_that_an_array_at_rest_needs(guest: Guest) -> None:
     assert do(guest, "zero-superblock", second, confirm="lab0").endswith("done\n")
 
 
+def test_a_name_that_two_arrays_at_rest_have(guest: Guest) -> None:
+    """It gives up neither of them; a UUID gives up its own."""
+    names = disk_names(guest)[:5]
+    uuids = []
+    for pair in (names[:2], names[2:4]):
+        made = make_array(guest, "lab0", 1, pair, extra=["--assume-clean"])
+        shown = guest.run(f"mdadm --detail --export {made.path} && mdadm --stop {made.path}; udevadm settle")
+        uuids += re.findall("^MD_UUID=(.+)$", shown.stdout, re.MULTILINE)
+    words = ("create", "--name=125", "--level=raid1", names[0], names[4])
+    told = refusal(guest, *words, "--destroy=lab0")
+    assert told.endswith(f"there is another array at rest called lab0: --destroy={uuids[0]}")
+    assert plan(guest, *words, f"--destroy={uuids[0]}")["confirm"] == "125"
+    assert refusal(guest, *words, f"--destroy={uuids[1]}") == told
+    for name in names[:2]:
+        other = refusal(guest, "zero-superblock", name, "--destroy=lab0") if name == names[1] else ""
+        assert name == names[0] or other.endswith(f"--destroy={uuids[0]}"), other
+        assert do(guest, "zero-superblock", name, f"--destroy={uuids[0]}", confirm=uuids[0]).endswith(
+            "done\n"
+        )
+    # The name is the other array's alone now.
+    plan(guest, "create", "--name=125", "--level=raid1", "--destroy=lab0", names[2], names[4])
+
+
 def test_a_former_member_says_how_far_it_is_behind(guest: Guest) -> None:
     first, second = disk_names(guest)[:2]
     made = make_array(guest, "125", 1, (first, second), bitmap="internal", extra=["--assume-clean"])

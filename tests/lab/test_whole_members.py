@@ -1,8 +1,10 @@
 """What a superblock says of a member is what decides: whose it is, and whether its data are whole."""
 
 import json
+import re
 
-from tests.lab.arrays import disk_names
+from tests.lab.arrays import disk_names, make_array, slow
+from tests.lab.deadline import wait_until
 from tests.lab.guest import Guest
 from tests.lab.jobs import do, plan, raidtui, refusal
 from tests.lab.test_verbs import idle
@@ -38,3 +40,129 @@ def test_metadata_0_90_is_told_as_mdadm_tells_it(guest: Guest) -> None:
     assert do(guest, "stop", "md90").endswith("done\n")
     assert do(guest, "assemble", first, second, third).endswith("done\n")
     assert f"MD_UUID={uuid}" in guest.run("mdadm --detail --export /dev/md/*").stdout
+
+
+def members_of(guest: Guest, level: int, count: int, *options: str) -> tuple[str, ...]:
+    """Make the array /dev/md/t of the first disks, their data whole, and stop it."""
+    names = disk_names(guest)[:count]
+    make_array(guest, "t", level, names, extra=("--assume-clean", *options))
+    assert guest.run("mdadm --stop /dev/md/t && udevadm settle").status == 0
+    return names
+
+
+def wipe(guest: Guest, *names: str) -> None:
+    """Take disks away: nothing of the array is left on them."""
+    gone = " ".join(f"/dev/{name}" for name in names)
+    assert guest.run(f"mdadm --zero-superblock {gone} && udevadm settle").status == 0
+
+
+def mdadm_refuses(guest: Guest, *names: str) -> None:
+    """Demand that mdadm cannot start what we have not offered."""
+    paths = " ".join(f"/dev/{name}" for name in names)
+    told = guest.run(f"mdadm --assemble --run /dev/md/t {paths}; cat /sys/block/md*/md/array_state")
+    assert not {"clean", "active", "readonly", "read-auto"} & {*told.stdout.split()}, told.output
+    assert "ot enough devices" in told.output or "failed to RUN_ARRAY" in told.output, told.output
+    assert guest.run("for md in /dev/md*[0-9]; do mdadm --stop $md; done; udevadm settle").status == 0
+
+
+def starts(guest: Guest, level: str, *words: str) -> None:
+    """Demand that what is offered works."""
+    assert do(guest, "assemble", *words).endswith("done\n")
+    running = guest.run("cat /proc/mdstat").stdout
+    assert f" {level} " in running, running
+    assert guest.run("mdadm --stop --scan && udevadm settle").status == 0
+
+
+def test_one_of_three_does_not_start(guest: Guest) -> None:
+    names = members_of(guest, 5, 3)
+    wipe(guest, *names[1:])
+    assert refusal(guest, "assemble", "--run", names[0]) == (
+        f"too little of t is there to start it: slot 0 ({names[0]}) is whole, slots 1 and 2 are missing;"
+        " bring back the disks of slots 1 and 2"
+    )
+    mdadm_refuses(guest, names[0])
+
+
+def test_two_of_three_start_degraded(guest: Guest) -> None:
+    names = members_of(guest, 5, 3)
+    wipe(guest, names[1])
+    assert refusal(guest, "assemble", names[0], names[2]) == (
+        "t has 3 members, 2 are given with whole data; name all, or start it degraded with --run"
+    )
+    starts(guest, "raid5", "--run", names[0], names[2])
+
+
+def test_the_other_half_of_mirrors_is_missing(guest: Guest) -> None:
+    names = members_of(guest, 10, 4, "--layout=n2")
+    wipe(guest, names[2], names[3])
+    assert refusal(guest, "assemble", "--run", *names[:2]) == (
+        f"too little of t is there to start it: slot 0 ({names[0]}) is whole, slot 1 ({names[1]}) is whole,"
+        " slots 2 and 3 are missing; bring back one of the disks of slots 2 and 3"
+    )
+    mdadm_refuses(guest, *names[:2])
+
+
+def test_one_of_each_mirror_starts(guest: Guest) -> None:
+    names = members_of(guest, 10, 4, "--layout=n2")
+    wipe(guest, names[1], names[2])
+    starts(guest, "raid10", "--run", names[0], names[3])
+
+
+def test_a_member_that_was_being_rebuilt_does_not_count(guest: Guest) -> None:
+    """Its superblock has a Recovery Offset; with udev's help it waits in an inactive array."""
+    names = disk_names(guest)[:3]
+    slow(guest, 500)
+    made = make_array(guest, "t", 5, names)
+
+    def stored() -> bool:
+        told = guest.run(f"mdadm --examine /dev/{names[2]} | grep -o 'Recovery Offset : [0-9]*'").stdout
+        return bool(told) and int(told.split()[-1]) > 0
+
+    wait_until(stored, 30, "a place of the rebuild is stored")
+    assert guest.run("mdadm --stop /dev/md/t && udevadm settle").status == 0
+    starts(guest, "raid5", *names)  # the rebuild goes on
+    starts(guest, "raid5", "--run", names[0], names[1])
+    del made
+    wipe(guest, names[0])
+    sentence = (
+        rf"too little of t is there to start it: slot 1 \({names[1]}\) is whole, {names[2]} \(slot 2\) was"
+        r" being rebuilt, up to [0-9.]+ [KM]iB, slot 0 is missing; bring back the disk of slot 0"
+    )
+    assert re.fullmatch(sentence, refusal(guest, "assemble", "--run", *names[1:]))
+    # As at boot: an inactive array holds both.
+    held = guest.run(f"mdadm -I /dev/{names[1]}; mdadm -I /dev/{names[2]}; udevadm settle; cat /proc/mdstat")
+    assert "inactive" in held.stdout, held.output
+    told = json.loads(raidtui(guest, "status", "--json").stdout)
+    (finding,) = told["findings"]
+    assert (finding["code"], "--run" in finding["remedy"]) == ("inactive", False)
+    assert re.fullmatch(sentence, refusal(guest, "assemble", "--run", *names[1:]))
+    assert refusal(guest, "zero-superblock", names[1]) == (
+        f"{names[1]} is a member of t; remove it from there first"
+    )
+    assert guest.run("for md in /dev/md*[0-9]; do mdadm --stop $md; done; udevadm settle").status == 0
+    mdadm_refuses(guest, *names[1:])
+
+
+def test_what_waits_in_an_inactive_array_starts_degraded(guest: Guest) -> None:
+    names = members_of(guest, 5, 3)
+    wipe(guest, names[0])
+    held = guest.run(f"mdadm -I /dev/{names[1]}; mdadm -I /dev/{names[2]}; udevadm settle; cat /proc/mdstat")
+    assert "inactive" in held.stdout, held.output
+    starts(guest, "raid5", "--run", *names[1:])
+
+
+def test_dirty_and_degraded_does_not_start(guest: Guest) -> None:
+    """Parity may not fit, and nothing is left to compute it from: the kernel wants a --force."""
+    names = disk_names(guest)[:3]
+    slow(guest, 100)
+    make_array(
+        guest, "t", 5, names, extra=("--force",)
+    )  # a resync, not a rebuild: it is dirty until that ends
+    assert guest.run("mdadm --stop /dev/md/t && udevadm settle").status == 0
+    wipe(guest, names[1])
+    told = refusal(guest, "assemble", "--run", names[0], names[2])
+    assert told == (
+        "t was being written to when it stopped, and without slot 1 its parity cannot be put right: the"
+        " kernel does not start it; bring back the disk of slot 1"
+    )
+    mdadm_refuses(guest, names[0], names[2])

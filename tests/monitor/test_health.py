@@ -420,8 +420,8 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 "inactive",
                 "is inactive: not started, with 2 of 3 members",
                 (
-                    "find the missing members, or start it without them: mdadm --run /dev/md125;"
-                    " never create it anew"
+                    "find the missing members; raidtui plan assemble (a in the console) says whether it can"
+                    " start without them; never create it anew"
                 ),
             )
         ],
@@ -434,7 +434,10 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 FAILED,
                 "inactive",
                 "is inactive: not started, with 3 of 3 members",
-                "start it: mdadm --run /dev/md125; never create it anew",
+                (
+                    "raidtui plan assemble (a in the console) starts it, or says what keeps it from starting;"
+                    " never create it anew"
+                ),
             )
         ],
     ),

@@ -153,7 +153,10 @@ def test_a_hole_is_a_new_arrays_alone(host: Host, capsys: pytest.CaptureFixture[
         ("rename data --to=root", "/dev/md126 is called root already; choose another name"),
         ("add data sde", "sde is a member of root; choose a free device"),
         ("re-add logs sdo", "sdo was no member of logs; add it"),
-        ("assemble sdk", "old has 2 members, 1 are given; name all, or start it degraded with --run"),
+        (
+            "assemble sdk",
+            "old has 2 members, 1 is given with whole data; name all, or start it degraded with --run",
+        ),
         ("zero-superblock sdi1", "sdi1 has no md superblock"),
         ("read-write root", "root can be written to already"),
         ("grow-chunk data 32", "data has chunks of 32 KiB already"),

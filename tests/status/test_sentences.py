@@ -84,7 +84,8 @@ ONE_ARRAY = {
             "md124 is failed: raid6, left-symmetric, chunk 512K.",
             (
                 "  Failed: md124 is inactive: not started, with 3 of 4 members. To do: find the missing "
-                "members, or start it without them: mdadm --run /dev/md124; never create it anew."
+                "members; raidtui plan assemble (a in the console) says whether it can start without them; "
+                "never create it anew."
             ),
         ],
     ),
@@ -94,7 +95,8 @@ ONE_ARRAY = {
             "md124 is failed: raid6, left-symmetric, chunk 512K.",
             (
                 "  Failed: md124 is inactive: not started, with 4 of 4 members. "
-                "To do: start it: mdadm --run /dev/md124; never create it anew."
+                "To do: raidtui plan assemble (a in the console) starts it, or says what keeps it from "
+                "starting; never create it anew."
             ),
         ],
     ),

@@ -10,7 +10,7 @@ from raidtui.actions.create.partition import partition_of, plan_on_disks
 from raidtui.actions.create.plan import plan_create
 from raidtui.actions.create.request import MISSING, CreateRequest
 from raidtui.actions.create.shape import shape_of
-from raidtui.actions.devices import old_arrays
+from raidtui.actions.devices import is_given_up, old_arrays
 from raidtui.actions.on_top.plan import OnTop
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Device, Superblock, Survey
@@ -180,7 +180,7 @@ def doomed(draft: Draft, survey: Survey) -> tuple[tuple[Superblock, tuple[str, .
     """
     devices = [survey.devices[name] for name in draft.named if name in survey.devices]
     found = old_arrays(devices, survey).values()
-    return tuple((block, paths) for block, paths in found if block.label not in draft.destroys)
+    return tuple((block, paths) for block, paths in found if not is_given_up(block, survey, draft.destroys))
 
 
 def with_role(draft: Draft, device: str, role: str) -> Draft:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.actions.create.devices import chosen
+from raidtui.actions.devices import word_of
 from raidtui.actions.names import refuse_name, refuse_taken
 from raidtui.actions.on_top.plan import OnTop, refuse_on_top
 from raidtui.actions.wizard.draft import (
@@ -161,7 +162,9 @@ def refuse_step(step: str, draft: Draft, survey: Survey) -> str:
     if step == "devices" and not draft.devices:
         return "take at least one device: Space"
     if step == "devices":
-        labels = tuple(block.label for block, _ in doomed(draft, survey))  # asked about at the next step
+        labels = tuple(
+            word_of(block, survey) for block, _ in doomed(draft, survey)
+        )  # asked about at the next step
         found = chosen(replace(draft.request(survey), destroys=labels), survey)
         return found.sentence if isinstance(found, Refusal) else ""
     if step in TABLES:
@@ -173,7 +176,7 @@ def refuse_step(step: str, draft: Draft, survey: Survey) -> str:
 def refuse_word(step: str, draft: Draft, survey: Survey, word: str) -> Refusal | None:
     """Return why a typed word will not do at a step, or None."""
     if step == "old arrays":
-        labels = [block.label for block, _ in doomed(draft, survey)]
+        labels = [word_of(block, survey) for block, _ in doomed(draft, survey)]
         if word in labels:
             return None
         remedy = f"type {' or '.join(labels)}, or go back and leave its devices"

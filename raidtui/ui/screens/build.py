@@ -11,6 +11,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from raidtui.actions.contents import array_words
+from raidtui.actions.devices import word_of
 from raidtui.actions.wizard.steps import (
     EMPTY,
     JOURNAL,
@@ -202,11 +203,14 @@ class BuildScreen(PageScreen[Draft]):
     def _word_lines(self, width: int) -> list[Line]:
         lines: list[Line] = []
         if self.step == "old arrays":
-            for block, paths in doomed(self.draft, self._survey):
+            found = doomed(self.draft, self._survey)
+            single = all(word_of(block, self._survey) == block.label for block, _ in found)
+            for block, paths in found:
                 names = ", ".join(path.removeprefix("/dev/") for path in paths)
                 text = f"{names}: of {array_words(block)}, which does not run."
                 lines += [*wizard.note_lines(text, width, "bad"), []]
-            hint = "To destroy it for good, type its name. To have it back, leave with Esc, and press a."
+            what = "name" if single else "UUID: another array at rest has that name"
+            hint = f"To destroy it for good, type its {what}. To have it back, leave with Esc, and press a."
             if not lines:
                 hint = f"{', '.join(self.draft.destroys)} was given up. Enter goes on."
         else:

@@ -1,0 +1,178 @@
+"""Which members of an array that does not run hold whole data, and whether these are enough to start it.
+
+The rules are those of mdadm's Assemble.c and of the kernel: a member counts where it is at most one event
+behind the newest, neither of the two takes the other for failed, and it was not being rebuilt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from raidtui.model.geometry import copy_groups, losses_left, slots_words
+from raidtui.model.levels import PARITY_LEVELS
+from raidtui.model.plan import Refusal
+from raidtui.model.survey import Superblock
+from raidtui.model.units import SECTOR_BYTES, binary_size, counted
+
+REBUILT = "was being rebuilt"
+MARGIN_EVENTS = 1
+"""A crash leaves members one event apart: mdadm takes both."""
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    """What there is of an array.
+
+    Args:
+        newest: the superblock with the most events.
+        whole: slot -> the member that holds whole data.
+        not_whole: (member, its slot, why its data are not whole).
+    """
+
+    newest: Superblock
+    whole: Mapping[int, str]
+    not_whole: tuple[tuple[str, int, str], ...] = ()
+
+    @property
+    def absent(self) -> tuple[int, ...]:
+        """Slots of which nothing was found."""
+        there = {*self.whole, *(slot for _, slot, _ in self.not_whole)}
+        return tuple(slot for slot in range(self.newest.raid_disks or 0) if slot not in there)
+
+    @property
+    def rebuilding(self) -> int:
+        """How many members are there that were being rebuilt: mdadm counts them where it waits for all."""
+        return sum(why.startswith(REBUILT) for _, _, why in self.not_whole)
+
+    @property
+    def enough(self) -> bool | None:
+        """Whether the whole members are enough; None where level or layout does not tell."""
+        newest = self.newest
+        if not newest.raid_disks or (newest.slot is None and not self.whole):
+            return None
+        missing = set(range(newest.raid_disks)) - self.whole.keys()
+        left = losses_left(newest.level, newest.layout, newest.raid_disks, missing)
+        return None if left is None else left >= 0
+
+    @property
+    def unwritten(self) -> bool:
+        """Whether parity may not fit the data: the kernel starts no such array with members missing."""
+        newest = self.newest
+        whole = len(self.whole) >= (newest.raid_disks or 0)
+        return newest.level in PARITY_LEVELS and bool(newest.dirty) and not whole
+
+    @property
+    def complete(self) -> bool:
+        """Whether all are there that the newest superblock counts on: then mdadm starts it without --run."""
+        roles = self.newest.roles
+        wanted = (self.newest.raid_disks or 0) if roles is None else len(roles.replace(".", ""))
+        return len(self.whole) + self.rebuilding >= wanted
+
+
+def standing(blocks: Mapping[str, Superblock]) -> Standing:
+    """Return how the members of one array stand.
+
+    Args:
+        blocks: the superblocks by the names of their devices; at least one.
+    """
+    first = max(blocks, key=lambda name: blocks[name].events or 0)
+    newest = blocks[first]
+    whole: dict[int, str] = {}
+    others: list[tuple[str, int, str]] = []
+    for name in sorted(blocks, key=lambda each: (-(blocks[each].events or 0), each != first)):
+        block = blocks[name]
+        if block.slot is None:
+            continue
+        if why := _why_not_whole(block, newest, first):
+            others.append((name, block.slot, why))
+        else:
+            whole.setdefault(block.slot, name)
+    return Standing(newest=newest, whole=whole, not_whole=tuple(others))
+
+
+def _why_not_whole(block: Superblock, newest: Superblock, first: str) -> str:
+    behind = (newest.events or 0) - (block.events or 0)
+    if behind > MARGIN_EVENTS:
+        return f"is {counted(behind, 'event')} behind"
+    if block is not newest and _is_out(block, newest.roles):
+        return f"has failed, says {first}"
+    if block is not newest and _is_out(newest, block.roles):
+        return f"takes {first}, which is newer, for failed"
+    if block.recovery_sectors is not None:
+        done = (
+            f", up to {binary_size(block.recovery_sectors * SECTOR_BYTES)}" if block.recovery_sectors else ""
+        )
+        return REBUILT + done
+    return ""
+
+
+def _is_out(block: Superblock, roles: str | None) -> bool:
+    return roles is not None and block.slot is not None and roles[block.slot : block.slot + 1] == "."
+
+
+def refuse_start(blocks: Mapping[str, Superblock], *, run: bool) -> Refusal | None:
+    """Return why mdadm would not start an array of these members, and which disk has to come back; or None.
+
+    Args:
+        blocks: the superblocks of the members that are given, by the names of their devices.
+        run: whether it is to be started also where members are missing.
+    """
+    found = standing(blocks)
+    newest = found.newest
+    if all(block.slot is None for block in blocks.values()):  # so old a mdadm does not say who is in which
+        return None if run or len(blocks) >= (newest.raid_disks or 0) else _incomplete(newest, len(blocks))
+    if found.enough is False:
+        return Refusal(
+            why=f"too little of {newest.label} is there to start it: {_state_words(found)}",
+            remedy=_back_words(found),
+        )
+    if found.unwritten:
+        return Refusal(
+            why=f"{newest.label} was being written to when it stopped, and without {_lack_words(found)} its"
+            " parity cannot be put right: the kernel does not start it",
+            remedy=_back_words(found),
+        )
+    if not run and not found.complete:
+        return _incomplete(newest, len(found.whole))
+    return None
+
+
+def _incomplete(newest: Superblock, count: int) -> Refusal:
+    be = "is" if count == 1 else "are"
+    return Refusal(
+        why=f"{newest.label} has {newest.raid_disks} members, {count} {be} given with whole data",
+        remedy="name all, or start it degraded with --run",
+    )
+
+
+def _state_words(found: Standing) -> str:
+    parts = [f"slot {slot} ({name}) is whole" for slot, name in sorted(found.whole.items())]
+    parts += [f"{name} (slot {slot}) {why}" for name, slot, why in found.not_whole]
+    if found.absent:
+        be = "is" if len(found.absent) == 1 else "are"
+        parts.append(f"{_slots(found.absent)} {be} missing")
+    return ", ".join(parts)
+
+
+def _slots(slots: tuple[int, ...]) -> str:
+    return f"slot{'s' if len(slots) > 1 else ''} {slots_words(slots)}"
+
+
+def _lack_words(found: Standing) -> str:
+    lack = {*found.absent, *(slot for _, slot, _ in found.not_whole)} - found.whole.keys()
+    return _slots(tuple(sorted(lack)))
+
+
+def _back_words(found: Standing) -> str:
+    """Return which disk has to come back: of mirror sets, those of which no member is whole."""
+    newest = found.newest
+    groups = copy_groups(newest.level, newest.layout, newest.raid_disks or 0)
+    dead = [group for group in groups if not found.whole.keys() & set(group)]
+    wanted = tuple(sorted({slot for group in dead for slot in group})) if dead else found.absent
+    absent = tuple(slot for slot in wanted if slot in found.absent)
+    if absent:
+        one = "one of the disks" if dead and len(absent) > len(dead) else "the disk"
+        some = f"{one}{'s' if one == 'the disk' and len(absent) > 1 else ''}"
+        return f"bring back {some} of {_slots(absent)}"
+    return "bring the disks back as they were; mdadm --assemble --force takes old data for new: a last resort"
