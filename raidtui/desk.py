@@ -23,6 +23,8 @@ from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 
+_RECENT = 40
+
 
 class JobNews(Struct, frozen=True, kw_only=True):
     """What a job's journal says beyond what was seen.
@@ -137,6 +139,44 @@ def unfinished() -> tuple[tuple[str, str, str], ...]:
             title = next((str(e.get("title", "")) for e in job.entries() if e.get("event") == "made"), "")
             found.append((job.id, state, title))
     return tuple(found)
+
+
+class JobLine(Struct, frozen=True, kw_only=True):
+    """A job in the list of jobs.
+
+    Args:
+        id: the job's.
+        state: as ``Job.state``.
+        title: of its plan.
+        made_s: epoch seconds; None where its journal does not say.
+    """
+
+    id: str
+    state: str
+    title: str
+    made_s: float | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing is left to do about it."""
+        return self.state not in {"running", "interrupted", "stuck"}
+
+
+def recent() -> tuple[JobLine, ...]:
+    """Return the last jobs: those that run, or want something, first; then the newest first."""
+    found = []
+    for job in reversed(all_jobs()[-_RECENT:]):
+        made = next((entry for entry in job.entries() if entry.get("event") == "made"), {})
+        at = made.get("at_s")
+        found.append(
+            JobLine(
+                id=job.id,
+                state=job.state,
+                title=str(made.get("title", "")),
+                made_s=float(at) if isinstance(at, int | float) else None,
+            )
+        )
+    return tuple(sorted(found, key=lambda each: each.ended))
 
 
 def save_script(plan: Plan) -> str:

@@ -12,7 +12,7 @@ import termios
 import time
 
 from raidtui.host.mdstat import MdstatArray, parse_mdstat
-from raidtui.model.brief import Brief, Line, brief_line, counts_line, header_line, tab_line
+from raidtui.model.brief import RANKS, Brief, Line, brief_line, counts_line, header_line, tab_line
 from raidtui.model.geometry import losses_left
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, layout_short
 from raidtui.palette import choose_theme, read_colours
@@ -102,11 +102,12 @@ def frame(root: str, columns: int, rows: int) -> list[Line]:
         (entry, _brief(root, entry, look=index < visible_rows), index < visible_rows)
         for index, entry in enumerate(mdstat.arrays)
     ]
-    found.sort(key=lambda each: each[1].role != "bad")
+    found.sort(key=lambda each: RANKS[each[1].role])
     for index, (entry, _, looked) in enumerate(found[:visible_rows]):
         if not looked:
             found[index] = (entry, _brief(root, entry, look=True), True)
     briefs = [brief for _, brief, _ in found]
+    _tell_apart(found[:visible_rows])
     counts: dict[tuple[str, str], int] = {}
     for brief in briefs:
         key = (brief.role, brief.word)
@@ -122,6 +123,14 @@ def frame(root: str, columns: int, rows: int) -> list[Line]:
     ]
     lines += [brief_line(brief, columns) for brief in briefs[:visible_rows]]
     return lines
+
+
+def _tell_apart(found: list[tuple[MdstatArray, Brief, bool]]) -> None:
+    """Show the kernel's name besides, where arrays in view have the same title."""
+    titles = [brief.title for _, brief, _ in found]
+    for entry, brief, _ in found:
+        if titles.count(brief.title) > 1:
+            brief.suffix = entry.name
 
 
 def _brief(root: str, entry: MdstatArray, *, look: bool) -> Brief:

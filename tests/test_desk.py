@@ -204,3 +204,27 @@ def test_a_script_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "raidtui-stop--data---gone.sh").mkdir()
     with pytest.raises(IsADirectoryError):
         desk.save_script(PLAN)
+
+
+def test_recent_jobs_the_ended_ones_too(jobs: Path) -> None:
+    """What runs, or wants something, stands first; else the newest."""
+    ended = made(WORK, {"event": "done"}, plan=Plan(title="a", subject="x", steps=()))
+    interrupted = made(WORK)
+    later = made(WORK, {"event": "failed", "reason": "busy"})
+    running = made(WORK)
+    with only_worker(jobs, running.id):
+        found = desk.recent()
+    assert [(job.id, job.state) for job in found] == [
+        (running.id, "running"),
+        (interrupted.id, "interrupted"),
+        (later.id, "failed"),
+        (ended.id, "done"),
+    ]
+    assert found[-1].title == "a"
+    assert all(job.made_s == job_made_s(job.id) for job in found)
+
+
+def job_made_s(job_id: str) -> object:
+    """When a job was made, by its journal."""
+    [job] = [each for each in all_jobs() if each.id == job_id]
+    return job.entries()[0]["at_s"]

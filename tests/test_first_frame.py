@@ -57,7 +57,8 @@ def compare(folder: Path) -> None:
             ]
             text, app_text = ("".join(char for char, _ in row) for row in (early, late))
             assert not wrong, f"\n{text}\n{app_text}\n{wrong}"
-            known = 3 + min(30, max(8, width - 71)) + 1 + 26 + 10  # up to the word of the state
+            shape = 10 if width == 60 else 26  # there is no room for chunk and size
+            known = 3 + min(30, max(8, width - 71)) + 1 + shape + 10  # up to the word of the state
             unread = "inactive" in text or "container" in text  # mdstat says little of these
             assert unread or early[:known] == late[:known], f"\n{text}\n{app_text}"
 

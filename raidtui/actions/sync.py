@@ -69,7 +69,8 @@ def _whole(snapshot: Snapshot, key: str | None) -> Array | Refusal:
     if isinstance(array, Refusal):
         return array
     if array.sync is not None and array.sync.phase is not Phase.FROZEN:
-        return Refusal(why=f"a {array.sync.action} is there already", remedy="wait for it, or cancel it")
+        ends = "wait for it, or cancel it (x)" if array.sync.action in _CHECKS else "wait until it has ended"
+        return Refusal(why=f"a {array.sync.action} is there already", remedy=ends)
     if array.sync_action == "frozen":
         return Refusal(why=f"{array.title} is frozen", remedy="resume it first (p)")
     if array.degraded:

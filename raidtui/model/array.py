@@ -248,6 +248,20 @@ class Array(Struct, frozen=True, kw_only=True):
         return decoded.copies / self.raid_disks
 
     @property
+    def reshaped_bytes(self) -> int | None:
+        """The size that a running reshape to more devices comes to (raid5_size, raid10_size)."""
+        if not self.component_kib or not self.raid_disks or self.raid_disks <= (self.old_raid_disks or 0):
+            return None
+        chunk_kib = max(1, (self.chunk_bytes or 0) // 1024)
+        chunks = self.component_kib // chunk_kib
+        if self.level in PARITY_LEVELS:
+            return chunks * (self.raid_disks - PARITY_LEVELS[self.level]) * chunk_kib * 1024
+        decoded = Raid10Layout.decode(self.layout) if self.layout is not None else None
+        if self.level != "raid10" or decoded is None:
+            return None
+        return chunks // decoded.far * self.raid_disks // decoded.near * chunk_kib * 1024
+
+    @property
     def replacing(self) -> bool:
         """Whether a replacement is still to be filled."""
         return any(

@@ -6,9 +6,11 @@ roles are ``plain``, ``dim``, ``strong``, ``ok``, ``warn``, ``bad`` and ``accent
 
 from __future__ import annotations
 
-from raidtui.model.text import fit, visible
+from raidtui.model.text import cell_width, fit, visible
 from raidtui.model.units import binary_size, duration, rate_mb_s, short_binary
 
+RANKS = {"bad": 0, "warn": 1, "unknown": 2, "ok": 3}
+"""The order of the rows by their role; within one it is the kernel's."""
 GLYPHS = {"ok": "●", "warn": "▲", "bad": "✖", "unknown": "?"}
 
 Span = tuple[str, str]
@@ -22,11 +24,12 @@ class Brief:
         role: ok, warn or bad: the state's colour; ``glyph`` its sign.
         word: the state: optimal, resync, degraded, ...
         note: what stands behind it, where no sync runs: ``auto-read-only``, ``2 of 3``.
+        suffix: the kernel's name, where another array has the same title.
     """
 
     __slots__ = (
         "chunk_bytes", "glyph", "layout", "left_s", "level", "note", "percent", "role", "size_bytes",
-        "speed_kib_s", "title", "word",
+        "speed_kib_s", "suffix", "title", "word",
     )  # fmt: skip
 
     def __init__(self, title: str, role: str, word: str) -> None:
@@ -35,6 +38,7 @@ class Brief:
         self.glyph = GLYPHS[role]
         self.word = word
         self.note = ""
+        self.suffix = ""
         self.level = ""
         self.layout = ""
         self.chunk_bytes: int | None = None
@@ -45,26 +49,59 @@ class Brief:
 
 
 def brief_line(brief: Brief, width: int) -> Line:
-    """Return the row in exactly ``width`` cells, every column at its place whatever the values are."""
+    """Return the row in ``width`` cells, every column at its place whatever the values are.
+
+    A column for which there is no room is left out whole. The last cell stays empty: a scroll bar is there.
+    """
     state_role = "plain" if brief.role == "ok" else brief.role
     title_width = min(30, max(8, width - 71))
+    room = width - 1 - (3 + title_width + 1 + 10)
+    kept = whole_columns(_COLUMNS, _DROPPED, room)
     shape = " ".join(part for part in (brief.level, brief.layout) if part)
-    chunk = short_binary(brief.chunk_bytes) if brief.chunk_bytes else ""
-    size = binary_size(brief.size_bytes) if brief.size_bytes else ""
+    before = f"{fit(visible(shape), 9)} " if "shape" in kept else ""
+    if "chunk" in kept:
+        before += f"{short_binary(brief.chunk_bytes) if brief.chunk_bytes else '':>4} "
+    if "size" in kept:
+        before += f"{binary_size(brief.size_bytes) if brief.size_bytes else '':>9}  "
     line: Line = [
         (f" {brief.glyph} ", brief.role),
-        (fit(visible(brief.title), title_width) + " ", "strong"),
-        (f"{fit(visible(shape), 9)} {chunk:>4} {size:>9}  ", "plain"),
+        (_title(brief, title_width) + " ", "strong"),
+        (before, "plain"),
         (f"{fit(brief.word, 9)} ", state_role),
     ]
-    room = width - sum(len(text) for text, _ in line[:1]) - (title_width + 1) - 26 - 10
+    room -= len(before)
     if brief.percent:
-        rate = rate_mb_s(brief.speed_kib_s) if brief.speed_kib_s is not None else ""
-        left = duration(brief.left_s) if brief.left_s is not None else ""
-        line.append((fit(f"{brief.percent:>7} {rate:>9} {left:>8}", room), state_role))
+        figures = [f"{brief.percent:>7}"]
+        figures.append(f" {rate_mb_s(brief.speed_kib_s) if brief.speed_kib_s is not None else '':>9}")
+        figures.append(f" {duration(brief.left_s) if brief.left_s is not None else '':>8}")
+        while len(figures) > 1 and len("".join(figures)) > room:
+            figures.pop()
+        line.append((fit("".join(figures), room) + " ", state_role))
     else:
-        line.append((fit(visible(brief.note), room), "dim"))
+        line.append((fit(visible(brief.note), room) + " ", "dim"))
     return line
+
+
+_COLUMNS = {"shape": 10, "chunk": 5, "size": 11, "percent": 7, "rate": 10, "left": 9}
+_DROPPED = ("chunk", "size", "left", "shape", "rate")
+
+
+def whole_columns(columns: dict[str, int], dropped: tuple[str, ...], room: int) -> dict[str, int]:
+    """Return the columns that fit, by name and cells: those that are ``dropped`` first go first, whole."""
+    kept = dict(columns)
+    for name in dropped:
+        if sum(kept.values()) <= room:
+            break
+        kept.pop(name, None)
+    return kept
+
+
+def _title(brief: Brief, width: int) -> str:
+    if not brief.suffix:
+        return fit(visible(brief.title), width)
+    suffix = visible(brief.suffix)
+    room = width - cell_width(suffix) - 1
+    return f"{fit(visible(brief.title), room)} {suffix}" if room > 1 else fit(suffix, width)
 
 
 def header_line(left: str, middle: Line, right: str, width: int) -> Line:

@@ -88,6 +88,24 @@ def fit(text: str, width: int) -> str:
     return "".join(kept) + "…" + " " * (width - 1 - used)
 
 
+def fit_words(text: str, width: int) -> str:
+    """Return a sentence in exactly ``width`` cells; one that is too long ends after a whole word."""
+    if cell_width(text) <= width:
+        return fit(text, width)
+    kept = ""
+    for number, char in enumerate(text):
+        if char == " " and text[:number].strip():
+            if cell_width(text[:number]) > width - 2:
+                break
+            kept = text[:number]
+    return fit(f"{kept} …", width) if kept else fit(text, width)
+
+
+def fit_figure(text: str, width: int) -> str:
+    """Return a figure in exactly ``width`` cells, or blanks where it does not fit: half of it is another."""
+    return fit(text if cell_width(text) <= width else "", width)
+
+
 def tail(text: str, width: int) -> str:
     """Return the last ``width`` cells of ``text`` at most, an ellipsis for what was cut before them.
 

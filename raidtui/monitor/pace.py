@@ -7,10 +7,11 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from raidtui.model.array import Array, Phase
+from raidtui.model.array import Array, Phase, Sync
 from raidtui.model.snapshot import Snapshot
 
 _NEAR_LIMIT = 0.85
+_OVER_LIMIT = 1.15
 _BUSY, _AT_EASE = 0.9, 0.7
 _PENDING_WORDS = {
     "auto-read-only": "auto-read-only until the first write",
@@ -58,7 +59,11 @@ def held_back_by(
         return HeldBack(brake=Brake.PENDING, words=_PENDING_WORDS[array.read_only])
     if sync.phase is Phase.DELAYED:
         return HeldBack(brake=Brake.DELAYED, words=_delay_words(array, snapshot))
-    if sync.phase is not Phase.RUNNING or not speed_kib_s:
+    if sync.phase is not Phase.RUNNING:
+        return None
+    if _sleeps_off(array, sync):
+        return HeldBack(brake=Brake.MAX_LIMIT, words="max limit: md waits until its mean speed is below it")
+    if not speed_kib_s:
         return None
     return _by_limit(array, speed_kib_s) or _by_member(array, busy or {}) or _by_load(array, speed_kib_s)
 
@@ -86,6 +91,15 @@ def _delay_words(array: Array, snapshot: Snapshot) -> str:
     for other, disk in sharing(array, snapshot):
         return f"waits for {other.title}: both use {disk}"
     return "waits for another array on the same disks"
+
+
+def _sleeps_off(array: Array, sync: Sync) -> bool:
+    """Whether the kernel's own mean of about 30 s is above the limit: md_do_sync sleeps until it is not.
+
+    So it is after a limit was lowered, while the speed is 0.
+    """
+    ceiling = array.speed_limit.ceiling_kib_s if array.speed_limit else None
+    return bool(ceiling) and (sync.kernel_speed_kib_s or 0) > _OVER_LIMIT * (ceiling or 0)
 
 
 def _by_limit(array: Array, speed_kib_s: float) -> HeldBack | None:

@@ -86,6 +86,7 @@ class RaidApp(App[int]):
     def get_default_screen(self) -> Screen[None]:
         """The main screen is the only one below the dialogs."""
         screen = MainScreen(self.report, self._settings.keys)
+        screen.now_s = self._now_s
         screen.wearing, screen.knobs, screen.benching = (
             self.sides.wearing,
             self.sides.knobs,
@@ -117,6 +118,9 @@ class RaidApp(App[int]):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # not in a thread
                 loop.add_signal_handler(number, self.exit, 128 + number)
 
+    def _now_s(self) -> float:
+        return self._root.now_s()  # the demo is another root
+
     async def _tell_of_jobs(self) -> None:
         """Say which job was interrupted: it can be gone on with, or undone; or why no job can be kept."""
         from raidtui import desk  # noqa: PLC0415
@@ -137,7 +141,7 @@ class RaidApp(App[int]):
                 at_s=self._root.now_s(), kind=Kind.HEALTH, subject="raidtui", text=text, tone=Tone.WARN
             )
             self.main.note_events((event,))
-        self.main.say(text)
+        self.main.say(text, logged=False)
 
     def _take(self, report: Report) -> None:
         if (wearing := self.sides.wearing()) is not None:
@@ -190,7 +194,7 @@ class RaidApp(App[int]):
         role = "ok" if outcome.failed is None else "bad"
         note = f" · {self.pulse.console.journal.trouble}" if self.pulse.console.journal.trouble else ""
         undo = " · u undoes it" if outcome.failed is None and plan.undo and not is_undo else ""
-        self.main.say(f"{plan.subject}: {outcome.sentence}{undo}{note}", role)
+        self.main.say(f"{plan.subject}: {outcome.sentence}{undo}{note}", role, logged=False)
         if outcome.failed is not None:
             self.main.arrays.forget_asked()
         self.main.arrays.settled()
@@ -238,7 +242,7 @@ class RaidApp(App[int]):
         self.run_worker(Building(self).build(snapshot))
 
     def action_jobs(self) -> None:
-        """Show the jobs that run or were interrupted."""
+        """Show the last jobs."""
         from raidtui.ui.repairs import Repairs  # noqa: PLC0415
 
         self.run_worker(Repairs(self).jobs())

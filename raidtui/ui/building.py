@@ -33,15 +33,18 @@ class Building(Repairs):
                 return
             steps = asked(draft, survey)
             step, said = steps[-1], ""
-            made = plan_build(draft, survey, desk.new_uuid(), desk.new_file_system_uuid())
+            uuid = desk.new_uuid()
+            made = plan_build(draft, survey, uuid, desk.new_file_system_uuid())
             if isinstance(made, Refusal):
                 said = made.sentence
             else:
                 number = len(steps) + 1
                 title = f"{TITLE}: {made.title.removeprefix('create: ')}"
                 right = f"step {number} of {number}: {REVIEW}"
+                self._app.main.arrays.expect(uuid)
                 if await self.offer(made, survey.devices, title=title, right=right):
                     return
+                self._app.main.arrays.expect(None)
 
     async def assemble(self, snapshot: Snapshot) -> None:
         """Go the whole way of starting an array that is there and does not run."""

@@ -287,7 +287,7 @@ BUILD = Command(
 )  # fmt: skip
 JOBS = Command(
     id="app.jobs", keys="J", action="jobs", label="Jobs", foot=False,
-    help="Jobs that run or were interrupted: follow, resume, roll back.",
+    help="The last jobs, those that run or were interrupted first: follow, read, resume, roll back.",
 )  # fmt: skip
 TO_ARRAYS = Command(
     id="app.arrays", keys="1", action="pane('arrays')", label="Arrays", help="The arrays.", foot=False

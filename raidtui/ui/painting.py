@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.control import Control
-from textual._compositor import ChopsUpdate, Compositor, CompositorUpdate
-from textual.geometry import Region
+from textual._compositor import ChopsUpdate, Compositor, CompositorMap, CompositorUpdate, ReflowResult
+from textual.geometry import Region, Size
 from textual.screen import Screen
 from textual.strip import Strip
 
@@ -47,7 +47,44 @@ class SpansUpdate(CompositorUpdate):
 
 
 class LineCompositor(Compositor):
-    """Textual's compositor; a partial update renders only the widgets that changed."""
+    """Textual's compositor; a partial update renders only the widgets that changed.
+
+    Textual compares a layout with the last map of places, and any question for a place while a layout is
+    due makes a new map: what has moved is then neither drawn nor told of its new size. Here a layout is
+    compared with the layout before it, and a picture with the picture before it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._laid_out: CompositorMap = {}
+        self._painted: dict[Widget, tuple[Region, Region]] = {}
+
+    def clear(self) -> None:
+        """Forget all widgets."""
+        super().clear()
+        self._laid_out, self._painted = {}, {}
+
+    def reflow(self, parent: Widget, size: Size) -> ReflowResult:
+        """Lay out; the result names what differs from the last layout."""
+        self._full_map = self._laid_out
+        result = super().reflow(parent, size)
+        self._laid_out = self._full_map
+        return result
+
+    def render_update(
+        self,
+        full: bool = False,  # noqa: FBT001, FBT002
+        screen_stack: list[Screen[Any]] | None = None,
+        simplify: bool = False,  # noqa: FBT001, FBT002
+    ) -> RenderableType | None:
+        """Return what to send; where a widget is at another place than in the last picture, all of it."""
+        places = self.visible_widgets
+        if places is not self._painted:
+            moved = places.items() ^ self._painted.items()
+            regions = (place.intersection(clip) for _, (place, clip) in moved)
+            self._dirty_regions.update(region for region in regions if region)
+            self._painted = places
+        return super().render_update(full, screen_stack, simplify)
 
     def render_partial_update(self) -> ChopsUpdate | SpansUpdate | None:  # type: ignore[override]
         """Return the changed cells; Textual's own update where widgets overlap in them."""

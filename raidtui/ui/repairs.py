@@ -5,6 +5,7 @@ Everything that reads the host or begins something runs in the host's thread.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
@@ -140,18 +141,18 @@ class Repairs:
         return await pulse.work(lambda: desk.news(job_id, since, begun_after))
 
     async def jobs(self) -> None:
-        """Show the jobs that run or were interrupted."""
+        """Show the last jobs; those that run or were interrupted first."""
         pulse = self._app.pulse
         if pulse is None:
             return
-        found = await pulse.work(desk.unfinished)
+        found = await pulse.work(desk.recent)
         if not found:
-            self._app.main.say("no job runs, and none was interrupted", "plain")
+            self._app.main.say("there was no job yet", "plain")
             return
-        options = tuple(Option(key=job, words=f"{state:<12} {title}") for job, state, title in found)
+        options = tuple(Option(key=job.id, words=_job_words(job)) for job in found)
         chosen = await self._app.push_screen_wait(Choice("Jobs", options))
         if chosen:
-            await self.follow(chosen, next(title for job, _, title in found if job == chosen))
+            await self.follow(chosen, next(job.title for job in found if job.id == chosen))
 
     async def _plan(self, verb: str, survey: Survey, array: Array) -> Made:
         if verb == "stop":
@@ -217,6 +218,11 @@ class Repairs:
                 self._app.main.say("nothing was changed", "plain")
                 return None
         return found.made
+
+
+def _job_words(job: desk.JobLine) -> str:
+    at = "" if job.made_s is None else time.strftime("%d %b %H:%M", time.localtime(job.made_s))
+    return f"{job.state:<12} {at:<12}  {job.title}"
 
 
 def labels_on(survey: Survey, name: str) -> tuple[str, ...]:

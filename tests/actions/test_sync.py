@@ -164,8 +164,8 @@ def test_what_the_pause_key_means() -> None:
 @pytest.mark.parametrize(
     ("make", "array", "sentence"),
     [
-        (plan_check, raid10(sync=RESYNC), "a resync is there already; wait for it, or cancel it"),
-        (plan_check, raid10(sync=CHECK), "a check is there already; wait for it, or cancel it"),
+        (plan_check, raid10(sync=RESYNC), "a resync is there already; wait until it has ended"),
+        (plan_check, raid10(sync=CHECK), "a check is there already; wait for it, or cancel it (x)"),
         (plan_check, raid10(frozen=True), "data is frozen; resume it first (p)"),
         (plan_check, raid10(failed=("sda",)), "a check needs all members; replace the missing one first"),
         (plan_check, raid10(read_only="read-only"), "data is read-only; mdadm --readwrite /dev/md127"),

@@ -228,3 +228,31 @@ def test_snapshot() -> None:
     assert snapshot == Snapshot(taken_s=1, clock_s=2, host=host, md_loaded=True, readable=True, arrays=(one,))
     assert Lack(part="mdadm", reason="not installed").sentence == "mdadm: not installed"
     assert Lack(part="a", reason="b", remedy="c").sentence == "a: b; c"
+
+
+@pytest.mark.parametrize(
+    ("level", "layout", "old", "new", "size_kib"),
+    [
+        ("raid5", 2, 3, 4, 3 * 1024),
+        ("raid4", 5, 3, 5, 4 * 1024),
+        ("raid6", 2, 4, 5, 3 * 1024),
+        ("raid10", 0x102, 4, 6, 3 * 1024),
+        ("raid10", 0x102, 4, 5, 2560),
+        ("raid5", 2, 4, 3, None),  # the size was set before
+        ("raid5", 2, None, 3, 2 * 1024),
+        ("raid1", 0, 2, 3, None),
+        ("raid10", None, 4, 6, None),
+    ],
+)
+def test_what_a_reshape_comes_to(
+    level: str, layout: int | None, old: int | None, new: int, size_kib: int | None
+) -> None:
+    shape = array(
+        level=level,
+        layout=layout,
+        old_raid_disks=old,
+        raid_disks=new,
+        component_kib=1024 + 7,
+        chunk_bytes=65536,
+    )
+    assert shape.reshaped_bytes == (None if size_kib is None else size_kib * 1024)

@@ -103,3 +103,13 @@ def test_words_for_machines() -> None:
         "max_limit", "min_limit", "other_io", "delayed", "pending", "frozen", "slow_member"
     ]  # fmt: skip
     assert HeldBack(brake=Brake.FROZEN, words="x") != HeldBack(brake=Brake.PENDING, words="x")
+
+
+def test_a_limit_that_was_lowered() -> None:
+    """The kernel sleeps until its own mean is below the limit: the speed is 0 then, and the limit is why."""
+    was_fast = Syncing(action="check", done_kib=5, speed_kib_s=480_000)
+    words = "max limit: md waits until its mean speed is below it"
+    for speed_kib_s in (None, 0, 30_000):
+        spec = raid1(sync=was_fast, limits=(None, 5_000))
+        assert braked(spec, speed_kib_s=speed_kib_s) == (Brake.MAX_LIMIT, words)
+    assert braked(raid1(sync=was_fast, limits=(None, 900_000)), speed_kib_s=0) is None

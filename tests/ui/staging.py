@@ -159,7 +159,8 @@ def lines_of(pilot: Paces, selector: str) -> str:
 
 def message_of(pilot: Paces) -> str:
     """The sentence above the footer."""
-    return main_of(pilot).query_one("#bottom", Lines).text.split("\n")[0].strip()
+    lines = main_of(pilot).query_one("#bottom", Lines).text.split("\n")[:-1]
+    return " ".join(line.strip() for line in lines)
 
 
 def header_of(pilot: Paces) -> str:

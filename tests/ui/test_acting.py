@@ -246,7 +246,7 @@ async def test_check_pause_resume_cancel() -> None:
         await move(pilot, lambda: kernel.change(raid10(sync=CHECK), raid1()))
         await pilot.press("c")
         await until(pilot, lambda: "there already" in message_of(pilot))
-        assert message_of(pilot) == "a check is there already; wait for it, or cancel it"
+        assert message_of(pilot) == "a check is there already; wait for it, or cancel it (x)"
         kernel.writes.clear()
         await pilot.press("p")
         await wrote(pilot, kernel, (ACTION, "idle"))

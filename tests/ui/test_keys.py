@@ -11,11 +11,13 @@ from msgspec.structs import replace
 
 from raidtui.config import Config, read_config
 from raidtui.ui.panes.log import LogPane
-from raidtui.ui.widgets.lines import ScrollLines
+from raidtui.ui.widgets.lines import Lines, ScrollLines
 from tests.kernel import Kernel
 from tests.specs import raid1, raid5, raid10
 from tests.trees import host_tree
 from tests.ui.staging import (
+    SMALL,
+    WIDE,
     Paces,
     app_of,
     has_focus,
@@ -26,10 +28,11 @@ from tests.ui.staging import (
     move,
     rows_of,
     running,
+    screen_text,
     slider_text,
     until,
 )
-from tests.ui.states import ARRAYS, REST, STATES
+from tests.ui.states import ARRAYS, CHECK, REST, STATES
 
 LETTERS = [chr(code) for code in range(ord("a"), ord("z") + 1)]
 
@@ -337,3 +340,102 @@ async def test_a_capture_is_only_looked_at() -> None:
         await press(pilot, "c")
         assert message_of(pilot) == "bug.tar.gz is a capture: it is only looked at"
         assert header_of(pilot).split()[-2] == "capture"
+
+
+# -- the list
+
+
+async def test_what_is_not_at_rest_stands_above_what_is() -> None:
+    arrays = (raid1("md1", "rest"), raid1("md2", "two", sync=CHECK), raid5("md3", "broken", failed=("sdh",)))
+    async with running(Kernel(*arrays)) as pilot:
+        assert [row.split()[1] for row in rows_of(pilot)] == ["broken", "two", "rest"]
+
+
+async def test_arrays_of_one_label_show_the_kernels_names() -> None:
+    arrays = (
+        raid1("md126", "media"),
+        raid1("md125", "media", members=("sdx", "sdy")),
+        raid1("md124", "other"),
+    )
+    for size in (SMALL, WIDE, (60, 15)):
+        async with running(Kernel(*arrays), size=size) as pilot:
+            rows = rows_of(pilot)
+            assert ["md126" in rows[0], "md125" in rows[1]] == [True, True]
+            assert "md124" not in rows[2]
+            assert len({row.index("raid1") for row in rows}) == 1
+
+
+async def test_the_new_array_is_chosen_when_it_is_there() -> None:
+    kernel, new = Kernel(raid10(), raid1()), raid5("md3", "new")
+    async with running(kernel) as pilot:
+        main_of(pilot).arrays.expect(new.array_uuid)
+        await move(pilot, partial(kernel.change, raid10(), raid1()))
+        assert chosen(pilot) == "data"
+        await move(pilot, partial(kernel.change, raid10(), raid1(), new))
+        assert chosen(pilot) == "new"
+
+
+async def test_whoever_chooses_meanwhile_is_left_alone() -> None:
+    kernel, new = Kernel(raid10(), raid1()), raid5("md3", "new")
+    async with running(kernel) as pilot:
+        main_of(pilot).arrays.expect(new.array_uuid)
+        await press(pilot, "down")
+        await move(pilot, partial(kernel.change, raid10(), raid1(), new))
+        assert chosen(pilot) == "root"
+
+
+async def test_the_filter_leaves_commands_that_can_be_done() -> None:
+    """With no array left, there is nothing to check."""
+    async with running(Kernel(*ARRAYS["optimal"])) as pilot:
+        bottom = main_of(pilot).query_one("#bottom", Lines)
+        assert (" c", "key") in bottom.lines[-1]
+        await press(pilot, "slash", *"zzz")
+        assert (" c", "dim") in bottom.lines[-1]
+
+
+async def test_another_array_is_shown_from_its_first_line() -> None:
+    async with running(STATES["levels"], size=(60, 15)) as pilot:
+        body = main_of(pilot).arrays.body
+        body.scroll_to(y=3, animate=False)
+        await until(pilot, lambda: body.top == 3)
+        await press(pilot, "down")
+        await until(pilot, lambda: body.top == 0)
+
+
+# -- the footer and the sentence above it
+
+
+async def test_on_a_slider_the_footer_shows_its_keys() -> None:
+    async with running(Kernel(*ARRAYS["check"])) as pilot:
+        at_the_list = lines_of(pilot, "#bottom")
+        await press(pilot, "l")
+        on_a_slider = lines_of(pilot, "#bottom")
+        for words in ("←→ Step", "⇧←⇧→ Leap", "0-9 MB/s", "s Scope", "g Give back", "Esc Back"):
+            assert words in on_a_slider
+        assert "Replace" not in on_a_slider
+        await press(pilot, "escape")
+        assert lines_of(pilot, "#bottom") == at_the_list
+
+
+@pytest.mark.parametrize("size", [(60, 15), SMALL, WIDE])
+async def test_a_refusal_is_shown_whole_and_is_in_the_log(size: tuple[int, int]) -> None:
+    sentence = " ".join(f"reason{number}" for number in range(14)) + "; do something else first"
+    async with running(Kernel(*ARRAYS["optimal"]), size=size) as pilot:
+        main_of(pilot).say(sentence)
+        await pilot.pause()
+        assert message_of(pilot) == sentence
+        assert " ".join(screen_text(pilot).split()).count(sentence) == 1
+        main_of(pilot).say("")
+        await pilot.pause()
+        assert lines_of(pilot, "#bottom").count("\n") == 1
+        events = main_of(pilot).events
+        assert [event.text for event in events if event.text == sentence] == [sentence]
+
+
+async def test_what_is_refused_by_a_key_is_in_the_log_once() -> None:
+    async with running(Kernel(*ARRAYS["check"])) as pilot:
+        await press(pilot, "c", "c")
+        said = "a check is there already; wait for it, or cancel it (x)"
+        assert message_of(pilot) == said
+        await press(pilot, "6")
+        assert lines_of(pilot, "#log-pane").count("a check is there already") == 1

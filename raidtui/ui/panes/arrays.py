@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -21,8 +22,8 @@ from raidtui.model.text import visible
 from raidtui.ui.commands import ARRAYS, Command
 from raidtui.ui.panes.array_list import ArrayList, Chosen, keep_choice
 from raidtui.ui.panes.offers import offers, plan_of
-from raidtui.ui.present.detail import body_lines, head_lines, unit_line
-from raidtui.ui.present.rows import brief_of, matches, ordered
+from raidtui.ui.present.detail import body_lines, head_lines, unit_lines
+from raidtui.ui.present.rows import brief_of, matches, ordered, shared_titles
 from raidtui.ui.widgets.lines import Lines, ScrollLines
 from raidtui.ui.widgets.slider import Slider
 
@@ -64,8 +65,11 @@ class ArraysPane(Vertical):
             self.text = text
             self.role = role
 
-    def __init__(self, report: Report | None = None) -> None:
+    def __init__(self, report: Report | None = None, keymap: Mapping[str, str] | None = None) -> None:
         super().__init__(id="arrays-pane")
+        self.keymap: Mapping[str, str] = keymap or {}
+        self._expected: str | None = None
+        self._drawn_key: str | None = None
         self.report: Report | None = report
         self.chosen: str | None = None
         self._gone: str | None = None  # was chosen when it was stopped; nothing else was chosen since
@@ -107,7 +111,13 @@ class ArraysPane(Vertical):
         self._listed = shown
         self.redraw()
 
+    def expect(self, key: str | None) -> None:
+        """Choose an array as soon as it is there, unless another one is chosen meanwhile."""
+        self._expected = key
+
     def _keep(self, shown: list[Array]) -> None:
+        if self._expected is not None and any(array.key == self._expected for array in shown):
+            self.chosen, self._gone, self._expected = self._expected, None, None
         before = Chosen(key=self.chosen, gone=self._gone)
         now = keep_choice(before, shown, self._listed, is_there=self.array is not None)
         self.chosen, self._gone = now.key, now.gone
@@ -119,7 +129,8 @@ class ArraysPane(Vertical):
         if report is None or width < SMALLEST[0]:
             return
         selected = next((i for i, each in enumerate(self._listed) if each.key == self.chosen), None)
-        lines = [self._row(report, array, width) for array in self._listed]
+        shared = shared_titles(report)
+        lines = [self._row(report, array, width, shared) for array in self._listed]
         self.rows.show(lines or self._nothing(report), selected=selected)
         if selected is not None:
             self.rows.keep_in_view(selected)
@@ -131,16 +142,25 @@ class ArraysPane(Vertical):
         tall = height >= 36
         self.head.show(head_lines(report, array, width, 6 if tall else 1))
         self._show_sliders(report, array)
-        units = unit_line(array, width)
-        self.body.show([*([units] if units else []), *body_lines(report, array, width)])
+        if array.key != self._drawn_key:
+            self._drawn_key = array.key
+            self.body.scroll_home(animate=False)
+        self.body.show([*unit_lines(array, width), *body_lines(report, array, width, self.keymap)])
 
-    def _row(self, report: Report, array: Array, width: int) -> Line:
+    def _row(self, report: Report, array: Array, width: int, shared: frozenset[str]) -> Line:
         """Return an array's row; one of which nothing changed is not made again."""
         stale = report.snapshot.stale is not None
-        facts = (array, report.healths[array.key], report.estimates.get(array.key), width, stale)
+        facts = (
+            array,
+            report.healths[array.key],
+            report.estimates.get(array.key),
+            width,
+            stale,
+            array.title in shared,
+        )
         known = self._known_rows.get(array.key)
         if known is None or known[0] != facts:
-            known = (facts, brief_line(brief_of(report, array), width))
+            known = (facts, brief_line(brief_of(report, array, shared), width))
             self._known_rows[array.key] = known
         return known[1]
 
@@ -190,7 +210,7 @@ class ArraysPane(Vertical):
             return
         at = next((i for i, each in enumerate(self._listed) if each.key == self.chosen), 0)
         row = max(0, min(len(self._listed) - 1, at + delta))
-        self.chosen, self._gone = self._listed[row].key, None
+        self.chosen, self._gone, self._expected = self._listed[row].key, None, None
         self.redraw()
         self.post_message(self.Said("", "plain"))
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from raidtui.console import Report
 from raidtui.model.array import Array, Phase
-from raidtui.model.brief import Brief
+from raidtui.model.brief import RANKS, Brief
 from raidtui.model.finding import Health
 from raidtui.model.levels import layout_short
 
@@ -18,8 +20,17 @@ _ROLES = {
 
 
 def ordered(report: Report) -> list[Array]:
-    """Return the arrays as they are listed: what is broken first, else the kernel's order."""
-    return sorted(report.snapshot.arrays, key=lambda array: state_of(report, array)[0] != "bad")
+    """Return the arrays as they are listed: what is broken first, the optimal ones last."""
+    return sorted(report.snapshot.arrays, key=lambda array: RANKS[state_of(report, array)[0]])
+
+
+def shared_titles(report: Report) -> frozenset[str]:
+    """Return the titles that more than one array has: there, the kernel's name is shown too."""
+    seen: set[str] = set()
+    shared: set[str] = set()
+    for array in report.snapshot.arrays:
+        (shared if array.title in seen else seen).add(array.title)
+    return frozenset(shared)
 
 
 def state_of(report: Report, array: Array) -> tuple[str, str]:
@@ -44,12 +55,13 @@ def state_of(report: Report, array: Array) -> tuple[str, str]:
     return role, health.word
 
 
-def brief_of(report: Report, array: Array) -> Brief:
-    """Return an array's row."""
+def brief_of(report: Report, array: Array, shared: Collection[str] = ()) -> Brief:
+    """Return an array's row; ``shared`` as from ``shared_titles``."""
     role, word = state_of(report, array)
     if report.snapshot.stale is not None and role != "bad":
         role = "unknown"  # that is how it was
     brief = Brief(array.title, role, word)
+    brief.suffix = array.name if array.title in shared else ""
     brief.level = array.level or ""
     brief.layout = layout_short(array.level, array.layout)
     brief.chunk_bytes = array.chunk_bytes

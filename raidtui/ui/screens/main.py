@@ -6,6 +6,7 @@ millisecond of the start. The log and the filter are mounted when they are first
 
 from __future__ import annotations
 
+import textwrap
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -17,14 +18,25 @@ from textual.widget import Widget
 from raidtui.console import Report
 from raidtui.first_frame import SMALLEST, TABS
 from raidtui.model.brief import Line, counts_line, header_line, tab_line
-from raidtui.model.event import Event
-from raidtui.model.text import fit, visible
-from raidtui.ui.commands import EVERYWHERE, FILTER, FURTHER, HELP, PALETTE, Command
+from raidtui.model.event import Event, Kind, Tone
+from raidtui.model.text import fit, fit_words, visible
+from raidtui.ui.commands import (
+    EVERYWHERE,
+    FILTER,
+    FURTHER,
+    GIVE_BACK,
+    HELP,
+    PALETTE,
+    SCOPE,
+    Command,
+    shown,
+)
 from raidtui.ui.painting import PaintingScreen
 from raidtui.ui.panes.arrays import ArraysPane
 from raidtui.ui.present.footer import Item, footer_line
 from raidtui.ui.present.rows import counts_of
 from raidtui.ui.widgets.lines import Lines
+from raidtui.ui.widgets.slider import Slider
 
 if TYPE_CHECKING:
     from raidtui.ui.benching import Benching
@@ -36,6 +48,7 @@ if TYPE_CHECKING:
     from raidtui.ui.wearing import Wearing
 
 _KEEP_EVENTS = 2000
+_TONES = {"warn": Tone.WARN, "bad": Tone.BAD}
 _ARROWS = frozenset({"tune.less", "tune.more"})
 
 
@@ -62,7 +75,7 @@ class MainScreen(PaintingScreen):
         self.pane = "arrays"
         self.held = False
         self.events: list[Event] = list(report.new_events) if report else []
-        self.arrays = ArraysPane(report)
+        self.arrays = ArraysPane(report, self.keymap)
         self._top = Lines(id="top", lines=[[], []])
         self._bottom = Lines(id="bottom", lines=[[], []])
         self._log: LogPane | None = None
@@ -74,6 +87,8 @@ class MainScreen(PaintingScreen):
         """What reads and writes the knobs; the app has it."""
         self.benching: Callable[[], Benching | None] = lambda: None
         """What begins and follows benchmarks; the app has it."""
+        self.now_s: Callable[[], float] = time.time
+        """The host's clock; the app has it."""
         self._message: Line = []
         self._drawn: tuple[int, int] = (0, 0)
 
@@ -91,6 +106,11 @@ class MainScreen(PaintingScreen):
         """Draw in the new size."""
         if self._drawn != self.app.size:
             self._redraw()
+
+    def watch_focused(self, before: Widget | None, now: Widget | None) -> None:
+        """On a slider the keys are others."""
+        if isinstance(before, Slider) != isinstance(now, Slider):
+            self.redraw_frame()
 
     # -- what is shown
 
@@ -169,13 +189,15 @@ class MainScreen(PaintingScreen):
         self.redraw_frame()
 
     def narrow(self, text: str) -> None:
-        """Filter the pane in view."""
-        if self.pane == "arrays":
-            self.arrays.narrow(text)
-        elif self.pane in self._opened:
-            self._opened[self.pane].narrow(text)
-        elif self._log is not None:
-            self._log.narrow(text)
+        """Filter the pane in view; another row may be chosen then, with other commands."""
+        with self.painting():
+            if self.pane == "arrays":
+                self.arrays.narrow(text)
+            elif self.pane in self._opened:
+                self._opened[self.pane].narrow(text)
+            elif self._log is not None:
+                self._log.narrow(text)
+            self.redraw_frame()
 
     def focus_pane(self) -> None:
         """Give the focus to the pane in view."""
@@ -212,11 +234,26 @@ class MainScreen(PaintingScreen):
         """Return why a command of the pane in view cannot be used now; "" where it can."""
         return self.in_view.why_not(command_id)
 
-    def say(self, text: str, role: str = "warn") -> None:
-        """Show a sentence above the footer; an empty one clears it."""
+    def say(self, text: str, role: str = "warn", *, logged: bool = True) -> None:
+        """Show a sentence above the footer; an empty one clears it.
+
+        Args:
+            text: the sentence.
+            role: its colour; what is ``warn`` or ``bad`` stands in the log too.
+            logged: False for what has its own line there.
+        """
         self._message = [(" " + visible(text), role)] if text else []
+        if text and logged and role in _TONES:
+            self._log_said(text, _TONES[role])
         with self.painting():
             self.redraw_frame()
+
+    def _log_said(self, text: str, tone: Tone) -> None:
+        at_s = self.now_s()
+        event = Event(at_s=at_s, kind=Kind.HEALTH, subject="raidtui", text=text, tone=tone)
+        last = self.events[-1] if self.events else None
+        if last is None or (last.text, last.subject) != (event.text, event.subject):
+            self.note_events((event,))
 
     # -- drawing
 
@@ -239,8 +276,9 @@ class MainScreen(PaintingScreen):
             return
         header = [(" raidtui", "strong")] if self.report is None else self._header(self.report, width)
         self._top.show([header, tab_line(TABS, self.pane.capitalize(), width)])
-        message = [(fit(text, width), role) for text, role in self._message or self._standing_message()]
-        self._bottom.show([message, self._footer(width)])
+        said = self._message or self._standing_message()
+        message = [line for text, role in said for line in _message_lines(text, role, width, height // 3)]
+        self._bottom.show([*(message or [[]]), self._footer(width)])
 
     def _standing_message(self) -> Line:
         """What is true until it changes, for when there is nothing else to say."""
@@ -265,7 +303,9 @@ class MainScreen(PaintingScreen):
         return header_line(f"{name}{release}", middle, f"{rights}  {stamp}", width)
 
     def _footer(self, width: int) -> Line:
-        if self.pane == "arrays":
+        if self.pane == "arrays" and isinstance(self.focused, Slider):
+            items, further = self._slider_items(), []
+        elif self.pane == "arrays":
             offered = {command.id: (command, label, can) for command, label, can in self.arrays.foot()}
             first = [each for each in offered.values() if each[0].foot]
             further = [offered.get(command.id, (command, command.label, True)) for command in FURTHER]
@@ -282,5 +322,33 @@ class MainScreen(PaintingScreen):
         last = (self._item(HELP), self._item(PALETTE))
         return footer_line(items, [self._item(*each) for each in further], last, width)
 
+    def _slider_items(self) -> list[Item]:
+        """What the keys do on a slider; letters still are the pane's commands."""
+        step, leap = (
+            "".join(shown(self.keymap.get(f"slider.{each}", usual).split(",")[0]) for each, usual in pair)
+            for pair in (
+                (("less", "left"), ("more", "right")),
+                (("much_less", "shift+left"), ("much_more", "shift+right")),
+            )
+        )
+        back = shown(self.keymap.get("slider.forget", "escape").split(",")[0])
+        offered = {command.id: (command, label, can) for command, label, can in self.arrays.foot()}
+        more = [self._item(*offered[command.id]) for command in (SCOPE, GIVE_BACK) if command.id in offered]
+        return [
+            (step, "Step", True),
+            (leap, "Leap", True),
+            ("0-9", "MB/s", True),
+            *more,
+            (back, "Back", True),
+        ]
+
     def _item(self, command: Command, label: str = "", can: bool = True) -> Item:  # noqa: FBT001, FBT002
         return command.shown_key(self.keymap), label or command.label, can
+
+
+def _message_lines(text: str, role: str, width: int, most: int) -> list[Line]:
+    """Return a sentence in as many lines as it needs, at most ``most``; pane 6 has all of it."""
+    parts = textwrap.wrap(text.strip(), width - 1, initial_indent=" ", subsequent_indent=" ") or [""]
+    if len(parts) > most:
+        parts = [*parts[: most - 1], fit_words(" ".join(parts[most - 1 :]), width - 1)]
+    return [[(fit(part, width), role)] for part in parts]

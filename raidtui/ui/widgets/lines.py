@@ -148,6 +148,7 @@ class ScrollLines(LineBox, ScrollView):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._prepare()
+        self._kept: int | None = None
 
     def count_changed(self) -> None:
         """Set the scrolled height. Another one costs a layout, so lines that fit all have the same."""
@@ -156,11 +157,14 @@ class ScrollLines(LineBox, ScrollView):
             self.virtual_size = fitting
 
     def on_resize(self) -> None:
-        """A new height needs a new scrolled height."""
+        """A new height needs a new scrolled height; the line to keep in view may be out of it now."""
         self.count_changed()
+        if self._kept is not None and self._kept < len(self._lines):
+            self.keep_in_view(self._kept)
 
     def keep_in_view(self, number: int) -> None:
-        """Scroll as little as needed to show a line."""
+        """Scroll as little as needed to show a line, now and in any other height."""
+        self._kept = number
         height = max(1, self.size.height)
         if number < self.top:
             self.scroll_to(y=number, animate=False)
