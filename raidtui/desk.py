@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import uuid
 from collections.abc import Collection, Mapping
@@ -16,14 +17,15 @@ from raidtui.host.names import canonical_uuid
 from raidtui.host.root import Root
 from raidtui.host.survey import read_survey
 from raidtui.jobs import journal
-from raidtui.jobs.spawn import cancel, refuse_busy, start_worker
-from raidtui.jobs.store import Job, JobError, all_jobs, find_job, jobs_folder, worker_of
+from raidtui.jobs.spawn import begin_job, cancel, start_worker
+from raidtui.jobs.store import JobError, all_jobs, find_job, worker_of
 from raidtui.jobs.words import FINAL
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 
 _RECENT = 40
+_MOST_SCRIPTS = 99
 
 
 class JobNews(Struct, frozen=True, kw_only=True):
@@ -64,10 +66,7 @@ def begin(root: Root, plan: Plan) -> str:
     """
     if not root.live:
         raise JobError("the simulated host has no jobs: there is nothing to change here")
-    refuse_busy(jobs_folder())
-    job = Job.create(plan, host=root.hostname or "")
-    start_worker(job)
-    return job.id
+    return begin_job(plan, host=root.hostname or "").id
 
 
 def again(job_id: str, *, back: bool) -> int:
@@ -180,14 +179,25 @@ def recent() -> tuple[JobLine, ...]:
 
 
 def save_script(plan: Plan) -> str:
-    """Write a plan as a shell script into the current folder; return its path.
+    """Write a plan as a shell script into a new file in the current folder; return its path.
+
+    What is there already stays as it is, whoever it belongs to: the next free name is taken.
 
     Raises:
         OSError: it cannot be written.
     """
     words = "".join(char if char.isalnum() else "-" for char in plan.title.lower()).strip("-")[:40]
-    path = Path.cwd() / f"raidtui-{words}.sh"
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o700)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(shell_script(plan))
-    return str(path)
+    data = shell_script(plan).encode("utf-8")
+    for number in range(1, _MOST_SCRIPTS + 1):
+        path = Path.cwd() / f"raidtui-{words}{'' if number == 1 else f'-{number}'}.sh"
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o700)
+        except FileExistsError:
+            continue
+        with os.fdopen(descriptor, "wb") as file:
+            os.fchmod(file.fileno(), 0o700)
+            file.write(data)
+        return str(path)
+    raise FileExistsError(
+        errno.EEXIST, f"{_MOST_SCRIPTS} scripts of this name are there already", str(path.parent)
+    )

@@ -35,9 +35,10 @@ def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def workers(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
     """(job, back) of every worker that was started; none is."""
     started: list[tuple[str, bool]] = []
-    monkeypatch.setattr(
-        "raidtui.desk.start_worker", lambda job, *, back=False: started.append((job.id, back))
-    )
+    for module in ("desk", "jobs.spawn"):
+        monkeypatch.setattr(
+            f"raidtui.{module}.start_worker", lambda job, *, back=False: started.append((job.id, back))
+        )
     return started
 
 
@@ -186,23 +187,28 @@ def test_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert path == tmp_path / "raidtui-stop--data---gone.sh"
     assert path.read_text(encoding="utf-8") == shell_script(PLAN)
     assert stat.S_IMODE(path.stat().st_mode) == 0o700
-    assert desk.save_script(PLAN) == str(path)
 
 
-def test_a_script_is_not_written_through_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Under a name that others can guess, in a folder that may be everybody's."""
+def test_a_script_takes_a_free_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever has the name already is left as it is: a file, a link under a name that others can guess."""
     monkeypatch.chdir(tmp_path)
+    first, second, third = (tmp_path / f"raidtui-stop--data---gone{end}.sh" for end in ("", "-2", "-3"))
+    first.write_text("a stranger's\n")
     (tmp_path / "fstab").write_text("mine\n")
-    (tmp_path / "raidtui-stop--data---gone.sh").symlink_to("fstab")
-    with pytest.raises(OSError, match="symbolic links"):
-        desk.save_script(PLAN)
+    second.symlink_to("fstab")
+    assert desk.save_script(PLAN) == str(third)
+    assert first.read_text() == "a stranger's\n"
     assert (tmp_path / "fstab").read_text() == "mine\n"
+    for number in range(4, 100):
+        (tmp_path / f"raidtui-stop--data---gone-{number}.sh").mkdir()
+    with pytest.raises(FileExistsError, match="99 scripts of this name are there already"):
+        desk.save_script(PLAN)
 
 
 def test_a_script_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "raidtui-stop--data---gone.sh").mkdir()
-    with pytest.raises(IsADirectoryError):
+    monkeypatch.setattr(Path, "cwd", lambda: tmp_path / "gone")
+    with pytest.raises(FileNotFoundError):
         desk.save_script(PLAN)
 
 

@@ -1,13 +1,14 @@
 """What is on a device: what would be lost with it, whose it is, and what clears it for good.
 
-Identity is the disk's serial number, its size and a digest of its ends; never its name.
+Identity is the disk's serial number, the kernel's count of its appearances, its size, and a digest of its
+ends; never its name.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from raidtui.model.disk import Use
+from raidtui.model.disk import Disk, Use
 from raidtui.model.plan import Fact, Kind, Step
 from raidtui.model.survey import Device, Superblock, Survey
 
@@ -31,9 +32,7 @@ _FOREIGN = frozenset(_CONTENTS) - {"linux_raid_member", "swap"}
 def device_facts(device: Device, *, free: bool = True, untouched: bool = True) -> tuple[Fact, ...]:
     """Return what must still hold of a device right before something is written to it."""
     name, disk = device.disk.name, device.disk
-    facts = []
-    if disk.identity:
-        facts.append(Fact(kind=Kind.SERIAL, subject=name, value=disk.identity))
+    facts = list(same_disk(name, disk, device))
     if disk.size_bytes is not None:
         facts.append(Fact(kind=Kind.SIZE, subject=name, value=str(disk.size_bytes)))
     if free:
@@ -41,6 +40,15 @@ def device_facts(device: Device, *, free: bool = True, untouched: bool = True) -
     if untouched and device.digest:
         facts.append(Fact(kind=Kind.UNTOUCHED, subject=name, value=device.digest))
     return tuple(facts)
+
+
+def same_disk(name: str, disk: Disk, device: Device | None) -> tuple[Fact, ...]:
+    """Return what tells that a name is still the disk's, as far as that is known."""
+    seen = device.appearance if device is not None else ""
+    return (
+        *((Fact(kind=Kind.SERIAL, subject=name, value=disk.identity),) if disk.identity else ()),
+        *((Fact(kind=Kind.APPEARANCE, subject=name, value=seen),) if seen else ()),
+    )
 
 
 def loss_of(device: Device, survey: Survey) -> str:

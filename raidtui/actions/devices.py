@@ -13,8 +13,6 @@ from raidtui.model.survey import Device, Superblock, Survey
 from raidtui.model.units import binary_size
 
 _LEAST_BYTES = 8 << 20
-_TABLE_PATHS = ("/etc/fstab", "/etc/crypttab")
-_TAGS = {"UUID": "by-uuid", "LABEL": "by-label", "PARTUUID": "by-partuuid", "PARTLABEL": "by-partlabel"}
 
 
 def refuse_device(device: Device, survey: Survey, *, former_of: str | None = None) -> Refusal | None:
@@ -80,26 +78,15 @@ def _refuse_unfit(device: Device) -> Refusal | None:
 
 def _refuse_named(device: Device, survey: Survey) -> Refusal | None:
     """A device that is to be mounted, swapped to or opened at the next boot is somebody's, mounted or not."""
-    for each in with_parts(device, survey):
-        names = {each.path, *(f"/dev/{link}" for link in each.links)}
-        for path in _TABLE_PATHS:
-            place = 1 if path == "/etc/crypttab" else 0
-            for number, line in enumerate(survey.texts.get(path, "").split("\n"), 1):
-                words = line.split("#", 1)[0].split()
-                if len(words) > place and _node(words[place]) in names:
-                    return Refusal(
-                        why=f"{each.disk.name} is named in {path}, line {number}",
-                        remedy="take that line out first, if the device is really free",
-                    )
+    parts = [use.what for use in device.disk.uses if use.kind == "partition"]
+    for name in (*parts, device.disk.name):
+        for place in survey.named:
+            if name in place.devices:
+                return Refusal(
+                    why=f"{name} is named in {place.path}, line {place.line}",
+                    remedy="take that line out first, if the device is really free",
+                )
     return None
-
-
-def _node(word: str) -> str:
-    """Return the path that fstab's UUID=… or LABEL=… stands for."""
-    tag, separator, value = word.partition("=")
-    folder = _TAGS.get(tag)
-    value = value.strip('"')
-    return f"/dev/disk/{folder}/{value}" if separator and folder else word
 
 
 def _refuse_foreign(device: Device, survey: Survey) -> Refusal | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from raidtui.actions.contents import device_facts
+from raidtui.actions.contents import device_facts, same_disk
 from raidtui.actions.target import needs_root
 from raidtui.model.array import Array, Member
 from raidtui.model.geometry import losses_left
@@ -77,14 +77,9 @@ def bound(
     if device is not None:
         own = device_facts(device, untouched=untouched)
     else:
-        disk = survey.snapshot.disks.get(name) or (
-            survey.devices[name].disk if name in survey.devices else None
-        )
-        own = (
-            (Fact(kind=Kind.SERIAL, subject=name, value=disk.identity),)
-            if disk is not None and disk.identity
-            else ()
-        )
+        known = survey.devices.get(name)
+        disk = survey.snapshot.disks.get(name) or (known.disk if known is not None else None)
+        own = same_disk(name, disk, known) if disk is not None else ()
     return replace(step, needs=(*step.needs, *own))
 
 

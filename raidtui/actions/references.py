@@ -19,6 +19,9 @@ CHANGED = ("/etc/fstab", "/etc/crypttab")
 """The files whose lines a plan may change."""
 
 _BY_ID = "/dev/disk/by-id/md-name-"
+_STAYS = tuple(
+    f"/dev/disk/by-{kind}" for kind in ("uuid/", "label/", "partuuid/", "partlabel/", "id/md-uuid-")
+)
 _MOST_LINES = 4
 # A word, or what comes after a comma or an equals sign: x-systemd.requires=/dev/md/data
 _WORD = re.compile(r"(?:(?<=[ \t,=])|^)/dev/[^ \t,\n]+", re.MULTILINE)
@@ -111,6 +114,7 @@ def told(survey: Survey, array: Array, paths: Paths) -> tuple[str, ...]:
                 for word in words
                 if paths.doubtful(word)
             ]
+    notes += _oddly_spelled(survey, array, paths)
     own = own_lines(survey.texts.get(survey.conf_path, ""), array.uuid or "")
     for path, text in survey.texts.items():
         if path in CHANGED:
@@ -124,6 +128,26 @@ def told(survey: Survey, array: Array, paths: Paths) -> tuple[str, ...]:
             names = "line {} names" if len(numbers) == 1 else "lines {} name"
             notes.append(f"{path}, {names.format(_listed(numbers))} the old path; {_remedy(survey, path)}.")
     return tuple(notes)
+
+
+def _oddly_spelled(survey: Survey, array: Array, paths: Paths) -> list[str]:
+    """Return the lines that mean the array by a path that is neither known nor one that stays."""
+    notes = []
+    for place in survey.named:
+        if place.path not in CHANGED or not place.text.startswith("/") or place.text.startswith(_STAYS):
+            continue
+        line = survey.texts.get(place.path, "").split("\n")[place.line - 1]
+        if any(_is_of(name, array.name) for name in place.devices) and not naming(line, paths):
+            notes.append(
+                f"{place.path}, line {place.line} names {array.title} as {place.text};"
+                " it is not changed: look at it afterwards."
+            )
+    return [note for note in notes if not any(paths.doubtful(word) for word in _WORD.findall(note))]
+
+
+def _is_of(name: str, array: str) -> bool:
+    """Whether a device is an array, or a partition of it."""
+    return name == array or bool(re.fullmatch(rf"{re.escape(array)}p[0-9]+", name, re.ASCII))
 
 
 def _names_it(line: str, paths: Paths) -> bool:

@@ -18,7 +18,7 @@ _HARM = {
 
 
 def plan_sentences(plan: Plan) -> list[str]:
-    """Return a plan as lines: what it is, what is lost, every step, how it is undone."""
+    """Return a plan as lines: what it is, what is lost, every step, every command that undoes it."""
     lines = [f"{plan.title} ({_HARM[plan.harm]})"]
     lines += [f"  gone afterwards: {text}" for text in plan.loses]
     lines += [f"  {text}" for text in (plan.warning, *plan.notes) if text]
@@ -32,7 +32,27 @@ def plan_sentences(plan: Plan) -> list[str]:
     elif undone:
         last = "; a failure in the middle undoes what was done" if plan.rolls_back else ""
         lines.append(f"{undone} of {len(plan.steps)} steps can be undone{last}.")
+    lines += undo_sentences(plan)
     return [visible(line) for line in lines]
+
+
+def undo_sentences(plan: Plan) -> list[str]:
+    """Return what a rollback would do, in its order: root runs it as it runs the steps."""
+    lines = []
+    for number, step in reversed(list(enumerate(plan.steps, start=1))):
+        lines += [visible(f"  undo {number}: {line}") for line in _undo_lines(step)]
+    return lines
+
+
+def _undo_lines(step: Step) -> list[str]:
+    """Return the commands that undo a step; what a file is to read then, unless the step's own lines tell."""
+    lines = []
+    for undo in step.undo:
+        told = step.content is not None and undo.path == step.path
+        lines.append(undo.command + (" (as it reads now)" if told and undo.content is not None else ""))
+        if undo.content is not None and not told:
+            lines += [f"  | {readable(line)}" for line in _lines(undo.content)]
+    return lines
 
 
 def _content(step: Step) -> list[str]:
@@ -88,6 +108,7 @@ def shell_script(plan: Plan) -> str:
             f"#    then holds: {fact.kind} {visible(fact.subject)} {visible(fact.value)}".rstrip()
             for fact in step.proves
         ]
+        lines += [f"#    undone by: {visible(line)}" for line in _undo_lines(step)]
     return "\n".join(lines) + "\n"
 
 

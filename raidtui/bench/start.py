@@ -50,7 +50,11 @@ def begin(root: Root, course: Course) -> Job:
             "an interrupted benchmark has just been put back: ask again, the settings are others now"
         )
     job = make_job(root, course)
-    start_worker(job)
+    try:
+        start_worker(job)
+    except JobError:
+        job.discard()
+        raise
     return job
 
 

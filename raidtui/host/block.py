@@ -97,6 +97,13 @@ def read_identity(root: Root, name: str) -> Disk:
     )
 
 
+def read_appearance(root: Root, disk: str) -> str:
+    """Return the boot and the kernel's number for this appearance of a whole disk; see ``Device``."""
+    number = _word(root.text(f"{BLOCK}/{disk.replace('/', '!')}/diskseq"))
+    boot = _word(root.text("/proc/sys/kernel/random/boot_id"))
+    return f"{boot}/{number}" if number and boot else ""
+
+
 def _is_size(text: str | None) -> TypeGuard[str]:
     return text is not None and text.isascii() and text.isdigit() and len(text) <= 20
 

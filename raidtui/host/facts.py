@@ -5,15 +5,19 @@ from __future__ import annotations
 import hashlib
 
 from raidtui.host import facts_array, facts_on_top
-from raidtui.host.block import DiskReader
+from raidtui.host.block import DiskReader, read_appearance
 from raidtui.host.mdadm import MdadmError, read_detail
 from raidtui.host.names import canonical_uuid, read_uuid
+from raidtui.host.openers import open_words
 from raidtui.host.root import Root
 from raidtui.host.superblock import read_superblock
 from raidtui.host.survey import digest_of, why_busy
 from raidtui.host.usage import BLOCK
 from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, Kind
+
+_PATIENCE_S = 5.0
+"""How long somebody may have a device open that was free a step before: events of udev's end within it."""
 
 
 def why_not(root: Root, fact: Fact) -> str:
@@ -33,6 +37,17 @@ def _serial(root: Root, name: str, value: str) -> str:
     return "" if found == value else f"{name} is another disk now: {found or 'without serial number'}"
 
 
+def _appearance(root: Root, name: str, value: str) -> str:
+    """After a reboot all are counted anew: then the serial number alone tells."""
+    disk = _disk(root, name)
+    if disk is None:
+        return f"{name} is gone"
+    found = read_appearance(root, disk.disk)
+    if found == value or found.partition("/")[0] != value.partition("/")[0]:
+        return ""
+    return f"{name} was gone since the plan was made: it may be another disk now"
+
+
 def _size(root: Root, name: str, value: str) -> str:
     disk = _disk(root, name)
     if disk is None:
@@ -47,7 +62,7 @@ def _free(root: Root, name: str, value: str) -> str:
         return f"{name} is gone"
     if users := disk.users:
         return f"{name} is in use: {users}"
-    busy = why_busy(root, name)
+    busy = why_busy(root, name) or open_words(root, (name,), patience_s=_PATIENCE_S).get(name, "")
     return f"{name}: {busy}" if busy else ""
 
 
@@ -191,6 +206,7 @@ def _line(root: Root, path: str, value: str) -> str:
 
 _READERS = {
     Kind.SERIAL: _serial,
+    Kind.APPEARANCE: _appearance,
     Kind.SIZE: _size,
     Kind.FREE: _free,
     Kind.UNTOUCHED: _untouched,

@@ -58,6 +58,12 @@ def _paths(root: Root) -> Iterator[str]:
         yield from (f"{folder}/{name}" for name in names[:MOST_FILES])
 
 
+def regular_text(root: Root, path: str) -> str | None:
+    """Return a regular file's bytes as characters, or None where it is none, or cannot be read."""
+    data = _regular(root, path)
+    return data.decode("latin-1") if data is not None else None
+
+
 def _regular(root: Root, path: str) -> bytes | None:
     """Return a regular file's bytes, or None where it is none, is too large, or cannot be read."""
     try:

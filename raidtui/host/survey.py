@@ -9,7 +9,10 @@ import os
 import re
 from collections.abc import Collection, Mapping
 
-from raidtui.host.block import DiskReader
+from msgspec.structs import replace
+
+from raidtui.host.block import DiskReader, read_appearance
+from raidtui.host.openers import open_words
 from raidtui.host.referring import read_referring
 from raidtui.host.root import Root
 from raidtui.host.stack import (
@@ -20,6 +23,7 @@ from raidtui.host.stack import (
     runs_systemd,
 )
 from raidtui.host.superblock import read_superblock
+from raidtui.host.tables import read_named
 from raidtui.host.tools import tool_path
 from raidtui.host.udev import read_udev_entry
 from raidtui.host.usage import BLOCK
@@ -50,10 +54,16 @@ def read_survey(
     """
     texts = {path: text for path in WATCHED_FILES if (text := _whole_text(root, path)) is not None}
     disks = DiskReader(root).read(set(names))
+    devices = {name: read_device(root, name, disks) for name in names if name in disks}
+    # Of what is in use already, nobody else needs to be looked for.
+    free = [name for name, device in devices.items() if not device.busy and not device.disk.users]
+    for name, words in open_words(root, free).items():
+        devices[name] = replace(devices[name], busy=words)
     return Survey(
         snapshot=snapshot,
-        devices={name: read_device(root, name, disks) for name in names if name in disks},
+        devices=devices,
         texts={**texts, **read_referring(root)},
+        named=read_named(root, texts, (*devices, *(array.name for array in snapshot.arrays))),
         conf_path=_conf_path(root, texts),
         initramfs=next((argv for argv in _INITRAMFS if root.live and tool_path(argv[0])), ()),
         mdadm=_mdadm_version(root),
@@ -98,6 +108,7 @@ def read_device(root: Root, name: str, disks: Mapping[str, Disk] | None = None) 
         optimal_bytes=_number(root.text(f"{whole}/queue/optimal_io_size")),
         discards=_number(root.text(f"{whole}/queue/discard_max_bytes")) > 0,
         links=read_udev_entry(root, found.dev).links,
+        appearance=read_appearance(root, found.disk),
     )
 
 

@@ -15,8 +15,9 @@ from typing import Any
 import raidtui
 from raidtui.host.tools import run_tool, tool_path
 from raidtui.jobs.journal import who
-from raidtui.jobs.store import BusyError, Job, JobError, worker_of, worker_pid
+from raidtui.jobs.store import BusyError, Job, JobError, jobs_folder, worker_of, worker_pid
 from raidtui.jobs.words import FINAL
+from raidtui.model.plan import Plan
 
 _PACE_S = 0.05
 _BEGIN_S = 20.0
@@ -31,6 +32,23 @@ def refuse_busy(folder: Path) -> None:
     other = worker_of(folder)
     if other is not None:
         raise BusyError(f"another job is running: {other}; wait for it, or cancel it")
+
+
+def begin_job(plan: Plan, *, host: str) -> Job:
+    """Make a job of a plan, and start its worker; where that cannot be, no job is left.
+
+    Raises:
+        BusyError: another job is running.
+        JobError: the job cannot be kept, or its worker not be started.
+    """
+    refuse_busy(jobs_folder())
+    job = Job.create(plan, host=host)
+    try:
+        start_worker(job)
+    except JobError:
+        job.discard()
+        raise
+    return job
 
 
 def start_worker(job: Job, *, back: bool = False, more: tuple[str, ...] = ()) -> None:

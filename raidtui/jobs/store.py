@@ -138,6 +138,10 @@ class Job:
         """
         write_synced(self.folder / name, data)
 
+    def discard(self) -> None:
+        """Remove a job whose worker was never started."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
     @property
     def order(self) -> str:
         """Whose ``work`` carries it out, on the command line: jobs, or bench."""
@@ -226,7 +230,7 @@ class Job:
 
     @property
     def state(self) -> str:
-        """made, running, interrupted, or how it ended: done, failed, cancelled, rolled back, stuck."""
+        """made, running, interrupted, or its end: done, failed, cancelled, rolled back, stuck, not begun."""
         entries = self.entries()
         last = next((each["event"] for each in reversed(entries) if each.get("event") in _FINAL), None)
         began = max((i for i, each in enumerate(entries) if each.get("event") in {"work", "made"}), default=0)
@@ -235,7 +239,11 @@ class Job:
             return str(last)
         if worker_of(self.folder.parent) == self.id:
             return "running"
-        return "interrupted" if any(each.get("event") == "work" for each in entries) else "made"
+        if any(each.get("event") == "work" for each in entries):
+            return "interrupted"
+        # Of two that were applied at once, one comes too late: what it found then is not the host of later.
+        late = any(each.get("event") == "not begun" and each.get("busy") for each in entries)
+        return "not begun" if late else "made"
 
     def done_steps(self) -> tuple[set[int], set[int]]:
         """Return (steps done, steps begun and not known to be done), less what was undone since."""

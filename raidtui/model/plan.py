@@ -20,8 +20,9 @@ class Kind(StrEnum):
     """What a fact says of its subject; ``value`` is given in brackets."""
 
     SERIAL = "serial"  # a device's whole disk has this serial number, or WWN where it has none
+    APPEARANCE = "appearance"  # a device's disk has not been gone since ("boot/diskseq"), in this boot
     SIZE = "size"  # a device has this many bytes
-    FREE = "free"  # nothing uses a device: no mount, swap, holder, array, open file
+    FREE = "free"  # nothing uses a device: no mount, swap, holder, array, loop device, process
     UNTOUCHED = "untouched"  # a device reads as when the plan was made: the digest of its ends
     SUPERBLOCK = "superblock"  # a device's superblock is of the array with this UUID ("": it has none)
     CLEAN = "clean"  # wipefs finds nothing on a device

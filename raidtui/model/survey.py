@@ -69,7 +69,7 @@ class Device(Struct, frozen=True, kw_only=True):
     Args:
         superblock: md's, if there is one.
         digest: SHA-256 of its first and last MiB; None where it cannot be read.
-        busy: why it cannot be opened for oneself alone, if so.
+        busy: why it cannot be opened for oneself alone, or who else has it open, if so.
         sector_bytes: the logical sector size.
         start_bytes: where a partition begins on its disk; 0 for a whole disk.
         optimal_bytes: the disk's optimal I/O size; 0 where it says none.
@@ -78,6 +78,8 @@ class Device(Struct, frozen=True, kw_only=True):
         life_bytes: what may be written to the disk in its whole life; None where that is not known.
         trouble: what is wrong with the disk, or with its cable: a sentence without its subject.
         links: its other names under /dev, "disk/by-path/pci-0000:00:17.0-ata-1" and so on.
+        appearance: the boot, and the kernel's number for this appearance of its disk, "UUID/17": a disk that
+            takes its name later has another one. "" where the kernel (before 5.15) counts none.
     """
 
     disk: Disk
@@ -90,6 +92,7 @@ class Device(Struct, frozen=True, kw_only=True):
     optimal_bytes: int = 0
     discards: bool = False
     links: tuple[str, ...] = ()
+    appearance: str = ""
     wear_percent: float | None = None
     life_bytes: int | None = None
     trouble: str = ""
@@ -105,6 +108,22 @@ class Device(Struct, frozen=True, kw_only=True):
         return self.start_bytes % max(1 << 20, self.optimal_bytes) == 0
 
 
+class Named(Struct, frozen=True, kw_only=True):
+    """A place where a device is named that is to be mounted, swapped to or opened at the next boot.
+
+    Args:
+        path: of fstab, crypttab or one of systemd's units.
+        line: counted from 1.
+        text: as it is spelled there: a path, or LABEL=my data.
+        devices: the kernel's names of what that means now.
+    """
+
+    path: str
+    line: int
+    text: str
+    devices: tuple[str, ...]
+
+
 class Survey(Struct, frozen=True, kw_only=True):
     """All that a plan is made from.
 
@@ -112,6 +131,7 @@ class Survey(Struct, frozen=True, kw_only=True):
         devices: by kernel name; those that were asked for.
         texts: the files that a plan may change, or that may name an array, by path; without missing ones.
             Bytes as characters (latin-1), so that what a plan does not touch stays as it is.
+        named: where devices of the survey, and arrays, are named for the next boot.
         conf_path: the mdadm.conf that this distribution's mdadm reads.
         initramfs: the command that makes the initramfs anew, if the host has one.
         mdadm: its version, (4, 2); None where it is not installed.
@@ -129,6 +149,7 @@ class Survey(Struct, frozen=True, kw_only=True):
     snapshot: Snapshot
     devices: Mapping[str, Device] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
+    named: tuple[Named, ...] = ()
     conf_path: str = "/etc/mdadm/mdadm.conf"
     initramfs: tuple[str, ...] = ()
     mdadm: tuple[int, ...] | None = None

@@ -14,7 +14,7 @@ from pathlib import Path
 from raidtui.actions.script import plan_sentences
 from raidtui.host.block import DiskReader
 from raidtui.host.root import Root
-from raidtui.jobs.spawn import cancel, follow, refuse_busy, start_worker
+from raidtui.jobs.spawn import begin_job, cancel, follow, start_worker
 from raidtui.jobs.store import BusyError, Job, JobError, all_jobs, find_job, jobs_folder, load_plan
 from raidtui.jobs.words import FINAL, entry_words
 from raidtui.jobs.worker import Measure, work_on
@@ -37,9 +37,7 @@ def run_apply_order(root: Root, arguments: argparse.Namespace) -> int:
             print(f"raidtui: not done: {visible(why)}", file=sys.stderr)
             return REFUSED
         print("\n".join(plan_sentences(file.plan)), flush=True)
-        refuse_busy(jobs_folder())
-        job = Job.create(file.plan, host=file.host)
-        start_worker(job)
+        job = begin_job(file.plan, host=file.host)
     except JobError as error:
         return _refused(error)
     if arguments.detach:
@@ -101,6 +99,8 @@ def _again(job: Job, *, back: bool) -> int:
         raise JobError(f"job {job.id} is running: raidtui jobs attach {job.id}")
     if back:
         job.refuse_back()
+    elif state == "not begun":
+        raise JobError(f"job {job.id} was not begun, because another job was running: apply its plan again")
     elif state not in {"made", "interrupted", "cancelled", "failed", "stuck"}:
         raise JobError(f"job {job.id} is {state}: there is nothing to go on with")
     since = len(job.entries())

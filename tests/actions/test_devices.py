@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.actions.contents import wipe_steps
+from raidtui.actions.contents import device_facts, wipe_steps
 from raidtui.actions.create.partition import plan_on_disks
 from raidtui.actions.create.plan import plan_create
 from raidtui.actions.devices import refuse_device, refuse_needed, refuse_old_arrays
@@ -13,14 +13,13 @@ from raidtui.actions.leave import plan_zero_superblock
 from raidtui.actions.repair import plan_add, plan_replace
 from raidtui.model.disk import Use
 from raidtui.model.plan import Kind, Plan, Refusal, Step
-from raidtui.model.survey import Device, Superblock, Survey
+from raidtui.model.survey import Device, Named, Superblock, Survey
 from tests.actions.new_array import device, fact, plain, refused, same, survey
 from tests.actions.running import BIG, first, former, host
 from tests.actions.running import refused as sentence_of
 from tests.specs import raid10
 
 OLD = "aaaaaaaa:bbbbbbbb:cccccccc:dddddddd"
-LINKS = ("disk/by-uuid/9b3c", "disk/by-id/ata-X_1", "disk/by-partlabel/pool")
 BLOCK = Superblock(uuid=OLD, name="nas:old", level="raid5", raid_disks=3, events=40, slot=0)
 WORDS = f'the array "old" (raid5, 3 members, {OLD})'
 
@@ -29,45 +28,18 @@ def part(name: str) -> Use:
     return Use(kind="partition", what=name)
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "sentence"),
-    [
-        ("/etc/fstab", "# disks\nUUID=9b3c /srv ext4 noauto 0 2\n", "sda2 is named in /etc/fstab, line 2"),
-        ("/etc/fstab", 'UUID="9b3c" /srv ext4 noauto 0 2\n', "sda2 is named in /etc/fstab, line 1"),
-        ("/etc/fstab", "PARTLABEL=pool none swap sw 0 0\n", "sda2 is named in /etc/fstab, line 1"),
-        ("/etc/fstab", "/dev/sda2 /srv xfs noauto 0 0\n", "sda2 is named in /etc/fstab, line 1"),
-        (
-            "/etc/crypttab",
-            "safe /dev/disk/by-id/ata-X_1 none luks,noauto\n",
-            "sda2 is named in /etc/crypttab, line 1",
-        ),
-        ("/etc/crypttab", "safe UUID=9b3c none luks\n", "sda2 is named in /etc/crypttab, line 1"),
-    ],
-)
-def test_what_the_next_boot_wants(path: str, text: str, sentence: str) -> None:
-    free = device("sda2", links=LINKS)
-    seen = survey(free, device("sdb2"), texts={path: text})
-    remedy = "take that line out first, if the device is really free"
-    assert refused(plain("raid1", "sda2", "sdb2"), seen) == f"{sentence}; {remedy}"
-    whole = device("sda", part("sda2"))
-    seen = survey(whole, free, device("sdb"), texts={path: text})
+def test_what_the_next_boot_wants() -> None:
+    free = device("sda2")
+    named = Named(path="/etc/fstab", line=2, text="LABEL=my data", devices=("sdx", "sda2"))
+    seen = replace(survey(free, device("sdb2")), named=(named,))
+    sentence = "sda2 is named in /etc/fstab, line 2; take that line out first, if the device is really free"
+    assert refused(plain("raid1", "sda2", "sdb2"), seen) == sentence
     asked = plain("raid1", "sda", "sdb")
-    assert sentence_of(plan_on_disks(asked, seen, reserve_percent=10)) == f"{sentence}; {remedy}"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "# UUID=9b3c /srv ext4\n",
-        "UUID=9b3cd /srv ext4\n",
-        "/dev/sda20 /srv ext4\n",
-        "LABEL=pool /srv ext4\n",
-        "safe\n",
-    ],
-)
-def test_lines_that_name_something_else(text: str) -> None:
-    seen = survey(device("sda2", links=LINKS), texts={"/etc/fstab": text, "/etc/crypttab": text})
-    assert refuse_device(seen.devices["sda2"], seen) is None
+    for parts in ((free,), ()):  # also where the partition itself was not read
+        seen = replace(survey(device("sda", part("sda2")), *parts, device("sdb")), named=(named,))
+        assert sentence_of(plan_on_disks(asked, seen, reserve_percent=10)) == sentence
+    other = replace(named, devices=("sdx",))
+    assert refuse_device(free, replace(survey(free), named=(other,))) is None
 
 
 @pytest.mark.parametrize(
@@ -286,3 +258,14 @@ def test_no_array_at_rest() -> None:
     there = raid10()
     own = device("sda2", superblock=former(there.array_uuid, "nas:data"))
     assert refuse_old_arrays((own,), host(there, devices=(own,))) is None
+
+
+def test_the_facts_of_a_disk() -> None:
+    """With what the kernel counts it by: a disk that takes its name later has another number."""
+    seen = replace(device("sda2"), appearance="boot/17")
+    facts = device_facts(seen)
+    assert facts[:2] == (fact(Kind.SERIAL, "sda2", "S-sda"), fact(Kind.APPEARANCE, "sda2", "boot/17"))
+    assert device_facts(device("sda2")) == (facts[0], *facts[2:])
+    made = plan_create(plain("raid1", "sda2", "sdb2"), survey(seen, device("sdb2")))
+    assert isinstance(made, Plan)
+    assert facts[1] in made.steps[0].needs

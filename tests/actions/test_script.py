@@ -82,17 +82,45 @@ def test_sentences() -> None:
         r"  4  sfdisk /dev/sda <<< 'label: gpt\x0a'",
         "       a table",
         "1 of 4 steps can be undone; a failure in the middle undoes what was done.",
+        "  undo 2: write /etc/fstab (as it reads now)",
     ]
+
+
+def test_all_that_a_rollback_runs_is_said() -> None:
+    """In its order, and with every line of a file that no step tells of: a plan may be a stranger's."""
+    other = Step(path="/etc/cron.d/x", content="1\n2\n3\n4\n5\n6\n7\x1b\n8\n", why="x")
+    steps = (
+        Step(argv=("mdadm", "--stop", "/dev/md127"), why="a", undo=(WRITE.undo[0], other)),
+        Step(argv=("true",), why="b"),
+        Step(path="/sys/x", text="1", why="c", undo=(Step(argv=("rm", "-rf", "/srv"), why="d"),)),
+    )
+    wanted = [
+        "undo 3: rm -rf /srv",
+        "undo 1: write /etc/fstab",
+        *(f"undo 1:   | {line}" for line in ("0", "3", "4", "", "5", "6", "old")),
+        "undo 1: write /etc/cron.d/x",
+        *(f"undo 1:   | {line}" for line in ("1", "2", "3", "4", "5", "6", r"7\x1b", "8")),
+    ]
+    for harm in Harm:
+        plan = Plan(title="t", subject="s", steps=steps, harm=harm)
+        assert plan_sentences(plan)[-len(wanted) :] == [f"  {line}" for line in wanted]
+    said = [line for line in shell_script(plan).split("\n") if "undone by" in line]
+    assert said[-1] == "#    undone by: rm -rf /srv"
+    assert len(said) == len(wanted)
 
 
 @pytest.mark.parametrize(
     ("plan", "first", "last"),
     [
-        (Plan(title="t", subject="s", steps=(WRITE,)), "t (harmless)", "1 of 1 steps can be undone."),
+        (
+            Plan(title="t", subject="s", steps=(WRITE,)),
+            "t (harmless)",
+            "  undo 1: write /etc/fstab (as it reads now)",
+        ),
         (
             Plan(title="t", subject="s", steps=(WRITE,), harm=Harm.DESTROYS),
             "t (destroys what is on the devices)",
-            "What is on the devices cannot be brought back.",
+            "  undo 1: write /etc/fstab (as it reads now)",
         ),
         (
             Plan(title="t", subject="s", steps=PLAN.steps[:1]),
@@ -126,8 +154,14 @@ def test_what_changes_in_a_file(old: str | None, new: str, changes: list[str]) -
     back = GONE if old is None else Step(path="/etc/x", content=old, why="as it was")
     other = Step(argv=("update-initramfs", "-u"), why="it has a copy")
     step = Step(path="/etc/x", content=new, why="w", undo=(back, other))
-    told = plan_sentences(Plan(title="t", subject="s", steps=(step,)))[3:-1]
-    assert told == [f"       {line}" for line in changes]
+    told = plan_sentences(Plan(title="t", subject="s", steps=(step,)))[3:]
+    assert told[: len(changes)] == [f"       {line}" for line in changes]
+    undone = "rm --force -- /etc/x" if old is None else "write /etc/x (as it reads now)"
+    assert told[len(changes) :] == [
+        "1 of 1 steps can be undone.",
+        f"  undo 1: {undone}",
+        "  undo 1: update-initramfs -u",
+    ]
 
 
 def test_a_file_whose_old_content_is_not_known() -> None:
@@ -156,6 +190,7 @@ def test_script(tmp_path: Path) -> None:
         "# 2: it names the old path\n"
         "#    must hold: digest /etc/fstab abc\n"
         "printf %b '1\n2\n3\n4\n\n5\n6\n\\0303\\0244\n' > /etc/fstab\n"
+        "#    undone by: write /etc/fstab (as it reads now)\n"
         "\n"
         "# 3: go on\n"
         "printf '%s\\n' idle > /sys/x\n"

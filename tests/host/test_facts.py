@@ -7,6 +7,7 @@ import hashlib
 import pytest
 
 from raidtui.host import facts
+from raidtui.host.block import read_appearance
 from raidtui.host.facts import kernel_name, why_not
 from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.tools import output_path
@@ -205,6 +206,27 @@ def test_what_only_opening_a_device_tells(monkeypatch: pytest.MonkeyPatch) -> No
     assert sentence(Kind.FREE, "sda") == "sda: something uses it"
     assert sentence(Kind.FREE, "sds") == "sds is in use: swap in use"
     assert asked == ["sda"]
+
+
+@pytest.mark.parametrize(
+    ("boot", "number", "value", "holds"),
+    [
+        ("b1", "17", "b1/17", True),
+        ("b1", "18", "b1/17", False),
+        ("b2", "3", "b1/17", True),
+        ("b1", None, "b1/17", True),
+    ],
+)
+def test_a_disk_that_was_gone(boot: str, number: str | None, value: str, *, holds: bool) -> None:
+    """Diskseq counts anew after a reboot; old kernels have none. A partition has its disk's."""
+    root = host()
+    root.put("/proc/sys/kernel/random/boot_id", f"{boot}\n")
+    if number is not None:
+        root.put(f"{NODE}/sde/diskseq", f"{number}\n")
+        assert read_appearance(root, "sde") == f"{boot}/{number}"
+    said = why_not(root, Fact(kind=Kind.APPEARANCE, subject="sde2", value=value))
+    assert said == ("" if holds else "sde2 was gone since the plan was made: it may be another disk now")
+    assert sentence(Kind.APPEARANCE, "sdz", value) == "sdz is gone"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from raidtui.host.superblock import read_superblock
 from raidtui.host.survey import read_above, read_device, read_survey
 from raidtui.host.tools import output_path
 from raidtui.model.disk import Disk, Use
-from raidtui.model.survey import Device, Superblock, Survey
+from raidtui.model.survey import Device, Named, Superblock, Survey
 from tests.trees import host_tree, raid1, snapshot_of
 
 VERSION = output_path(("mdadm", "--version"))
@@ -98,6 +98,7 @@ def test_a_survey() -> None:
     assert found == Survey(
         snapshot=snapshot,
         devices={"sda2": sda2, "nvme0n1": nvme, "cciss/c0d0": slashed},
+        named=(Named(path="/etc/fstab", line=1, text="/dev/md/root", devices=("md126",)),),
         texts={CONF: "# caf\xe9\nHOMEHOST <system>\n", "/etc/fstab": "/dev/md/root / ext4 defaults 0 1\n\n"},
         conf_path=CONF,
         mdadm=(4, 2),

@@ -372,6 +372,8 @@ WORK, MADE = {"event": "work"}, {"event": "made"}
     [
         ((), "made"),
         (({"event": "not begun", "reason": "another job is running"},), "made"),
+        (({"event": "not begun", "reason": "another job is running", "busy": True},), "not begun"),
+        ((WORK, {"event": "not begun", "reason": "another job is running", "busy": True}), "interrupted"),
         ((WORK,), "interrupted"),
         ((WORK, {"event": "begin", "step": 0}), "interrupted"),
         ((WORK, {"event": "begin", "step": 0}, {"event": "step failed", "step": 0}), "interrupted"),

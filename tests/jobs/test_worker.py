@@ -601,7 +601,7 @@ def test_another_worker(tmp_path: Path, host: Host) -> None:
             with pytest.raises(JobError, match=r"^another job is running: other "):
                 do()
         assert [work_on(host, job.folder), work_on(host, job.folder, back=True)] == [75, 75]
-    assert (host.did, job.state) == ([], "made")
+    assert (host.did, job.state) == ([], "not begun")
     assert journal(job) == ["made", "not begun", "not begun"]
     assert str(reason(job)).startswith("another job is running: other (pid ")
 

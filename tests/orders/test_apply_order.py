@@ -67,7 +67,8 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
         started.append((job.id, back))
         note(job, WORK, {"event": "rolled back", "reason": "asked for"} if back else {"event": "done"})
 
-    monkeypatch.setattr("raidtui.orders.apply.start_worker", start)
+    for module in ("orders.apply", "jobs.spawn"):
+        monkeypatch.setattr(f"raidtui.{module}.start_worker", start)
     return started
 
 
@@ -107,6 +108,7 @@ STOPS = (
     "  1  mdadm --stop /dev/md127\n"
     "       its members are free then\n"
     "1 of 1 steps can be undone.\n"
+    "  undo 1: mdadm --assemble /dev/md127\n"
 )
 
 
@@ -199,9 +201,21 @@ def test_a_worker_that_cannot_be_started(tmp_path: Path, monkeypatch: pytest.Mon
     def start(_: Job) -> None:
         raise JobError("the worker cannot be started: another job of fork failed")
 
-    monkeypatch.setattr("raidtui.orders.apply.start_worker", start)
+    for module in ("orders.apply", "jobs.spawn"):
+        monkeypatch.setattr(f"raidtui.{module}.start_worker", start)
     status, _, err = call("apply", saved(tmp_path))
     assert (status, err) == (2, "raidtui: the worker cannot be started: another job of fork failed\n")
+    assert all_jobs() == []
+
+
+def test_one_that_came_too_late_is_not_gone_on_with(call: Run) -> None:
+    """Of two that are applied at once, one worker finds the other: its plan is of a host of before."""
+    job = made(NOT_BEGUN)
+    assert json.loads(call("jobs", "--json")[1])["jobs"][0]["state"] == "not begun"
+    why = f"job {job.id} was not begun, because another job was running: apply its plan again"
+    assert call("jobs", "resume", job.id) == (2, "", f"raidtui: {why}\n")
+    why = f"job {job.id} has done nothing that could be undone"
+    assert call("jobs", "rollback", job.id) == (2, "", f"raidtui: {why}\n")
 
 
 def test_no_job_yet(call: Run, jobs: Path) -> None:

@@ -210,6 +210,8 @@ def test_sentences(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
         "  1  mdadm --stop /dev/md127\n"
         "       its members are free then\n"
         "1 of 1 steps can be undone.\n"
+        "  undo 1: mdadm --assemble /dev/md/data --uuid=3a6eb079:0f39ac87:c94f3856:b2dd2c5d"
+        " /dev/sda /dev/sdb /dev/sdc /dev/sdd\n"
     )
 
 

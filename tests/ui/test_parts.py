@@ -116,6 +116,7 @@ def test_a_review_names_every_device_that_is_written_over() -> None:
         "It takes 5 min.",
         "No undo after step 2: what is on the devices cannot be",
         "brought back.",
+        "  undo 1: true",
     ]
     assert no_undo(made) == "no undo after step 2"
     assert {role for line in lines[:1] for _, role in line} == {"bad"}
@@ -128,6 +129,8 @@ def test_a_review_of_what_can_be_undone() -> None:
         "Careful.",
         "2 of 2 steps can be undone; a failure in the middle undoes",
         "what was done.",
+        "  undo 2: true",
+        "  undo 1: true",
     ]
     assert no_undo(made) == ""
 

@@ -1,4 +1,4 @@
-"""A plan before it is done: what is lost, disk by disk; every command with its reason; what else to know."""
+"""A plan before it is done: what is lost, disk by disk; every command with its reason, and what undoes it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from raidtui.actions.script import plan_sentences
+from raidtui.actions.script import plan_sentences, undo_sentences
 from raidtui.model.brief import Line
 from raidtui.model.plan import Harm, Plan, Step
 from raidtui.model.survey import Device
@@ -35,7 +35,10 @@ def review_lines(plan: Plan, width: int, devices: Mapping[str, Device] | None = 
     lines.append([])
     for text in (plan.warning, *plan.notes):
         lines += _wrapped(text, width, "warn" if text == plan.warning else "plain")
-    return lines + _wrapped(_end(plan), width, "warn" if plan.harm is Harm.DESTROYS else "plain")
+    lines += _wrapped(_end(plan), width, "warn" if plan.harm is Harm.DESTROYS else "plain")
+    for text in undo_sentences(plan):
+        lines += _wrapped(text.strip(), width, "dim", "  ", "  ")
+    return lines
 
 
 def no_undo(plan: Plan) -> str:

@@ -1,0 +1,141 @@
+"""Which block device a text means: a path in any spelling, or a tag as in fstab (libmount, libblkid).
+
+What counts is the device number, as with the kernel: names are many, and links move.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import stat
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from raidtui.host.dir_root import DirRoot
+from raidtui.host.root import Root
+from raidtui.host.udev import read_udev_entry
+from raidtui.host.usage import BLOCK
+
+_MOST_LINKS = 8
+# Which of udev's properties a tag is compared with; the first is encoded as in links: my\x20data.
+_TAGS = {
+    "LABEL": ("ID_FS_LABEL_ENC", "ID_FS_LABEL"),
+    "UUID": ("ID_FS_UUID_ENC", "ID_FS_UUID"),
+    "PARTLABEL": ("ID_PART_ENTRY_NAME",),
+    "PARTUUID": ("ID_PART_ENTRY_UUID",),
+}
+
+
+class DevicePaths:
+    """Block devices of a host, found by what people call them. Read once, when first asked.
+
+    Args:
+        root: the host.
+        names: kernel names of the devices that are of interest, with their partitions; None for all.
+    """
+
+    def __init__(self, root: Root, names: Collection[str] | None = None) -> None:
+        self._root = root
+        self._wanted = names
+        self._live = isinstance(root, DirRoot) and root.live
+        self._numbers: dict[str, str] = {}  # kernel's name -> major:minor
+        self._names: dict[str, str] = {}
+        self._links: dict[str, str] = {}  # below /dev -> major:minor
+        self._tags: dict[tuple[str, str], list[str]] = {}
+        self._is_read = False
+
+    def meant(self, text: str) -> tuple[str, ...]:
+        """Return the kernel's names of the devices that a path or a tag means; more than one for a mirror."""
+        self._read()
+        tag, separator, value = text.partition("=")
+        if separator and tag.upper() in {*_TAGS, "ID"}:
+            numbers = self._tagged(tag.upper(), unquoted(value))
+        else:
+            number = self.number(unquoted(text))
+            numbers = [number] if number else []
+        return tuple(self._names[each] for each in numbers if each in self._names)
+
+    def number(self, path: str) -> str | None:
+        """Return the number of the block device at a path, "8:16"; None where there is none."""
+        if not path.startswith("/") or "\0" in path:
+            return None
+        if self._live:
+            try:
+                found = Path(path).stat()
+            except OSError:
+                return None
+            is_block = stat.S_ISBLK(found.st_mode)
+            return f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}" if is_block else None
+        self._read()
+        for _ in range(_MOST_LINKS):
+            path = posixpath.normpath(path).replace("//", "/")
+            below = path.removeprefix("/dev/")
+            if found_one := self._numbers.get(below) or self._links.get(below):
+                return found_one
+            if path.startswith("/dev/block/"):
+                return path.removeprefix("/dev/block/")
+            target = self._root.link(path)
+            if target is None:
+                return None
+            path = posixpath.join(posixpath.dirname(path), target)
+        return None
+
+    def _tagged(self, tag: str, value: str) -> list[str]:
+        if tag == "ID":
+            number = self.number(f"/dev/disk/by-id/{value}")
+            return [number] if number else []
+        # UUIDs of FAT and NTFS are upper case, others lower: whoever writes one means the same.
+        found = self._tags.get((tag, value.lower() if tag.endswith("UUID") else value))
+        linked = self._links.get(f"disk/by-{tag.lower()}/{value}")
+        return found or ([linked] if linked else [])
+
+    def _read(self) -> None:
+        if self._is_read:
+            return
+        self._is_read = True
+        for node in self._nodes():
+            number = self._root.text(f"{BLOCK}/{node}/dev")
+            if number is None:
+                continue
+            name = node.replace("!", "/")
+            self._numbers[name], self._names[number] = number, name
+            entry = read_udev_entry(self._root, number)
+            for link in entry.links:
+                self._links.setdefault(link, number)
+            for tag, keys in _TAGS.items():
+                values = {decoded(entry.properties[key]) for key in keys if key in entry.properties}
+                for value in values:
+                    key = (tag, value.lower() if tag.endswith("UUID") else value)
+                    self._tags.setdefault(key, []).append(number)
+
+    def _nodes(self) -> Iterator[str]:
+        if self._wanted is None:
+            yield from self._root.names(BLOCK)
+            return
+        for name in dict.fromkeys(self._wanted):
+            node = name.replace("/", "!")
+            yield node
+            for child in self._root.names(f"{BLOCK}/{node}"):
+                if child.startswith(node) and child not in self._wanted:
+                    yield child
+
+
+def unquoted(text: str) -> str:
+    """Return a word without the quotes around it, as libblkid takes it: "data" or 'data'."""
+    if len(text) > 1 and text[0] in "\"'" and text[-1] == text[0]:
+        return text[1:-1]
+    return text
+
+
+def decoded(text: str) -> str:
+    r"""Undo udev's encoding: \x20 is a blank, and what is above ASCII comes byte by byte."""
+    if "\\x" not in text:
+        return text
+    parts = text.split("\\x")
+    data = parts[0].encode()
+    for part in parts[1:]:
+        try:
+            data += bytes([int(part[:2], 16)]) + part[2:].encode()
+        except ValueError:
+            data += b"\\x" + part.encode()
+    return data.decode("utf-8", "replace")

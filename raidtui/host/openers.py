@@ -1,0 +1,174 @@
+"""Who has a block device open without holding it for itself: loop devices, and processes.
+
+The kernel lets many have a device open, and O_EXCL tells only of those that claim it: mounts, md, LVM, swap.
+A loop device does not, nor does a copy that runs. Only root sees the files of all processes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import time
+from collections.abc import Collection, Mapping
+
+from msgspec import Struct
+
+from raidtui.host.block import DiskReader
+from raidtui.host.device_paths import DevicePaths
+from raidtui.host.dir_root import DirRoot
+from raidtui.host.root import Root
+from raidtui.host.usage import BLOCK, unescape
+
+_PACE_S = 0.1
+_UDEV = frozenset({"systemd-udevd", "udevd", "(udev-worker)", "udev-worker", "eudev"})
+_GENERATIONS = 6
+# A file there may keep whoever asks for it waiting for ever.
+_REMOTE = ("nfs", "cifs", "smb", "fuse", "ceph", "9p", "afs", "gfs", "glusterfs", "lustre", "autofs")
+_LOOP_ENDS = " (deleted)"
+
+
+class Opener(Struct, frozen=True, kw_only=True):
+    """Who has a device open, in words; whether for writing."""
+
+    words: str
+    writes: bool
+
+
+def open_words(root: Root, names: Collection[str], *, patience_s: float = 1.0) -> Mapping[str, str]:
+    """Return who has these devices, or parts of them, open, by kernel name; without those that nobody has.
+
+    Of a partition's disk, whoever writes to it counts. udev and what it starts do not: they look and go. Nor
+    does whoever is gone when it is looked again for a while.
+
+    Args:
+        root: the host; nothing is known of one that is not live, but its loop devices.
+        names: kernel names.
+        patience_s: how long to look again where somebody is found.
+    """
+    related = {name: _related(root, name) for name in names}
+    numbers = {number for own, whole in related.values() for number in (*own, whole) if number}
+    if not numbers:
+        return {}
+    loops = _loops(root, names, numbers)
+    end_s = time.monotonic() + patience_s
+    while True:
+        processes, all_seen = _processes(root, numbers)
+        found = {}
+        for name, (own, whole) in related.items():
+            openers = [
+                opener for number in own for opener in (*loops.get(number, ()), *processes.get(number, ()))
+            ]
+            openers += [each for each in (*loops.get(whole, ()), *processes.get(whole, ())) if each.writes]
+            words = list(dict.fromkeys(opener.words for opener in openers))
+            if words:
+                found[name] = ", ".join(words)
+            elif not all_seen:
+                found[name] = "which processes have it open is told to root alone"
+        if not processes or time.monotonic() >= end_s:
+            return found
+        time.sleep(_PACE_S)
+
+
+def _related(root: Root, name: str) -> tuple[tuple[str, ...], str]:
+    """Return the numbers of a device and its partitions, and of the disk that it is a partition of, or ""."""
+    node = name.replace("/", "!")
+    parts = [
+        child
+        for child in root.names(f"{BLOCK}/{node}")
+        if root.text(f"{BLOCK}/{node}/{child}/partition") is not None
+    ]
+    own = [root.text(f"{BLOCK}/{each}/dev") for each in (node, *parts)]
+    whole = ""
+    disk = DiskReader(root).read({name}).get(name)
+    if disk is not None and disk.disk != name:
+        whole = root.text(f"{BLOCK}/{disk.disk.replace('/', '!')}/dev") or ""
+    return tuple(number for number in own if number), whole
+
+
+def _loops(root: Root, names: Collection[str], numbers: set[str]) -> dict[str, list[Opener]]:
+    """Return the loop devices that are set up on these devices, with what uses them in turn."""
+    found: dict[str, list[Opener]] = {}
+    paths = DevicePaths(root, None if not root.live else names)  # a live host is asked by the path
+    for name in root.names("/sys/block"):
+        backing = root.text(f"/sys/block/{name}/loop/backing_file") if name.startswith("loop") else None
+        if not backing:
+            continue
+        number = paths.number(unescape(backing).removesuffix(_LOOP_ENDS))
+        if number in numbers:
+            disk = DiskReader(root).read({name}).get(name)
+            users = f" ({disk.users})" if disk is not None and disk.users else ""
+            writes = (root.text(f"/sys/block/{name}/ro") or "0").strip() != "1"
+            found.setdefault(str(number), []).append(
+                Opener(words=f"{name} is set up on it{users}", writes=writes)
+            )
+    return found
+
+
+def _processes(root: Root, numbers: set[str]) -> tuple[dict[str, list[Opener]], bool]:
+    """Return the processes that have these devices open, and whether those of all users were looked at."""
+    found: dict[str, list[Opener]] = {}
+    if not (isinstance(root, DirRoot) and root.live):
+        return found, True
+    all_seen = True
+    away = _remote_mounts(root)
+    for pid in os.listdir("/proc"):
+        if not pid.isdigit() or int(pid) == os.getpid():
+            continue
+        try:
+            files = os.listdir(f"/proc/{pid}/fd")
+        except PermissionError:
+            all_seen = False
+            continue
+        except OSError:  # it has ended
+            continue
+        for file in files:
+            number = _block_number(f"/proc/{pid}/fd/{file}", away)
+            if number in numbers and not _is_udev(root, pid):
+                words = f"{_command(root, pid)} (pid {pid}) has it open"
+                opener = Opener(words=words, writes=_is_writing(root, pid, file))
+                found.setdefault(number, []).append(opener)
+    return found, all_seen
+
+
+def _block_number(path: str, away: tuple[str, ...]) -> str:
+    """Return the number of the block device that a process's file is, or ""; asked for thousands of files."""
+    with contextlib.suppress(OSError):
+        target = os.readlink(path)  # noqa: PTH115
+        if target.startswith("/") and not target.startswith(away):
+            found = os.stat(path)  # noqa: PTH116
+            if stat.S_ISBLK(found.st_mode):
+                return f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}"
+    return ""
+
+
+def _is_writing(root: Root, pid: str, file: str) -> bool:
+    """Whether a file is open for writing: O_WRONLY or O_RDWR in its flags (proc(5), fdinfo)."""
+    lines = (root.text(f"/proc/{pid}/fdinfo/{file}") or "").split("\n")
+    flags = next((line.split()[1] for line in lines if line.startswith("flags:")), "0")
+    return int(flags, 8) & os.O_ACCMODE != os.O_RDONLY
+
+
+def _remote_mounts(root: Root) -> tuple[str, ...]:
+    places = []
+    for line in (root.text("/proc/self/mountinfo") or "").split("\n"):
+        before, _, after = line.partition(" - ")
+        if after.startswith(_REMOTE) and len(before.split()) > 4:
+            places.append(unescape(before.split()[4]) + "/")
+    return tuple(places)
+
+
+def _command(root: Root, pid: str) -> str:
+    return root.text(f"/proc/{pid}/comm") or "a process"
+
+
+def _is_udev(root: Root, pid: str) -> bool:
+    """Whether a process is udev's, or was started by it."""
+    for _ in range(_GENERATIONS):
+        if _command(root, pid) in _UDEV:
+            return True
+        after = (root.text(f"/proc/{pid}/stat") or "").rpartition(")")[2].split()
+        pid = after[1] if len(after) > 1 else "0"
+        if pid in {"0", "1"}:
+            return False
+    return False
