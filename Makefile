@@ -1,7 +1,7 @@
 # make help lists the targets. Only GNU make, a POSIX shell and Python >= 3.11 are needed to begin with.
 #
 # Variables:
-#   ARGS=...     what is passed on (run: to raidtui, test and snapshots: to pytest, bench: to the benchmarks)
+#   ARGS=...     what is passed on (run: to raidtui, test and snapshots: to pytest, bench and torture: to those)
 #   PYTHON=...   the Python to make .venv with
 #   APT=no       never install system packages, not even as root
 #   WORKERS=...  how many processes share the tests out, each with a guest of its own (2)
@@ -55,7 +55,7 @@ outcome() { if [ "$${RAIDTUI_LAB:-}" = require ]; then echo fail; else echo "be 
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lab lab-qemu bench snapshots system kernel clean
+.PHONY: help run test check lab lab-qemu bench torture snapshots system kernel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -80,6 +80,9 @@ lab-qemu: system kernel $(DEV_STAMP) ## a slower guest with SATA, NVMe, SMART an
 
 bench: $(DEV_STAMP) ## measure start, quiet, cost (ARGS="--quick")
 	@$(PY) -m benchmarks $(ARGS)
+
+torture: system $(DEV_STAMP) ## hours of random trouble, seeded and resumable (ARGS="power-cut --minutes 60 --state FILE")
+	@$(PY) -m tests.torture $(ARGS)
 
 snapshots: $(DEV_STAMP) ## accept the pictures as they are now; look at each of them afterwards
 	@$(PY) -m pytest tests/ui --snapshot-update $(ARGS)
