@@ -1,4 +1,4 @@
-"""`python -m tests.torture KIND`: rounds of one kind until the time is up; a round that failed can be repeated."""
+"""`python -m tests.torture KIND`: rounds of one kind until the time is up; one that failed can be repeated."""
 
 import argparse
 import importlib
@@ -127,8 +127,8 @@ def more(chosen: argparse.Namespace, progress: Progress, passed_s: float) -> boo
     if len(progress.failed) >= MOST_FAILURES:
         return False
     if chosen.rounds is not None:
-        return progress.finished < chosen.rounds
-    return passed_s < chosen.minutes * 60
+        return bool(progress.finished < chosen.rounds)
+    return bool(passed_s < chosen.minutes * 60)
 
 
 def failure_of(round_of: Callable[[int], None], seed: int) -> str:
