@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 TYPE_CHECKING = False  # what type checkers know by its name; importing it takes longer than the first frame
@@ -12,12 +13,16 @@ if TYPE_CHECKING:
 def main() -> None:
     """Run the program and exit with its status."""
     argv = sys.argv[1:]
+    if None in (sys.stdin, sys.stdout, sys.stderr):  # closed by whoever started this
+        from raidtui.streams import guard  # noqa: PLC0415
+
+        guard()
     live = _opens_console(argv)
     if live is not None:
         sys.exit(_open_console(*live))
-    from raidtui.cli import run  # noqa: PLC0415
+    from raidtui.cli import run_line  # noqa: PLC0415
 
-    sys.exit(run(argv))
+    sys.exit(run_line(argv))
 
 
 def _opens_console(argv: list[str]) -> tuple[str, str | None, bool] | None:
@@ -37,13 +42,10 @@ def _opens_console(argv: list[str]) -> tuple[str, str | None, bool] | None:
                 root = value.rstrip("/")
         else:
             return None
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
         return None
-    if root:
-        import os  # noqa: PLC0415
-
-        if not os.access(f"{root}/proc/mdstat", os.R_OK):
-            return None
+    if root and not os.access(f"{root}/proc/mdstat", os.R_OK):
+        return None
     return root, theme, mouse
 
 

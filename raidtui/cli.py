@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import traceback
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import raidtui
 from raidtui.host.opening import open_root
@@ -14,16 +16,37 @@ from raidtui.orders.bench_parser import add_bench_parser
 from raidtui.orders.parsers import add_job_parsers, add_plan_parser
 from raidtui.orders.tune_parser import add_tune_parser
 from raidtui.orders.wear_parser import add_wear_parser
+from raidtui.streams import NOT_WRITTEN, OutputError, guard
 
 _EPILOG = """\
 exit status of status: 0 all well, 1 degraded or attention, 2 failed, 3 cannot tell;
 of wear: 0 all well, 1 attention or worn, 2 a disk is dying, 3 no disk could be read;
-of plan, apply, jobs, bench and tune: 0 done, 1 not done, 2 refused, 75 another job is running.
+of plan, apply, jobs, bench and tune: 0 done, 1 not done, 2 refused, 75 another job is running;
+of all: 64 wrong usage, 70 a defect of raidtui, 74 the output could not be written.
 Without a command, the console opens. Changes need root; without it all is shown and nothing changed."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse exits with 2 on wrong usage, which of ``status`` would mean "failed": use 64 (EX_USAGE)."""
+    """Every command's parser: all of them take what says which host is meant.
+
+    argparse exits with 2 on wrong usage, which of ``status`` would mean "failed": use 64 (EX_USAGE).
+    """
+
+    def __init__(self, *args: Any, **more: Any) -> None:  # noqa: ANN401  (as argparse says)
+        super().__init__(*args, **more)
+        where = self.add_argument_group("which host").add_mutually_exclusive_group()
+        where.add_argument(
+            "--root",
+            metavar="PATH",
+            default=argparse.SUPPRESS,  # else a command's parser would undo what was said before the command
+            help="look at a captured tree instead of this host: a folder, a capture, or a /proc/mdstat text",
+        )
+        where.add_argument(
+            "--demo",
+            action="store_true",
+            default=argparse.SUPPRESS,
+            help="a simulated host that lives; nothing is real",
+        )
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -38,14 +61,8 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"raidtui {raidtui.__version__}")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument(
-        "--root",
-        metavar="PATH",
-        help="look at a captured tree instead of this host: a folder, a capture, or a /proc/mdstat text",
-    )
-    where.add_argument("--demo", action="store_true", help="a simulated host that lives; nothing is real")
+    parser.set_defaults(root=None, demo=False)
+    parser.add_argument("-V", "--version", action="version", version=f"raidtui {raidtui.__version__}")
     parser.add_argument(
         "--theme", metavar="NAME", help="dark, light, high-contrast, ansi, or one of your own"
     )
@@ -73,10 +90,44 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def run_line(argv: list[str]) -> int:
+    """Run the command line of this process, on its own streams; return the exit status.
+
+    74 (EX_IOERR): standard output cannot be written to. 70 (EX_SOFTWARE): a defect of ours.
+    """
+    guard()
+    try:
+        status = _ended(argv)
+        sys.stdout.flush()
+    except OutputError as error:
+        if not error.nobody_reads:
+            print(f"raidtui: standard output: {error}", file=sys.stderr)
+        return NOT_WRITTEN
+    except KeyboardInterrupt:
+        return 130
+    except Exception:  # noqa: BLE001  (Python's own status would be 1: "degraded")
+        traceback.print_exc()
+        print("raidtui: this is a defect of raidtui; please report it", file=sys.stderr)
+        return 70
+    return status
+
+
+def _ended(argv: list[str]) -> int:
+    try:
+        return run(argv)
+    except SystemExit as end:  # argparse: help, version, wrong usage
+        return end.code if isinstance(end.code, int) else 64 if end.code else 0
+
+
 def run(argv: list[str]) -> int:
     """Run the command line; return the exit status."""
     parser = build_parser()
     arguments = parser.parse_args(argv)
+    if arguments.demo and arguments.root is not None:
+        parser.error("argument --demo: not allowed with argument --root")
+    if arguments.command is None and (why := _no_terminal()):
+        print(f"raidtui: {why}; for scripts there is: raidtui status", file=sys.stderr)
+        return 64
     try:
         root = _root(arguments)
     except RootError as error:
@@ -111,11 +162,7 @@ def _status(root: Root, arguments: argparse.Namespace) -> int:
     from raidtui.status.command import print_status, watch_status  # noqa: PLC0415
 
     form = "json" if arguments.json else "prometheus" if arguments.prometheus else "sentences"
-    try:
-        return watch_status(root, form) if arguments.watch else print_status(root, form)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader has gone (status | head); there is nobody left to tell
-        return 3
+    return watch_status(root, form) if arguments.watch else print_status(root, form)
 
 
 def _capture(root: Root, arguments: argparse.Namespace) -> int:
@@ -161,17 +208,19 @@ def _tune(root: Root, arguments: argparse.Namespace) -> int:
 def _wear(root: Root, arguments: argparse.Namespace) -> int:
     from raidtui.orders.wear import run_wear_order  # noqa: PLC0415
 
-    try:
-        return run_wear_order(root, arguments)
-    except BrokenPipeError:
-        sys.stderr.close()  # as for status
-        return 3
+    return run_wear_order(root, arguments)
+
+
+def _no_terminal() -> str:
+    """Return why the console cannot open here, if so."""
+    if not sys.stdout.isatty() or not sys.stdin.isatty():
+        return "the console needs a terminal"
+    if os.environ.get("TERM") == "dumb":
+        return "the console needs a terminal that moves its cursor, and this one says TERM=dumb"
+    return ""
 
 
 def _screen(root: Root, arguments: argparse.Namespace) -> int:
-    if not sys.stdout.isatty() or not sys.stdin.isatty():
-        print("raidtui: the console needs a terminal; for scripts there is: raidtui status", file=sys.stderr)
-        return 64
     from raidtui.ui.launch import launch  # noqa: PLC0415
 
     return launch(root, theme=arguments.theme, mouse=not arguments.no_mouse)

@@ -9,6 +9,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from raidtui.host.files import read_regular
+
 _KNOWN = frozenset({"theme", "mouse", "keys", "wear"})
 _MOST_TBW = 1_000_000
 _RATING_FORM = '[wear.rated_tbw] must hold lines like "Samsung SSD 850 EVO 500GB" = 150'
@@ -46,9 +48,10 @@ def read_config(folder: Path | None = None) -> Config:
     import tomllib  # noqa: PLC0415  (8 ms that most starts do without)
 
     try:
-        with path.open("rb") as file:
-            values = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        values = tomllib.loads(read_regular(str(path)).decode())
+    except RecursionError:
+        return Config(troubles=(f"{path}: nested too deeply; the defaults are used",))
+    except (OSError, ValueError) as error:  # no TOML, no UTF-8, a number of too many digits
         return Config(troubles=(f"{path}: {error}; the defaults are used",))
     return _checked(path, values)
 

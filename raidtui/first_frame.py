@@ -11,6 +11,8 @@ import sys
 import termios
 import time
 
+from raidtui.glyphs import to_cells
+from raidtui.host.files import read_regular
 from raidtui.host.mdstat import MdstatArray, parse_mdstat
 from raidtui.model.brief import RANKS, Brief, Line, brief_line, counts_line, header_line, tab_line
 from raidtui.model.geometry import losses_left
@@ -80,7 +82,7 @@ def show(root: str = "", asked_theme: str | None = None) -> None:
     TERMINAL.shown = True
     theme = choose_theme(asked_theme or _configured_theme())
     lines = frame(root, size.columns, size.lines)
-    os.write(1, paint(lines, read_colours(theme), size.columns, size.lines).encode())
+    os.write(1, to_cells(paint(lines, read_colours(theme), size.columns, size.lines)))
 
 
 def _configured_theme() -> str | None:
@@ -217,18 +219,9 @@ def _label(root: str, base: str) -> str:
 
 def _text(path: str) -> str:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
+        return read_regular(path).decode("utf-8", "replace").rstrip("\n")
+    except (OSError, ValueError):
         return ""
-    try:
-        parts = []
-        while part := os.read(descriptor, 65536):
-            parts.append(part)
-        return b"".join(parts).decode("utf-8", "replace").rstrip("\n")
-    except OSError:
-        return ""
-    finally:
-        os.close(descriptor)
 
 
 def paint(lines: list[Line], colours: dict[str, str], columns: int, rows: int) -> str:

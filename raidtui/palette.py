@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from raidtui.host.files import read_regular
+
 COLOURS = ("background", "foreground", "dim", "strong", "ok", "warn", "bad", "accent", "selected")
 DEFAULT = "dark"
 
@@ -35,8 +37,7 @@ def read_colours(name: str) -> dict[str, str]:
         return {}
     for folder in theme_folders():
         try:
-            with open(f"{folder}/{name}.toml", encoding="utf-8") as file:  # noqa: PTH123
-                lines = file.read().split("\n")
+            lines = read_regular(f"{folder}/{name}.toml").decode().split("\n")
         except (OSError, UnicodeDecodeError):
             continue
         found: dict[str, str] = {}

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from raidtui.actions.tune.profiles import BUILT_IN, Profile, parse_profiles
 from raidtui.actions.tune.told import Told, told
+from raidtui.host.files import read_regular
 from raidtui.host.knobs import KnobReader
 from raidtui.host.root import Root
 from raidtui.jobs.changed import Done, Record, Write, changed_by, record_path
@@ -206,11 +207,12 @@ def read_profiles(folder: Path) -> tuple[tuple[Profile, ...], tuple[str, ...]]:
 
     path = folder / "profiles.toml"
     try:
-        with path.open("rb") as file:
-            tables = tomllib.load(file)
+        tables = tomllib.loads(read_regular(str(path)).decode())
     except FileNotFoundError:
         return (), ()
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        return (), (f"{path}: nested too deeply",)
+    except (OSError, ValueError) as error:  # no TOML, no UTF-8, a number of too many digits
         return (), (f"{path}: {error}",)
     found, troubles = parse_profiles(tables, str(path))
     names = {profile.name for profile in BUILT_IN}

@@ -5,10 +5,15 @@ Apart from ``opening`` because the compressions cost 10 ms to load and the live 
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import lzma
 import tarfile
 import zlib
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
+from typing import IO, Any, cast
 
 from raidtui.host.captured import captured_links
 from raidtui.host.memory_root import MemoryRoot
@@ -18,14 +23,68 @@ LARGEST_FILE = 8 << 20
 _FOLDERS = ("/.raidtui/", "/proc/", "/sys/", "/run/", "/dev/", "/etc/", "/lib/", "/usr/lib/",
             "/usr/local/lib/", "/var/lib/")  # fmt: skip
 _LARGEST_TREE = 256 << 20
+_LARGEST_PIECE, _LARGEST_WHOLE = 16 << 20, 512 << 20
+_OPENERS: tuple[tuple[bytes, Callable[[IO[bytes]], Any]], ...] = (
+    (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
+    (b"BZh", bz2.BZ2File),
+    (b"\xfd7zXZ\x00", lzma.LZMAFile),
+)
+
+
+class _Bounded:
+    """What is in an archive, compressed or not; no piece of it is taken that no capture has.
+
+    A name may say that it has 1.5 GiB, and a file of 1 MiB may become 1 GiB.
+    """
+
+    def __init__(self, place: Path, closing: ExitStack) -> None:
+        self._place = place
+        file = closing.enter_context(place.open("rb"))
+        start = file.read(max(len(magic) for magic, _ in _OPENERS))
+        opener = next((each for magic, each in _OPENERS if start.startswith(magic)), None)
+        file.seek(0)
+        self.compressed = opener is not None
+        self._file: IO[bytes] = closing.enter_context(opener(file)) if opener is not None else file
+
+    def read(self, size: int) -> bytes:
+        """Read a piece."""
+        self._refuse(size < 0 or size > _LARGEST_PIECE or self._file.tell() > _LARGEST_WHOLE)
+        return self._file.read(size)
+
+    def seek(self, offset: int) -> int:
+        """Go to a place."""
+        self._refuse(offset > _LARGEST_WHOLE)
+        return self._file.seek(offset)
+
+    def tell(self) -> int:
+        """Where the next piece begins."""
+        return self._file.tell()
+
+    def _refuse(self, too_large: bool) -> None:  # noqa: FBT001
+        if too_large:
+            raise RootError(f"{self._place}: too large for a capture; made by raidtui capture?")
+
+
+def _opened(place: Path, closing: ExitStack) -> tarfile.TarFile:
+    """Open an archive.
+
+    Raises:
+        RootError: it is damaged, or holds what no capture holds.
+    """
+    file = cast("IO[bytes]", _Bounded(place, closing))
+    return closing.enter_context(tarfile.open(fileobj=file, mode="r:"))
 
 
 def is_archive(place: Path) -> bool:
-    """Whether a file is a tar archive, compressed or not."""
-    try:
-        return tarfile.is_tarfile(place)
-    except (EOFError, lzma.LZMAError, zlib.error) as error:  # compressed, and cut short in its first block
-        raise RootError(f"{place}: the archive is damaged: {error}") from error
+    """Whether a file is a tar archive, or compressed."""
+    with ExitStack() as closing:
+        if _Bounded(place, closing).compressed:
+            return True
+        try:
+            _opened(place, closing)
+        except tarfile.TarError:
+            return False
+    return True
 
 
 def open_capture(place: Path) -> MemoryRoot:
@@ -38,8 +97,8 @@ def open_capture(place: Path) -> MemoryRoot:
     links: dict[str, str] = {}
     total = 0
     try:
-        with tarfile.open(place) as archive:
-            for entry in archive:
+        with ExitStack() as closing:
+            for entry in (archive := _opened(place, closing)):
                 path = _inside(entry.name)
                 if path is None:
                     continue
@@ -51,7 +110,11 @@ def open_capture(place: Path) -> MemoryRoot:
                         raise RootError(f"{place}: too large for a capture; made by raidtui capture?")
                     content = archive.extractfile(entry)
                     files[path] = content.read() if content else b""
-    except (tarfile.TarError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
+    except (tarfile.TarError, EOFError, ValueError, OverflowError, lzma.LZMAError, zlib.error) as error:
+        raise RootError(f"{place}: the archive is damaged: {error}") from error
+    except OSError as error:
+        if error.errno is not None:
+            raise
         raise RootError(f"{place}: the archive is damaged: {error}") from error
     if "/proc/mdstat" not in files and not any(path.startswith("/.raidtui/") for path in files):
         raise RootError(f"{place}: no capture: it holds no proc/mdstat; make one with: raidtui capture FILE")

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from raidtui.host.captured import captured_links, captured_output, captured_time
+from raidtui.host.files import open_regular, read_all
 from raidtui.host.root import Root
 from raidtui.host.tools import ToolOutput, run_tool
 
@@ -38,7 +39,7 @@ class DirRoot(Root):
                 os.close(self._kept.pop(path))
                 if error.errno != errno.ENODEV:
                     raise
-        descriptor = os.open(self._prefix + path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = self._open(path)
         kept = False
         try:
             data = _pread_all(descriptor, path)
@@ -48,6 +49,12 @@ class DirRoot(Root):
             if not kept:
                 os.close(descriptor)
         return data
+
+    def _open(self, path: str) -> int:
+        """Open a file; the kernel's own are what they are called, all others may be anything."""
+        if self.live and path.startswith(("/sys/", "/proc/")):
+            return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        return open_regular(self._prefix + path)
 
     def read_many(self, paths: tuple[str, ...]) -> tuple[bytes | None, ...]:
         """See ``Root.read_many``: one system call a file."""
@@ -130,13 +137,7 @@ def _pread_all(descriptor: int, path: str) -> bytes:
     data = os.pread(descriptor, _CHUNK, 0)
     if path.startswith("/sys/"):  # one page at most; seq files of /proc end anywhere short of one
         return data
-    parts = [data]
-    offset = len(data)
-    while data:
-        data = os.pread(descriptor, _CHUNK, offset)
-        parts.append(data)
-        offset += len(data)
-    return b"".join(parts)
+    return read_all(descriptor, path, first=data) if data else b""
 
 
 def _raise_descriptor_limit() -> int:

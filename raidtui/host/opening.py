@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from raidtui.host.dir_root import DirRoot
+from raidtui.host.files import LARGEST_FILE, read_regular
 from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.root import Root, RootError
 
-LARGEST_TEXT = 8 << 20
+LARGEST_TEXT = LARGEST_FILE
 
 
 def open_root(path: str = "/") -> Root:
@@ -27,19 +28,20 @@ def open_root(path: str = "/") -> Root:
             if not (place / "proc").is_dir() and not (place / ".raidtui").is_dir():
                 raise RootError(f"{path}: no host's root: it holds no proc/mdstat")
             return DirRoot(path if path == "/" else str(place.resolve()))
-        if not place.exists():
-            raise RootError(f"{path}: no such file or folder")
+        if not place.is_file():
+            what = "neither a folder nor a file" if place.exists() else "no such file or folder"
+            raise RootError(f"{path}: {what}")
         from raidtui.host.archive import is_archive, open_capture  # noqa: PLC0415
 
         return open_capture(place) if is_archive(place) else _open_mdstat(place)
-    except OSError as error:
-        raise RootError(f"{path}: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:  # a name may hold what no path can
+        raise RootError(f"{path[:200]}: {getattr(error, 'strerror', '') or error}") from error
 
 
 def _open_mdstat(place: Path) -> MemoryRoot:
     if place.stat().st_size > LARGEST_TEXT:
         raise RootError(f"{place}: neither a capture nor a /proc/mdstat text")
-    data = place.read_bytes()
+    data = read_regular(str(place))
     text = data.decode("utf-8", "replace")
     if "Personalities :" not in text and "unused devices:" not in text:
         raise RootError(

@@ -29,6 +29,9 @@ SCHEMA = 1
 _ROOM_BYTES, _STEP_BYTES = 32 << 10, 8 << 10
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _FINAL = ("done", "failed", "cancelled", "rolled back", "stuck")
+_STEPS = ("step", "of")
+_MOST_STEPS = 1 << 20
+_END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
 COURSE_FILE = "bench.json"
 """Beside the plan of a benchmark's job, which has no steps: what the benchmark does (``raidtui.bench``)."""
 
@@ -217,15 +220,14 @@ class Job:
             os.close(descriptor)
 
     def entries(self) -> list[Mapping[str, Any]]:
-        """Return the journal; a last line that was cut short by a crash is left out."""
+        """Return the journal's entries: ``event`` is a text, ``at_s`` a time, a step is a number.
+
+        What is none is left out: a last line that was cut short by a crash, what somebody else wrote.
+        """
         found: list[Mapping[str, Any]] = []
         with contextlib.suppress(FileNotFoundError):
             text = (self.folder / "journal.jsonl").read_text(encoding="utf-8", errors="replace")
-            for line in text.split("\n"):
-                with contextlib.suppress(ValueError):
-                    entry = json.loads(line)
-                    if isinstance(entry, dict):
-                        found.append(entry)
+            found += (entry for line in text.split("\n") if (entry := _entry(line)) is not None)
         return found
 
     @property
@@ -278,6 +280,21 @@ class Job:
         steps = self.plan.steps
         if not any(step.undo for number, step in enumerate(steps) if number in done | begun):
             raise JobError(f"job {self.id} has done nothing that could be undone")
+
+
+def _entry(line: str) -> Mapping[str, Any] | None:
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(entry, dict) or not isinstance(entry.get("event"), str):
+        return None
+    for key in _STEPS:
+        if key in entry and (not isinstance(entry[key], int) or not 0 <= entry[key] <= _MOST_STEPS):
+            return None
+    at_s = entry.get("at_s")
+    known = isinstance(at_s, int | float) and 0 <= at_s < _END_OF_TIME_S
+    return {**entry, "at_s": float(at_s) if known and at_s is not None else 0.0}
 
 
 def find_job(name: str, folder: Path | None = None) -> Job:

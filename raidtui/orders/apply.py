@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
+import contextlib
+import errno
 import os
 import shlex
 import sys
@@ -20,16 +21,19 @@ from raidtui.jobs.words import FINAL, entry_words
 from raidtui.jobs.worker import Measure, work_on
 from raidtui.model.plan import Harm, Plan
 from raidtui.model.text import visible
+from raidtui.streams import print_json
 
 FAILED, REFUSED, BUSY = 1, 2, 75
+_LARGEST_PLAN = 16 << 20
 
 
 def run_apply_order(root: Root, arguments: argparse.Namespace) -> int:
     """Make a job of a plan and follow it; return 0 done, 1 not, 2 refused, 75 another job is running."""
     try:
-        data = sys.stdin.buffer.read() if arguments.file == "-" else Path(arguments.file).read_bytes()
-    except OSError as error:
-        print(f"raidtui: {arguments.file}: {error.strerror}", file=sys.stderr)
+        data = _read(arguments.file)
+    except (OSError, ValueError) as error:  # a name may hold what no path can
+        why = (isinstance(error, OSError) and error.strerror) or error
+        print(f"raidtui: {visible(arguments.file)}: {why}", file=sys.stderr)
         return REFUSED
     try:
         file = load_plan(data)
@@ -44,6 +48,20 @@ def run_apply_order(root: Root, arguments: argparse.Namespace) -> int:
         print(f"job {job.id}: raidtui jobs attach {job.id}")
         return 0
     return _attach(job)
+
+
+def _read(file: str) -> bytes:
+    """Return a plan's text; from a pipe, too, but never more than a plan can have.
+
+    Raises:
+        OSError: it cannot be read, or is too large.
+    """
+    with contextlib.ExitStack() as closing:
+        stream = sys.stdin.buffer if file == "-" else closing.enter_context(Path(file).open("rb"))
+        data = stream.read(_LARGEST_PLAN + 1)
+    if len(data) > _LARGEST_PLAN:
+        raise OSError(errno.EFBIG, "too large for a plan")
+    return data
 
 
 def _why_not(root: Root, plan: Plan, host: str, confirmed: str) -> str:
@@ -114,10 +132,10 @@ def _list(*, as_json: bool) -> int:
         entries = job.entries()
         title = next((str(entry.get("title")) for entry in entries if entry.get("event") == "made"), "")
         who = next((str(entry.get("who")) for entry in entries), "")
-        at_s = next((float(entry.get("at_s", 0)) for entry in entries), 0.0)
+        at_s = next((entry["at_s"] for entry in entries), 0.0)
         rows.append({"id": job.id, "state": job.state, "title": title, "who": who, "made_s": at_s})
     if as_json:
-        print(json.dumps({"jobs": rows}, ensure_ascii=False, indent=1))
+        print_json({"jobs": rows})
         return 0
     for row in rows:
         at = time.strftime("%Y-%m-%d %H:%M", time.localtime(float(str(row["made_s"]))))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +16,7 @@ from raidtui.bench.heat import heat_lines, heat_maps
 from raidtui.bench.record import WHOLE, Record
 from raidtui.bench.results import Results, ResultsError
 from raidtui.model.text import visible
+from raidtui.streams import print_json, write_bytes
 
 
 def list_runs(arguments: argparse.Namespace) -> int:
@@ -24,7 +24,7 @@ def list_runs(arguments: argparse.Namespace) -> int:
     with Results() as results:
         records = results.runs(*arguments.words)
     if arguments.json:
-        sys.stdout.buffer.write(json_bytes(records))
+        write_bytes(json_bytes(records))
         return 0
     for record in records:
         at = time.strftime("%Y-%m-%d %H:%M", time.localtime(record.at_s))
@@ -63,7 +63,7 @@ def compare_runs(arguments: argparse.Namespace) -> int:
         "heat_maps": heat_maps(records),
         "curves": curves(series, samples),
     }
-    print(json.dumps(msgspec.to_builtins(data), ensure_ascii=False, indent=1))
+    print_json(msgspec.to_builtins(data))
     return 0
 
 
@@ -86,7 +86,7 @@ def report_runs(arguments: argparse.Namespace) -> int:
         samples = {record.id: results.samples(record.id) for record in records}
     for kind, path in targets:
         if str(path) == "-":
-            sys.stdout.buffer.write(export_bytes(kind, records, samples, arguments.by))
+            write_bytes(export_bytes(kind, records, samples, arguments.by))
             continue
         try:
             write_export(path, kind, records, samples, arguments.by)

@@ -12,7 +12,10 @@ def add_bench_parser(commands: Commands) -> None:
     """Add ``bench`` to the command line."""
     parser = commands.add_parser("bench", help="measure with fio: run, sweep, compare, report")
     orders = parser.add_subparsers(dest="order", metavar="ORDER", required=True)
-    orders.add_parser("presets", help="list the workloads that have a name, and where they come from")
+    presets = orders.add_parser(
+        "presets", help="list the workloads that have a name, and where they come from"
+    )
+    presets.add_argument("--json", action="store_true", help="as JSON (docs/bench.md)")
     what = argparse.ArgumentParser(add_help=False)
     _add_what(what)
     _add_where(what)

@@ -8,6 +8,8 @@ import sys
 import time
 from collections.abc import Callable
 
+import msgspec
+
 from raidtui.bench.around import Around, ArrayNow, around_words
 from raidtui.bench.ask import Offer, make_course
 from raidtui.bench.export import json_bytes
@@ -25,6 +27,7 @@ from raidtui.model.plan import Refusal
 from raidtui.model.text import visible
 from raidtui.orders.bench_history import print_comparison
 from raidtui.orders.bench_request import request_of
+from raidtui.streams import print_json, write_bytes
 
 FAILED, BUSY = 1, 75
 _PACE_S = 0.25
@@ -34,8 +37,21 @@ _FINE = frozenset({"clean", "active", "active-idle", "write-pending"})  # which 
 _BEGIN_S = 20.0
 
 
-def list_presets() -> int:
-    """Print the workloads that have a name."""
+def list_presets(arguments: argparse.Namespace) -> int:
+    """Print the workloads that have a name, or as JSON."""
+    if arguments.json:
+        rows = [
+            {
+                "name": preset.name,
+                "words": preset.words,
+                "work": msgspec.to_builtins(preset.work),
+                "block_bytes": list(preset.blocks),
+                "origin": preset.origin,
+            }
+            for preset in PRESETS
+        ]
+        print_json({"raidtui_bench_presets": 1, "presets": rows})
+        return 0
     for preset in PRESETS:
         print(f"{preset.name}: {preset.words}")
         print(f"    {preset.work.words}{', and larger blocks' if len(preset.blocks) > 1 else ''}")
@@ -65,7 +81,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     state = follow(job, quiet=arguments.json)
     if arguments.json:
         with Results() as results:
-            sys.stdout.buffer.write(json_bytes(results.of_job(job.id)))
+            write_bytes(json_bytes(results.of_job(job.id)))
     elif state == "done" and len(offer.course.runs()) > 1:
         with Results() as results:
             print_comparison(results.of_job(job.id), "iops")
@@ -189,7 +205,7 @@ def _gist(array: ArrayNow) -> tuple[str, str, int]:
 
 
 ORDERS: dict[str, Callable[[Root, argparse.Namespace], int]] = {
-    "presets": lambda _root, _arguments: list_presets(),
+    "presets": lambda _, arguments: list_presets(arguments),
     "run": run,
     "sweep": run,
     "attach": lambda _, arguments: attach(arguments),

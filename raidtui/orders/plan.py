@@ -28,6 +28,7 @@ from raidtui.model.text import visible
 from raidtui.monitor.sampler import Sampler
 from raidtui.orders.create import plan_created
 from raidtui.orders.device_names import kernel_names
+from raidtui.streams import write_bytes
 from raidtui.wear_desk import worn
 
 REFUSED = 2
@@ -100,9 +101,9 @@ def run_plan_order(root: Root, arguments: argparse.Namespace) -> int:
         print(f"raidtui: not possible: {visible(plan.sentence)}", file=sys.stderr)
         return REFUSED
     if arguments.json:
-        sys.stdout.buffer.write(save_plan(plan, host=root.hostname or "", made_s=time.time()))
+        write_bytes(save_plan(plan, host=root.hostname or "", made_s=time.time()))
     elif arguments.sh:
-        sys.stdout.write(shell_script(plan))
+        write_bytes(shell_script(plan).encode("utf-8", "surrogateescape"))
     else:
         print("\n".join(plan_sentences(plan)))
         if plan.confirm:

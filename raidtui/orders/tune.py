@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from raidtui.actions.script import plan_sentences
 from raidtui.actions.target import needs_root
@@ -28,6 +26,7 @@ from raidtui.monitor.sampler import Sampler
 from raidtui.orders.device_names import kernel_name
 from raidtui.orders.tune_json import profile_dict, result_dict, tuning_dict
 from raidtui.orders.tune_words import detail_lines, table_lines
+from raidtui.streams import print_json, write_bytes
 from raidtui.tuning import Result, Tuner, read_profiles
 
 NOT_DONE, REFUSED = 1, 2
@@ -47,11 +46,7 @@ class _Desk:
 
 def run_tune_order(root: Root, arguments: argparse.Namespace) -> int:
     """Carry ``raidtui tune ...`` out; return 0 done, 1 not all of it, 2 refused."""
-    try:
-        return _ORDERS[arguments.order](_Desk(root, arguments))
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader has gone (tune show | head); there is nobody left to tell
-        return NOT_DONE
+    return _ORDERS[arguments.order](_Desk(root, arguments))
 
 
 def _show(desk: _Desk) -> int:
@@ -63,7 +58,7 @@ def _show(desk: _Desk) -> int:
         disks = [disk.name for disk in tuning.of(Scope.DISK) if names is None or disk.name in names]
         tuning = desk.tuner.read(desk.snapshot, _patience(desk.root, disks))
     if desk.arguments.json:
-        _print_json(tuning_dict(tuning, desk.snapshot, names))
+        print_json(tuning_dict(tuning, desk.snapshot, names))
         return 0
     lines = table_lines(tuning) if names is None else detail_lines(tuning, names)
     print("\n".join(visible(line) for line in lines))
@@ -151,7 +146,7 @@ def _profile(desk: _Desk) -> int:
 
 def _list_profiles(desk: _Desk, profiles: list[Profile]) -> int:
     if desk.arguments.json:
-        _print_json({"profiles": [profile_dict(profile) for profile in profiles]})
+        print_json({"profiles": [profile_dict(profile) for profile in profiles]})
         return 0
     width = max(len(profile.name) for profile in profiles)
     for profile in profiles:
@@ -171,7 +166,7 @@ def _carry_out(desk: _Desk, plan: Plan | Refusal) -> int:
 
 def _print_plan(desk: _Desk, plan: Plan) -> int:
     if desk.arguments.json:
-        sys.stdout.buffer.write(save_plan(plan, host=desk.root.hostname or "", made_s=time.time()))
+        write_bytes(save_plan(plan, host=desk.root.hostname or "", made_s=time.time()))
     else:
         print("\n".join(plan_sentences(plan)))
     return 0
@@ -179,7 +174,7 @@ def _print_plan(desk: _Desk, plan: Plan) -> int:
 
 def _told(desk: _Desk, result: Result, plan: Plan | None = None) -> int:
     if desk.arguments.json:
-        _print_json(result_dict(result))
+        print_json(result_dict(result))
     else:
         files = [step for step in result.outcome.done if not step.text]
         lines = [*result.sentences, *(step.command for step in files), *(plan.notes if plan else ())]
@@ -193,10 +188,6 @@ def _told(desk: _Desk, result: Result, plan: Plan | None = None) -> int:
 def _refused(refusal: Refusal) -> int:
     print(f"raidtui: not possible: {visible(refusal.sentence)}", file=sys.stderr)
     return REFUSED
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=1))
 
 
 _ORDERS: dict[str, Callable[[_Desk], int]] = {

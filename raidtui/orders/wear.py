@@ -7,7 +7,6 @@ Exit status: 0 all well, 1 attention or worn, 2 a disk is dying, 3 no disk could
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,6 +22,7 @@ from raidtui.model.smart import Unread
 from raidtui.model.text import visible
 from raidtui.monitor.sampler import Sampler
 from raidtui.orders.wear_history import history_dict, history_lines, known_dict, known_lines
+from raidtui.streams import print_json
 from raidtui.wear.array import ArrayWear
 from raidtui.wear.entries import Entry
 from raidtui.wear.ledger import LedgerError
@@ -76,7 +76,7 @@ def _show(root: Root, desk: WearDesk, config: Config, arguments: argparse.Namesp
         if trouble:
             _say(trouble)
     if arguments.json:
-        _print([json.dumps(_look_dict(root, look, status), ensure_ascii=False, indent=1)])
+        print_json(_look_dict(root, look, status))
     elif arguments.prometheus:
         _print(metric_lines(look.disks))
     else:
@@ -142,7 +142,7 @@ def _explain(arguments: argparse.Namespace) -> int:
     if arguments.prometheus:
         _print(metric_lines(disks))
     elif arguments.json:
-        _print([json.dumps(wear_dict(disks), ensure_ascii=False, indent=1)])
+        print_json(wear_dict(disks))
     else:
         _print(wear_lines(disks))
     return CANNOT_TELL if missed else verdict(disks)
@@ -207,7 +207,10 @@ def _named(known: Sequence[Entry], name: str) -> Entry | None:
 
 
 def _print_either(arguments: argparse.Namespace, form: dict[str, Any], lines: Iterable[str]) -> None:
-    _print([json.dumps(form, ensure_ascii=False, indent=1)] if arguments.json else map(visible, lines))
+    if arguments.json:
+        print_json(form)
+    else:
+        _print(map(visible, lines))
 
 
 def _print(lines: Iterable[str]) -> None:

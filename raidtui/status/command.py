@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import select
 import sys
 import time
@@ -14,8 +13,13 @@ from raidtui.monitor.watch import Watch
 from raidtui.status.json_form import report_dict
 from raidtui.status.prometheus import metric_lines
 from raidtui.status.sentences import event_line, report_lines
+from raidtui.streams import print_json
 
 FORMS = ("sentences", "json", "prometheus")
+_RENDERERS: dict[str, Callable[[Report], Iterable[str]]] = {
+    "sentences": report_lines,
+    "prometheus": metric_lines,
+}
 
 
 def print_status(root: Root, form: str) -> int:
@@ -25,7 +29,10 @@ def print_status(root: Root, form: str) -> int:
     """
     console = Console(root)
     report = console.refresh()
-    _print(_render(report, form))
+    if form == "json":
+        print_json(report_dict(report), indent=2)
+    else:
+        _print(_RENDERERS[form](report))
     console.close()
     return report.exit_status
 
@@ -65,15 +72,6 @@ def watch_status(root: Root, form: str, *, rounds: int | None = None) -> int:
     return report.exit_status
 
 
-def _render(report: Report, form: str) -> Iterable[str]:
-    renderers: dict[str, Callable[[Report], Iterable[str]]] = {
-        "sentences": report_lines,
-        "json": lambda each: [json.dumps(report_dict(each), indent=2, ensure_ascii=False)],
-        "prometheus": metric_lines,
-    }
-    return renderers[form](report)
-
-
 def _print_events(report: Report, form: str) -> None:
     for event in report.new_events:
         if form == "json":
@@ -84,7 +82,7 @@ def _print_events(report: Report, form: str) -> None:
                 "text": event.text,
                 "tone": event.tone.value,
             }
-            _print([json.dumps(entry, ensure_ascii=False)])
+            print_json(entry, indent=None)
         else:
             stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(event.at_s))
             _print([event_line(event, stamp)])

@@ -67,6 +67,8 @@ class RaidApp(App[int]):
         self._styled_for = ""
         self._troubles: list[str] = list(self._settings.troubles)
         self._said = ""
+        self.crash = ""
+        """The report of the defect that ended the console, if one did."""
         self.sides = Sides(self, self._settings.rated_bytes, self._say)
         # Textual picks the filter of NO_COLOR now; without this it makes the ansi theme black on black.
         super().__init__(driver_class=driver_class, ansi_color="NO_COLOR" in os.environ or None)
@@ -120,6 +122,32 @@ class RaidApp(App[int]):
 
     def _now_s(self) -> float:
         return self._root.now_s()  # the demo is another root
+
+    # -- defects
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Make the report of a defect while the screens are there, and end."""
+        self.crash = self.crash or self._crash_text(error)
+        super()._handle_exception(error)
+
+    def _crash_text(self, error: BaseException) -> str:
+        """Return a report; it holds no serial numbers."""
+        from raidtui.ui.crash import crash_text, serials_of  # noqa: PLC0415
+
+        disks = self.report.snapshot.disks.values() if self.report is not None else ()
+        secrets = {text for disk in disks for text in (disk.serial, disk.wwn) if text}
+        main = next((screen for screen in self.screen_stack if isinstance(screen, MainScreen)), None)
+        view = " > ".join(type(screen).__name__ for screen in self.screen_stack)
+        return crash_text(
+            error,
+            events=main.events if main is not None else (),
+            secrets=secrets | serials_of(self._root),
+            view=f"{view}, pane {main.pane}" if main is not None else view,
+        )
+
+    def _fatal_error(self) -> None:
+        """End; Textual's own prints all variables, serial numbers among them."""
+        self._close_messages_no_wait()
 
     async def _tell_of_jobs(self) -> None:
         """Say which job was interrupted: it can be gone on with, or undone; or why no job can be kept."""
@@ -358,8 +386,11 @@ class RaidApp(App[int]):
 
     def action_command_palette(self) -> None:
         """Open the palette; themes are read when they are first offered."""
+        from raidtui.ui.screens.palette import Palette  # noqa: PLC0415
+
         self._load_all_themes()
-        super().action_command_palette()
+        if not any(isinstance(screen, Palette) for screen in self.screen_stack):
+            self.push_screen(Palette(id="--command-palette"))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Everything that can be done, by name."""

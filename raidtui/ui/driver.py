@@ -12,6 +12,7 @@ import contextlib
 import os
 import select
 from codecs import getincrementaldecoder
+from io import TextIOWrapper
 from typing import Any
 
 from textual._time import get_time
@@ -20,6 +21,7 @@ from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
 from raidtui.first_frame import TERMINAL
+from raidtui.glyphs import CELLS, encoding, register
 
 _ALTERNATE_SCREEN = "\x1b[?1049h"
 
@@ -31,6 +33,7 @@ class QuietDriver(LinuxDriver):
         self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self._file = _screen_file()  # Textual's is standard error, which may be a file, or closed
         self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
     def write(self, data: str) -> None:
@@ -74,6 +77,13 @@ class QuietDriver(LinuxDriver):
         super().disable_input()
 
     def run_input_thread(self) -> None:
+        """Read keys until told to stop; a defect here would leave the screen deaf."""
+        try:
+            self._read_keys()
+        except Exception as error:  # noqa: BLE001
+            self._loop.call_soon_threadsafe(self._app._handle_exception, error)  # noqa: SLF001
+
+    def _read_keys(self) -> None:
         """Read keys until told to stop, waking for nothing else."""
         parser = XTermParser(self._debug)
         decode = getincrementaldecoder("utf-8")("replace").decode
@@ -87,12 +97,13 @@ class QuietDriver(LinuxDriver):
                     data = os.read(self.fileno, 4096)
                 except OSError:
                     data = b""
-                if not data:  # the line was hung up
+                if not data:  # the line was hung up; half a character is something else
                     waiting.unregister(self.fileno)
                     self._loop.call_soon_threadsafe(self._app.exit)
                     continue
-                for message in parser.feed(decode(data)):
-                    self.process_message(message)
+                if text := decode(data):  # the parser takes an empty text for the end
+                    for message in parser.feed(text):
+                        self.process_message(message)
             for message in parser.tick():
                 self.process_message(message)
 
@@ -101,6 +112,12 @@ class QuietDriver(LinuxDriver):
             os.read(self._wake_read, 64)
         except BlockingIOError:
             return
+
+
+def _screen_file() -> TextIOWrapper[Any]:
+    """Return the terminal to draw on; signs that it has not become ASCII twins."""
+    register()
+    return open(1, "w", encoding=encoding(), errors=CELLS, newline="", closefd=False)
 
 
 def _timeout_ms(parser: XTermParser) -> int | None:

@@ -11,6 +11,7 @@ from raidtui.config import read_config
 from raidtui.first_frame import TERMINAL
 from raidtui.host.root import Root
 from raidtui.ui.app import RaidApp
+from raidtui.ui.crash import CRASHED, crash_text, serials_of, tell
 from raidtui.ui.driver import QuietDriver
 
 
@@ -22,11 +23,20 @@ def launch(root: Root, *, theme: str | None, mouse: bool) -> NoReturn:
         theme: a theme's name, or None for the configured or fitting one.
         mouse: whether the mouse may be used.
     """
-    config = read_config()
-    app = RaidApp(root, config=config, theme=theme, driver_class=QuietDriver)
-    status = app.run(mouse=mouse and config.mouse)
-    code = app.return_code or status or 0
+    report = ""
+    code = CRASHED
+    try:
+        config = read_config()
+        app = RaidApp(root, config=config, theme=theme, driver_class=QuietDriver)
+        status = app.run(mouse=mouse and config.mouse)
+        report = app.crash
+        code = app.return_code or status or 0
+    except Exception as error:  # noqa: BLE001  (a defect of ours: the terminal comes first, then the report)
+        report = crash_text(error, secrets=serials_of(root))
     TERMINAL.restore()
+    if report:
+        code = CRASHED
+        tell(report)
     with contextlib.suppress(OSError, ValueError):  # the line may have been cut
         sys.stdout.flush()
         sys.stderr.flush()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import Any
 
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
+from raidtui.host.files import read_regular
 from raidtui.palette import COLOURS, DEFAULT, read_colours, theme_folders
 
 _LARGEST = 100_000
@@ -26,10 +28,12 @@ def parse_theme(path: Path) -> Theme:
     import tomllib  # noqa: PLC0415  (the shipped themes are read without it)
 
     try:
-        if path.stat().st_size > _LARGEST:
-            raise ThemeError(f"theme {path}: too large")
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        values = tomllib.loads(read_regular(str(path), _LARGEST).decode())
+    except RecursionError as error:
+        raise ThemeError(f"theme {path}: nested too deeply") from error
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno == errno.EFBIG:
+            raise ThemeError(f"theme {path}: too large") from error
         raise ThemeError(f"theme {path}: {error}") from error
     colours = values.get("colors")
     if not isinstance(colours, dict):

@@ -102,7 +102,7 @@ def test_every_option() -> None:
     )
     options = {word for action in commands.choices["wear"]._actions for word in action.option_strings}
     named = set(re.findall(r"raidtui wear (--[a-z]+)", TEXT))
-    assert named == options - {"-h", "--help"}
+    assert named == options - {"-h", "--help", "--root", "--demo"}
 
 
 def test_the_history_as_json(capsys: pytest.CaptureFixture[str]) -> None:

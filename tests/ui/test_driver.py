@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import raidtui
 from tests.lab.terminal import Terminal, host_terminal
 from tests.trees import host_tree
 from tests.ui.states import ARRAYS
@@ -215,3 +216,104 @@ def test_a_cut_line_ends_it(tmp_path: Path) -> None:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
     assert ended[0] == pid, "it is still there ten seconds after the line was cut"
+
+
+def test_a_character_in_two_halves(opens: Opens) -> None:
+    """Over a slow line the bytes of one character come one by one."""
+    terminal = opens()
+    terminal.wait_for(WHOLE)
+    terminal.press("/")
+    terminal.wait_for("Enter keeps")
+    for byte in "é漢":
+        for half in byte.encode():
+            os.write(terminal._fd, bytes((half,)))
+            terminal.wait_for("/")
+    terminal.type("x")
+    terminal.wait_for("/ é漢x")
+    terminal.press("escape")
+    terminal.wait_for(lambda text: "Enter keeps" not in text)
+    terminal.press("q")
+    left_as_it_was(terminal)
+
+
+def test_it_draws_on_the_terminal_wherever_errors_go(opens: Opens, tmp_path: Path) -> None:
+    raidtui = (sys.executable, "-m", "raidtui", "--root", str(tmp_path / "host"))
+    for away in ("2>/dev/full", "2>&-", f"2>{tmp_path}/errors"):
+        terminal = opens(program=(*raidtui, away))
+        terminal.wait_for(WHOLE)
+        terminal.press("q")
+        left_as_it_was(terminal)
+    assert (tmp_path / "errors").read_bytes() == b""
+
+
+@pytest.mark.parametrize("env", [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C"}])
+def test_a_terminal_with_ascii_alone(opens: Opens, env: dict[str, str]) -> None:
+    terminal = opens(env=env)
+    terminal.wait_for(WHOLE)
+    text = terminal.screen()
+    assert text.isascii()
+    assert re.search(r"^ raidtui  nas \| Linux .*\* 2 optimal X 1 degraded", text)
+    terminal.press("ctrl+p")
+    terminal.wait_for("Search")
+    assert terminal.screen().isascii()
+    terminal.press("escape")
+    terminal.wait_for(WHOLE)
+    terminal.press("q")
+    left_as_it_was(terminal)
+
+
+@pytest.mark.parametrize("words", [("--root", "HOST"), ("--demo",)])
+def test_a_dumb_terminal(opens: Opens, tmp_path: Path, words: tuple[str, ...]) -> None:
+    named = (str(tmp_path / "host") if word == "HOST" else word for word in words)
+    terminal = opens(*named, env={"TERM": "dumb"})
+    terminal.wait_for("status 64")
+    assert "for scripts there is: raidtui status" in terminal.screen().replace("\n", "")
+    left_as_it_was(terminal, 64)
+
+
+DEFECT = """
+import pathlib, sys
+import raidtui.ui.crash as crash
+from raidtui.__main__ import main
+from raidtui.ui.{module} import {owner}
+state = pathlib.Path(sys.argv[2])
+crash.journal_path = lambda: state / "journal.jsonl"
+def defect(*_, **__):
+    raise ValueError("SSDB0001 is what this fails at")
+{owner}.{method} = defect
+sys.argv[1:] = ["--root", sys.argv[1]]
+main()
+"""
+DEFECTS = {
+    "a key": ("panes.arrays", "ArraysPane", "action_limits"),
+    "the start": ("app", "RaidApp", "_use_theme"),
+    "the input": ("driver", "QuietDriver", "process_message"),
+}
+
+
+@pytest.mark.parametrize("where", DEFECTS)
+def test_a_defect_leaves_the_terminal_whole_and_a_report(opens: Opens, tmp_path: Path, where: str) -> None:
+    module, owner, method = DEFECTS[where]
+    (tmp_path / "defect.py").write_text(DEFECT.format(module=module, owner=owner, method=method))
+    state = tmp_path / "state"
+    terminal = opens(
+        program=(sys.executable, str(tmp_path / "defect.py"), str(tmp_path / "host"), str(state)), cols=200
+    )
+    if where == "a key":
+        terminal.wait_for(WHOLE)
+        terminal.type("l")
+    left_as_it_was(terminal, 70)
+    (report,) = state.glob("crash-*.txt")
+    assert f"\n{report}\n" in terminal.screen()
+    assert "Arrays and jobs go on as they were" in terminal.screen()
+    assert report.stat().st_mode & 0o777 == 0o600
+    text = report.read_text()
+    assert "ValueError: " in text
+    assert f"raidtui {raidtui.__version__}, Python" in text
+    assert "TERM=xterm-256color" in text
+    assert "Traceback (most recent call last)" in text
+    assert "SSDB0001" not in text
+    assert "(serial) is what this fails at" in text
+    if where == "a key":
+        assert "screen MainScreen, pane arrays, 200 x 24" in text
+        assert re.search(r"last events:\n +\d\d:\d\d:\d\d \w+: ", text)

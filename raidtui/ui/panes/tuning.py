@@ -111,7 +111,7 @@ class TuningPane(TuningView):
             self._settling = None
         row = self.row
         if asked and row is not None:
-            self._set(row, asked)
+            self._set(row, self.knob, asked)
 
     def _weighty(self) -> frozenset[str]:
         """What changes much at once, and is seen before it is done: the processors' driver."""
@@ -119,8 +119,8 @@ class TuningPane(TuningView):
         mode = driver.values.get("driver_mode") if driver is not None else None
         return frozenset({mode.path} if mode is not None else ())
 
-    def _set(self, row: Row, text: str) -> None:
-        asked = [Asked(subject=each.name, knob=self.knob, value=text) for each in row.of(self.knob)]
+    def _set(self, row: Row, knob: str, text: str) -> None:
+        asked = [Asked(subject=each.name, knob=knob, value=text) for each in row.of(knob)]
         if self.report is not None and self.tuning is not None:
             self._do(plan_set(self.report.snapshot, self.tuning, asked))
 
@@ -168,12 +168,13 @@ class TuningPane(TuningView):
         row, ways = self._may("tune.value"), self._ways()
         if row is not None and ways is not None and row.value(self.knob) is not None:
             self.settle()
-            self._go(lambda: self._exact(ways, row))
+            knob = self.knob  # by the time that the dialog opens, another one may be chosen
+            self._go(lambda: self._exact(ways, row, knob))
 
-    async def _exact(self, ways: TuneWays, row: Row) -> None:
-        text = await ways.exact(row, self.knob)
+    async def _exact(self, ways: TuneWays, row: Row, knob: str) -> None:
+        text = await ways.exact(row, knob)
         if text:
-            self._set(row, text)
+            self._set(row, knob, text)
 
     def action_same(self) -> None:
         """Give the others the value of this disk, or of these processors."""
@@ -195,13 +196,15 @@ class TuningPane(TuningView):
         """Keep values over reboots."""
         row, ways = self._may("tune.keep"), self._ways()
         if row is not None and ways is not None:
-            self._go(lambda: self._then_read(lambda: ways.keep(row, self.knob)))
+            knob = self.knob
+            self._go(lambda: self._then_read(lambda: ways.keep(row, knob)))
 
     def action_forget(self) -> None:
         """Keep values no longer."""
         row, ways = self._may("tune.forget"), self._ways()
         if row is not None and ways is not None:
-            self._go(lambda: self._then_read(lambda: ways.forget(row, self.knob)))
+            knob = self.knob
+            self._go(lambda: self._then_read(lambda: ways.forget(row, knob)))
 
     def _go(self, way: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Open one way of dialogs at a time: keys typed ahead of the first must not open another."""

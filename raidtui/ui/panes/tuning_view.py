@@ -282,14 +282,15 @@ class TuningView(Vertical):
         self._at = next(found, min(self._at, len(rows) - 1))
         row = rows[self._at]
         if self.chosen not in [each.name for each in row.subjects]:
-            self.chosen = row.subject.name
+            self.chosen, self.asked = row.subject.name, ""
         if self.knob not in row.knobs:
-            self.knob = row.knobs[0]
+            self.knob, self.asked = row.knobs[0], ""  # what was asked for was meant for another one
 
     @property
     def row(self) -> Row | None:
         """The chosen row."""
         rows = self._shown()
+        self._settle_choice(rows)  # nothing was drawn in a window too small for it
         return rows[self._at] if self._at < len(rows) else None
 
     # -- choosing

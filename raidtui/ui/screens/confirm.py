@@ -9,12 +9,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.reactive import Reactive
-from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from raidtui.model.brief import Line
 from raidtui.model.plan import Plan
 from raidtui.model.text import visible
+from raidtui.ui.screens.dialog import Dialog
 from raidtui.ui.widgets.lines import Lines
 
 WIDTH = 74
@@ -36,7 +36,7 @@ def plan_lines(plan: Plan) -> list[Line]:
     return lines
 
 
-class Question(ModalScreen[str]):
+class Question(Dialog[str]):
     """A text and a few one-letter answers; Esc and Enter give the harmless answer.
 
     Args:
@@ -60,23 +60,25 @@ class Question(ModalScreen[str]):
     def __init__(self, lines: list[Line], answers: tuple[tuple[str, str], ...], harmless: str = "") -> None:
         super().__init__()
         self._question = lines
+        self._text = Lines(id="question-text")
+        self._foot = Lines(id="question-answers")
         self._answers = answers
         self._harmless = harmless
 
     def compose(self) -> ComposeResult:
         """The text, the answers."""
         with Vertical(id="question"):
-            yield Lines(id="question-text")
-            yield Lines(id="question-answers")
+            yield self._text
+            yield self._foot
 
     def on_mount(self) -> None:
         """Fill in."""
-        self.query_one("#question-text", Lines).show(self._question)
+        self._text.show(self._question)
         line: Line = []
         for key, words in self._answers:
             line += [(f" {key} ", "key"), (f"{words}   ", "plain")]
         line += [(" Esc ", "key"), ("back" if not self._harmless else "stay here", "plain")]
-        self.query_one("#question-answers", Lines).show([[], line])
+        self._foot.show([[], line])
 
     def on_key(self, event: object) -> None:
         """Take an answer's letter."""

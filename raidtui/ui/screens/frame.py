@@ -12,11 +12,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType, NoBinding
 from textual.containers import Vertical
 from textual.reactive import Reactive
-from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from raidtui.model.brief import Line
 from raidtui.model.text import cell_width, fit
+from raidtui.ui.screens.dialog import Dialog
 from raidtui.ui.widgets.lines import Lines, ScrollLines
 
 WIDTH = 92
@@ -28,7 +28,7 @@ class FrameBody(ScrollLines, can_focus=True, inherit_bindings=False):
     """The part that scrolls. Keys are the screen's alone: what comes in a burst stays in its order."""
 
 
-class FrameScreen(ModalScreen[T], Generic[T]):
+class FrameScreen(Dialog[T], Generic[T]):
     """A dialog. Esc gives None."""
 
     CSS = """

@@ -9,11 +9,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.reactive import Reactive
-from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from raidtui.model.brief import Line
 from raidtui.model.text import visible
+from raidtui.ui.screens.dialog import Dialog
 from raidtui.ui.widgets.lines import Lines, ScrollLines
 
 _INDENT, _TEXT = 19, 53
@@ -33,7 +33,7 @@ class Body(ScrollLines, can_focus=True):
     """The scrolling text."""
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Dialog[None]):
     """Shows (key, label, sentence, refusal) rows."""
 
     CSS = """
@@ -54,12 +54,14 @@ class HelpScreen(ModalScreen[None]):
     def __init__(self, rows: list[tuple[str, str, str, str]]) -> None:
         super().__init__()
         self._rows = rows
+        self._body = Body(id="help-text")
+        self._foot = Lines(id="help-foot")
 
     def compose(self) -> ComposeResult:
         """One scrolling text in a frame."""
         with Vertical(id="help"):
-            yield Body(id="help-text")
-            yield Lines(id="help-foot")
+            yield self._body
+            yield self._foot
 
     def on_mount(self) -> None:
         """Fill in."""
@@ -75,9 +77,9 @@ class HelpScreen(ModalScreen[None]):
         for note in _NOTES.split("\n\n"):
             lines.append([])
             lines += [[(" " + part, "plain")] for part in textwrap.wrap(note, _TEXT + _INDENT - 1)]
-        self.query_one(Body).show(lines)
-        self.query_one("#help-foot", Lines).show([[(" Esc ", "key"), ("back", "plain")]])
-        self.query_one(Body).focus()
+        self._body.show(lines)
+        self._foot.show([[(" Esc ", "key"), ("back", "plain")]])
+        self._body.focus()
 
     def action_close(self) -> None:
         """Back."""
@@ -85,8 +87,8 @@ class HelpScreen(ModalScreen[None]):
 
     def action_down(self) -> None:
         """Scroll."""
-        self.query_one(Body).scroll_down(animate=False)
+        self._body.scroll_down(animate=False)
 
     def action_up(self) -> None:
         """Scroll."""
-        self.query_one(Body).scroll_up(animate=False)
+        self._body.scroll_up(animate=False)

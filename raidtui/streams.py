@@ -1,0 +1,83 @@
+"""Standard input, output and error as the command line needs them, whatever was handed over.
+
+An output that cannot be written to ends the program with 74 (EX_IOERR), which says nothing about arrays and
+disks. What people read is written with ASCII twins where the encoding has no more.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import sys
+from typing import Any, TextIO
+
+from raidtui.glyphs import LINES, encoding, register
+
+NOT_WRITTEN = 74
+
+
+class OutputError(Exception):
+    """Standard output cannot be written to. No OSError: those are caught where files are opened."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(error.strerror or str(error))
+        self.nobody_reads = error.errno == errno.EPIPE
+
+
+class _Output(io.FileIO):
+    """A descriptor whose failure ends the program, or, where nobody is left to tell, is passed over."""
+
+    def __init__(self, descriptor: int, *, must: bool) -> None:
+        super().__init__(descriptor, "wb", closefd=False)
+        self.must = must
+
+    def write(self, data: Any, /) -> int:  # noqa: ANN401  (any buffer)
+        try:
+            return super().write(data) or 0
+        except OSError as error:
+            if self.must:
+                self.must = False  # what is left in the buffer is written again as the program ends
+                raise OutputError(error) from error
+            return memoryview(data).nbytes
+
+
+def hold_numbers() -> None:
+    """Hold the numbers 0, 1 and 2 where they are closed: the next file opened would be standard output.
+
+    Nothing is read from such an input, and what is written to such an output fails.
+    """
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDONLY)  # the lowest number that is free
+    if sys.stdin is None:
+        sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)), "utf-8", "replace")
+
+
+def guard() -> None:
+    """Put streams in place that can be relied on: see the module."""
+    hold_numbers()
+    register()
+    sys.stdout = _stream(1, must=True)
+    sys.stderr = _stream(2, must=False)
+
+
+def _stream(number: int, *, must: bool) -> TextIO:
+    buffer = io.BufferedWriter(_Output(number, must=must))
+    at_once = os.isatty(number) or not must
+    return io.TextIOWrapper(buffer, encoding=encoding(), errors=LINES, line_buffering=at_once)
+
+
+def write_bytes(data: bytes) -> None:
+    """Write bytes to standard output, behind what was printed."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def print_json(value: object, *, indent: int | None = 1) -> None:
+    """Write JSON: UTF-8 whatever the locale, as programs read it."""
+    write_bytes(json.dumps(value, ensure_ascii=False, indent=indent).encode("utf-8", "replace") + b"\n")

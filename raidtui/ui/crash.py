@@ -1,0 +1,103 @@
+"""A defect ends the screen: the terminal is put back, and a report file says what is needed to mend it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import raidtui
+from raidtui.glyphs import encoding
+from raidtui.host.root import Root
+from raidtui.jobs.journal import journal_path
+from raidtui.model.event import Event
+from raidtui.model.text import visible
+
+CRASHED = 70  # EX_SOFTWARE
+_MOST_EVENTS = 40
+_SHORTEST_SERIAL = 4
+_UDEV = "/run/udev/data"
+_SECRET = frozenset(
+    {"E:ID_SERIAL", "E:ID_SERIAL_SHORT", "E:ID_WWN", "E:ID_WWN_WITH_EXTENSION", "E:ID_SCSI_SERIAL"}
+)
+
+
+def crash_text(
+    error: BaseException, *, events: Sequence[Event] = (), secrets: Iterable[str] = (), view: str = ""
+) -> str:
+    """Return a report.
+
+    Args:
+        error: what was raised.
+        events: what the console's log holds.
+        secrets: serial numbers and WWNs, which are left out.
+        view: which pane and dialogs were open.
+    """
+    with contextlib.suppress(OSError):
+        view += ", {} x {}".format(*os.get_terminal_size(1))
+    words = [f"{name}={os.environ[name]}" for name in _TOLD if name in os.environ]
+    inner = getattr(error, "error", None)  # what a worker of Textual's raised
+    lines = [
+        f"raidtui {raidtui.__version__}, Python {platform.python_version()}, Linux {platform.release()}",
+        f"taken {time.strftime('%Y-%m-%d %H:%M:%S %z')}",
+        f"terminal {' '.join(words)}, {encoding()}",
+        f"screen {view}",
+        "",
+        "".join(traceback.format_exception(error)),
+        "".join(traceback.format_exception(inner)) if isinstance(inner, BaseException) else "",
+        "last events:",
+        *(
+            f"  {time.strftime('%H:%M:%S', time.localtime(event.at_s))} {event.subject}: {event.text}"
+            for event in events[-_MOST_EVENTS:]
+        ),
+    ]
+    text = "\n".join("\n".join(visible(part) for part in line.split("\n")) for line in lines) + "\n"
+    for secret in sorted(set(secrets), key=len, reverse=True):
+        if len(secret) >= _SHORTEST_SERIAL:
+            text = text.replace(secret, "(serial)")
+    return text
+
+
+_TOLD = ("TERM", "COLORTERM", "TERM_PROGRAM", "TMUX", "LANG", "LC_ALL", "LC_CTYPE", "PYTHONIOENCODING")
+
+
+def serials_of(root: Root) -> set[str]:
+    """Return the serial numbers and WWNs of all disks, as udev knows them."""
+    found: set[str] = set()
+    for name in root.names(_UDEV):
+        for line in (root.text(f"{_UDEV}/{name}") or "").split("\n"):
+            key, _, value = line.partition("=")
+            if key in _SECRET:
+                found.add(value)
+    return found
+
+
+def keep(text: str) -> Path | None:
+    """Write a report beside the journal, or in the folder for temporary files; return where, if anywhere."""
+    name = time.strftime("crash-%Y%m%d-%H%M%S")
+    for folder in (journal_path().parent, Path(tempfile.gettempdir())):
+        path = folder / f"{name}-{os.getpid()}.txt"
+        with contextlib.suppress(OSError):
+            folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with open(descriptor, "w", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+                file.write(text)
+            return path
+    return None
+
+
+def tell(text: str) -> None:
+    """Keep a report, and say on standard error where it is."""
+    path = keep(text)
+    if path is None:
+        sys.stderr.write(text)
+    sys.stderr.write(
+        "raidtui: the console ended by a defect of its own. Arrays and jobs go on as they were.\n"
+        f"Please send this report in, it holds no serial numbers:\n{path or 'it is above'}\n"
+    )

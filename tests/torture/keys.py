@@ -1,0 +1,205 @@
+"""Random keys, pastes, clicks and sizes upon the console: it stays alive, and ends when it is told to.
+
+A round plays some hundred keys upon the demo, through the parser that the terminal's bytes go through. After
+each burst the console is alive and what it shows is what it would draw anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import random
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from textual._xterm_parser import XTermParser
+from textual.geometry import Size
+
+from raidtui.config import Config
+from raidtui.demo.host import demo_root
+from raidtui.host.root import Root
+from raidtui.ui.screens.palette import Palette
+from tests.lab import keys
+from tests.ui.staging import StagedApp, screen_text, staged, until
+
+BURSTS, MOST_KEYS = 20, 40
+_WIDTHS, _HEIGHTS = (1, 4, 20, 40, 59, 60, 61, 80, 100, 120, 200), (1, 3, 4, 10, 14, 15, 24, 40, 60)
+_NAMES = (
+    "enter", "tab", "shift+tab", "escape", "backspace", "space", "up", "down", "left", "right", "home", "end",
+    "pageup", "pagedown", "insert", "delete", "shift+left", "shift+right", "shift+up", "shift+down",
+    "ctrl+left", "ctrl+right", "ctrl+home", "ctrl+end", "ctrl+pagedown", "ctrl+pageup", "alt+a", "alt+enter",
+    "f1", "f2", "f5", "f12",
+)  # fmt: skip
+_CONTROLS = "abdefghijklmnopqrstuvwxy"  # not c, which Textual keeps for itself, and not z, which suspends
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/?=+-.,:_ "
+_PANES = "123456"
+_FOREIGN = "éß€漢字🛟\u0301\u200b\u202e\x00\x7f[]{}\\'\"$"
+_STRAY = (b"\x1b[", b"\x1b[I", b"\x1b[O", b"\x1b[?1;2c", b"\x1b[24;80R", b"\x1bOz", b"\x1b]11;rgb:0/0/0\x07",
+          b"\xff\xfe", b"\xc3", b"\x1b[200~unended")  # fmt: skip
+_CALM_S, _TRIES = 20.0, 5
+_CLOCK = re.compile(r"\d\d:\d\d$", re.MULTILINE)
+
+
+def round_of(seed: int) -> None:
+    """Play one round.
+
+    Raises:
+        Exception: what the console raised, with the bursts that led to it.
+    """
+    play(seed)
+
+
+def play(seed: int, *, root: Root | None = None, bursts: int = BURSTS) -> None:
+    """Play a round upon a host; the demo where none is given."""
+    dice = random.Random(seed)  # noqa: S311
+    with _own_folder():
+        asyncio.run(_played(dice, root or demo_root(), bursts))
+
+
+@contextlib.contextmanager
+def _own_folder() -> Iterator[None]:
+    """Files that a dialog writes by a name that was typed at random go into a folder that is given up."""
+    before, state = Path.cwd(), os.environ.get("XDG_STATE_HOME")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        os.environ["XDG_STATE_HOME"] = folder
+        try:
+            yield
+        finally:
+            os.chdir(before)
+            os.environ.pop("XDG_STATE_HOME")
+            if state is not None:
+                os.environ["XDG_STATE_HOME"] = state
+
+
+async def _played(dice: random.Random, root: Root, bursts: int) -> None:
+    app = staged(root, theme=dice.choice(("dark", "light", "high-contrast", "ansi")), config=Config())
+    size = dice.choice(_WIDTHS), dice.choice(_HEIGHTS)
+    played: list[str] = [f"size {size}"]
+    try:
+        async with app.run_test(size=size) as pilot:
+            await pilot.pause()
+            for _ in range(bursts):
+                if dice.random() < 0.25:
+                    size = dice.choice(_WIDTHS), dice.choice(_HEIGHTS)
+                    played.append(f"size {size}")
+                    _resize(app, size)
+                data = b"".join(_stroke(dice, size) for _ in range(dice.randrange(1, MOST_KEYS)))
+                played.append(repr(data))
+                _type(app, data, dice)
+                await _calm(pilot)
+                if app._exit:  # it was left, by q or by the palette
+                    return
+                await _drawn_anew(pilot)
+            await _left(pilot, app)
+    except BaseException as error:
+        error.add_note("played:\n" + "\n".join(played))
+        raise
+
+
+def _stroke(dice: random.Random, size: tuple[int, int]) -> bytes:
+    """What the terminal sends for something that a person, a cat or a paste does."""
+    kind = dice.random()
+    x, y = dice.randrange(size[0]), dice.randrange(size[1])
+    if kind < 0.35:
+        return keys.to_bytes(dice.choice(_NAMES))
+    if kind < 0.75:
+        letter = dice.choice(_LETTERS)
+        return b"" if letter == "q" and dice.random() < 0.9 else letter.encode()
+    if kind < 0.80:
+        letter = dice.choice(_CONTROLS)
+        return b"" if letter == "q" and dice.random() < 0.9 else keys.to_bytes(f"ctrl+{letter}")
+    if kind < 0.85:
+        return dice.choice(_PANES).encode()
+    if kind < 0.92:
+        return keys.click(x, y, dice.choice((0, 0, 0, 1, 2)))
+    if kind < 0.95:
+        return keys.wheel(x, y, up=dice.random() < 0.5)
+    if kind < 0.97:
+        text = "".join(dice.choice(_LETTERS + _FOREIGN + "\n\t") for _ in range(dice.randrange(200)))
+        return b"\x1b[200~" + text.encode() + b"\x1b[201~"
+    if kind < 0.99:
+        return dice.choice(_FOREIGN).encode()
+    return dice.choice(_STRAY)
+
+
+def _type(app: StagedApp, data: bytes, dice: random.Random) -> None:
+    """Send bytes as the driver would: cut anywhere, decoded, parsed."""
+    from codecs import getincrementaldecoder  # noqa: PLC0415
+
+    decode, parser = getincrementaldecoder("utf-8")("replace").decode, XTermParser()
+    driver = app._driver
+    assert driver is not None
+    cut = dice.randrange(len(data) + 1)
+    for part in (data[:cut], data[cut:]):
+        text = decode(part)
+        if text:
+            for message in parser.feed(text):
+                driver.process_message(message)
+    for message in parser.tick():
+        driver.process_message(message)
+
+
+def _resize(app: StagedApp, size: tuple[int, int]) -> None:
+    from textual import events  # noqa: PLC0415
+
+    driver = app._driver
+    assert driver is not None
+    driver._size = size
+    app.post_message(events.Resize(Size(*size), Size(*size)))
+
+
+async def _calm(pilot: Any) -> None:
+    """Wait until all that was typed is done."""
+    async with asyncio.timeout(_CALM_S):
+        for _ in range(3):
+            await asyncio.sleep(0)  # what came from a thread's call is in the queue now
+            await pilot.pause()
+    if pilot.app._exception is not None:
+        raise pilot.app._exception
+
+
+async def _drawn_anew(pilot: Any) -> None:
+    """What is on the screen is what it would draw anew."""
+    app = pilot.app
+    if isinstance(app.screen, Palette):
+        return  # it searches by and by
+    pulse = app.pulse
+    take, pulse._on_report = pulse._on_report, str  # what comes meanwhile is not for this picture
+    try:
+        for _ in range(_TRIES):
+            await _calm(pilot)
+            before, shown = _told(app), _CLOCK.sub("", screen_text(pilot))
+            app.screen.refresh(layout=True)
+            await _calm(pilot)
+            anew = _CLOCK.sub("", screen_text(pilot))
+            if _told(app) == before:  # else something that was under way has ended in between
+                break
+        assert shown == anew, f"shown:\n{shown}\ndrawn anew:\n{anew}"
+    finally:
+        pulse._on_report = take
+
+
+def _told(app: StagedApp) -> tuple[object, ...]:
+    """What changes when something that was begun has ended."""
+    main = app.main
+    scrolled = [widget.scroll_offset for widget in app.screen.query("*")]
+    return len(main.events), main._message, app.report, len(app.screen_stack), scrolled
+
+
+async def _left(pilot: Any, app: StagedApp) -> None:
+    """Esc leads out of all dialogs, and q ends the console."""
+    for _ in range(12):
+        if len(app.screen_stack) == 1:
+            break
+        await pilot.press("escape")
+        await _calm(pilot)
+    assert len(app.screen_stack) == 1, f"Esc does not lead out of {app.screen}"
+    app.main.focus_pane()
+    await pilot.press("q")
+    await until(pilot, lambda: app._exit, "the end")
+    assert app.return_code == 0
