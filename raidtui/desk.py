@@ -5,24 +5,24 @@ from __future__ import annotations
 import errno
 import os
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui.actions.script import shell_script
-from raidtui.host.devices import candidate_names
 from raidtui.host.names import canonical_uuid
 from raidtui.host.root import Root
-from raidtui.host.survey import read_survey
+from raidtui.host.survey import Reading, Scope
 from raidtui.jobs import journal
 from raidtui.jobs.spawn import begin_job, cancel, start_worker
 from raidtui.jobs.store import JobError, all_jobs, find_job, worker_of
 from raidtui.jobs.words import FINAL
+from raidtui.model.array import Array
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
-from raidtui.model.survey import Survey
 
 _RECENT = 40
 _MOST_SCRIPTS = 99
@@ -40,22 +40,52 @@ class JobNews(Struct, frozen=True, kw_only=True):
     state: str = ""
 
 
-def survey(root: Root, snapshot: Snapshot, names: Collection[str] | None = None) -> Survey:
-    """Return a survey with the named devices, or with all that could hold a member."""
-    wanted = candidate_names(root) if names is None else names
-    return _worn(root, read_survey(root, snapshot, wanted, on_top=names is None))
+_OF_MEMBERS = frozenset({"fail", "remove", "locate"})
+_EXAMINED = frozenset({"add", "re-add", "replace", "grow-chunk"})
+_OF_ALL = frozenset({"assemble", "zero-superblock"})
+_ASKED = frozenset({"add", "create", "fail", "re-add", "remove", "replace"})
+_WITHOUT_MDADM = frozenset({"check", "locate", "read-only", "read-write", "rename", "repair", "stop"})
 
 
-def build_survey(root: Root, snapshot: Snapshot) -> Survey:
-    """Return a survey for a new array: what could hold a member, and the arrays that could join its group."""
-    names = (*candidate_names(root), *(array.name for array in snapshot.arrays))
-    return _worn(root, read_survey(root, snapshot, names, on_top=True))
+def scope_of(
+    verb: str, array: Array | None = None, names: Collection[str] = (), *, on_top: bool = False
+) -> Scope:
+    """Return what a verb has to know of the host: no device is read that it does not concern.
+
+    Args:
+        verb: as in ``raidtui plan``.
+        array: what it is done to.
+        names: kernel names of the devices that were given.
+        on_top: whether something is put on a new array.
+    """
+    members = tuple(member.name for member in array.members) if array is not None else ()
+    of_members = verb in _OF_MEMBERS
+    closely = () if of_members else (*(members if verb in _EXAMINED else ()), *names)
+    return Scope(
+        closely=tuple(dict.fromkeys(closely)),
+        lightly=tuple(dict.fromkeys((*members, *names))) if of_members else (),
+        everything=verb in _OF_ALL,
+        parts=verb in _EXAMINED or verb == "create",
+        mdadm=verb not in _WITHOUT_MDADM,
+        on_top=on_top,
+        wear=verb in _ASKED,
+    )
 
 
-def _worn(root: Root, found: Survey) -> Survey:
-    from raidtui.wear_desk import worn  # noqa: PLC0415  (jobs are asked about at the start, disks are not)
+def form_scope(verb: str, array: Array | None, snapshot: Snapshot) -> Scope:
+    """Return the same for a form: it offers all devices where one is to be given."""
+    if verb == "build":
+        arrays = tuple(each.name for each in snapshot.arrays)  # they could join the new one's volume group
+        return Scope(everything=True, closely=arrays, on_top=True, wear=True)
+    scope = scope_of(verb, array)
+    return replace(scope, everything=True) if verb in {"add", "replace"} else scope
 
-    return worn(root, found)
+
+def read(root: Root, snapshot: Snapshot, scope: Scope, *, told: Callable[[], None] = lambda: None) -> Reading:
+    """Begin to read what a plan is made from."""
+    from raidtui.wear_desk import PlanAsker  # noqa: PLC0415  (jobs are asked about at the start, disks are not)
+
+    return Reading(root, snapshot, scope, told=told, asker=PlanAsker() if scope.wear else None)
 
 
 def begin(root: Root, plan: Plan) -> str:

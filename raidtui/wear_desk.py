@@ -110,7 +110,16 @@ class WearDesk:
             names: kernel names.
             outages: for how many seconds a disk was away that has come back.
         """
-        measured = self._reader.read(names)
+        return self.judged(self.measured(names), outages)
+
+    def measured(self, names: Collection[str]) -> Mapping[str, Measured]:
+        """Return what whole disks say, by kernel name; it takes as long as they do."""
+        return self._reader.read(names)
+
+    def judged(
+        self, measured: Mapping[str, Measured], outages: Mapping[str, float] | None = None
+    ) -> dict[str, DiskWear]:
+        """Return the wear of disks by what they have said; see ``read``."""
         at_s = self._root.now_s()
         histories = self._histories(measured, at_s)
         return {
@@ -309,12 +318,31 @@ def whole_disk(snapshot: Snapshot, member: str) -> str:
     return disk.disk if disk is not None else member
 
 
+class PlanAsker:
+    """Asks SMART for what a plan wants to know: see ``raidtui.host.survey.Asker``."""
+
+    def __init__(self) -> None:
+        self._said: Mapping[str, Measured] = {}
+
+    def measure(self, root: Root, disks: Collection[str]) -> None:
+        """Ask whole disks."""
+        self._said = WearDesk(root, timeout_s=_PLAN_S).measured(disks)
+
+    def judge(self, root: Root, survey: Survey) -> Survey:
+        """Return the survey with the wear of its devices."""
+        away = {device.disk.disk: _away_s(device, survey) for device in survey.devices.values()}
+        outages = {disk: away_s for disk, away_s in away.items() if away_s is not None}
+        return _with_wear(survey, WearDesk(root).judged(self._said, outages))
+
+
 def worn(root: Root, survey: Survey) -> Survey:
     """Return a survey whose devices know their disk's wear, and what is wrong with it or its cable."""
-    away = {device.disk.disk: _away_s(device, survey) for device in survey.devices.values()}
-    found = WearDesk(root, timeout_s=_PLAN_S).read(
-        sorted(away), {k: s for k, s in away.items() if s is not None}
-    )
+    asker = PlanAsker()
+    asker.measure(root, sorted({device.disk.disk for device in survey.devices.values()}))
+    return asker.judge(root, survey)
+
+
+def _with_wear(survey: Survey, found: Mapping[str, DiskWear]) -> Survey:
     devices = {name: _worn(device, found.get(device.disk.disk)) for name, device in survey.devices.items()}
     return replace(survey, devices=devices)
 

@@ -170,14 +170,22 @@ def test_nothing_unfinished() -> None:
 def test_a_survey_of_all_devices_or_of_some() -> None:
     tree = host_tree(raid1(), disks={"sdg1": {}, "loop0": {}})
     snapshot = snapshot_of(tree)
-    assert set(desk.survey(tree.root(), snapshot).devices) == {"sde", "sdf", "sdg", "sdg1"}
-    assert set(desk.survey(tree.root(), snapshot, ["sde"]).devices) == {"sde"}
+    for scope, names in (
+        (desk.form_scope("add", snapshot.arrays[0], snapshot), {"sde", "sdf", "sdg", "sdg1"}),
+        (desk.scope_of("fail", snapshot.arrays[0], ["sde"]), {"sde", "sdf"}),
+        (desk.scope_of("create", None, ["sdg"]), {"sdg", "sdg1"}),
+        (desk.scope_of("zero-superblock", None, ["sdg"]), {"sde", "sdf", "sdg", "sdg1"}),
+        (desk.scope_of("stop", snapshot.arrays[0]), set()),
+        (desk.form_scope("rename", snapshot.arrays[0], snapshot), set()),
+    ):
+        assert set(desk.read(tree.root(), snapshot, scope).wait().devices) == names
 
 
 def test_a_survey_for_building_has_the_arrays_too() -> None:
     """They cannot be members, but they can join a volume group."""
     tree = host_tree(raid1(), disks={"sdg1": {}, "loop0": {}})
-    found = desk.build_survey(tree.root(), snapshot_of(tree))
+    snapshot = snapshot_of(tree)
+    found = desk.read(tree.root(), snapshot, desk.form_scope("build", None, snapshot)).wait()
     assert set(found.devices) == {"sde", "sdf", "sdg", "sdg1", "md126"}
 
 

@@ -93,7 +93,9 @@ def plan_zero_superblock(survey: Survey, name: str, *, destroys: Collection[str]
         return refusal
     device = survey.devices.get(name)
     if device is None:
-        return Refusal(why=f"there is no device {name}")
+        return survey.no_device(name)
+    if refusal := survey.refuse_unread(name) or survey.refuse_pending():
+        return refusal  # any of those left may make it needed
     block = device.superblock
     if block is None:
         return Refusal(why=f"{name} has no md superblock")

@@ -129,7 +129,9 @@ def plan_assemble(
     for name in names:
         device = survey.devices.get(name)
         if device is None:
-            return Refusal(why=f"there is no device {name}")
+            return survey.no_device(name)
+        if refusal := survey.refuse_unread(name):
+            return refusal
         if device.superblock is None or device.superblock.uuid is None:
             return Refusal(why=f"{name} has no md superblock")
         if waiting is None or not any(member.name == name for member in waiting.members):
@@ -140,6 +142,8 @@ def plan_assemble(
             if device.busy:
                 return Refusal(why=f"{name}: {device.busy}")
         blocks.append(device.superblock)
+    if refusal := survey.refuse_pending():
+        return refusal  # any of those left may be a newer member
     uuids = {block.uuid for block in blocks}
     if len(uuids) > 1:
         labels = ", ".join(f"{name} of {block.label}" for name, block in zip(names, blocks, strict=True))

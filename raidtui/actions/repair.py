@@ -127,7 +127,7 @@ def plan_replace(
         new: a spare of the array, or a device that is free.
         destroys: names of arrays that may be destroyed, as somebody typed them.
     """
-    if refusal := _refuse_replacing(survey, array, old):
+    if refusal := refuse_replacing(survey, array, old):
         return refusal
     spare = next((each for each in array.members if each.name == new), None)
     before: tuple[Step, ...] = ()
@@ -184,7 +184,8 @@ def _share(survey: Survey, array: Array, name: str) -> str:
     return f" ({max(percent, 0.01):.2g} % of its life)"
 
 
-def _refuse_replacing(survey: Survey, array: Array, old: str) -> Refusal | None:
+def refuse_replacing(survey: Survey, array: Array, old: str) -> Refusal | None:
+    """Return why a member cannot be replaced, whatever the new one is, or None."""
     member = member_of(survey, array, old)
     if isinstance(member, Refusal):
         return member
@@ -238,7 +239,7 @@ def _candidate(
         return refusal
     device = survey.devices.get(name)
     if device is None:
-        return Refusal(why=f"there is no device {name}")
+        return survey.no_device(name)
     if refusal := refuse_device(device, survey, former_of=array.uuid):
         return refusal
     parts = [use.what for use in device.disk.uses if use.kind == "partition"]

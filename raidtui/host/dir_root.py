@@ -6,6 +6,7 @@ import errno
 import os
 import resource
 import time
+from copy import copy
 from pathlib import Path
 
 from raidtui.host.captured import captured_links, captured_output, captured_time
@@ -122,6 +123,16 @@ class DirRoot(Root):
     def hostname(self) -> str | None:
         """See ``Root.hostname``."""
         return os.uname().nodename if self.live else super().hostname
+
+    def apart(self) -> DirRoot:
+        """See ``Root.apart``: it keeps nothing open, so that no thread closes what another one reads."""
+        other = copy(self)
+        other.keep_nothing()
+        return other
+
+    def keep_nothing(self) -> None:
+        """Begin without a file that is kept open, and keep none."""
+        self._kept, self._may_keep = {}, 0
 
     def forget(self, prefix: str) -> None:
         """Close what is kept open under a folder."""

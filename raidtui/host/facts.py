@@ -6,7 +6,7 @@ import hashlib
 
 from raidtui.host import facts_array, facts_on_top
 from raidtui.host.block import DiskReader, read_appearance
-from raidtui.host.mdadm import MdadmError, read_detail
+from raidtui.host.mdadm import MdadmError, MdadmTimeoutError, read_detail
 from raidtui.host.names import canonical_uuid, read_uuid
 from raidtui.host.openers import open_words
 from raidtui.host.root import Root
@@ -74,7 +74,10 @@ def _untouched(root: Root, name: str, value: str) -> str:
 
 
 def _superblock(root: Root, name: str, value: str) -> str:
-    found = read_superblock(root, name, whole=False)
+    try:
+        found = read_superblock(root, name, whole=False)
+    except MdadmTimeoutError as error:
+        return f"{name} cannot be examined: {error}"
     uuid = (found.uuid or "?") if found else ""
     if found is None and (unknown := root.run("mdadm", "--examine", "--export", f"/dev/{name}").why_not):
         return f"{name} cannot be examined: {unknown}"

@@ -11,6 +11,10 @@ class MdadmError(ValueError):
     """mdadm could not be asked, or answered with something else than KEY=value lines."""
 
 
+class MdadmTimeoutError(MdadmError):
+    """mdadm was run, and has not answered in time: what it would have said is not known."""
+
+
 def parse_export(text: str) -> dict[str, str]:
     """Parse the KEY=value lines of ``mdadm --detail --export`` or ``--examine --export``.
 
@@ -88,6 +92,8 @@ def _export(root: Root, mode: str, device: str) -> dict[str, str]:
 
 def _run(root: Root, mode: str, *words: str) -> str:
     output = root.run("mdadm", mode, *words)
+    if output.timed_out:
+        raise MdadmTimeoutError(output.why_not)
     if output.why_not:
         raise MdadmError(output.why_not)
     if output.status != 0:

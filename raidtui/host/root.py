@@ -95,6 +95,10 @@ class Root(ABC):
         except (OSError, ValueError):
             return None
 
+    def apart(self) -> Root | None:
+        """Return a root that any thread may read, or None where one thread alone may read."""
+        return None
+
     def forget(self, prefix: str) -> None:
         """Close what is kept open under a folder."""
 

@@ -7,7 +7,13 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from raidtui.host.mdadm import MdadmError, read_bitmap_words, read_examine, read_examine_words
+from raidtui.host.mdadm import (
+    MdadmError,
+    MdadmTimeoutError,
+    read_bitmap_words,
+    read_examine,
+    read_examine_words,
+)
 from raidtui.host.names import canonical_uuid
 from raidtui.host.root import Root
 from raidtui.model.capacity import raid10_layout
@@ -29,9 +35,14 @@ def read_superblock(root: Root, name: str, *, whole: bool = True) -> Superblock 
         name: the kernel's name.
         whole: also the slot, the layout, where data begin and the bitmap: ``--export`` leaves them out, and
             ``--examine`` for people has them.
+
+    Raises:
+        MdadmTimeoutError: mdadm has not answered, so that what is on the device is not known.
     """
     try:
         values = read_examine(root, f"/dev/{name}")
+    except MdadmTimeoutError:
+        raise
     except MdadmError:
         return None
     if not values.get("MD_LEVEL") and not values.get("MD_UUID"):

@@ -11,13 +11,18 @@ _TOOL_FOLDERS = ("/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/local/sbin", "/
 
 
 class ToolOutput(Struct, frozen=True, kw_only=True):
-    """What a tool said. ``status`` is None where it could not be run; ``why_not`` then says why."""
+    """What a tool said. ``status`` is None where it could not be run; ``why_not`` then says why.
+
+    Args:
+        timed_out: whether it was run, and has not answered in time.
+    """
 
     argv: tuple[str, ...]
     status: int | None
     stdout: str
     stderr: str
     why_not: str = ""
+    timed_out: bool = False
 
 
 def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOutput:
@@ -38,7 +43,7 @@ def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOu
         )
     except subprocess.TimeoutExpired:
         why = f"{argv[0]} did not answer within {timeout_s:.0f} s"
-        return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why)
+        return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why, timed_out=True)
     except OSError as error:
         return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=f"{path}: {error.strerror}")
     return ToolOutput(

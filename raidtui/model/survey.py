@@ -144,6 +144,8 @@ class Survey(Struct, frozen=True, kw_only=True):
         systemd: whether systemd is PID 1.
         trim_timer: what systemd says of fstrim.timer: enabled, disabled, masked; "" where it has none.
         raid456_discards: whether raid456 hands discards on; None where it is not loaded.
+        pending: devices that are still being read.
+        silent: devices that were asked for and have not answered.
     """
 
     snapshot: Snapshot
@@ -162,6 +164,30 @@ class Survey(Struct, frozen=True, kw_only=True):
     systemd: bool = False
     trim_timer: str = ""
     raid456_discards: bool | None = None
+    pending: frozenset[str] = frozenset()
+    silent: frozenset[str] = frozenset()
+
+    def refuse_unread(self, *names: str) -> Refusal | None:
+        """Return which of these devices has not been read, or None."""
+        for name in names:
+            if name in self.pending:
+                return Refusal(why=f"{name} is still being read", remedy="wait a moment")
+            if name in self.silent:
+                return Refusal(
+                    why=f"{name} does not answer: what is on it is not known", remedy="see the kernel log"
+                )
+        return None
+
+    def no_device(self, name: str) -> Refusal:
+        """Return why nothing is known of a device: it is not there, or was not read."""
+        return self.refuse_unread(name) or Refusal(why=f"there is no device {name}")
+
+    def refuse_pending(self) -> Refusal | None:
+        """Return that not all devices have been read: any of those left may matter; or None."""
+        if not self.pending:
+            return None
+        be = "device is" if len(self.pending) == 1 else "devices are"
+        return Refusal(why=f"{len(self.pending)} {be} still being read", remedy="wait a moment")
 
     def refuse_tool(self, *tools: str) -> Refusal | None:
         """Return which of these tools is not installed, and how to get it, or None."""

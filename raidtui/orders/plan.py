@@ -17,9 +17,8 @@ from raidtui.actions.repair import plan_add, plan_re_add, plan_replace
 from raidtui.actions.reshape import plan_bitmap, plan_grow_chunk
 from raidtui.actions.script import plan_sentences, shell_script
 from raidtui.actions.sync import plan_check, plan_repair
-from raidtui.host.devices import candidate_names
+from raidtui.desk import read, scope_of
 from raidtui.host.root import Root
-from raidtui.host.survey import read_survey
 from raidtui.jobs.store import save_plan
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal
@@ -29,11 +28,8 @@ from raidtui.monitor.sampler import Sampler
 from raidtui.orders.create import plan_created
 from raidtui.orders.device_names import kernel_names
 from raidtui.streams import write_bytes
-from raidtui.wear_desk import worn
 
 REFUSED = 2
-_ALL = frozenset({"create", "add", "replace", "assemble", "zero-superblock"})
-"""Verbs for which all devices are looked at: another one may be newer, or needed."""
 _OF_ARRAY: dict[str, Callable[[Survey, Array], Plan | Refusal]] = {
     "stop": plan_stop,
     "read-only": plan_read_only,
@@ -56,10 +52,8 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     array = find_array(snapshot, arguments.array) if hasattr(arguments, "array") else None
     if isinstance(array, Refusal):
         return array
-    members = [member.name for member in array.members] if array is not None else []
-    others = candidate_names(root) if verb in _ALL else ()
-    wanted = tuple(dict.fromkeys((*names.values(), *members, *others)))
-    survey = worn(root, read_survey(root, snapshot, wanted, on_top=verb == "create"))
+    scope = scope_of(verb, array, tuple(names.values()), on_top=verb == "create" and _puts_on_top(arguments))
+    survey = read(root, snapshot, scope).wait()
     if verb == "create":
         return plan_created(arguments, survey, names)
     if verb == "assemble":
@@ -72,6 +66,11 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     if array is None:
         return Refusal(why="no array is named")
     return _of_array(arguments, array, survey, names)
+
+
+def _puts_on_top(arguments: argparse.Namespace) -> bool:
+    """Whether LVM and systemd have to be asked."""
+    return bool(arguments.lvm or arguments.filesystem or arguments.mount or arguments.trim_weekly)
 
 
 def _of_array(

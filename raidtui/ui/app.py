@@ -7,10 +7,10 @@ import contextlib
 import gc
 import os
 import signal
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Coroutine, Iterable
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import BindingType
 from textual.driver import Driver
 from textual.screen import Screen
@@ -24,6 +24,7 @@ from raidtui.model.event import Event, Kind, Tone
 from raidtui.model.plan import Harm, Plan
 from raidtui.palette import choose_theme
 from raidtui.ui.commands import EVERYWHERE, HELP
+from raidtui.ui.key_order import OrderlyApp
 from raidtui.ui.messages import Sampled
 from raidtui.ui.panes.arrays import ArraysPane
 from raidtui.ui.pulse import Pulse
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 _LATER_S = 0.4  # what is not needed for the first picture waits until it is there
 
 
-class RaidApp(App[int]):
+class RaidApp(OrderlyApp):
     """The console on one host.
 
     Args:
@@ -153,9 +154,9 @@ class RaidApp(App[int]):
         """Say which job was interrupted: it can be gone on with, or undone; or why no job can be kept."""
         from raidtui import desk  # noqa: PLC0415
 
-        if self.pulse is not None and (trouble := await self.pulse.work(desk.state_trouble)):
+        if self.pulse is not None and (trouble := await self.pulse.aside(desk.state_trouble)):
             self._say(trouble)
-        found = await self.pulse.work(desk.unfinished) if self.pulse is not None else ()
+        found = await self.pulse.aside(desk.unfinished) if self.pulse is not None else ()
         if found:
             _, state, title = found[-1]
             words = {"running": "is running", "stuck": "is stuck"}.get(state, "was interrupted")
@@ -199,7 +200,7 @@ class RaidApp(App[int]):
         if plan.harm is Harm.HARMLESS:
             self.run_worker(self._execute(plan))
         else:
-            self.run_worker(self._confirm(plan))
+            self.go(self._confirm(plan))
 
     async def _confirm(self, plan: Plan) -> None:
         from raidtui.ui.screens.confirm import Question, plan_lines  # noqa: PLC0415
@@ -242,17 +243,31 @@ class RaidApp(App[int]):
         """Go the way from a verb to a job."""
         message.stop()
         if self.report is None:
+            self.end_way()
             return
         snapshot = self.report.snapshot
         if message.verb in {"assemble", "zero"}:
             from raidtui.ui.building import Building  # noqa: PLC0415
 
             way = Building(self)
-            self.run_worker(way.assemble(snapshot) if message.verb == "assemble" else way.zero(snapshot))
+            self.go(way.assemble(snapshot) if message.verb == "assemble" else way.zero(snapshot))
         elif message.array is not None:
             from raidtui.ui.repairs import Repairs  # noqa: PLC0415
 
-            self.run_worker(Repairs(self).run(message.verb, message.array, snapshot))
+            self.go(Repairs(self).run(message.verb, message.array, snapshot))
+        else:
+            self.end_way()
+
+    def go(self, way: Coroutine[Any, Any, object]) -> None:
+        """Let a way to a form be gone, for which ``begin_way`` was called; Esc before its form ends it."""
+        self.run_worker(self._go(way))
+
+    async def _go(self, way: Coroutine[Any, Any, object]) -> None:
+        self.way_left_by(lambda: self.main.say("nothing was changed", "plain"))
+        try:
+            await way
+        finally:
+            self.end_way()
 
     def action_build(self) -> None:
         """Open the wizard."""
@@ -261,19 +276,22 @@ class RaidApp(App[int]):
         snapshot = self.report.snapshot
         refusal = needs_root(snapshot)
         if refusal is not None or snapshot.host.source:
+            self.forget_typed()
             self.main.say(
                 refusal.sentence if refusal else "the demo host is simulated: nothing is built there"
             )
             return
         from raidtui.ui.building import Building  # noqa: PLC0415
 
-        self.run_worker(Building(self).build(snapshot))
+        self.begin_way()
+        self.go(Building(self).build(snapshot))
 
     def action_jobs(self) -> None:
         """Show the last jobs."""
         from raidtui.ui.repairs import Repairs  # noqa: PLC0415
 
-        self.run_worker(Repairs(self).jobs())
+        self.begin_way()
+        self.go(Repairs(self).jobs())
 
     def on_arrays_pane_said(self, message: ArraysPane.Said) -> None:
         """Show a pane's sentence."""
@@ -350,7 +368,8 @@ class RaidApp(App[int]):
 
     def action_leave(self) -> None:
         """Leave; offer to put back what this session changed for now."""
-        self.run_worker(self._leave(), exclusive=True, group="leave")
+        self.begin_way()
+        self.go(self._leave())
 
     async def _leave(self) -> None:
         from raidtui.ui.leaving import leave  # noqa: PLC0415

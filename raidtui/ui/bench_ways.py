@@ -109,7 +109,7 @@ class BenchWays:
             "It stays as it is until you change it; the log has it, too. Later benchmarks are free to run."
         )
         lines += [[], *_prose(words)]
-        return await self._app.push_screen_wait(Question(lines, (("y", "go on"),))) == "y"
+        return bool(await self._app.push_screen_wait(Question(lines, (("y", "go on"),))) == "y")
 
     async def stop(self, way: UnderWay) -> None:
         """Ask whether a benchmark shall end now, and end it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec.structs import replace
 
 from raidtui import desk
@@ -10,10 +12,14 @@ from raidtui.actions.leave import plan_zero_superblock
 from raidtui.actions.wizard.steps import REVIEW, Draft, asked, plan_build
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
-from raidtui.model.survey import Survey
-from raidtui.ui.repairs import Offered, Repairs, labels_on, offered_devices
+from raidtui.model.survey import Device, Survey
+from raidtui.ui.repairs import Made, Offered, Repairs, labels_on, offered_devices
 from raidtui.ui.screens.build import TITLE, BuildScreen
-from raidtui.ui.screens.choose import Choice, Option
+from raidtui.ui.screens.choose import Option
+from raidtui.ui.surveying import Surveying, surveying
+
+_NONE_AT_REST = "no device has a superblock of an array that does not run"
+_NO_SUPERBLOCK = "no device has an md superblock"
 
 
 class Building(Repairs):
@@ -21,16 +27,27 @@ class Building(Repairs):
 
     async def build(self, snapshot: Snapshot) -> None:
         """Go the whole way of a new array; from the review Esc leads back to the last step."""
+        with surveying(self._app, snapshot, desk.form_scope("build", None, snapshot)) as found:
+            if found is not None:
+                await self._build(found)
+
+    async def _build(self, found: Surveying) -> None:
         draft: Draft | None = None
         step, said = "devices", ""
+        survey = Survey(snapshot=found.snapshot)
         while True:
-            survey = await self.survey(snapshot, build=True)
-            if survey is None:
-                return
-            draft = await self._app.push_screen_wait(BuildScreen(survey, draft, step=step, said=said))
-            if draft is None:
+            screen = BuildScreen(survey, draft, step=step, said=said)
+            taken = await found.shown(
+                screen,
+                lambda survey, progress, screen=screen: screen.show_survey(  # type: ignore[misc]
+                    survey, progress.words, ready=progress.ready
+                ),
+            )
+            fresh = await found.fresh(TITLE, taken.named) if taken is not None else None
+            if taken is None or fresh is None:
                 self._app.main.say("nothing was built", "plain")
                 return
+            draft, survey = taken, fresh
             steps = asked(draft, survey)
             step, said = steps[-1], ""
             uuid = desk.new_uuid()
@@ -48,39 +65,48 @@ class Building(Repairs):
 
     async def assemble(self, snapshot: Snapshot) -> None:
         """Go the whole way of starting an array that is there and does not run."""
-        survey = await self.survey(snapshot)
-        if survey is None:
-            return
-        found = arrays_at_rest(survey)
-        if not found:
-            self._app.main.say("no device has a superblock of an array that does not run", "plain")
-            return
-        options = tuple(Option(key=str(number), words=each.words) for number, each in enumerate(found))
-        chosen = await self._app.push_screen_wait(Choice("Assemble which array?", options))
-        if not chosen:
-            return
-        array = found[int(chosen)]
-        made = await self.choose(
-            f"How shall {array.block.label} start?", [_way(each) for each in ways(array, survey)]
-        )
-        if isinstance(made, Plan):
-            await self.offer(made, survey.devices)
+        with surveying(self._app, snapshot, desk.form_scope("assemble", None, snapshot)) as found:
+            if found is None:
+                return
+            uuid = await self.row(found, "Assemble which array?", _at_rest, nothing=_NONE_AT_REST)
+            at_rest = {each.block.uuid: each for each in arrays_at_rest(found.survey())}
+            array = at_rest.get(uuid) if uuid else None
+            made: Made = None
+            devices: Mapping[str, Device] = {}
+            if array is not None:
+                made, devices = await self.choose(
+                    found,
+                    f"How shall {array.block.label} start?",
+                    lambda survey: _ways(survey, uuid or ""),
+                    names=lambda _: array.names,
+                )
+        await self.end(made, devices)
 
     async def zero(self, snapshot: Snapshot) -> None:
         """Go the whole way of wiping a superblock."""
-        survey = await self.survey(snapshot)
-        if survey is None:
-            return
-        found = {name: each for name, each in survey.devices.items() if each.superblock is not None}
-        if not found:
-            self._app.main.say("no device has an md superblock", "plain")
-            return
-        made = await self.choose(
-            "Wipe md's superblock from which device?",
-            offered_devices(replace(survey, devices=found), lambda name, _: _zeroed(survey, name)),
-        )
-        if isinstance(made, Plan):
-            await self.offer(made, survey.devices)
+        with surveying(self._app, snapshot, desk.form_scope("zero-superblock", None, snapshot)) as found:
+            if found is None:
+                return
+            title = "Wipe md's superblock from which device?"
+            made, devices = await self.choose(found, title, _with_superblock, nothing=_NO_SUPERBLOCK)
+        await self.end(made, devices)
+
+
+def _at_rest(survey: Survey) -> list[Offered]:
+    return [
+        Offered(option=Option(key=each.block.uuid or "", words=each.words), made=None)
+        for each in arrays_at_rest(survey)
+    ]
+
+
+def _ways(survey: Survey, uuid: str) -> list[Offered]:
+    found = (each for each in arrays_at_rest(survey) if each.block.uuid == uuid)
+    return [_way(way) for array in found for way in ways(array, survey)]
+
+
+def _with_superblock(survey: Survey) -> list[Offered]:
+    found = {name: each for name, each in survey.devices.items() if each.superblock is not None}
+    return offered_devices(replace(survey, devices=found), lambda name, _: _zeroed(survey, name))
 
 
 def _way(way: Way) -> Offered:

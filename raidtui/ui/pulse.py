@@ -34,6 +34,13 @@ _SILENT_S = 15.0
 """So long nothing is read: then what is shown is of the past, and that is said."""
 
 
+_WHY = {
+    "md": "md has not answered for {:.0f} s",
+    "write": "the kernel has not taken what was written for {:.0f} s",
+    "": "nothing has been read for {:.0f} s",
+}
+
+
 class Pulse:
     """Drives a console.
 
@@ -50,6 +57,7 @@ class Pulse:
         self._on_report = on_report
         self._on_trouble = on_trouble
         self._thread = HostThread()
+        self._aside = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
         self._watch = Watch(root)
         self._uevents: deque[Uevent] = deque()
         self._shown: Report | None = None
@@ -57,6 +65,8 @@ class Pulse:
         self._stopped = False
         self._read_s, self._read_at_s = time.monotonic(), 0.0
         self._silent = False
+        self._asked = ""
+        """What is under way in the thread: "md", "write", or something else."""
 
     def start(self, known: Report | None = None) -> None:
         """Begin.
@@ -106,11 +116,14 @@ class Pulse:
             self._thread.again(_FIRST_S, self._beat)
             return
         try:
+            self._asked = "md"
             report = self._refresh()
         except Exception as error:  # noqa: BLE001  (a defect of ours: say it, keep the last picture, go on)
             self._thread.again(_AFTER_TROUBLE_S, self._beat)
             tell(self._loop, self._on_trouble, f"sampling failed: {error!r}; please report it")
             return
+        finally:
+            self._asked = ""
         self._thread.again(report.next_s, self._beat)
         self._read_s, self._read_at_s = time.monotonic(), report.snapshot.taken_s
         if self._shown is None or self._silent or not report.looks_like(self._shown):
@@ -125,7 +138,11 @@ class Pulse:
         return self.console.refresh()
 
     def _do(self, plan: Plan, is_undo: bool) -> tuple[Outcome, Report]:  # noqa: FBT001
-        outcome = self.console.execute(plan, is_undo=is_undo)
+        self._asked = "write"
+        try:
+            outcome = self.console.execute(plan, is_undo=is_undo)
+        finally:
+            self._asked = ""
         self._shown = self.console.refresh()
         return outcome, self._shown
 
@@ -141,7 +158,7 @@ class Pulse:
         if silent_s < _SILENT_S or self._silent or shown is None:
             return
         self._silent = True
-        why = f"md, a disk or a tool has not answered for {silent_s:.0f} s"
+        why = _WHY[self._asked].format(silent_s)
         stale = Stale(since_s=self._read_at_s or shown.snapshot.taken_s, reason=why)
         self._on_report(replace(shown, snapshot=replace(shown.snapshot, stale=stale), new_events=()))
 
@@ -164,6 +181,10 @@ class Pulse:
     async def work(self, work: Callable[[], T]) -> T:
         """Do something with the host in its thread, where nothing else is done with it meanwhile."""
         return await self._thread.run(work)
+
+    async def aside(self, work: Callable[[], T]) -> T:
+        """Do what needs no host, but a disk (journals, scripts), in a thread that nothing else waits for."""
+        return await self._aside.run(work)
 
     async def left_changed(self) -> Plan | None:
         """Return what this session has changed and not put back."""

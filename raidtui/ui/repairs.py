@@ -1,10 +1,12 @@
 """From a key to a job: choose a member or a device, see the plan, confirm it, follow it.
 
-Everything that reads the host or begins something runs in the host's thread.
+The form is there at once; what it needs to know is read meanwhile, in other threads than the watching. What
+was chosen is read again, and judged by that, before its plan is shown or refused.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -18,7 +20,8 @@ from raidtui.actions.leave import plan_fail, plan_remove
 from raidtui.actions.locate import plan_locate, slot_of
 from raidtui.actions.power import plan_stop
 from raidtui.actions.rename import plan_rename
-from raidtui.actions.repair import plan_add, plan_re_add, plan_replace
+from raidtui.actions.repair import plan_add, plan_re_add, plan_replace, refuse_replacing
+from raidtui.host.survey import Progress
 from raidtui.jobs.store import JobError
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal
@@ -29,6 +32,7 @@ from raidtui.model.units import short_binary
 from raidtui.ui.screens.choose import Ask, Choice, Option
 from raidtui.ui.screens.job_view import JobView
 from raidtui.ui.screens.plan_view import SAVE, PlanView
+from raidtui.ui.surveying import Surveying, surveying
 
 if TYPE_CHECKING:
     from raidtui.ui.app import RaidApp
@@ -37,6 +41,9 @@ Made = Plan | Refusal | None
 """None: nothing is wanted any more."""
 Tried = Callable[[str, tuple[str, ...]], Plan | Refusal]
 """Returns the plan for a device; the names are of arrays at rest that may be destroyed."""
+Judge = Callable[[Survey], "list[Offered]"]
+"""Returns the rows by what has been read."""
+_GONE = Refusal(why="it is not there any more")
 
 
 class Offered(Struct, frozen=True, kw_only=True):
@@ -48,7 +55,7 @@ class Offered(Struct, frozen=True, kw_only=True):
     """
 
     option: Option
-    made: Plan | Refusal
+    made: Made
     destroys: tuple[str, ...] = ()
     why: str = ""
 
@@ -65,25 +72,41 @@ class Repairs:
 
     async def run(self, verb: str, array: Array, snapshot: Snapshot) -> None:
         """Go the whole way of a verb: replace, add, fail, remove, locate, rename, stop."""
-        survey = await self.survey(snapshot)
-        if survey is None:
-            return
-        made = await self._plan(verb, survey, array)
-        if isinstance(made, Refusal):
-            self._app.main.say(f"{array.title}: {made.sentence}")
-        elif made is not None:
-            await self.offer(made, survey.devices)
+        name = ""
+        if verb == "rename":
+            hint = "The array is stopped for a moment; three digits, or a word."
+            name = await self._app.push_screen_wait(Ask(f"A new name for {array.title}", hint)) or ""
+            if not name:
+                return
+        with surveying(self._app, snapshot, desk.form_scope(verb, array, snapshot)) as found:
+            if found is None:
+                return
+            if verb in _AT_ONCE:
+                survey = await found.read(f"{verb.capitalize()} {array.title}")
+                made = None if survey is None else _AT_ONCE[verb](survey, self._now(survey, array), name)
+                devices: Mapping[str, Device] = {}
+            else:
+                made, devices = await self._choose_for(verb, found, array)
+        await self.end(made, devices, of=f"{array.title}: ")
 
-    async def survey(self, snapshot: Snapshot, *, build: bool = False) -> Survey | None:
-        """Return the host with all its devices; None where it is not watched any more."""
-        pulse = self._app.pulse
-        if pulse is None:
-            return None
-        self._app.main.say("reading what is on the devices …", "dim")
-        read = desk.build_survey if build else desk.survey
-        survey = await pulse.work(partial(read, pulse.console.root, snapshot))
-        self._app.main.say("", "plain")
-        return survey
+    async def end(self, made: Made, devices: Mapping[str, Device], *, of: str = "") -> None:
+        """Offer a plan, or say why there is none.
+
+        Args:
+            made: what a way has come to.
+            devices: what is known of the devices.
+            of: what a refusal begins with.
+        """
+        if isinstance(made, Refusal):
+            self._app.main.say(f"{of}{made.sentence}")
+        elif made is not None:
+            await self.offer(made, devices)
+        else:
+            self._app.main.say("nothing was changed", "plain")
+
+    def _now(self, survey: Survey, array: Array) -> Array:
+        """Return the array as it is now; as it was where it is gone, which its plan's checks will notice."""
+        return survey.snapshot.array(array.key) or array
 
     async def offer(
         self,
@@ -101,14 +124,14 @@ class Repairs:
             return False
         if answer == SAVE:
             try:
-                path = await pulse.work(lambda: desk.save_script(plan))
+                path = await pulse.aside(lambda: desk.save_script(plan))
             except OSError as error:
                 app.main.say(f"the script cannot be written: {error}")
             else:
                 app.main.say(f"saved as {path}; nothing was changed", "ok")
             return True
         try:
-            job_id = await pulse.work(lambda: desk.begin(pulse.console.root, plan))
+            job_id = await pulse.aside(lambda: desk.begin(pulse.console.root, plan))
         except JobError as error:
             app.main.say(str(error), "bad")
             return True
@@ -129,7 +152,7 @@ class Repairs:
                 app.main.say(f"{title}: {view.state or 'goes on; J shows it'}", "plain")
                 return
             try:
-                begun_after = await pulse.work(partial(_give, order, job_id))
+                begun_after = await pulse.aside(partial(_give, order, job_id))
             except JobError as error:
                 app.main.say(str(error), "bad")
                 return
@@ -138,86 +161,130 @@ class Repairs:
         pulse = self._app.pulse
         if pulse is None:
             return desk.JobNews(entries=(), state="interrupted")
-        return await pulse.work(lambda: desk.news(job_id, since, begun_after))
+        return await pulse.aside(lambda: desk.news(job_id, since, begun_after))
 
     async def jobs(self) -> None:
         """Show the last jobs; those that run or were interrupted first."""
         pulse = self._app.pulse
         if pulse is None:
             return
-        found = await pulse.work(desk.recent)
-        if not found:
-            self._app.main.say("there was no job yet", "plain")
-            return
-        options = tuple(Option(key=job.id, words=_job_words(job)) for job in found)
-        chosen = await self._app.push_screen_wait(Choice("Jobs", options))
+        choice = Choice("Jobs", nothing="there was no job yet")
+        choice.show_options((), "reading the jobs …")
+        found: tuple[desk.JobLine, ...] = ()
+
+        async def fill() -> None:
+            nonlocal found
+            found = await pulse.aside(desk.recent)
+            choice.show_options(tuple(Option(key=job.id, words=_job_words(job)) for job in found))
+
+        filling = asyncio.ensure_future(fill())
+        try:
+            chosen = await self._app.push_screen_wait(choice)
+        finally:
+            filling.cancel()
         if chosen:
             await self.follow(chosen, next(job.title for job in found if job.id == chosen))
 
-    async def _plan(self, verb: str, survey: Survey, array: Array) -> Made:
-        if verb == "stop":
-            return plan_stop(survey, array)
-        if verb == "rename":
-            hint = "The array is stopped for a moment; three digits, or a word."
-            name = await self._app.push_screen_wait(Ask(f"A new name for {array.title}", hint))
-            return plan_rename(survey, array, name, references=True) if name else None
-        if verb in {"fail", "remove"}:
-            plan = plan_fail if verb == "fail" else plan_remove
-            return await self.choose(
-                f"{verb.capitalize()} which member of {array.title}?",
-                _members(survey, array, lambda name: plan(survey, array, name)),
-            )
-        if verb == "locate":
-            return await self.choose(
-                f"The light of which disk of {array.title}?",
-                _members(survey, array, lambda name: plan_locate(survey, name)),
-            )
-        if verb == "add":
-            return await self.choose(
-                f"Add which device to {array.title}?",
-                offered_devices(survey, lambda name, destroys: _added(survey, array, name, destroys)),
-            )
-        return await self._replace(survey, array)
-
-    async def _replace(self, survey: Survey, array: Array) -> Made:
-        spares = [member.name for member in array.members if member.has("spare") and member.slot is None]
-        news = (*spares, *(name for name in survey.devices if name not in spares))
-
-        def first(name: str) -> Plan | Refusal:
-            """Whether a member can be replaced at all shows with any device that would do."""
-            made = [plan_replace(survey, array, name, new, destroys=labels_on(survey, new)) for new in news]
-            return next(
-                (each for each in made if isinstance(each, Plan)),
-                made[0] if made else Refusal(why="no device"),
-            )
-
-        options = tuple(each.option for each in _members(survey, array, first))
-        old = await self._app.push_screen_wait(Choice(f"Replace which member of {array.title}?", options))
-        if not old:
-            return None
+    async def _choose_for(
+        self, verb: str, found: Surveying, array: Array
+    ) -> tuple[Made, Mapping[str, Device]]:
+        """Let one choose what a verb is done to, or with; return its plan, and the devices."""
+        old = ""
+        if verb == "replace":
+            judge = _members(array, refuse_replacing)
+            old = await self.row(found, f"Replace which member of {array.title}?", judge) or ""
+            if not old:
+                return None, {}
         return await self.choose(
-            f"Replace {old} by which device?",
-            offered_devices(
-                survey,
-                lambda name, destroys: plan_replace(survey, array, old, name, destroys=destroys),
-                spares,
-            ),
+            found, *_asked(verb, array, old), names=lambda name: tuple({name, old} - {""})
         )
 
-    async def choose(self, title: str, offered: list[Offered]) -> Made:
-        """Let one choose; what would be destroyed for good is typed before."""
-        chosen = await self._app.push_screen_wait(Choice(title, tuple(each.option for each in offered)))
-        found = next((each for each in offered if each.option.key == chosen), None)
-        if found is None:
-            return None
-        for label in found.destroys:
-            what = "UUID" if ":" in label else "name"
-            asked = Ask(f"To destroy that array for good, type its {what}", found.why)
+    async def choose(
+        self,
+        found: Surveying,
+        title: str,
+        judge: Judge,
+        *,
+        names: Callable[[str], tuple[str, ...]] = lambda name: (name,),
+        nothing: str = "there is nothing to choose from",
+    ) -> tuple[Made, Mapping[str, Device]]:
+        """Let one choose, read that again, and judge it by that; what would be destroyed is typed before.
+
+        Args:
+            found: what is read.
+            title: what is asked.
+            judge: the rows.
+            names: the devices that a row is about.
+            nothing: what is said where there is no row.
+        """
+        chosen = await self.row(found, title, judge, names=names, nothing=nothing)
+        survey = await found.fresh(title, names(chosen)) if chosen else None
+        if survey is None:
+            return None, {}
+        offered = next((each for each in judge(survey) if each.option.key == chosen), None)
+        if offered is None:
+            return _GONE, {}
+        for label in offered.destroys:
+            asked = Ask("To destroy that array for good, type its name", offered.why)
             typed = await self._app.push_screen_wait(asked)
             if typed != label:
-                self._app.main.say("nothing was changed", "plain")
-                return None
-        return found.made
+                return None, {}
+        return offered.made, survey.devices
+
+    async def row(
+        self,
+        found: Surveying,
+        title: str,
+        judge: Judge,
+        *,
+        names: Callable[[str], tuple[str, ...]] = lambda name: (name,),
+        nothing: str = "there is nothing to choose from",
+    ) -> str | None:
+        """Let one choose a row, while they come in; return its key. See ``choose``."""
+        choice = Choice(title, nothing=nothing, again=lambda key: found.again(names(key)))
+
+        def show(survey: Survey, progress: Progress) -> None:
+            rows = judge(survey) if progress.ready else ()
+            choice.show_options(tuple(each.option for each in rows), progress.words)
+
+        return await found.shown(choice, show)
+
+
+_AT_ONCE: Mapping[str, Callable[[Survey, Array, str], Plan | Refusal]] = {
+    "stop": lambda survey, array, _: plan_stop(survey, array),
+    "rename": lambda survey, array, name: plan_rename(survey, array, name, references=True),
+}
+"""Verbs for which no device is chosen."""
+
+
+def _asked(verb: str, array: Array, old: str) -> tuple[str, Judge]:
+    """Return what is asked for a verb, and what makes its rows.
+
+    Args:
+        verb: fail, remove, locate, add, replace.
+        array: the array.
+        old: the member that is replaced.
+    """
+    if verb in {"fail", "remove"}:
+        plan = plan_fail if verb == "fail" else plan_remove
+        return f"{verb.capitalize()} which member of {array.title}?", _members(array, plan)
+    if verb == "locate":
+        return (
+            f"The light of which disk of {array.title}?",
+            _members(array, lambda survey, _, name: plan_locate(survey, name)),
+        )
+
+    def rows(survey: Survey) -> list[Offered]:
+        now = survey.snapshot.array(array.key) or array
+        if verb == "add":
+            return offered_devices(survey, lambda name, destroys: _added(survey, now, name, destroys))
+        spares = [member.name for member in now.members if member.has("spare") and member.slot is None]
+        return offered_devices(
+            survey, lambda name, destroys: plan_replace(survey, now, old, name, destroys=destroys), spares
+        )
+
+    title = f"Add which device to {array.title}?" if verb == "add" else f"Replace {old} by which device?"
+    return title, rows
 
 
 def _job_words(job: desk.JobLine) -> str:
@@ -236,7 +303,8 @@ def offered_devices(survey: Survey, plan: Tried, spares: list[str] | None = None
     """Return all devices as rows, those first that can be taken."""
     found = []
     for name in dict.fromkeys((*(spares or ()), *survey.devices)):
-        words = _device_words(name, survey.devices.get(name))
+        unread = survey.refuse_unread(name) is not None
+        words = _device_words(name, survey.devices.get(name), unread=unread)
         made = plan(name, ())
         labels = labels_on(survey, name)
         doomed = plan(name, labels) if labels and isinstance(made, Refusal) else made
@@ -245,7 +313,8 @@ def offered_devices(survey: Survey, plan: Tried, spares: list[str] | None = None
             found.append(Offered(option=option, made=doomed, destroys=labels, why=made.why))
         else:
             found.append(Offered(option=_option(name, words, made), made=made))
-    return sorted(found, key=lambda each: bool(each.option.refusal))
+    # While they are being read, no row moves away from below the choice.
+    return found if survey.pending else sorted(found, key=lambda each: bool(each.option.refusal))
 
 
 def _give(order: str, job_id: str) -> int:
@@ -270,27 +339,34 @@ def _which(device: Device | None) -> str:
     return f"{fit(model, 16)}  {fit(tail(identity, 11), 11)}  {tail(slot, 11)}".rstrip()
 
 
-def _members(survey: Survey, array: Array, plan: Callable[[str], Plan | Refusal]) -> list[Offered]:
-    found = []
-    for member in sorted(array.members, key=lambda each: (each.slot is None, each.slot or 0)):
-        made = plan(member.name)
-        slot = "spare" if member.slot is None else f"slot {member.slot}"
-        words = f"{member.name:<10} {slot:<8} {member.role:<9} {_which(survey.devices.get(member.name))}"
-        found.append(Offered(option=_option(member.name, words, made), made=made))
-    return found
+def _members(array: Array, plan: Callable[[Survey, Array, str], Plan | Refusal | None]) -> Judge:
+    """Return what makes a row of each member."""
+
+    def rows(survey: Survey) -> list[Offered]:
+        now, found = survey.snapshot.array(array.key) or array, []
+        for member in sorted(now.members, key=lambda each: (each.slot is None, each.slot or 0)):
+            made = plan(survey, now, member.name)
+            slot = "spare" if member.slot is None else f"slot {member.slot}"
+            words = f"{member.name:<10} {slot:<8} {member.role:<9} {_which(survey.devices.get(member.name))}"
+            found.append(Offered(option=_option(member.name, words, made), made=made))
+        return found
+
+    return rows
 
 
-def _device_words(name: str, device: Device | None) -> str:
+def _device_words(name: str, device: Device | None, *, unread: bool) -> str:
     if device is None:
         return name
     disk = device.disk
     size = short_binary(disk.size_bytes) if disk.size_bytes else "?"
     has = device.superblock.label if device.superblock else ""
     uses = ", ".join(use.words for use in disk.uses) or ("superblock of " + has if has else "empty")
+    if unread:
+        uses = "not read yet"
     return (
         f"{name:<10} {size:>6}  {(disk.model or '')[:20]:<20} {fit(tail(disk.identity or '', 14), 14)} {uses}"
     )
 
 
-def _option(key: str, words: str, made: Plan | Refusal) -> Option:
+def _option(key: str, words: str, made: Made) -> Option:
     return Option(key=key, words=words, refusal=made.sentence if isinstance(made, Refusal) else "")

@@ -55,7 +55,7 @@ def round_of(seed: int) -> None:
 
 def play(seed: int, *, root: Root | None = None, bursts: int = BURSTS) -> None:
     """Play a round upon a host; the demo where none is given."""
-    dice = random.Random(seed)  # noqa: S311
+    dice = random.Random(seed)
     with _own_folder():
         asyncio.run(_played(dice, root or demo_root(), bursts))
 

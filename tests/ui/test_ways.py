@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from raidtui.desk import JobNews
 from raidtui.host.root import Root
+from raidtui.host.survey import Progress, Scope
 from raidtui.jobs.store import JobError
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
@@ -55,6 +56,36 @@ DEVICES = (
 )
 
 
+class AllRead:
+    """A reading that is at its end from the beginning.
+
+    Args:
+        desk: has what it finds.
+        snapshot: the host's arrays.
+    """
+
+    serial = open = False
+
+    def __init__(self, desk: Desk, snapshot: Snapshot) -> None:
+        self._desk = desk
+        self._snapshot = snapshot
+        self.progress = Progress(read=len(desk.devices), of=len(desk.devices), ready=True, enough=True)
+
+    def survey(self) -> Survey:
+        return replace(plain_host(), snapshot=self._snapshot, devices=self._desk.devices)
+
+    def again(self, snapshot: Snapshot, names: Collection[str]) -> None:
+        self._snapshot = snapshot
+        self._desk.read_again.append(tuple(names))
+
+    def enough(self, names: object) -> bool:
+        del names
+        return True
+
+    def cancel(self) -> None:
+        self._desk.cancelled += 1
+
+
 class Desk:
     """What the desk is asked for; nothing is done.
 
@@ -67,10 +98,14 @@ class Desk:
         self.begun: list[Plan] = []
         self.saved: list[Plan] = []
         self.busy = ""
+        self.scopes: list[Scope] = []
+        self.read_again: list[tuple[str, ...]] = []
+        self.cancelled = 0
 
-    def survey(self, root: Root, snapshot: Snapshot) -> Survey:
-        del root
-        return replace(plain_host(), snapshot=snapshot, devices=self.devices)
+    def read(self, root: Root, snapshot: Snapshot, scope: Scope, *, told: Callable[[], None]) -> AllRead:
+        del root, told
+        self.scopes.append(scope)
+        return AllRead(self, snapshot)
 
     def begin(self, root: Root, plan: Plan) -> str:
         del root
@@ -92,10 +127,8 @@ class Desk:
 def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
     """The desk of the screen."""
     made = Desk(*DEVICES)
-    for name in ("begin", "news", "save_script"):
+    for name in ("begin", "news", "read", "save_script"):
         monkeypatch.setattr(f"raidtui.desk.{name}", getattr(made, name))
-    for name in ("survey", "build_survey"):
-        monkeypatch.setattr(f"raidtui.desk.{name}", made.survey)
     monkeypatch.setattr("raidtui.desk.new_uuid", lambda: "11111111:22222222:33333333:44444444")
     return made
 
@@ -277,8 +310,9 @@ async def test_a_degraded_array_is_started(desk: Desk, downs: int, flags: tuple[
 async def test_nothing_to_assemble(desk: Desk) -> None:
     desk.devices = {"sdd2": ssd("sdd2")}
     async with console() as pilot:
-        said = await closed(pilot, "a")
-        assert said == "no device has a superblock of an array that does not run"
+        await at(pilot, Choice, "a")
+        assert "no device has a superblock of an array that does not run" in screen_text(pilot)
+        assert await closed(pilot, "enter", "escape") == "nothing was changed"
 
 
 @pytest.mark.parametrize("keys", [("escape",), ("enter", "escape"), ("enter", "enter", "escape")])
@@ -334,7 +368,9 @@ async def test_a_superblock_that_is_needed_says_so_and_wants_the_arrays_name(des
 async def test_no_superblock_to_wipe(desk: Desk) -> None:
     desk.devices = {"sdd2": ssd("sdd2")}
     async with console() as pilot:
-        assert await closed(pilot, "Z") == "no device has an md superblock"
+        await at(pilot, Choice, "Z")
+        assert "no device has an md superblock" in screen_text(pilot)
+        assert await closed(pilot, "enter", "escape") == "nothing was changed"
 
 
 # -- members that would destroy another array

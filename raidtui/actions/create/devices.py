@@ -19,7 +19,7 @@ def chosen(request: CreateRequest, survey: Survey) -> tuple[Device, ...] | Refus
     for name in names:
         device = survey.devices.get(name)
         if device is None:
-            return Refusal(why=f"there is no device {name}")
+            return survey.no_device(name)
         if device.disk.disk != name and device.disk.disk in names:
             return Refusal(
                 why=f"{name} is a part of {device.disk.disk}, and both are named", remedy="name one of them"

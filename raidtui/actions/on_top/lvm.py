@@ -112,7 +112,7 @@ def refuse_other(name: str, survey: Survey, below: Below | None = None) -> Refus
     """
     device = survey.devices.get(name)
     if device is None:
-        return Refusal(why=f"there is no device {name}")
+        return survey.no_device(name)
     members = below.members if below is not None else ()
     disks = {survey.devices[each].disk.disk for each in members if each in survey.devices}
     if name in members or device.disk.disk in disks:

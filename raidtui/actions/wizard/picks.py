@@ -53,7 +53,8 @@ def _device(name: str, device: Device, survey: Survey) -> Pick:
     used = disk.users or (
         "member of a running array" if refusal and " is a member of " in refusal.why else ""
     )
-    words = used or has or "empty"
+    unread = survey.refuse_unread(name)
+    words = used or has or ("not read yet" if unread is not None else "empty")
     short = words.removeprefix("the ").removeprefix("a ")
     size = short_binary(disk.size_bytes) if disk.size_bytes else "?"
     note = (

@@ -17,9 +17,10 @@ from raidtui.console import Report, limit_path
 from raidtui.first_frame import SMALLEST
 from raidtui.model.array import Array
 from raidtui.model.brief import Line, brief_line
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Harm, Plan, Refusal
 from raidtui.model.text import visible
 from raidtui.ui.commands import ARRAYS, Command
+from raidtui.ui.key_order import expect_form, refused
 from raidtui.ui.panes.array_list import ArrayList, Chosen, keep_choice
 from raidtui.ui.panes.offers import offers, plan_of
 from raidtui.ui.present.detail import body_lines, head_lines, unit_lines
@@ -237,6 +238,8 @@ class ArraysPane(Vertical):
 
     def _want(self, plan: Plan) -> None:
         self.acting = True
+        if plan.harm is not Harm.HARMLESS:
+            expect_form(self)
         self.post_message(self.Wanted(plan))
 
     def settled(self) -> None:
@@ -285,8 +288,10 @@ class ArraysPane(Vertical):
         """Ask for what a repair verb needs to know, then for its plan."""
         refusal = self.plan_of(f"arrays.{verb}")
         if isinstance(refusal, Refusal):
+            refused(self)
             self.post_message(self.Said(refusal.sentence))
         else:
+            expect_form(self)
             self.post_message(self.RepairWanted(verb, self.array))
 
     def action_limits(self) -> None:

@@ -15,6 +15,7 @@ from raidtui.actions.tune.now import Asked, plan_same, plan_set
 from raidtui.model.knob import Scope, neighbours
 from raidtui.model.plan import Plan, Refusal
 from raidtui.ui.commands import TUNE, Command
+from raidtui.ui.key_order import expect_form, no_form, refused
 from raidtui.ui.panes.later import later
 from raidtui.ui.panes.tuning_view import TuningView
 from raidtui.ui.present.tuning import Row
@@ -70,6 +71,7 @@ class TuningPane(TuningView):
         busy = self.on_the_way or (self.acting and not waits)
         why = self.why_not(command_id) or (_BUSY if busy else "")
         if why:
+            refused(self)
             self.say(why, "warn")
         return self.row if not why else None
 
@@ -209,6 +211,7 @@ class TuningPane(TuningView):
     def _go(self, way: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Open one way of dialogs at a time: keys typed ahead of the first must not open another."""
         self.on_the_way = True
+        expect_form(self)
         later(self, partial(self._through, way))
 
     async def _through(self, way: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -216,6 +219,7 @@ class TuningPane(TuningView):
             await way()
         finally:
             self.on_the_way = False
+            no_form(self)
 
     async def _then_read(self, way: Callable[[], Awaitable[None]]) -> None:
         await way()

@@ -77,6 +77,8 @@ class BuildScreen(PageScreen[Draft]):
         Binding("question_mark,f1", "why", show=False),
     ]
 
+    takes_ahead = True
+
     def __init__(
         self, survey: Survey, draft: Draft | None = None, *, step: str = "devices", said: str = ""
     ) -> None:
@@ -89,9 +91,46 @@ class BuildScreen(PageScreen[Draft]):
         self._said = said
         self._picks: tuple[Pick, ...] = ()
         self._rows: tuple[Row, ...] = ()
+        self._words = ""
+        self._ready = True
+        self._moved = self._drawn = False
+
+    def show_survey(self, survey: Survey, words: str, *, ready: bool) -> None:
+        """Take what has been read meanwhile; the choice and what is typed stay as they are.
+
+        Args:
+            survey: the host.
+            words: what is still being read, if anything.
+            ready: whether LVM and the host's files have been read, so that one can go on from the devices.
+        """
+        if (survey, words, ready) == (self._survey, self._words, self._ready):
+            return
+        here = None if self.step == "devices" and not self._moved else self._here
+        self._survey, self._words, self._ready = survey, words, ready
+        if self._drawn:
+            self._look()
+            shown: tuple[Pick | Row, ...] = self._picks or self._rows
+            kept = [number for number, each in enumerate(shown) if each.key == here]
+            self._at = (kept or self._able())[0]
+            self.draw()
+
+    def _able(self) -> list[int]:
+        """Return which rows can be chosen; the first one where none can, or it is not known yet."""
+        shown: tuple[Pick | Row, ...] = self._picks or self._rows
+        able = [number for number, each in enumerate(shown) if not each.refusal]
+        if self._survey.pending:
+            able = [number for number in able if shown[number].key != EMPTY]
+        return able or [0]
+
+    def _waits(self) -> str:
+        """Return why one cannot go on from the devices yet; "" where one can."""
+        if self.step != "devices" or self._ready:
+            return ""
+        return f"Not yet: {self._words or 'reading …'}"
 
     def on_mount(self) -> None:
         """Draw the first step."""
+        self._drawn = True
         self._enter(self.step, self._said)
         self._body.focus()
 
@@ -99,14 +138,14 @@ class BuildScreen(PageScreen[Draft]):
 
     def _enter(self, step: str, said: str = "") -> None:
         """Go to a step."""
-        self.step, self._said = step, said
+        self.step, self._said, self._moved = step, said, False
         self._word = {"mount": self.draft.mount, "name": self.draft.name}.get(step, "")
         self._look()
         first = first_choice(step, self.draft)
         shown: tuple[Pick | Row, ...] = self._picks or self._rows
-        able = [number for number, each in enumerate(shown) if not each.refusal]
-        wanted = [number for number in able if shown[number].key == first]
-        self._at = (wanted or able or [0])[0]
+        able = self._able()
+        wanted = [number for number in able if shown and shown[number].key == first]
+        self._at = (wanted or able)[0]
         self.draw()
 
     def _look(self) -> None:
@@ -129,7 +168,7 @@ class BuildScreen(PageScreen[Draft]):
     def draw(self) -> None:
         """Draw everything."""
         steps = asked(self.draft, self._survey)
-        far = f"step {steps.index(self.step) + 1} of {len(steps) + 1}: {self.step}"
+        far = self._words or f"step {steps.index(self.step) + 1} of {len(steps) + 1}: {self.step}"
         self.show_head(TITLE, far)
         self.show_keys(*self._keys(), right=("F1" if self.step == _ANY_NAME else "?", "why"))
         self.show_body(self._devices() if self.step == "devices" else self._columns())
@@ -156,7 +195,7 @@ class BuildScreen(PageScreen[Draft]):
     def _devices(self) -> list[Line]:
         width, height = self.inner_width, self.inner_height
         if not self._picks:
-            return [[("There is no disk or partition here.", "warn")]]
+            return [[("" if self._words else "There is no disk or partition here.", "warn")]]
         devices, slots = self._picks[:-1], self._picks[-1]
         head, *rows = wizard.device_lines(
             devices, self._at, [self._mark(each.key) for each in devices], width
@@ -226,11 +265,13 @@ class BuildScreen(PageScreen[Draft]):
         count = len(self._picks or self._rows)
         if count:
             self._at, self._said = max(0, min(count - 1, self._at + delta)), ""
+            self._moved = True
             self.draw()
 
     def action_change(self, delta: int) -> None:
         """Take a device, or leave it; change a value."""
         here, self._said = self._here, ""
+        self._moved = True
         if self.step == "devices" and here == EMPTY:
             self.draft = with_empty(self.draft, self.draft.empty + delta)
         elif self.step == "devices" and self._picks and not self._picks[self._at].refusal:
@@ -245,7 +286,7 @@ class BuildScreen(PageScreen[Draft]):
         if self.step in WORDS:
             self._take_word()
             return
-        self._said = refuse_step(self.step, self.draft, self._survey)
+        self._said = self._waits() or refuse_step(self.step, self.draft, self._survey)
         if self.step not in {"devices", *TABLES}:
             if self._picks[self._at].refusal:
                 return

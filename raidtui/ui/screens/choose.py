@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from msgspec import Struct
@@ -31,31 +32,70 @@ class Option(Struct, frozen=True, kw_only=True):
 
 
 class Choice(FrameScreen[str]):
-    """Rows; arrows move, Enter takes. A row that cannot be taken says why."""
+    """Rows; arrows move, Enter takes. A row that cannot be taken says why.
 
+    Args:
+        title: what is asked.
+        options: the rows.
+        nothing: what is said where there is none.
+        again: called with the key of a row that cannot be taken, to have it judged on a fresh reading.
+    """
+
+    takes_ahead = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", show=False),
         Binding("down,j", "move(1)", show=False),
         Binding("enter", "take", show=False),
     ]
 
-    def __init__(self, title: str, options: tuple[Option, ...]) -> None:
+    def __init__(
+        self,
+        title: str,
+        options: tuple[Option, ...] = (),
+        *,
+        nothing: str = "there is nothing to choose from",
+        again: Callable[[str], None] | None = None,
+    ) -> None:
         super().__init__(title)
+        self._asked = title
+        self._nothing = nothing
+        self._again = again
         self._options = options
-        self._at = next((i for i, each in enumerate(options) if not each.refusal), 0)
+        self._at = _first(options)
+        self._moved = self._drawn = False
+        self._words = ""
 
     def on_mount(self) -> None:
         """Draw."""
+        self._drawn = True
         self._draw()
         self._body.focus()
 
+    def show_options(self, options: tuple[Option, ...], words: str = "") -> None:
+        """Show other rows; the choice stays where it was moved to.
+
+        Args:
+            options: the rows.
+            words: what is still being read, if anything.
+        """
+        if (options, words) == (self._options, self._words):
+            return
+        here = self._options[self._at].key if self._moved and self._options else None
+        at = next((number for number, each in enumerate(options) if each.key == here), None)
+        self._at = _first(options) if at is None else at
+        self._options, self._words = options, words
+        if self._drawn:
+            self._draw()
+
     def _draw(self) -> None:
         width = self.inner_width
+        self._head.show([[(self._asked, "strong")], [(self._words, "dim")] if self._words else []])
         lines: list[Line] = [
             [(fit(" " + visible(each.words), width), "dim" if each.refusal else "plain")]
             for each in self._options
         ]
-        self.show_body(lines or [[(" there is nothing to choose from", "warn")]], selected=self._at)
+        nothing = "" if self._words else f" {self._nothing}"
+        self.show_body(lines or [[(nothing, "warn")]], selected=self._at if lines else None)
         self._body.keep_in_view(self._at)
         here = self._options[self._at] if self._options else None
         note = visible(here.note) if here is not None else ""
@@ -66,13 +106,24 @@ class Choice(FrameScreen[str]):
 
     def action_move(self, delta: int) -> None:
         """Move the choice."""
+        self._moved = True
         self._at = max(0, min(len(self._options) - 1, self._at + delta))
         self._draw()
 
     def action_take(self) -> None:
         """Take the row, if it can be taken."""
-        if self._options and not self._options[self._at].refusal:
-            self.dismiss(self._options[self._at].key)
+        here = self._options[self._at] if self._options else None
+        if here is None:
+            return
+        if not here.refusal:
+            self.dismiss(here.key)
+        elif self._again is not None:
+            self._moved = True
+            self._again(here.key)
+
+
+def _first(options: tuple[Option, ...]) -> int:
+    return next((number for number, each in enumerate(options) if not each.refusal), 0)
 
 
 class Ask(FieldScreen[str]):

@@ -21,6 +21,8 @@ class FieldScreen(FrameScreen[T], Generic[T]):
         most: how many characters it may have.
     """
 
+    takes_ahead = True
+
     def __init__(self, title: str, text: str, most: int) -> None:
         super().__init__(title)
         self.line = field_of(text, most)

@@ -39,6 +39,8 @@ class FrameScreen(Dialog[T], Generic[T]):
     .frame-body { height: auto; min-height: 1; }
     """
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    takes_ahead: ClassVar[bool] = False
+    """Whether what was typed before it was there is its input; never where a key confirms something."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False),
         Binding("up", "scroll(-1)", show=False),

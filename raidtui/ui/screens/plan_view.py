@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from textual import events
+from textual._time import get_time
 
 from raidtui.model.brief import Line
 from raidtui.model.plan import Harm, Plan
@@ -40,9 +42,11 @@ class PlanView(PageScreen[str]):
         self._devices = devices or {}
         self._right = right
         self._typed = ""
+        self._shown_s = math.inf
 
     def on_mount(self) -> None:
         """Draw."""
+        self._shown_s = get_time()
         self.draw()
         self._body.focus()
 
@@ -70,7 +74,11 @@ class PlanView(PageScreen[str]):
             self.show_keys(("y", "do it"), ("s", "save as script"), ("↑↓", "scroll"), ("Esc", "back"))
 
     def on_key(self, event: events.Key) -> None:
-        """Take the letter, or the name."""
+        """Take the letter, or the name; what was typed before the plan was there confirms nothing."""
+        if event.time < self._shown_s:
+            event.stop()
+            event.prevent_default()
+            return
         if event.key == "ctrl+s" or (event.key == "s" and not self._destroys):
             self.dismiss(SAVE)
         elif not self._destroys:

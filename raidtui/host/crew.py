@@ -1,0 +1,152 @@
+"""A few threads that do many small readings, several at a time. One that hangs holds up none of the others.
+
+Waiting is for a descriptor, never for a lock with a timeout: see ``raidtui.ui.host_thread``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import time
+from collections import deque
+from collections.abc import Callable, Hashable
+from threading import Lock, Thread
+
+AT_ONCE = 8
+LIMIT_S = 20.0
+"""What takes longer is not waited for any more. Its answer counts all the same when it comes."""
+_LOOK_MS = 250
+
+Work = Callable[[], None]
+
+
+class Crew:
+    """Does what is put in.
+
+    Args:
+        told: called after each piece of work, in the thread that did it.
+        threads: False: there are none, and ``step`` does one piece of work after the other.
+        at_once: how many threads work, those that hang not counted.
+        limit_s: how long a piece of work is waited for.
+    """
+
+    def __init__(
+        self,
+        told: Work = lambda: None,
+        *,
+        threads: bool = True,
+        at_once: int = AT_ONCE,
+        limit_s: float = LIMIT_S,
+    ) -> None:
+        self._told = told
+        self._threads = threads
+        self._at_once = at_once
+        self._limit_s = limit_s
+        self._lock = Lock()
+        self._waiting: deque[tuple[Hashable, Work]] = deque()
+        self._begun_s: dict[Hashable, float] = {}
+        self._workers = 0
+        self._cancelled = False
+        self._error: BaseException | None = None
+        self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+
+    def __del__(self) -> None:
+        """Let go of the descriptor: no thread knows the crew any more."""
+        with contextlib.suppress(OSError):
+            os.close(self._bell)
+
+    def put(self, key: Hashable, work: Work) -> None:
+        """Let something be done; nothing where the same is waiting already.
+
+        Args:
+            key: what ``open`` calls it. The same one may be put in again while it is worked on.
+            work: what is done.
+        """
+        with self._lock:
+            if not self._cancelled and all(key != other for other, _ in self._waiting):
+                self._waiting.append((key, work))
+        self._hire()
+
+    def step(self) -> bool:
+        """Do one piece of work here and now; return whether there was one."""
+        with self._lock:
+            taken = self._waiting.popleft() if self._waiting else None
+        if taken is not None:
+            self._do(*taken)
+        return taken is not None
+
+    def cancel(self) -> None:
+        """Begin nothing more."""
+        with self._lock:
+            self._cancelled = True
+            self._waiting.clear()
+
+    @property
+    def open(self) -> frozenset[Hashable]:
+        """What is waiting or worked on, and is waited for.
+
+        Raises:
+            BaseException: a piece of work raised it; it is a defect.
+        """
+        self._hire()
+        if self._error is not None:
+            raise self._error
+        late = self.late
+        with self._lock:
+            return frozenset((*(key for key, _ in self._waiting), *self._begun_s)) - late
+
+    @property
+    def late(self) -> frozenset[Hashable]:
+        """What takes longer than the limit."""
+        before_s = time.monotonic() - self._limit_s
+        with self._lock:
+            waiting = {key for key, _ in self._waiting}
+            return frozenset(
+                key for key, begun_s in self._begun_s.items() if begun_s <= before_s and key not in waiting
+            )
+
+    def wait(self, until: Callable[[], bool]) -> None:
+        """Wait until something holds; it is asked after each piece of work, and now and then."""
+        if not self._threads:
+            while not until() and self.step():
+                pass
+            return
+        bell = select.poll()
+        bell.register(self._bell, select.POLLIN)
+        while not until():
+            if bell.poll(_LOOK_MS):
+                os.eventfd_read(self._bell)
+
+    # -- in the threads
+
+    def _hire(self) -> None:
+        late = len(self.late)
+        with self._lock:
+            missing = min(len(self._waiting), self._at_once - (self._workers - late))
+            hired = max(0, missing) if self._threads else 0
+            self._workers += hired
+        for _ in range(hired):
+            Thread(target=self._work, name="raidtui-read", daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                if not self._waiting:
+                    self._workers -= 1
+                    return
+                key, work = self._waiting.popleft()
+            self._do(key, work)
+
+    def _do(self, key: Hashable, work: Work) -> None:
+        with self._lock:
+            self._begun_s[key] = time.monotonic()
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001  (raised again where it is waited for)
+            self._error = error
+        finally:
+            with self._lock:
+                self._begun_s.pop(key, None)
+        os.eventfd_write(self._bell, 1)
+        self._told()
