@@ -257,7 +257,7 @@ def test_a_terminal_with_ascii_alone(opens: Opens, env: dict[str, str]) -> None:
     terminal.wait_for("Search")
     assert terminal.screen().isascii()
     terminal.press("escape")
-    terminal.wait_for(WHOLE)
+    terminal.wait_for(lambda text: "Search" not in text)
     terminal.press("q")
     left_as_it_was(terminal)
 

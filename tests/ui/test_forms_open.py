@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -276,8 +277,7 @@ async def test_a_device_that_hangs_keeps_out_none_but_itself() -> None:
         async with running(host) as pilot:
             await at(pilot, Choice, "A")
             await until(pilot, lambda: "3 of 4 devices read …" in screen_text(pilot))
-            text = screen_text(pilot)
-            assert "not read yet" in next(line for line in text.split("\n") if " sdy" in line)
+            await until(pilot, lambda: re.search(r" sdy .*not read yet", screen_text(pilot)))
             await at(pilot, PlanView, "enter")
             assert "/dev/sdx" in screen_text(pilot)
             assert not host.answers.is_set()

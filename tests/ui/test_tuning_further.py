@@ -36,7 +36,8 @@ async def test_frequencies_go_by_tenths_of_a_gigahertz() -> None:
     kernel = host(cpus=INTEL)
     async with running(kernel) as pilot:
         await opened(pilot, *CPU, "tab", "tab", "tab")
-        assert lines_of(pilot, "#knob-body").startswith(" max_freq_khz of policy0, policy2: 4200000 kHz")
+        head = " max_freq_khz of policy0, policy2: 4200000 kHz"
+        await until(pilot, lambda: lines_of(pilot, "#knob-body").startswith(head))
         await pilot.press("left", "left")
         assert "max [4.0 GHz]" in more_of(pilot)
         writes = [(f"{POLICIES}/policy{number}/scaling_max_freq", "4000000") for number in (0, 2)]
