@@ -102,7 +102,7 @@ def frame(root: str, columns: int, rows: int) -> list[Line]:
     visible_rows = max(3, rows // 3)
     found = [
         (entry, _brief(root, entry, look=index < visible_rows), index < visible_rows)
-        for index, entry in enumerate(mdstat.arrays)
+        for index, entry in enumerate((*mdstat.arrays, *mdstat.unread))
     ]
     found.sort(key=lambda each: RANKS[each[1].role])
     for index, (entry, _, looked) in enumerate(found[:visible_rows]):
@@ -148,7 +148,9 @@ def _brief(root: str, entry: MdstatArray, *, look: bool) -> Brief:
     brief.level = entry.level or ""
     brief.layout = layout_short(entry.level, _layout(entry))
     brief.chunk_bytes = entry.chunk_kib * 1024 if entry.chunk_kib else None
-    brief.size_bytes = entry.blocks_kib * 1024 if entry.blocks_kib and entry.state != "inactive" else None
+    brief.size_bytes = (
+        entry.blocks_kib * 1024 if entry.blocks_kib and entry.state not in {"inactive", ""} else None
+    )
     brief.note = _note(entry)
     sync = entry.sync
     if sync is not None and sync.permille is not None:
@@ -169,6 +171,8 @@ def _note(entry: MdstatArray) -> str:
 
 def _verdict(entry: MdstatArray, action: str, mismatches: str, *, work_waits: bool) -> tuple[str, str]:
     """Return (role, word) of an array from its mdstat lines, as the screen will conclude from all files."""
+    if not entry.state:
+        return "unknown", "unknown"
     if entry.state == "inactive":
         return ("ok", "container") if entry.super.startswith("external:") else ("bad", "inactive")
     up = entry.up or ""

@@ -137,8 +137,10 @@ def _refuse_values(min_kib_s: int, max_kib_s: int) -> Refusal | None:
 
 
 def _no_limits(array: Array) -> str:
+    if not array.active and not array.is_container:
+        return f"{array.title} is not started, so nothing is synced"
     if not array.redundant:
-        return f"{array.level or 'this array'} has no redundancy, so nothing is ever synced"
+        return f"{array.why_not_redundant}, so nothing is synced"
     return f"the kernel shows no limits for {array.title}"
 
 

@@ -8,7 +8,7 @@ from raidtui.actions.contents import device_facts, same_disk
 from raidtui.actions.target import needs_root
 from raidtui.model.array import Array, Member
 from raidtui.model.geometry import losses_left
-from raidtui.model.levels import PARITY_LEVELS
+from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
 from raidtui.model.plan import Fact, Kind, Refusal, Step
 from raidtui.model.survey import Device, Survey
 
@@ -61,7 +61,9 @@ def refuse_loss(array: Array, member: Member) -> Refusal | None:
 
 def no_redundancy(array: Array, member: Member) -> Refusal:
     """Return that every member is needed."""
-    return Refusal(why=f"{array.level} has no redundancy: without {member.name} all is gone")
+    if array.level in NO_REDUNDANCY:
+        return Refusal(why=f"{array.level} has no redundancy: without {member.name} all is gone")
+    return Refusal(why=f"{array.why_not_redundant}, so whether it can do without {member.name} is not known")
 
 
 def manage(array: Array, options: tuple[str, ...], why: str, *proves: Fact) -> Step:

@@ -196,7 +196,7 @@ def refuse_replacing(survey: Survey, array: Array, old: str) -> Refusal | None:
     if member.has("want_replacement"):
         return Refusal(why=f"{old} is being replaced already")
     if not array.redundant:
-        return Refusal(why=f"{array.level} cannot replace a member while it serves")
+        return Refusal(why=f"{array.why_not_redundant}: a member cannot be replaced while it serves")
     if array.degraded:
         return Refusal(
             why=f"{array.title} is degraded: a new device goes to the empty slot first",
@@ -230,7 +230,7 @@ def _candidate(
     if refusal := refuse_array(survey, array):
         return refusal
     if not array.redundant:
-        return Refusal(why=f"{array.level} has no redundancy: it takes neither spares nor new members")
+        return Refusal(why=f"{array.why_not_redundant}: it takes neither spares nor new members")
     own = next((member for member in array.members if member.name == name), None)
     if own is not None:
         remedy = "remove it first" if own.has("faulty") else "choose a free device"

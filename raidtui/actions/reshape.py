@@ -78,7 +78,7 @@ def plan_bitmap(survey: Survey, array: Array, wanted: str) -> Plan | Refusal:
     if wanted not in {"none", "internal"}:
         return Refusal(why=f"no bitmap {wanted!r} can be made", remedy="choose none or internal")
     if not array.redundant:
-        return Refusal(why=f"{array.level} has nothing to sync, so it has no bitmap")
+        return Refusal(why=f"{array.why_not_redundant}: nothing is synced, so it has no bitmap")
     if wanted == has:
         return Refusal(why=f"{array.title} has {'no bitmap' if has == 'none' else 'a bitmap'} already")
     if array.consistency_policy in {"ppl", "journal"}:

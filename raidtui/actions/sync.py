@@ -182,9 +182,11 @@ def _target(snapshot: Snapshot, key: str | None) -> Array | Refusal:
         return Refusal(why="no array is chosen" if key is None else "the array is gone")
     if array.stale is not None:
         return Refusal(why=f"{array.title} cannot be read now: {array.stale.reason}")
+    if array.is_container:
+        return Refusal(why=array.why_not_redundant, remedy="choose one of its volumes")
     if not array.active:
         return Refusal(why=f"{array.title} is inactive", remedy="start it first")
     if array.sync_action is None:
-        level = array.level or "this array"
-        return Refusal(why=f"{level} has no redundancy: there is nothing to sync or check")
+        why = array.why_not_redundant or f"the kernel shows no sync_action of {array.title}"
+        return Refusal(why=f"{why}: there is nothing to sync or check")
     return array

@@ -192,7 +192,7 @@ def _bitmap(array: Array) -> Value | None:
 def _why_absent(array: Array, knob: Knob) -> str:
     level = array.level or "this array"
     if knob.name.startswith(("sync_speed_", "bitmap")):
-        return f"{level} has no redundancy, so nothing is ever synced"
+        return f"{array.why_not_redundant or level}, so nothing is synced"
     if knob.name == "read_ahead_kb":
         return "the kernel shows no read_ahead_kb for this array"
     return f"{level} has no {knob.name}: only RAID 4, 5 and 6 gather stripes"

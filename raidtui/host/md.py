@@ -129,7 +129,8 @@ class ArrayReader:
             size_bytes=self._size_bytes(entry),
             component_kib=_integer(text(f"{base}/component_size")),
             array_state=state or ("broken" if entry.state == "broken" else None),
-            active=entry.state != "inactive",
+            active=_is_active(entry, state),
+            understood=not entry.trouble,
             read_only=entry.read_only,
             raid_disks=entry.raid_disks or disks or None,
             old_raid_disks=old_disks,
@@ -153,7 +154,7 @@ class ArrayReader:
         return replace(array, sync=_sync(entry.sync, array))
 
     def _size_bytes(self, entry: MdstatArray) -> int | None:
-        if entry.state == "inactive":
+        if entry.state in {"inactive", ""}:
             return None  # mdstat prints the sum of the members there
         sectors = _integer(self._root.text(f"{BLOCK}/{entry.name}/size"))
         if sectors:
@@ -166,6 +167,9 @@ class ArrayReader:
         flags = {member.name.replace("/", "!"): member for member in entry.members}
         plain = sum(1 for member in entry.members if not set(member.flags) - {"W"})
         all_in_sync = entry.up is None or plain == entry.up.count("U")
+        waits = ""
+        if entry.state == "inactive":
+            waits = "in container" if entry.super.startswith("external:") else "not started"
         members: list[Member] = []
         for index, folder in enumerate(folders):
             name = folder.removeprefix("dev-")
@@ -186,6 +190,7 @@ class ArrayReader:
                     errors=_integer(errors),
                     size_kib=_integer(self._root.text(f"{base}/{folder}/size")),
                     offset_sectors=_integer(self._root.text(f"{base}/{folder}/offset")),
+                    waits=waits,
                 )
             )
         members += [
@@ -194,6 +199,7 @@ class ArrayReader:
                 number=listed.number,
                 slot=None,
                 states=_states_from_flags(listed.flags, active=entry.state == "active" and all_in_sync),
+                waits=waits,
             )
             for listed in flags.values()
         ]
@@ -283,6 +289,13 @@ def _metadata(sysfs: str | None, entry: MdstatArray) -> str | None:
     if entry.super:
         return entry.super
     return "0.90" if entry.blocks_kib is not None else None  # the only one for which nothing is printed
+
+
+def _is_active(entry: MdstatArray, state: str | None) -> bool:
+    """Whether an array runs: mdstat tells; where it is not understood, sysfs does."""
+    if entry.state:
+        return entry.state != "inactive"
+    return state not in {"inactive", "clear"}
 
 
 def _degraded(sysfs: str | None, entry: MdstatArray) -> int | None:

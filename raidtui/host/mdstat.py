@@ -61,19 +61,21 @@ class MdstatBitmap:
 class MdstatArray:
     """One array's lines. ``None`` and "" are "not printed".
 
-    ``state`` is active, inactive or broken; ``raid_disks``/``working`` are ``[n/m]``; ``up`` is ``U_UU``;
+    ``state`` is active, inactive or broken, or "" for an array whose lines are not understood: ``trouble``
+    says why, and what could be read is there. ``raid_disks``/``working`` are ``[n/m]``; ``up`` is ``U_UU``;
     ``super`` is the text after "super "; ``layout`` holds what the personality printed about it (``near``,
     ``far``, ``offset``, ``set``: devices per far set, ``algorithm``); ``text`` is the source, for comparing.
     """
 
     __slots__ = (
         "bitmap", "blocks_kib", "chunk_kib", "layout", "members", "name", "personality", "raid_disks",
-        "read_only", "state", "super", "sync", "text", "up", "working",
+        "read_only", "state", "super", "sync", "text", "trouble", "up", "working",
     )  # fmt: skip
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.text = text
+        self.trouble = ""
         self.state = ""
         self.read_only = ""
         self.personality = ""
@@ -95,13 +97,14 @@ class MdstatArray:
 
 
 class Mdstat:
-    """The whole file: arrays in the kernel's order, and one sentence per array that could not be read."""
+    """The whole file: arrays in the kernel's order, those not understood, and a sentence for each problem."""
 
-    __slots__ = ("arrays", "personalities", "problems")
+    __slots__ = ("arrays", "personalities", "problems", "unread")
 
     def __init__(self) -> None:
         self.personalities: list[str] = []
         self.arrays: list[MdstatArray] = []
+        self.unread: list[MdstatArray] = []
         self.problems: list[str] = []
 
 
@@ -121,7 +124,21 @@ def parse_mdstat(text: str, before: Mdstat | None = None) -> Mdstat:
             result.arrays.append(former if same and former is not None else parse_array(name, block))
         except MdstatError as error:
             result.problems.append(f"{name}: {error}")
+            result.unread.append(_what_is_there(name, block, str(error)))
     return result
+
+
+def _what_is_there(name: str, lines: list[str], trouble: str) -> MdstatArray:
+    """Return an array whose lines are not understood: its name, and the members that can be made out."""
+    array = MdstatArray(name, "\n".join(lines))
+    array.trouble = trouble
+    for word in lines[0].split():
+        if "[" in word and word[0] != "[":
+            try:
+                array.members.append(_parse_member(word))
+            except MdstatError:
+                continue
+    return array
 
 
 def _blocks(text: str, result: Mdstat) -> list[tuple[str, list[str]]]:
@@ -195,8 +212,8 @@ def _parse_head(array: MdstatArray, words: list[str]) -> None:
             array.read_only = _READ_ONLY[word]
         elif "[" in word:
             array.members.append(_parse_member(word))
-        elif not array.personality and not array.members and array.state != "inactive":
-            array.personality = word
+        elif not array.personality and not array.members:
+            array.personality = word  # some kernels print it of an inactive array, too
         else:
             raise MdstatError(f"unexpected word {word!r}")
 

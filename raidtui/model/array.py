@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from msgspec import Struct
 
 from raidtui.model.geometry import copy_groups, losses_left
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
+from raidtui.model.units import counted
 
 # In the kernel min wins where min > max; drivers/md/md.c md_do_sync tests it first.
 
@@ -100,6 +102,8 @@ class Member(Struct, frozen=True, kw_only=True):
         number: the number in the superblock (``sda2[5]``); not the slot.
         slot: the place in the array; None for spares and where the kernel did not say.
         states: the words of ``dev-X/state``; from mdstat's flags where sysfs is not there; None: unknown.
+        waits: what it does in an array that does not run, where the kernel calls every member a spare:
+            ``not started``, or ``in container``; "" in an array that runs.
         errors: corrected read errors.
         size_kib, offset_sectors: the part of the device that is used.
     """
@@ -111,6 +115,7 @@ class Member(Struct, frozen=True, kw_only=True):
     errors: int | None = None
     size_kib: int | None = None
     offset_sectors: int | None = None
+    waits: str = ""
 
     def has(self, word: str) -> bool:
         """Whether the kernel gives the member this state word."""
@@ -118,12 +123,12 @@ class Member(Struct, frozen=True, kw_only=True):
 
     @property
     def role(self) -> str:
-        """One word for the column: faulty, journal, rebuilding, spare, in_sync, replacement, ?."""
-        if self.states is None:
-            return "?"
+        """What the column says: faulty, journal, rebuilding, spare, in_sync, replacement, ``waits``, ?."""
         for word in ("faulty", "journal"):
-            if word in self.states:
+            if self.has(word):
                 return word
+        if self.waits or self.states is None:
+            return self.waits or "?"
         if "replacement" in self.states:
             return "replacement"
         if "in_sync" in self.states:
@@ -143,6 +148,7 @@ class Array(Struct, frozen=True, kw_only=True):
         sync_action: ``md/sync_action`` verbatim, so also idle and frozen.
         sync_min_sectors: where the next check starts.
         container: the container's name, for a volume with external metadata.
+        understood: False where /proc/mdstat has lines of it that are not understood, and never had others.
         twin: whether another array of the same snapshot has the same UUID (a mirror that came apart).
     """
 
@@ -178,6 +184,7 @@ class Array(Struct, frozen=True, kw_only=True):
     members: tuple[Member, ...] = ()
     container: str | None = None
     stale: Stale | None = None
+    understood: bool = True
     twin: bool = False
 
     @property
@@ -201,6 +208,19 @@ class Array(Struct, frozen=True, kw_only=True):
     def redundant(self) -> bool:
         """Whether the level has redundancy at all."""
         return self.level is not None and self.level not in NO_REDUNDANCY and self.level != "container"
+
+    @property
+    def why_not_redundant(self) -> str:
+        """Why nothing is synced here and no member can be given up, in a clause; "" where that is not so."""
+        if self.redundant:
+            return ""
+        if self.is_container:
+            return f"{self.title} is a container of volumes"
+        if not self.active:
+            return f"{self.title} is not started"
+        if self.level is None:
+            return f"the level of {self.title} is not known"
+        return f"{self.level} has no redundancy"
 
     @property
     def missing_slots(self) -> tuple[int, ...] | None:
@@ -280,3 +300,13 @@ class Array(Struct, frozen=True, kw_only=True):
         reshaping = self.reshape_position not in (None, "none")
         pending = self.sync is not None and self.sync.phase is Phase.PENDING
         return spare_for_hole or self.replacing or unsynced or reshaping or pending
+
+
+def container_words(arrays: Iterable[Array], container: Array) -> str:
+    """Return what a container is and holds: ``imsm on 2 disks, with the volumes vol and home``."""
+    kind = (container.metadata or "").partition(":")[2]
+    words = f"{kind} on {counted(len(container.members), 'disk')}"
+    volumes = [array.title for array in arrays if array.container == container.name]
+    if not volumes:
+        return f"{words}, and no volume of it runs"
+    return f"{words}, with the volume{'s' if len(volumes) > 1 else ''} {', '.join(volumes)}"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from raidtui.model.array import Array, Phase
 from raidtui.model.finding import Finding, Health, Severity
-from raidtui.model.levels import PARITY_LEVELS
+from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.units import counted
 
@@ -56,7 +56,8 @@ def health_of(array: Array, findings: Sequence[Finding]) -> Health:
     """Return what the findings about an array come to."""
     own = [finding.severity for finding in findings if finding.subject == array.key]
     worst = _OF_SEVERITY[max(own)] if own else Health.OPTIMAL
-    unread = array.stale is not None or (array.active and array.redundant and array.up is None)
+    unknown = array.level is None or (array.redundant and array.up is None)
+    unread = array.stale is not None or (array.active and unknown)
     return max(worst, Health.UNKNOWN) if unread else worst
 
 
@@ -86,7 +87,11 @@ def exit_status(snapshot: Snapshot, findings: Sequence[Finding]) -> int:
 
 def judge_array(array: Array) -> Iterator[Finding]:
     """Yield what there is to say about one array."""
-    if array.stale is not None:
+    if array.stale is not None and not array.understood:
+        text = f"is there, but its lines in /proc/mdstat are not understood: {array.stale.reason}"
+        remedy = f"mdadm --detail {array.path} says how it is; please report it: raidtui capture FILE"
+        yield _finding(array, Severity.INFO, "not-understood", text, remedy)
+    elif array.stale is not None:
         yield _finding(array, Severity.ATTENTION, "stale", f"cannot be read now: {array.stale.reason}")
     if not array.active:
         if not array.is_container:
@@ -103,7 +108,11 @@ def _judge_members(array: Array) -> Iterator[Finding]:
     faulty = [m.name for m in array.members if m.has("faulty") and not m.has("journal")]
     if array.array_state == "broken" and array.redundant and left is not None and left >= 0:
         yield _broken(array)
-    elif array.array_state == "broken" or (left is not None and left < 0) or (not array.redundant and faulty):
+    elif (
+        array.array_state == "broken"
+        or (left is not None and left < 0)
+        or (array.level in NO_REDUNDANCY and faulty)
+    ):
         yield _finding(
             array,
             Severity.FAILED,

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from raidtui.host.block import DiskReader, read_io
 from raidtui.host.limits import read_limits
 from raidtui.host.md import ArrayReader
-from raidtui.host.mdstat import Mdstat, parse_mdstat
+from raidtui.host.mdstat import Mdstat, MdstatArray, parse_mdstat
 from raidtui.host.root import Root
 from raidtui.host.tools import tool_path
 from raidtui.host.udev import DATA as UDEV_DATA
@@ -68,7 +68,7 @@ class Sampler:
         if text == self._text and self._mdstat is not None:
             return self._mdstat
         mdstat = parse_mdstat(text, self._mdstat)
-        named = {entry.name for entry in mdstat.arrays}
+        named = {entry.name for entry in (*mdstat.arrays, *mdstat.unread)}
         gone = [] if self._mdstat is None else [e.name for e in self._mdstat.arrays if e.name not in named]
         if any(self._root.text(f"{_BLOCK}/{name}/md/array_state") not in {None, "clear"} for name in gone):
             again = self._root.text(MDSTAT, keep=True)
@@ -85,9 +85,12 @@ class Sampler:
 
     def _whole(self, taken_s: float, clock_s: float, mdstat: Mdstat) -> Snapshot:
         read = tuple(self._arrays.read(entry) for entry in mdstat.arrays)
-        named = {array.name for array in read}
-        self._arrays.keep_only(named)
-        kept, problems = self._keep_unread(mdstat, named)
+        self._arrays.keep_only({entry.name for entry in (*mdstat.arrays, *mdstat.unread)})
+        kept = tuple(self._keep_unread(entry, taken_s) for entry in mdstat.unread)
+        problems = [
+            Lack(part=MDSTAT, reason=problem, remedy="please report it: raidtui capture FILE")
+            for problem in mdstat.problems
+        ]
         arrays = _mark_twins(read + kept)
         names = {array.name for array in arrays} | {m.name for array in arrays for m in array.members}
         disks = self._disks.read(names)
@@ -114,18 +117,17 @@ class Sampler:
         }
         return read_io(self._root, names) if names else {}
 
-    def _keep_unread(self, mdstat: Mdstat, named: set[str]) -> tuple[tuple[Array, ...], list[Lack]]:
-        """An array whose lines could not be parsed keeps its last value, marked stale."""
-        kept: list[Array] = []
-        lacks: list[Lack] = []
-        for problem in mdstat.problems:
-            name, _, reason = problem.partition(": ")
-            before = next((a for a in self._last.arrays if a.name == name), None) if self._last else None
-            if before is not None and name not in named and self._last is not None:
-                since_s = before.stale.since_s if before.stale else self._last.taken_s
-                kept.append(replace(before, stale=Stale(since_s=since_s, reason=reason)))
-            lacks.append(Lack(part=MDSTAT, reason=problem, remedy="please report it: raidtui capture FILE"))
-        return tuple(kept), lacks
+    def _keep_unread(self, entry: MdstatArray, taken_s: float) -> Array:
+        """An array whose lines are not understood keeps its last value, marked stale.
+
+        Where they never were, it is there by its name, with what sysfs and udev tell of it.
+        """
+        before = next((a for a in self._last.arrays if a.name == entry.name), None) if self._last else None
+        if before is not None and before.understood and self._last is not None:
+            since_s = before.stale.since_s if before.stale else self._last.taken_s
+            return replace(before, stale=Stale(since_s=since_s, reason=entry.trouble))
+        since_s = before.stale.since_s if before is not None and before.stale is not None else taken_s
+        return replace(self._arrays.read(entry), stale=Stale(since_s=since_s, reason=entry.trouble))
 
     def _without_md(self, taken_s: float, clock_s: float) -> Snapshot:
         self._arrays.forget()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from raidtui.console import Report
-from raidtui.model.array import Array, Phase
+from raidtui.model.array import Array, Member, Phase
 
 _STATES = ("active", "inactive", "recovering", "resync", "check")
 _OF_ACTION = {
@@ -101,10 +101,15 @@ def _disks(arrays: tuple[Array, ...]) -> Iterator[_Sample]:
         if working is None and array.active:
             working = sum(not member.has("faulty") for member in array.members)
         down = None if array.up is None else array.up.count("_")
-        spare = sum(member.role == "spare" for member in array.members)
+        spare = sum(_is_spare(member) for member in array.members)
         faulty = sum(member.has("faulty") for member in array.members)
         for state, value in (("active", working or 0), ("failed", faulty), ("spare", spare), ("down", down)):
             yield array, {"state": state}, value
+
+
+def _is_spare(member: Member) -> bool:
+    """As mdstat's (S), which node_exporter counts; it is behind every member of an inactive array, too."""
+    return member.has("spare") and member.slot is None and not (member.has("faulty") or member.has("journal"))
 
 
 def _synced(arrays: tuple[Array, ...]) -> Iterator[_Sample]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidtui.console import Report
-from raidtui.model.array import Array, Phase
+from raidtui.model.array import Array, Phase, container_words
 from raidtui.model.event import Event
 from raidtui.model.finding import Health, Severity
 from raidtui.model.levels import layout_words
@@ -21,6 +21,9 @@ def report_lines(report: Report) -> Iterator[str]:
     source = f" ({visible(host.source)})" if host.source else ""
     if not snapshot.readable and not snapshot.arrays:
         yield f"{name}{source}: cannot tell how the arrays are."
+    elif not snapshot.arrays and any(lack.part == "/proc/mdstat" for lack in snapshot.lacks):
+        why = "cannot tell how the arrays are" if snapshot.md_loaded else "no md array"
+        yield f"{name}{source}: {why}."
     elif not snapshot.arrays:
         yield f"{name}{source}: no md array."
     else:
@@ -32,17 +35,13 @@ def report_lines(report: Report) -> Iterator[str]:
 
 
 def _array_lines(report: Report, array: Array) -> Iterator[str]:
-    facts = [array.level or "level unknown", layout_words(array.level, array.layout)]
-    if array.chunk_bytes:
-        facts.append(f"chunk {short_binary(array.chunk_bytes)}")
-    if array.size_bytes:
-        facts.append(binary_size(array.size_bytes))
-    if array.raid_disks and array.up is not None:
-        facts.append(f"{array.up.count('U')} of {counted(len(array.up), 'member')} in sync")
-    known = ", ".join(fact for fact in facts if fact)
+    snapshot = report.snapshot
     title = visible(array.title)
     where = "" if title == array.name else f" ({array.path})"
-    yield f"{title}{where} {_verdict(report.healths[array.key])}: {visible(known)}."
+    if array.is_container:
+        yield visible(f"{title}{where} is a container: {container_words(snapshot.arrays, array)}.")
+    else:
+        yield f"{title}{where} {_verdict(array, report.healths[array.key])}: {visible(_facts(array))}."
     yield from _sync_lines(report, array)
     for finding in report.of(array):
         if finding.code in {"pending", "delayed"}:
@@ -52,7 +51,20 @@ def _array_lines(report: Report, array: Array) -> Iterator[str]:
         yield visible(f"  {mark}: {finding.name} {_clause(finding.sentence)}.{remedy}")
 
 
-def _verdict(health: Health) -> str:
+def _facts(array: Array) -> str:
+    facts = [array.level or "level unknown", layout_words(array.level, array.layout)]
+    if array.chunk_bytes:
+        facts.append(f"chunk {short_binary(array.chunk_bytes)}")
+    if array.size_bytes:
+        facts.append(binary_size(array.size_bytes))
+    if array.raid_disks and array.up is not None:
+        facts.append(f"{array.up.count('U')} of {counted(len(array.up), 'member')} in sync")
+    return ", ".join(fact for fact in facts if fact)
+
+
+def _verdict(array: Array, health: Health) -> str:
+    if not array.active:
+        return "is not started"
     return "needs attention" if health is Health.ATTENTION else f"is {health.word}"
 
 

@@ -157,7 +157,7 @@ def rebuild_cost(array: Array, disks: Mapping[str, DiskWear], action: str = "rec
         action: recover (as for a replacement), resync, check, repair or reshape.
     """
     if not array.redundant:
-        return f"{array.level or 'this level'} has no redundancy: nothing is ever synced"
+        return f"{array.why_not_redundant}: nothing is synced"
     if action == "check":
         return "check reads all and writes nothing"
     if array.component_kib is None:

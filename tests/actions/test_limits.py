@@ -9,7 +9,7 @@ from raidtui.actions.limits import HIGHEST_KIB_S, plan_give_back, plan_limits
 from raidtui.model.plan import Harm, Plan, Refusal, Step
 from raidtui.model.snapshot import Snapshot, SystemLimits
 from tests.kernel import Kernel
-from tests.specs import ArraySpec, raid0, raid1, raid10
+from tests.specs import ArraySpec, container, inactive, raid0, raid1, raid5, raid10
 
 MD = "/sys/class/block/md127/md"
 SYSTEM = "/proc/sys/dev/raid"
@@ -149,9 +149,15 @@ def test_refused_for_who_asks_or_what_is_asked_of() -> None:
     found = snapshot(raid0(), raid1("md1"))
     assert said(plan_limits(found, "gone", 1, 2)) == "the array is gone"
     assert said(plan_give_back(found, "gone")) == "the array is gone"
-    why = "raid0 has no redundancy, so nothing is ever synced"
+    why = "raid0 has no redundancy, so nothing is synced"
     assert said(plan_limits(found, key(found), 1, 2)) == why
     assert said(plan_give_back(found, key(found))) == why
+    found = snapshot(container())
+    assert (
+        said(plan_limits(found, key(found), 1, 2)) == "md127 is a container of volumes, so nothing is synced"
+    )
+    found = snapshot(inactive(raid5()))
+    assert said(plan_limits(found, key(found), 1, 2)) == "md125 is not started, so nothing is synced"
     found = snapshot(raid10(), sysfs=False)
     assert said(plan_limits(found, key(found), 1, 2)) == "the kernel shows no limits for data"
     found = snapshot(raid10())

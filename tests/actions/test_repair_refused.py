@@ -199,7 +199,7 @@ def test_members_already(plan: Plans, name: str, sentence: str) -> None:
             "sde is spare, so there is nothing to copy from it; add a disk",
         ),
         (raid10(replacements={"sde": 0}), "sda", "sdz", "sda is being replaced already"),
-        (raid0(), "sdn", "sdz", "raid0 cannot replace a member while it serves"),
+        (raid0(), "sdn", "sdz", "raid0 has no redundancy: a member cannot be replaced while it serves"),
         (
             raid10(failed=("sdb",)),
             "sdc",

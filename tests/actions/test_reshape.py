@@ -162,7 +162,7 @@ def test_bitmap_less() -> None:
         (raid10(), "none", "data has no bitmap already"),
         (raid10(bitmap=(1, 8)), "internal", "data has a bitmap already"),
         (raid10(), "/file", "no bitmap '/file' can be made; choose none or internal"),
-        (raid0(), "internal", "raid0 has nothing to sync, so it has no bitmap"),
+        (raid0(), "internal", "raid0 has no redundancy: nothing is synced, so it has no bitmap"),
         (raid10(sync=CHECK), "internal", "a check is there; wait until it is done"),
         (
             raid5(consistency_policy="ppl"),

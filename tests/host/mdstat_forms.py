@@ -502,6 +502,18 @@ FORMS: dict[str, tuple[list[str], list[dict[str, Any]]]] = {
             )
         ],
     ),
+    "inactive, with the level": (
+        [
+            "md0 : inactive raid5 sdd1[3] sdb1[1]",
+            "      64 blocks",
+            "       ",
+            "md4 : inactive raid1 sda3[0](F)",
+        ],
+        [
+            expected("md0", state="inactive", personality="raid5", members="sdd1[3] sdb1[1]", blocks_kib=64),
+            expected("md4", state="inactive", personality="raid1", members="sda3[0](F)"),
+        ],
+    ),
     "no members: no line of blocks": (
         ["md127 : inactive super 1.2", "       ", "md126 : inactive", "       "],
         [expected("md127", state="inactive", super="1.2"), expected("md126", state="inactive")],

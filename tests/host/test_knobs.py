@@ -167,7 +167,7 @@ def test_a_level_without_stripes_or_redundancy() -> None:
     assert array.absent["stripe_cache_size"] == (
         "raid0 has no stripe_cache_size: only RAID 4, 5 and 6 gather stripes"
     )
-    assert array.absent["sync_speed_max"] == "raid0 has no redundancy, so nothing is ever synced"
+    assert array.absent["sync_speed_max"] == "raid0 has no redundancy, so nothing is synced"
 
 
 def test_the_system() -> None:

@@ -67,7 +67,7 @@ BAD_LINES = {
     "flags": (["active raid1 sdb[1](F"], "member 'sdb[1](F' has flags that are none"),
     "empty flags": (["active raid1 sdb[1]()"], "member 'sdb[1]()' has flags that are none"),
     "word": (["active raid1 sdb"], "unexpected word 'sdb'"),
-    "level of an inactive array": (["inactive raid1 sdb[1]"], "unexpected word 'raid1'"),
+    "two levels": (["inactive raid1 raid5 sdb[1]"], "unexpected word 'raid5'"),
     "blocks": (["active raid1 sdb[1]", " 1x7 blocks"], "block count '1x7' is no number"),
     "slots": (["active raid1 sdb[1]", " 17 blocks [x/2] [UU]"], "number of slots 'x' is no number"),
     "bitmap": (["active raid1 sdb[1]", " bitmap: 1 pages"], "bitmap pages '' is no number"),
@@ -135,6 +135,15 @@ def test_one_odd_array_never_hides_the_others(odd: str, problems: list[str]) -> 
         parsed = parse_mdstat(text)
         assert list(map(record, parsed.arrays)) == [good]
         assert parsed.problems == problems
+        named = [problem.partition(":")[0] for problem in problems if problem.startswith("md1:")]
+        assert [array.name for array in parsed.unread] == named
+
+
+def test_what_can_be_read_of_an_array_that_is_not_understood() -> None:
+    lines = "md1 : active raid9 turbo sdc[1](F) sdb[ sda[0] [2/2]\n      17 blocks\n      \n"
+    (array,) = parse_mdstat(lines).unread
+    assert (array.name, array.state, array.trouble) == ("md1", "", "unexpected word 'turbo'")
+    assert [repr(member) for member in array.members] == ["sdc[1](F)", "sda[0]"]
 
 
 @pytest.mark.parametrize("name", ALL_CAPTURES)

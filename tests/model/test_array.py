@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.model.array import Array, Member, Phase, SpeedLimit, Sync
 from raidtui.model.disk import Use
@@ -33,6 +34,15 @@ def member(name: str = "sda", *, slot: int | None = None, states: str | None = "
 )
 def test_role(states: str | None, slot: int | None, role: str) -> None:
     assert member(slot=slot, states=states).role == role
+
+
+@pytest.mark.parametrize(
+    ("states", "role"),
+    [("spare", "not started"), (None, "not started"), ("faulty", "faulty"), ("journal,spare", "journal")],
+)
+def test_role_in_an_array_that_was_not_started(states: str | None, role: str) -> None:
+    """The kernel calls all of them spares."""
+    assert replace(member(states=states), waits="not started").role == role
 
 
 def test_has() -> None:

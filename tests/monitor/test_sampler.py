@@ -14,10 +14,11 @@ from raidtui.host.mdstat import Mdstat, parse_mdstat
 from raidtui.host.memory_root import MemoryRoot
 from raidtui.model.array import Stale
 from raidtui.model.disk import DiskIo
+from raidtui.model.finding import Health
 from raidtui.model.snapshot import Host, Lack, SystemLimits
 from raidtui.monitor import sampler as sampler_module
 from raidtui.monitor.events import diff
-from raidtui.monitor.health import exit_status, health_of, judge
+from raidtui.monitor.health import exit_status, health_of, healths_of, judge
 from raidtui.monitor.sampler import Sampler
 from tests.trees import (
     EPOCH_S,
@@ -307,7 +308,12 @@ def test_one_odd_array_keeps_its_last_value() -> None:
 
 def test_odd_array_that_was_never_read() -> None:
     snapshot = snapshot_of(_with_odd_lines(host_tree(raid10(), raid1()), "md127"))
-    assert [array.name for array in snapshot.arrays] == ["md126"]
+    known, odd = snapshot.arrays
+    assert (known.name, odd.name, odd.understood, odd.active) == ("md126", "md127", False, True)
+    assert (odd.level, odd.label, len(odd.members)) == ("raid10", "data", 4)  # as sysfs and udev have it
+    findings = judge(snapshot)
+    assert healths_of(snapshot.arrays, findings)[odd.key] is Health.UNKNOWN
+    assert [finding.code for finding in findings] == ["not-understood"]
     assert [lack.reason for lack in snapshot.lacks] == ["md127: unknown state 'odd'"]
     assert exit_status(snapshot, judge(snapshot)) == 3
 

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.console import Console
 from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.root import Root
 from raidtui.model.event import Event, Kind
 from raidtui.status.sentences import event_line, report_lines
-from tests.trees import ArraySpec, Stage, Syncing, host_tree, inactive, raid0, raid1, raid5, raid6, raid10
+from tests.trees import (
+    ArraySpec,
+    Stage,
+    Syncing,
+    Tree,
+    container,
+    host_tree,
+    inactive,
+    raid0,
+    raid1,
+    raid5,
+    raid6,
+    raid10,
+)
 
 RAID5 = "raid5, left-symmetric, chunk 512K, 420 GiB"
 RAID6 = "raid6, left-symmetric, chunk 512K, 420 GiB"
@@ -81,7 +95,7 @@ ONE_ARRAY = {
     "not started": (
         inactive(raid6(members=("sdj", "sdk", "sdl"), attributes={"raid_disks": "4"})),
         [
-            "md124 is failed: raid6, left-symmetric, chunk 512K.",
+            "md124 is not started: raid6, left-symmetric, chunk 512K.",
             (
                 "  Failed: md124 is inactive: not started, with 3 of 4 members. To do: find the missing "
                 "members; raidtui plan assemble (a in the console) says whether it can start without them; "
@@ -92,7 +106,7 @@ ONE_ARRAY = {
     "not started, with all members": (
         inactive(raid6()),
         [
-            "md124 is failed: raid6, left-symmetric, chunk 512K.",
+            "md124 is not started: raid6, left-symmetric, chunk 512K.",
             (
                 "  Failed: md124 is inactive: not started, with 4 of 4 members. "
                 "To do: raidtui plan assemble (a in the console) starts it, or says what keeps it from "
@@ -133,6 +147,38 @@ def test_one_array(name: str) -> None:
     spec: ArraySpec
     spec, expected = ONE_ARRAY[name]
     assert sentences(host_tree(spec).root()) == ["nas: 1 array.", *expected]
+
+
+CONTAINER = container("md127", members=("sda", "sdb"))
+VOLUME = replace(raid1("md126", "vol", members=("sda", "sdb")), metadata="external:/md127/0")
+
+
+def test_containers_and_their_volumes() -> None:
+    assert sentences(host_tree(VOLUME, CONTAINER).root()) == [
+        "nas: 2 arrays.",
+        "vol (/dev/md126) is optimal: raid1, 210 GiB, 2 of 2 members in sync.",
+        "md127 is a container: imsm on 2 disks, with the volume vol.",
+    ]
+    assert sentences(host_tree(CONTAINER).root())[1:] == [
+        "md127 is a container: imsm on 2 disks, and no volume of it runs.",
+    ]
+
+
+def test_lines_that_are_not_understood() -> None:
+    tree = host_tree(raid1())
+    text = tree.files["/proc/mdstat"].replace("md126 : active", "md126 : resting")
+    told = sentences(Tree(files=tree.files | {"/proc/mdstat": text}, links=tree.links).root())
+    assert told[:3] == [
+        "nas: 1 array.",
+        "root (/dev/md126) is unknown: raid1.",
+        (
+            "  Note: root is there, but its lines in /proc/mdstat are not understood: unknown state"
+            " 'resting'. To do: mdadm --detail /dev/md126 says how it is; please report it:"
+            " raidtui capture FILE."
+        ),
+    ]
+    odd = MemoryRoot({"/proc/mdstat": "Personalities : [raid1]\n? what is this\n"}, source="mdstat.txt")
+    assert sentences(odd)[0] == "this host (mdstat.txt): cannot tell how the arrays are."
 
 
 def test_a_lone_mdstat_text() -> None:

@@ -143,8 +143,17 @@ ARRAYS: Mapping[str, tuple[ArraySpec, ...]] = {
         raid0(label="[UU_]"),
     ),
 }
+
+
+def not_understood(tree: Tree, name: str) -> Tree:
+    """Return a host whose kernel writes of one array what nobody has seen before."""
+    text = tree.files["/proc/mdstat"].replace(f"{name} : active", f"{name} : resting")
+    return Tree(files=tree.files | {"/proc/mdstat": text}, links=tree.links)
+
+
 STATES: Mapping[str, Tree] = {
     **{name: host_tree(*arrays, disks=SATA, mounts=MOUNTS) for name, arrays in ARRAYS.items()},
+    "not-understood": not_understood(host_tree(raid10(), ROOT, disks=SATA, mounts=MOUNTS), "md127"),
     "no-arrays": host_tree(),
     "no-md": host_tree(limits=None),
     "mdstat-only": host_tree(resyncing(ARRAY_KIB // 2), ROOT, sysfs=False, udev=False),

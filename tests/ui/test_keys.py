@@ -239,7 +239,7 @@ async def test_d_opens_the_demo_only_without_arrays(monkeypatch: pytest.MonkeyPa
 async def test_l_without_limits_says_why() -> None:
     async with running(Kernel(*ARRAYS["raid0"])) as pilot:
         await press(pilot, "l")
-        assert message_of(pilot) == "raid0 has no redundancy, so nothing is ever synced"
+        assert message_of(pilot) == "raid0 has no redundancy, so nothing is synced"
     async with running(Kernel()) as pilot:
         await press(pilot, "l")
         assert message_of(pilot) == "no array is chosen"

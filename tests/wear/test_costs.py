@@ -159,7 +159,7 @@ ESTIMATES = (
     ("raid6", "repair", f"repair writes where parity does not fit only: at most 225 GB to a member, {LIFE}"),
     ("raid5", "reshape", f"reshape writes all data once more: about 225 GB to each member, {LIFE}"),
     ("raid1", "check", "check reads all and writes nothing"),
-    ("raid0", "recover", "raid0 has no redundancy: nothing is ever synced"),
+    ("raid0", "recover", "raid0 has no redundancy: nothing is synced"),
 )
 
 

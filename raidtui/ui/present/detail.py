@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 
 from raidtui.console import Report
-from raidtui.model.array import Array, Member, Phase
+from raidtui.model.array import Array, Member, Phase, container_words
 from raidtui.model.brief import GLYPHS, Line, whole_columns
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.geometry import loss_sentence, set_letters
@@ -47,7 +47,7 @@ def _identity(array: Array, width: int) -> Line:
         facts.append(f"metadata {array.metadata}")
     if array.redundant:
         facts.append("no bitmap" if array.bitmap is None else f"bitmap {array.bitmap.location}")
-    if array.array_state:
+    if array.array_state and not array.is_container:
         facts.append(array.array_state)
     if array.homehost:
         facts.append(f"host {array.homehost}")
@@ -61,7 +61,8 @@ def _identity(array: Array, width: int) -> Line:
 def _progress(report: Report, array: Array, width: int) -> Line:
     sync = array.sync
     if sync is None:
-        return [_label("at rest"), (" " + fit_words(visible(_rest_words(array)), width - LABEL - 1), "dim")]
+        label, words, role = _rest(report, array)
+        return [_label(label), (" " + fit_words(visible(words), width - LABEL - 1), role)]
     if sync.phase is not Phase.RUNNING or sync.fraction is None:
         held = report.brakes.get(array.key)
         words = f"{sync.phase.value}: {held.words}" if held else sync.phase.value
@@ -79,9 +80,20 @@ def _progress(report: Report, array: Array, width: int) -> Line:
     ]
 
 
-def _rest_words(array: Array) -> str:
+def _rest(report: Report, array: Array) -> tuple[str, str, str]:
+    """Return (label, words, role) for an array in which nothing is synced."""
+    if array.is_container:
+        return "container", container_words(report.snapshot.arrays, array), "dim"
+    if not array.understood:
+        return "unknown", "what it does cannot be read", "dim"
     if not array.active:
-        return "not started"
+        return "inactive", "not started: its data cannot be reached", "bad"
+    return "at rest", _rest_words(array), "dim"
+
+
+def _rest_words(array: Array) -> str:
+    if array.level is None:
+        return "its level is not known"
     if not array.redundant:
         return "no redundancy: nothing is ever synced"
     if array.missing_slots:

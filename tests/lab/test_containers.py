@@ -1,0 +1,36 @@
+"""Containers of external metadata and their volumes, as mdadm makes them: Intel's (IMSM) and DDF."""
+
+import json
+
+import pytest
+
+from tests.lab.arrays import make_ram_disks
+from tests.lab.guest import Guest
+from tests.lab.jobs import do, raidtui, refusal
+
+
+@pytest.mark.parametrize("kind", ["imsm", "ddf"])
+def test_a_container_and_its_volume(guest: Guest, kind: str) -> None:
+    first, second = make_ram_disks(guest, 2, 128)
+    options = {"IMSM_NO_PLATFORM": "1", "IMSM_DEVNAME_AS_SERIAL": "1"}
+    made = guest.run(
+        f"mdadm --create /dev/md/box --run --metadata={kind} -n2 /dev/{first} /dev/{second}"
+        " && mdadm --create /dev/md/vol --run --level=1 -n2 /dev/md/box"
+        " && udevadm settle && mdadm --detail --export /dev/md/vol && cat /proc/mdstat",
+        env=options,
+    )
+    assert made.status == 0, made.output
+    report = json.loads(raidtui(guest, "status", "--json").stdout)
+    volume, container = sorted(report["arrays"], key=lambda array: array["label"] == "box")
+    assert (volume["label"], volume["container"], volume["level"]) == ("vol", container["name"], "raid1")
+    assert f"MD_UUID={volume['uuid']}\n" in made.stdout
+    told = raidtui(guest, "status").stdout.splitlines()
+    assert f"box (/dev/{container['name']}) is a container: {kind} on 2 disks, with the volume vol." in told
+    assert not any("level unknown" in line for line in told)
+    # The kernel knows no UUID of the volume; udev's is what a step is bound to.
+    assert do(guest, "check", "vol").endswith("done\n")
+    assert refusal(guest, "check", "box") == "box is a container of volumes; choose one of its volumes"
+    assert refusal(guest, "stop", "box") == "box holds vol; stop that first"
+    assert (
+        guest.run("mdadm --wait /dev/md/vol; mdadm --stop /dev/md/vol; mdadm --stop /dev/md/box").status == 0
+    )
