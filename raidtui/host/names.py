@@ -121,3 +121,8 @@ def _link_under_dev_md(root: Root, name: str) -> str | None:
         if (root.link(f"/dev/md/{entry}") or "").rpartition("/")[2] == name:
             return f"/dev/md/{entry}"
     return None
+
+
+def usual_path(path: str) -> str:
+    """Return a path below /sys/block as the one below /sys/class/block, which partitions have, too."""
+    return f"/sys/class/block/{path.removeprefix('/sys/block/')}" if path.startswith("/sys/block/") else path

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
 from raidtui.host.drop_ins import assigned_lines, drop_ins
+from raidtui.host.names import usual_path
 from raidtui.host.root import Root
 from raidtui.model.knob import By, Setting
 
@@ -132,7 +133,7 @@ def _tuned(root: Root) -> Iterator[Setting]:
             elif kind == "sysfs":
                 for path, value in told.items():
                     if path.startswith("/sys/"):
-                        yield Setting(by=By.TUNED, where=where, value=value, path=path)
+                        yield Setting(by=By.TUNED, where=where, value=value, path=usual_path(path))
             elif kind == "sysctl":
                 for key, value in told.items():
                     if key.startswith("dev.raid."):

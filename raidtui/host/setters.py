@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
 
 from raidtui.host.drop_ins import assigned_lines, drop_ins
-from raidtui.host.names import canonical_uuid
+from raidtui.host.names import canonical_uuid, usual_path
 from raidtui.host.root import Root
 from raidtui.host.setter_services import read_services
 from raidtui.host.udev_rules import Rule, UdevDevice, assignments, read_rules
@@ -204,8 +204,3 @@ def _rc_local(root: Root) -> Iterator[Setting]:
             if found := _ECHO.match(line):
                 file = usual_path(found[2])
                 yield Setting(by=By.RC_LOCAL, where=f"{path}:{number}", value=found[1], path=file)
-
-
-def usual_path(path: str) -> str:
-    """Return a path below /sys/block as the one below /sys/class/block, which partitions have, too."""
-    return f"/sys/class/block/{path.removeprefix('/sys/block/')}" if path.startswith("/sys/block/") else path

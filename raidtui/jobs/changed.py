@@ -14,8 +14,10 @@ import msgspec
 from msgspec.structs import replace
 
 from raidtui.host.root import Root
+from raidtui.jobs.runner import undo_of
 from raidtui.model.knob import By, Changed
-from raidtui.model.plan import Plan
+from raidtui.model.knob_table import OUR_FILES
+from raidtui.model.plan import Plan, Step
 
 SCHEMA = 1
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
@@ -107,6 +109,28 @@ class Record:
             new.replace(self._path)
         except OSError as error:
             self.trouble = f"{self._path}: {error.strerror}"
+
+
+def keeps_values(plan: Plan) -> bool:
+    """Whether a plan writes, or takes away, one of the files in which raidtui keeps values."""
+    ours = frozenset(OUR_FILES.values())
+    return any(step.path in ours or (step.argv and step.argv[-1] in ours) for step in plan.steps)
+
+
+def done_by_job(ident: str, at_s: float, who: str, plan: Plan) -> Done | None:
+    """Return what a job did, as ``raidtui tune undo`` wants it; None where nothing undoes it."""
+    undo = undo_of(plan)
+    return None if undo is None else Done(id=ident, at_s=at_s, who=who, undo=undo, writes=_writes(plan.steps))
+
+
+def _writes(steps: Sequence[Step]) -> tuple[Write, ...]:
+    return tuple(
+        Write(path=step.path, before=back.text, value=step.text)
+        for step in steps
+        if step.text
+        for back in step.undo
+        if back.path == step.path
+    )
 
 
 def captured_record(root: Root) -> bytes | None:

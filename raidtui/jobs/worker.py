@@ -10,6 +10,7 @@ import contextlib
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -17,6 +18,7 @@ from typing import Protocol
 
 from raidtui.host.root import Root
 from raidtui.jobs.blackbox import save_black_box
+from raidtui.jobs.changed import Record, done_by_job, keeps_values, record_path
 from raidtui.jobs.steps import do_step, first_trouble, holds, reads_so
 from raidtui.jobs.store import BusyError, Job, JobError, only_worker
 from raidtui.model.plan import Harm, Plan, Step
@@ -173,7 +175,22 @@ class Worker:
         self._job.note(event=state, **({"reason": reason} if reason else {}))
         if state in {"done", "rolled back"}:
             self._job.give_room_up()
+            self._remember(undone=state != "done")
         return state
+
+    def _remember(self, *, undone: bool) -> None:
+        """Note the way back of values that are kept now, so that ``raidtui tune undo`` takes it."""
+        if not self._root.live or not keeps_values(self._job.plan):
+            return
+        record, ident = Record(self._root, record_path()), f"job {self._job.id}"
+        first = next(iter(self._job.entries()), {})
+        done = done_by_job(ident, time.time(), str(first.get("who", "")), self._job.plan)
+        if undone or done is None:
+            record.drop(ident)
+        else:
+            record.add(done)
+        if record.trouble:
+            self._job.note(event="output", text=f"{record.trouble}; raidtui tune undo will not know of it\n")
 
     def _listen(self) -> None:
         """A line that drops is nothing to us; whoever asks us to end gets the end of the present step."""

@@ -143,6 +143,11 @@ class Value(Struct, frozen=True, kw_only=True):
     kept: str | None = None
 
     @property
+    def untold(self) -> bool:
+        """Whether nothing that sets it was found, and the kernel does not tell what it begins with."""
+        return self.set_by.by is By.UNKNOWN and self.default is None and not self.others
+
+    @property
     def survives(self) -> bool | None:
         """Whether the value of now will be there after a reboot; None where that cannot be told."""
         return None if self.at_boot is None else same_value(self.at_boot, self.text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from raidtui.model.knob import Scope
+from raidtui.model.knob import Scope, Subject
 
 OLD_SCHEDULERS = {"noop": "none", "deadline": "mq-deadline", "cfq": "bfq"}
 """Names up to Linux 4.20, and what took their place (bfq is not cfq, but shares a disk out as it did)."""
@@ -153,8 +153,8 @@ _CPU = (
         file="scaling_governor",
         keep="tmpfiles",
         what="What decides how fast the processors run.",
-        risk="Under powersave of intel_pstate a published RAID-10 of SSDs lost 14 to 19 % of its random"
-        " throughput (Linux 4.4); performance costs power and heat.",
+        risk="Under powersave throughput is lost: with most drivers it is the lowest frequency, and with"
+        " intel_pstate a published RAID-10 of SSDs lost 14 to 19 % (Linux 4.4); performance costs power.",
     ),
     Knob(
         name="energy_performance_preference",
@@ -275,6 +275,18 @@ OUR_FILES = {
 }
 """raidtui's own files, by the way of keeping a value."""
 
+_RISKS = {
+    ("governor", "intel_pstate"): (
+        "Under powersave of intel_pstate a published RAID-10 of SSDs lost 14 to 19 % of its random throughput"
+        " (Linux 4.4); performance costs power and heat."
+    ),
+    ("governor", "amd-pstate-epp"): (
+        "Under powersave the processor picks its frequency itself; performance costs power and heat."
+    ),
+}
+"""What is known of one driver alone, and says nothing of others."""
+_LOWEST = "Under powersave processors run at their lowest frequency; performance costs power and heat."
+
 ALIASES = {"epp": "energy_performance_preference"}
 PLACES = {name: place for place, name in enumerate(KNOBS)}
 
@@ -282,3 +294,9 @@ PLACES = {name: place for place, name in enumerate(KNOBS)}
 def knobs_of(scope: Scope) -> tuple[Knob, ...]:
     """Return the knobs of one kind of subject."""
     return tuple(knob for knob in KNOBS.values() if scope in knob.scopes)
+
+
+def risk_of(name: str, subject: Subject) -> str:
+    """Return what a knob may cost on this subject: what was measured with one driver holds for that one."""
+    others = _LOWEST if name == "governor" else KNOBS[name].risk
+    return _RISKS.get((name, subject.kind), others)

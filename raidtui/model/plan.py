@@ -146,3 +146,7 @@ class Refusal(Struct, frozen=True, kw_only=True):
     def sentence(self) -> str:
         """Both in one line."""
         return f"{self.why}; {self.remedy}" if self.remedy else self.why
+
+
+class NothingToDo(Refusal, frozen=True, kw_only=True):
+    """What was asked for is so already: there is no plan, and nothing is wrong."""

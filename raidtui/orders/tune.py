@@ -18,13 +18,13 @@ from raidtui.host.root import Root
 from raidtui.host.smart import SmartReader
 from raidtui.jobs.store import save_plan
 from raidtui.model.knob import Scope, Tuning
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import NothingToDo, Plan, Refusal
 from raidtui.model.smart import ErrorRecovery, SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.text import visible
 from raidtui.monitor.sampler import Sampler
 from raidtui.orders.device_names import kernel_name
-from raidtui.orders.tune_json import profile_dict, result_dict, tuning_dict
+from raidtui.orders.tune_json import NOTHING, nothing_dict, profile_dict, result_dict, tuning_dict
 from raidtui.orders.tune_words import detail_lines, table_lines
 from raidtui.streams import print_json, write_bytes
 from raidtui.tuning import Result, Tuner, read_profiles
@@ -156,12 +156,25 @@ def _list_profiles(desk: _Desk, profiles: list[Profile]) -> int:
 
 
 def _carry_out(desk: _Desk, plan: Plan | Refusal) -> int:
+    if isinstance(plan, NothingToDo):
+        return _nothing(desk, plan)
     if isinstance(plan, Refusal):
         return _refused(plan)
     if desk.arguments.dry_run:
         return _print_plan(desk, plan)
     result = desk.tuner.carry_out(plan, desk.snapshot, desk.tuning)
     return _refused(result) if isinstance(result, Refusal) else _told(desk, result, plan)
+
+
+def _nothing(desk: _Desk, nothing: NothingToDo) -> int:
+    """What is so already is done."""
+    if not desk.arguments.json:
+        print(visible(f"{NOTHING}: {nothing.sentence}"))
+    elif desk.arguments.dry_run:
+        return _print_plan(desk, Plan(title=NOTHING, subject="tuning", steps=(), notes=(nothing.sentence,)))
+    else:
+        _print_json(nothing_dict(nothing))
+    return 0
 
 
 def _print_plan(desk: _Desk, plan: Plan) -> int:

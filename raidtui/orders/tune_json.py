@@ -9,10 +9,12 @@ from raidtui.actions.tune.findings import judge_tuning, odd_members
 from raidtui.actions.tune.profiles import Profile
 from raidtui.model.knob import Setting, Subject, Tuning, Value
 from raidtui.model.knob_table import KNOBS
+from raidtui.model.plan import NothingToDo
 from raidtui.model.snapshot import Snapshot
 from raidtui.tuning import Result
 
 FORMAT_VERSION = 1
+NOTHING = "nothing to change"
 
 
 def tuning_dict(tuning: Tuning, snapshot: Snapshot, names: Collection[str] | None = None) -> dict[str, Any]:
@@ -33,6 +35,7 @@ def tuning_dict(tuning: Tuning, snapshot: Snapshot, names: Collection[str] | Non
                 "name": each.name,
                 "sentence": each.sentence,
                 "remedy": each.remedy or None,
+                "about": [{"subject": subject, "knob": knob} for subject, knob in each.about],
             }
             for each in judge_tuning(tuning)
         ],
@@ -113,6 +116,20 @@ def result_dict(result: Result) -> dict[str, Any]:
     }
 
 
+def nothing_dict(nothing: NothingToDo) -> dict[str, Any]:
+    """Return the same form where all is so already."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "title": NOTHING,
+        "as_asked": True,
+        "changes": [],
+        "files": [],
+        "failed": None,
+        "reason": None,
+        "sentences": [f"{NOTHING}: {nothing.sentence}"],
+    }
+
+
 def profile_dict(profile: Profile) -> dict[str, Any]:
     """Return a profile."""
     return {
@@ -124,5 +141,5 @@ def profile_dict(profile: Profile) -> dict[str, Any]:
             table: {knob: list(words) for knob, words in knobs.items()}
             for table, knobs in profile.values.items()
         },
-        "evidence": list(profile.evidence),
+        "evidence": [*(text for each in profile.of_drivers.values() for text in each), *profile.evidence],
     }

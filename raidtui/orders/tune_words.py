@@ -6,14 +6,17 @@ import shutil
 import textwrap
 from collections.abc import Collection, Sequence
 
-from raidtui.actions.tune.findings import judge_tuning, odd_members
+from raidtui.actions.tune.findings import TuneFinding, judge_tuning
+from raidtui.model.attribution import who_set, who_set_words
 from raidtui.model.knob import By, Scope, Subject, Tuning, Value
-from raidtui.model.knob_table import KNOBS
+from raidtui.model.knob_table import KNOBS, risk_of
 from raidtui.model.text import fit
 
 _MARK = "▲"
 _COLUMNS = ("disk", "scheduler", "NCQ", "requests", "ahead", "timeout/ERC", "set by")
 _WIDTHS = (10, 15, 7, 10, 9, 14)
+_SHOWN = ("scheduler", "queue_depth", "nr_requests", "read_ahead_kb", "timeout")
+_CHOOSES = ("governor", "energy_performance_preference")
 _LEAST_CPUS = 3
 _LEAST_WIDTH, _MOST_WIDTH = 60, 100
 
@@ -21,12 +24,8 @@ _LEAST_WIDTH, _MOST_WIDTH = 60, 100
 def table_lines(tuning: Tuning) -> list[str]:
     """Return all knobs as a table, the findings below it."""
     lines: list[str] = []
-    odd = {
-        (name, each.knob)
-        for each in odd_members(tuning)
-        if each.usual or len(each.values) > 1
-        for name in each.values
-    }
+    findings = judge_tuning(tuning)
+    odd = {pair for each in findings if each.code == "tune-uneven" for pair in each.about}
     disks = tuning.of(Scope.DISK)
     if disks:
         lines.append(_row(_COLUMNS))
@@ -34,16 +33,20 @@ def table_lines(tuning: Tuning) -> list[str]:
     lines += _cpu_lines(tuning)
     for array in tuning.of(Scope.ARRAY):
         words = [f"{name} {value.text}" for name, value in array.values.items()]
-        by = set_by_words(array.values.values())
+        by = set_by_words([array], array.values)
         lines.append(f"{fit(array.title, 9)} {', '.join(words) or 'no knobs'}   set by: {by}")
     system = tuning.subject("system")
     if system is not None and system.values:
         words = [f"{name} {value.text} KiB/s" for name, value in system.values.items()]
         lines.append(
-            f"{fit('system', 9)} {', '.join(words)}   set by: {set_by_words(system.values.values())}"
+            f"{fit('system', 9)} {', '.join(words)}   set by: {set_by_words([system], system.values)}"
         )
     lines += [f"  {lack}" for lack in tuning.lacks]
-    findings = judge_tuning(tuning)
+    return [*lines, *_finding_lines(findings)]
+
+
+def _finding_lines(findings: Sequence[TuneFinding]) -> list[str]:
+    lines: list[str] = []
     if findings:
         lines.append("")
     for finding in findings:
@@ -74,14 +77,14 @@ def _disk_cells(disk: Subject, odd: set[tuple[str, str]]) -> tuple[str, ...]:
         cell("nr_requests"),
         cell("read_ahead_kb", "K"),
         timeout,
-        set_by_words(disk.values.values()),
+        set_by_words([disk], _SHOWN),
     )
 
 
-def set_by_words(values: Collection[Value]) -> str:
-    """Return who has set these values, the kernel where that is all."""
-    words = [value.set_by.words for value in values if value.set_by.by is not By.KERNEL]
-    return ", ".join(dict.fromkeys(words)) or "kernel"
+def set_by_words(subjects: Sequence[Subject], shown: Collection[str]) -> str:
+    """Return who has set the values of a line, each knob with its own."""
+    values = [pair for subject in subjects for pair in subject.values.items()]
+    return who_set_words(who_set(values, shown))
 
 
 def _cpu_lines(tuning: Tuning) -> list[str]:
@@ -94,12 +97,12 @@ def _cpu_lines(tuning: Tuning) -> list[str]:
     for (kind, *words), policies in groups.items():
         names = [policy.name for policy in policies]
         who = ", ".join(names) if len(names) < _LEAST_CPUS else f"{names[0]} to {names[-1]}"
-        by = set_by_words([value for policy in policies for value in policy.values.values()])
+        by = set_by_words(policies, _CHOOSES)
         lines.append(f"{fit('cpu', 9)} {who}: {kind}, {', '.join(words)}   set by: {by}")
     cpu = tuning.subject("cpu")
     if cpu is not None and cpu.values:
         told = ", ".join(f"{name} {value.text}" for name, value in cpu.values.items())
-        lines.append(f"{fit('', 9)} {told}   set by: {set_by_words(cpu.values.values())}")
+        lines.append(f"{fit('', 9)} {told}   set by: {set_by_words([cpu], cpu.values)}")
     return lines
 
 
@@ -119,7 +122,7 @@ def _subject_lines(subject: Subject) -> list[str]:
         knob = KNOBS[name]
         unit = f" {knob.unit}" if knob.unit and value.text.isdigit() else ""
         lines.append(f"  {name} {value.text}{unit}")
-        lines += _wrapped(f"{_facts(value)}. {knob.what} {knob.risk}")
+        lines += _wrapped(f"{_facts(value)}. {knob.what} {risk_of(name, subject)}")
         for each in value.others:
             sets = f" sets {each.value}" if each.value is not None else " sets it"
             lines += _wrapped(f"At boot {each.sentence}{sets}{'' if each.sure else ', or may not apply'}.")
@@ -143,10 +146,14 @@ def _facts(value: Value) -> str:
     else:
         span = f"{value.low} or more"
     default = f"the kernel begins with {value.default}" if value.default is not None else "no default is told"
-    if value.survives is None:
+    if value.untold:
+        boot = "nothing that sets it was found, and what is set by hand is not kept over a reboot"
+    elif value.survives is None:
         boot = "what a reboot leaves is not known"
     elif value.survives:
         boot = "a reboot leaves it so"
     else:
         boot = f"after a reboot it is {value.at_boot}"
-    return f"{span}; {default}; set by {value.set_by.sentence}; {boot}"
+    unknown = value.set_by.by is By.UNKNOWN
+    by = "who has set it is not known" if unknown else f"set by {value.set_by.sentence}"
+    return f"{span}; {default}; {by}; {boot}"

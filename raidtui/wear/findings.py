@@ -98,11 +98,15 @@ def _faults(reading: SmartReading, disk: DiskWear) -> Iterator[Finding]:
 
 def _errors(reading: SmartReading, trouble: Trouble | None) -> Iterator[Finding]:
     """What counts over the disk's whole life: bits 5 to 7 of smartctl's status."""
+    for each in reading.attributes:
+        if each.when_failed.casefold() == "now" and not each.prefailure:
+            text = f"{each.name} is at {each.value}, and its limit is {each.threshold}"
+            yield _finding(reading, Severity.ATTENTION, "attribute-at-limit", text)
     once = [each.name for each in reading.attributes if each.when_failed.casefold() == "past"]
     if once:
         text = f"{', '.join(once)} reached its limit once"
         yield _finding(reading, Severity.ATTENTION, "attribute-failed-once", text)
-    elif reading.exit_status & _FAILED_ONCE and trouble is None:
+    elif reading.exit_status & _FAILED_ONCE and trouble is None and not _at_limit(reading):
         text = "had an attribute at its limit once, says smartctl"
         yield _finding(reading, Severity.INFO, "attribute-failed-once", text)
     if reading.exit_status & _TEST_LOG:
@@ -111,6 +115,10 @@ def _errors(reading: SmartReading, trouble: Trouble | None) -> Iterator[Finding]
     if reading.exit_status & _ERROR_LOG:
         remedy = f"smartctl -l error /dev/{reading.name}"
         yield _finding(reading, Severity.INFO, "error-log", "has entries in its error log", remedy)
+
+
+def _at_limit(reading: SmartReading) -> bool:
+    return any(each.when_failed.casefold() == "now" for each in reading.attributes)
 
 
 def _unit(reading: SmartReading, disk: DiskWear) -> Iterator[Finding]:

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.actions.tune.findings import Odd, judge_tuning, odd_members
-from raidtui.model.finding import Finding, Severity
+from raidtui.actions.tune.findings import Odd, TuneFinding, judge_tuning, odd_members
+from raidtui.model.finding import Severity
 from raidtui.model.knob import By, Changed, Tuning
 from raidtui.model.smart import ErrorRecovery
-from tests.specs import raid0, raid1
+from tests.specs import raid0, raid1, raid10
 from tests.tune_host import BLOCK, FOUR, INTEL, RULES, TMPFILES, TuneHost
 
 KEPT = 'ENV{ID_SERIAL_SHORT}=="SSDA0001", ATTR{queue/scheduler}="none"'
+TIMEOUTS = (
+    "for d in /dev/sda /dev/sdb /dev/sdc /dev/sdd; do smartctl -l scterc,70,70 $d; done, or:"
+    " raidtui tune keep @data timeout=180"
+)
+NO_NCQ = (
+    "queue_depth of sda is 1: NCQ is off. At 1 a published test on a RAID-10 of two SSDs gave a quarter"
+    " of the IOPS that it gave at 8; more than a disk's firmware bears may end in link resets."
+)
+LOWEST = (
+    "governor of policy0, policy2 is powersave. Under powersave processors run at their lowest frequency;"
+    " performance costs power and heat."
+)
 SCHEDULER = f"{BLOCK}/sda/queue/scheduler"
 
 
@@ -31,13 +43,14 @@ def test_a_member_that_differs() -> None:
         Odd(array=key, knob="queue_depth", usual="32", values={"sdc": "16"}),
     )
     assert judge_tuning(host.tuning()) == (
-        Finding(
+        TuneFinding(
             severity=Severity.INFO,
             code="tune-uneven",
             subject=key,
             name="data",
             sentence="queue_depth differs: sdc 16; the others of data have 32.",
             remedy="raidtui tune set @data queue_depth=32",
+            about=(("sdc", "queue_depth"),),
         ),
     )
 
@@ -54,25 +67,70 @@ def test_disks_of_different_kinds_are_not_compared() -> None:
     assert odd_members(host.tuning()) == ()
 
 
-def test_ncq_that_is_off() -> None:
-    host = TuneHost(nodes={name: {"device/queue_depth": "1"} for name in ("sda", "sdb", "sdc", "sdd")})
-    assert [code for code, _ in told(host.tuning())] == ["tune-no-ncq"] * 4
-    assert told(host.tuning())[0][1] == (
-        "queue_depth of sda is 1: NCQ is off. At 1 a published test on a RAID-10 of two SSDs gave a quarter"
-        " of the IOPS that it gave at 8; more than a disk's firmware bears may end in link resets."
+def test_where_no_value_is_the_usual_one_none_is_advised() -> None:
+    host = TuneHost(raid1(members=("sda", "sdb")), nodes={"sdb": {"queue/read_ahead_kb": "4096"}})
+    (finding,) = judge_tuning(host.tuning())
+    assert finding.remedy == "choose one: raidtui tune set @root read_ahead_kb=VALUE (128 or 4096)"
+
+
+def test_what_several_members_have_is_one_finding() -> None:
+    """Four disks, each of them with half a dozen things to say of it."""
+    off = {"device/queue_depth": "1", "device/timeout": "20", "queue/rotational": "1"}
+    odd = {**off, "queue/scheduler": "[none] mq-deadline", "queue/nr_requests": "32"}
+    host = TuneHost(nodes={**dict.fromkeys(("sda", "sdb", "sdc"), off), "sdd": odd})
+    disks = ("sda", "sdb", "sdc", "sdd")
+    found = judge_tuning(host.tuning(erc=dict.fromkeys(disks)))
+    assert [(each.code, each.name, each.remedy) for each in found] == [
+        ("tune-timeout", "data", TIMEOUTS),
+        ("tune-uneven", "data", "raidtui tune set @data scheduler=mq-deadline nr_requests=64"),
+        ("tune-no-ncq", "data", "raidtui tune set @data queue_depth=32"),
+    ]
+    assert [each.sentence.partition(". ")[0] for each in found] == [
+        (
+            "sda, sdb, sdc, sdd may try for minutes to read a bad sector (SCT ERC is missing), "
+            "and the kernel waits 20 s: that costs the array a member."
+        ),
+        (
+            "members of data differ: scheduler (sdd none, the others mq-deadline); "
+            "nr_requests (sdd 32, the others 64)."
+        ),
+        "queue_depth of sda, sdb, sdc, sdd is 1: NCQ is off",
+    ]
+    assert found[2].about == tuple((disk, "queue_depth") for disk in disks)
+
+
+def test_a_disk_of_two_arrays_gets_one_piece_of_advice() -> None:
+    """In one array it is the odd one out; of the other it is a half, where nothing is usual."""
+    host = TuneHost(
+        raid10(members=("sda1", "sdb1", "sdc1", "sdd1")),
+        raid0(members=("sdc2", "sdd2")),
+        nodes={"sdd": {"device/queue_depth": "16"}},
     )
+    (finding,) = judge_tuning(host.tuning())
+    assert (finding.name, finding.sentence, finding.remedy) == (
+        "data, scratch",
+        "queue_depth differs: sdd 16; the others of data, scratch have 32.",
+        "raidtui tune set @data queue_depth=32",
+    )
+
+
+def test_ncq_that_is_off() -> None:
+    host = TuneHost(nodes={"sda": {"device/queue_depth": "1"}})
+    code, sentence = told(host.tuning())[1]
+    assert (code, sentence) == ("tune-no-ncq", NO_NCQ)
 
 
 def test_what_is_kept_and_is_not_so() -> None:
     host = TuneHost(raid0(members=("sda", "sdb")), files={RULES: KEPT})
     (finding, *_) = judge_tuning(host.tuning())
-    assert finding == Finding(
+    assert finding == TuneFinding(
         severity=Severity.ATTENTION,
         code="tune-drift",
         subject=host.snapshot().arrays[0].key,
         name="sda",
         sentence="scheduler of sda is mq-deadline; raidtui keeps it at none.",
         remedy="raidtui tune set sda scheduler=none, or: raidtui tune keep sda scheduler",
+        about=(("sda", "scheduler"),),
     )
     changed = {SCHEDULER: Changed(path=SCHEDULER, before="none", value="mq-deadline", by=By.NOW)}
     (finding, *_) = judge_tuning(host.tuning(changed))
@@ -178,3 +236,9 @@ def test_processors_of_ssds_that_save_power() -> None:
     assert finding.remedy == "raidtui tune set governor=performance"
     spinning = {name: {"queue/rotational": "1"} for name in ("sda", "sdb", "sdc", "sdd")}
     assert told(TuneHost(cpus=INTEL, nodes=spinning).tuning()) == []
+
+
+@pytest.mark.parametrize(("driver", "sentence"), [("acpi-cpufreq", LOWEST), ("amd-pstate-epp", None)])
+def test_what_was_measured_with_one_driver_is_not_told_of_another(driver: str, sentence: str | None) -> None:
+    host = TuneHost(cpus={**INTEL, "scaling_driver": driver})
+    assert told(host.tuning()) == ([] if sentence is None else [("tune-powersave", sentence)])

@@ -10,7 +10,7 @@ from raidtui.actions.tune.profiles import DEFAULTS, SSD_ARRAY, Profile, parse_pr
 from raidtui.model.plan import Plan, Refusal
 from tests.actions.running import planned, refused
 from tests.specs import raid1, raid5
-from tests.tune_host import INTEL, RULES, TMPFILES, TuneHost, parity
+from tests.tune_host import ACPI, INTEL, RULES, TMPFILES, TuneHost, parity
 
 MINE = """
 [mine]
@@ -49,7 +49,12 @@ def test_the_ssd_array() -> None:
         "cpufreq/policy2/scaling_governor performance",
         "sda/device/queue_depth 32",
     ]
-    assert plan.notes == SSD_ARRAY.evidence
+    assert plan.notes == (*SSD_ARRAY.of_drivers["intel_pstate"], *SSD_ARRAY.evidence)
+    other = planned(applying(TuneHost(cpus=ACPI), SSD_ARRAY))
+    assert (other.title, other.notes) == (
+        "profile ssd-array: governor schedutil → performance (policy0, policy2)",
+        SSD_ARRAY.evidence,
+    )
 
 
 def test_hard_disks_stay_as_they_are_and_a_missing_cpufreq_is_told() -> None:

@@ -34,8 +34,10 @@ def test_a_sata_disk() -> None:
         "discard_max_bytes": ("2147450880", "2147450880", 0, 2147450880),
         "timeout": ("30", "30", 1, 3600),
     }
-    assert {value.set_by.words for value in disk.values.values()} == {"kernel"}
-    assert all(value.survives for value in disk.values.values())
+    untold = {"queue_depth", "rotational"}
+    assert {name for name, value in disk.values.items() if value.untold} == untold
+    assert {value.set_by.words for name, value in disk.values.items() if name not in untold} == {"kernel"}
+    assert all(value.survives for name, value in disk.values.items() if name not in untold)
     assert disk.needs == (Fact(kind=Kind.SERIAL, subject="sda", value="SSDA0001"),)
     assert disk.absent == {}
 

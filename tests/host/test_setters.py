@@ -278,6 +278,20 @@ def test_tuned() -> None:
     assert host.knob("system", "speed_limit_max").at_boot == "400000"
 
 
+@pytest.mark.parametrize(
+    "path", ["/sys/block/sda/queue", "/sys/block/sd*/queue", "/sys/class/block/sda/queue"]
+)
+def test_what_tuned_sets_by_any_name_of_a_file(path: str) -> None:
+    files = {
+        "/etc/tuned/active_profile": "own",
+        "/etc/tuned/profiles/own/tuned.conf": f"[queues]\ntype=sysfs\n{path}/scheduler=none\n",
+        "/proc/77/comm": "tuned",
+    }
+    host = TuneHost(files=files, nodes={"sda": {"queue/scheduler": "[none] mq-deadline"}})
+    value = host.knob("sda", "scheduler")
+    assert (value.set_by.by, value.set_by.where, value.at_boot) == (By.TUNED, "profile own", "none")
+
+
 def test_tuned_alone_with_its_base() -> None:
     files = {
         "/etc/tuned/active_profile": "base",

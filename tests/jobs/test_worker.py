@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs import blackbox, steps
+from raidtui.jobs.changed import Record, Write
 from raidtui.jobs.files import write_synced
 from raidtui.jobs.store import Job, JobError, only_worker
 from raidtui.jobs.worker import Worker, work_on
@@ -98,6 +99,36 @@ def handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def host() -> Host:
     return Host()
+
+
+RULES = "/etc/udev/rules.d/60-raidtui-io.rules"
+KEEPS = Plan(
+    title="kept: a",
+    subject="sda",
+    steps=(up(A), Step(argv=("rm", "--force", "--", RULES), why="x", undo=(TOOL,))),
+    undo=(TOOL, back(A)),
+)
+
+
+@pytest.mark.parametrize("plan", [KEEPS, PLAN], ids=["keeps", "does not"])
+def test_what_is_kept_by_a_job_can_be_undone_by_tune_undo(
+    plan: Plan, host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pane 4's k is a job: a process of its own, and not the one that knows what was tuned."""
+    place = tmp_path / "run" / "tune.json"
+    monkeypatch.setattr("raidtui.jobs.worker.record_path", lambda: place)
+    host.live = True
+    job = job_of(tmp_path, plan)
+    assert Worker(host, job).work() == "done"
+    found = Record(host, place).load()
+    if plan is PLAN:
+        assert found == ()
+        return
+    (done,) = found
+    assert (done.undo.title, done.undo.steps) == ("undone: kept: a", plan.undo)
+    assert done.writes == (Write(path=A, before="0", value="1"),)
+    assert Worker(host, job).roll_back() == "rolled back"
+    assert Record(host, place).load() == ()
 
 
 def job_of(folder: Path, plan: Plan, *events: dict[str, Any]) -> Job:

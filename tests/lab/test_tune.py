@@ -236,6 +236,42 @@ def test_kept_by_udev(guest: Guest, scsi: Scsi) -> None:
         assert read(guest, *paths) == ["mq-deadline", "192", "256"]
 
 
+def test_what_a_job_keeps_is_undone_by_tune_undo(guest: Guest, scsi: Scsi) -> None:
+    """Pane 4's k begins a job; the rule goes, and so does the value that was set with it."""
+    with scsi(1) as (first,):
+        made = raidtui(guest, "tune", "keep", first, "scheduler=none", "--dry-run", "--json")
+        assert made.status == 0, made.output
+        job = raidtui(guest, "apply", guest.put("kept.json", made.stdout.encode()))
+        assert job.status == 0, job.output
+        assert read(guest, f"{first}/queue/scheduler") == ["none"]
+        assert guest.run(f"grep -c none {RULES}").stdout == "1\n"
+        undone, again = tune(guest, "undo", "undo")
+        assert undone[0] == 0, undone
+        assert f"scheduler of {first}: none → mq-deadline" in undone[1]
+        assert guest.run(f"[ ! -e {RULES} ]").status == 0
+        assert read(guest, f"{first}/queue/scheduler") == ["mq-deadline"]
+        assert again == (
+            2, "raidtui: not possible: nothing was changed since the boot that could be undone\n"
+        )  # fmt: skip
+
+
+def test_so_already_is_done(guest: Guest, scsi: Scsi) -> None:
+    with scsi(1) as (first,):
+        done, again, kept = tune(
+            guest,
+            f"set {first} scheduler=none",
+            f"set {first} scheduler=none",
+            f"keep {first} scheduler=none",
+        )
+        assert (done[0], kept[0]) == (0, 0)
+        assert again == (0, f"nothing to change: scheduler of {first} is none already\n")
+        made = raidtui(guest, "tune", "set", first, "scheduler=none", "--dry-run", "--json")
+        job = raidtui(guest, "apply", guest.put("nothing.json", made.stdout.encode()))
+        assert (made.status, job.status) == (0, 0), job.output
+        (once_more,) = tune(guest, f"keep {first} scheduler=none")
+        assert once_more == (0, "nothing to change: all of it is kept already\n")
+
+
 def test_a_raid5(guest: Guest, scsi: Scsi) -> None:
     """Its stripe cache, and its members all at once; kept, it is written when the array starts, and once."""
     with scsi(4) as disks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.model.attribution import attributed
+from raidtui.model.attribution import attributed, who_set, who_set_words
 from raidtui.model.knob import By, Changed, Setting, Value, chosen, neighbours, same_value
 from raidtui.model.knob_table import ALIASES, KNOBS, OLD_SCHEDULERS, SCHEDULERS, knobs_of
 
@@ -21,7 +21,7 @@ NOW = Changed(path="p", before="mq-deadline", value="none", by=By.NOW)
     [
         ("none", "none", (), None, ("kernel", "none")),
         ("none", "mq-deadline", (), None, ("not known", "mq-deadline")),
-        ("none", None, (), None, ("kernel", "none")),
+        ("none", None, (), None, ("not known", None)),  # or by hand: that looks the same
         ("none", None, (UDEV,), None, ("60-ssd.rules:3", "none")),
         ("none", "mq-deadline", (KEPT,), None, ("raidtui (kept)", "none")),
         ("none", "mq-deadline", (TUNED, UDEV), None, ("60-ssd.rules:3", "bfq")),
@@ -31,7 +31,7 @@ NOW = Changed(path="p", before="mq-deadline", value="none", by=By.NOW)
         ("kyber", "mq-deadline", (UNTOLD, UDEV), None, ("power-profiles-daemon", None)),
         ("none", "mq-deadline", (UDEV, UNSURE), None, ("60-ssd.rules:3", None)),
         ("bfq", "bfq", (UNSURE,), None, ("9.rules:1", "bfq")),
-        ("none", None, (), NOW, ("raidtui, for now", "mq-deadline")),
+        ("none", None, (), NOW, ("raidtui, for now", None)),
         ("none", "bfq", (), NOW, ("raidtui, for now", "bfq")),
         ("none", "bfq", (KEPT,), NOW, ("raidtui (kept)", "none")),
         ("kyber", "bfq", (), NOW, ("not known", "bfq")),
@@ -129,3 +129,26 @@ def test_every_knob_says_what_it_does_and_what_it_risks() -> None:
         assert knob in knobs_of(knob.scopes[0])
     assert set(ALIASES.values()) <= set(KNOBS)
     assert set(OLD_SCHEDULERS.values()) <= set(SCHEDULERS)
+
+
+KERNELS = Value(text="1", default="1")
+UNTOLD_VALUE = attributed(Value(text="powersave"), ())
+BY_RULE = attributed(Value(text="none"), (UDEV,))
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"a": KERNELS, "b": KERNELS}, "kernel"),
+        ({"a": BY_RULE, "b": BY_RULE}, "60-ssd.rules:3"),
+        ({"a": KERNELS, "b": BY_RULE}, "kernel; b: 60-ssd.rules:3"),
+        ({"a": KERNELS, "other": BY_RULE}, "kernel; other: 60-ssd.rules:3"),
+        ({"a": KERNELS, "b": UNTOLD_VALUE}, "kernel"),
+        ({"a": UNTOLD_VALUE, "other": KERNELS}, "not known"),
+        ({"a": UNTOLD_VALUE, "b": BY_RULE}, "b: 60-ssd.rules:3; a: not known"),
+        ({}, "kernel"),
+    ],
+)
+def test_who_has_set_the_knobs_of_a_row(values: dict[str, Value], words: str) -> None:
+    """Each knob with its own: that one rule sets one of them does not make it the setter of all."""
+    assert who_set_words(who_set(values.items(), {"a", "b"})) == words

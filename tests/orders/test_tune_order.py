@@ -21,6 +21,7 @@ from tests.specs import raid0, raid5
 from tests.tune_host import BLOCK, FOUR, INTEL, RULES, TuneHost, parity
 
 DOC = (Path(__file__).parents[2] / "docs" / "tune.md").read_text(encoding="utf-8")
+SDA_BY, SDC_BY = "kernel; scheduler, nr_requests: not known", "kernel; queue_depth: 60-ssd.rules:1"
 VM = raid5(label="vm", members=("sde", "sdf", "sdg"), attributes=parity(), bitmap=(0, 1))
 
 Run = Callable[..., tuple[int, str, str]]
@@ -62,9 +63,9 @@ def test_all_at_a_glance(tune: Run) -> None:
     assert (status, err) == (0, "")
     assert out.rstrip("\n").split("\n") == [
         "disk      scheduler      NCQ    requests  ahead    timeout/ERC   set by",
-        "sda       none ▲         32     64        128K     30 / ? s      not known",
+        f"{'sda       none ▲         32     64        128K     30 / ? s':<65}{SDA_BY}",
         "sdb       mq-deadline    32     64        128K     30 / ? s      kernel",
-        "sdc       mq-deadline    1 ▲    64        128K     30 / ? s      60-ssd.rules:1",
+        f"{'sdc       mq-deadline    1 ▲    64        128K     30 / ? s':<65}{SDC_BY}",
         "sdd       mq-deadline    32     64        128K     30 / ? s      kernel",
         "sde       mq-deadline    32     64        128K     30 / ? s      kernel",
         "sdf       mq-deadline    32     64        128K     30 / ? s      kernel",
@@ -73,9 +74,9 @@ def test_all_at_a_glance(tune: Run) -> None:
         "nvme1n1   none           –      1023      128K     –             kernel",
         (
             "cpu       policy0, policy2: intel_pstate, governor powersave, energy_performance_preference"
-            " balance_performance, min_freq_khz 800000, max_freq_khz 4200000   set by: kernel"
+            " balance_performance, min_freq_khz 800000, max_freq_khz 4200000   set by: not known"
         ),
-        "          driver_mode active   set by: kernel",
+        "          driver_mode active   set by: not known",
         "data      bitmap none, sync_speed_min system, sync_speed_max system   set by: kernel",
         (
             "vm        stripe_cache_size 256, group_thread_cnt 0, preread_bypass_threshold 1,"
@@ -84,10 +85,11 @@ def test_all_at_a_glance(tune: Run) -> None:
         "scratch   no knobs   set by: kernel",
         "system    speed_limit_min 1000 KiB/s, speed_limit_max 200000 KiB/s   set by: kernel",
         "",
-        "info: scheduler differs: sda none; the others of data have mq-deadline.",
-        "  raidtui tune set @data scheduler=mq-deadline",
-        "info: queue_depth differs: sdc 1; the others of data have 32.",
-        "  raidtui tune set @data queue_depth=32",
+        (
+            "info: members of data differ: scheduler (sda none, the others mq-deadline);"
+            " queue_depth (sdc 1, the others 32)."
+        ),
+        "  raidtui tune set @data scheduler=mq-deadline queue_depth=32",
         (
             "info: queue_depth of sdc is 1: NCQ is off. At 1 a published test on a RAID-10 of two SSDs gave a"
             " quarter of the IOPS that it gave at 8; more than a disk's firmware bears may end in link"
@@ -188,7 +190,6 @@ def test_a_refusal_of_the_kernel(tune: Run) -> None:
         ("forget sda", "raidtui keeps nothing of sda"),
         ("forget sda timeout", "raidtui does not keep timeout of sda"),
         ("profile fast", "there is no profile 'fast'; there are: ssd-array, kernel-defaults"),
-        ("profile ssd-array", "everything is as ssd-array has it already"),
         (
             "profile ssd-array sdz",
             "there is no disk or array 'sdz'; disks: sda, sdb, sdc, sdd; arrays: @data",
@@ -274,12 +275,37 @@ def test_profiles(tune: Run, tmp_path: Path) -> None:
     assert (status, out) == (0, "timeout of sda: 30 → 60\n")
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("profile ssd-array", "everything is as ssd-array has it already"),
+        ("set sda scheduler=mq-deadline", "scheduler of sda is mq-deadline already"),
+        ("set sda timeout=30 queue_depth=32", "all of it is so already"),
+    ],
+)
+def test_what_is_so_already_is_done(tune: Run, words: str, why: str) -> None:
+    host = TuneHost()
+    assert tune(host, words) == (0, f"nothing to change: {why}\n", "")
+    assert tune(host, f"{words} --dry-run") == (0, f"nothing to change: {why}\n", "")
+    status, out, _ = tune(host, f"{words} --json")
+    assert (status, json.loads(out)) == (
+        0,
+        {
+            "format_version": 1, "title": "nothing to change", "as_asked": True, "changes": [], "files": [],
+            "failed": None, "reason": None, "sentences": [f"nothing to change: {why}"],
+        },
+    )  # fmt: skip
+    status, out, _ = tune(host, f"{words} --dry-run --json")
+    assert (status, load_plan(out.encode()).plan.steps) == (0, ())
+    assert host.writes == []
+
+
 def test_the_patience_of_disks(tune: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("raidtui.orders.tune._patience", lambda _, disks: dict.fromkeys(disks))
     status, out, _ = tune(TuneHost(), "show --erc")
     assert status == 0
     assert out.split("\n")[1].startswith("sda       mq-deadline    32     64        128K     30 / – s")
-    assert "info: sda may try for minutes to read a bad sector (SCT ERC is missing)," in out
+    assert "info: sda, sdb, sdc, sdd may try for minutes to read a bad sector (SCT ERC is missing)," in out
 
 
 # The document.

@@ -36,7 +36,7 @@ async def test_a_word_beside_the_value() -> None:
         await wrote(pilot, kernel, ("sda/queue/scheduler", "none"))
         assert message_of(pilot) == "scheduler mq-deadline → none (sda) · u undoes it"
         assert row_of(pilot, 0) == (
-            " sda      [none]▲           32        64     128K      30 / ? s   this run, no…"
+            " sda      [none]▲           32        64     128K      30 / ? s   this run"
         )
         assert "With a new scheduler the kernel sets nr_requests anew." in lines_of(pilot, "#knob-body")
         assert main_of(pilot).events[-1].text == "scheduler mq-deadline → none (sda)"

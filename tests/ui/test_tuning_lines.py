@@ -78,13 +78,13 @@ def test_disks_processors_and_arrays() -> None:
     assert rows(host.tuning(erc=erc)) == [
         " sda       mq-deadline      32        64     128K    30 / 7.0 s   kernel",
         " sdb       mq-deadline      32        64     128K        30 / – ▲ kernel",
-        " sdc       mq-deadline       1 ▲      64     128K      30 / off ▲ 60-ssd.rules:1",
-        " sdd       none ▲           32        64     128K      30 / ? s   not known",
+        " sdc       mq-deadline       1 ▲      64     128K      30 / off ▲ several",
+        " sdd       none ▲           32        64     128K      30 / ? s   several",
         " sde       mq-deadline      32        64     128K      30 / ? s   kernel",
         " sdf       mq-deadline      32        64     128K      30 / ? s   kernel",
         " sdg       mq-deadline      32        64     128K      30 / ? s   kernel",
-        " cpu 0-3   powersave ▲    EPP  balance_performance  1.2 of 4.2 GHz  kernel",
-        " data      ahead   512K   bitmap  none      not known",
+        " cpu 0-3   powersave ▲    EPP  balance_performance  1.2 of 4.2 GHz  not known",
+        " data      ahead   512K   bitmap  none      kernel; read_ahead_kb: not known",
         " vm        ahead   512K   bitmap  internal   cache    256   threads   0  kernel",
         " system    sync min        1000   sync max      200000   kernel",
     ]
@@ -100,24 +100,24 @@ def test_nvme_and_no_cpufreq() -> None:
 @pytest.mark.parametrize(
     ("cpus", "more", "lines"),
     [
-        (FAST, {}, [" cpu 0-3   performance    EPP  performance          1.2 of 4.2 GHz  kernel"]),
+        (FAST, {}, [" cpu 0-3   performance    EPP  performance          1.2 of 4.2 GHz  not known"]),
         (
             {**AMD, "scaling_cur_freq": "-"},
             {},
-            [" cpu 0-3   powersave ▲    EPP  balance_performance  up to 4.2 GHz  kernel"],
+            [" cpu 0-3   powersave      EPP  balance_performance  up to 4.2 GHz  not known"],
         ),
-        (ACPI, {}, [" cpu 0-3   schedutil     up to 2.6 GHz  kernel"]),
+        (ACPI, {}, [" cpu 0-3   schedutil     up to 2.6 GHz  not known"]),
         (
             INTEL,
             {"policy2/scaling_cur_freq": "3900000"},
-            [" cpu 0-3   powersave ▲    EPP  balance_performance  1.2-3.9 of 4.2 GHz  kernel"],
+            [" cpu 0-3   powersave ▲    EPP  balance_performance  1.2-3.9 of 4.2 GHz  ?"],
         ),
         (
             {**ACPI, "scaling_cur_freq": "2600000"},
             {"policy2/scaling_governor": "powersave"},
             [
-                " cpu 0-1   schedutil     2.6 of 2.6 GHz  kernel",
-                " cpu 2-3   powersave ▲   2.6 of 2.6 GHz  kernel",
+                " cpu 0-1   schedutil     2.6 of 2.6 GHz  not known",
+                " cpu 2-3   powersave ▲   2.6 of 2.6 GHz  not known",
             ],
         ),
     ],
@@ -132,9 +132,9 @@ def test_the_chosen_knob_and_what_is_asked_for() -> None:
     tuning = TuneHost().tuning()
     row = rows_of(tuning, 80)[0]
     line = row_line(row, frozenset(), 80, Cell(row=0, knob="queue_depth"))
-    assert text([line]) == " sda       mq-deadline     [32]       64     128K      30 / ? s   kernel"
+    assert text([line]) == " sda       mq-deadline     [32]       64     128K      30 / ? s   not known"
     line = row_line(row, frozenset(), 80, Cell(row=0, knob="queue_depth", asked="8"))
-    assert text([line]) == " sda       mq-deadline      [8]       64     128K      30 / ? s   kernel"
+    assert text([line]) == " sda       mq-deadline      [8]       64     128K      30 / ? s   not known"
     assert ("8", "asked") in line
 
 
@@ -228,8 +228,9 @@ def test_the_drivers_mode() -> None:
         """\
  driver_mode of cpu: active                                        intel_pstate
  active, passive.
- Nothing that sets it was found. A reboot leaves it so. The driver's mode is
- kept on the kernel command line: intel_pstate=MODE or amd_pstate=MODE.
+ Who has set it is not known: nothing that sets it was found. What is set by
+ hand is not kept over a reboot. The driver's mode is kept on the kernel
+ command line: intel_pstate=MODE or amd_pstate=MODE.
  Whether the driver lets the processor choose (active), or the kernel's
  governors (passive, guided). Changing it replaces driver, governors and limits
  of all processors at once."""
@@ -300,7 +301,8 @@ def test_a_finding_about_the_knob_comes_first_and_its_risk_is_said_once() -> Non
            random throughput (Linux 4.4); performance costs power and heat.
            → raidtui tune set governor=performance
  performance, powersave.
- Nothing that sets it was found. A reboot leaves it so.
+ Who has set it is not known: nothing that sets it was found. What is set by
+ hand is not kept over a reboot.
  What decides how fast the processors run.
 
  ▲ data    queue_depth differs: sdc 1; the others of data have 32.

@@ -242,6 +242,15 @@ def test_every_critical_warning_is_a_finding(bits: int, codes: list[str]) -> Non
     assert all(each.severity > INFO for each in found)
 
 
+def test_an_attribute_at_its_limit_that_foretells_no_failure_wants_attention() -> None:
+    whole = _ata("190 Airflow_Temperature_Cel 45 45 55", "5 Reallocated_Sector_Ct 100 36 0")
+    whole["ata_smart_attributes"]["table"][0]["flags"]["prefailure"] = False
+    whole["smartctl"]["exit_status"] = 32
+    assert _told(parsed(whole)) == [
+        (ATTENTIVE, "attribute-at-limit", "Airflow_Temperature_Cel is at 45, and its limit is 45")
+    ]
+
+
 def test_several_figures_in_one_number_are_no_count() -> None:
     packed = ("5 Reallocated_Sector_Ct 100 36 0x100000005", "187 Reported_Uncorrect 99 0 0x200000000")
     assert _told(_hdd(*packed)) == []

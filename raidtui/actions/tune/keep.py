@@ -18,7 +18,7 @@ from raidtui.actions.tune.notes import tune_notes
 from raidtui.actions.tune.now import LIMITS, Asked, changes_of, names_of, plan_set, subject_of, value_steps
 from raidtui.model.knob import By, Scope, Subject, Tuning
 from raidtui.model.knob_table import ALIASES, KNOBS
-from raidtui.model.plan import Fact, Kind, Plan, Refusal, Step
+from raidtui.model.plan import Fact, Kind, NothingToDo, Plan, Refusal, Step
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 
@@ -55,7 +55,7 @@ def plan_keep(snapshot: Snapshot, tuning: Tuning, items: Sequence[Item]) -> Plan
     if any(step.argv == _RELOAD.argv for step in files):
         files = (*files, *(_looked_at(name) for name in _arrays(kept)))
     if not files and now is None:
-        return Refusal(why="all of it is kept already")
+        return NothingToDo(why="all of it is kept already")
     values, back = (now.steps, now.undo) if now is not None else ((), ())
     return Plan(
         title=f"kept: {_words(kept)}",

@@ -19,7 +19,7 @@ from raidtui.actions.tune.check import refuse_together, refuse_value
 from raidtui.actions.tune.notes import tune_notes
 from raidtui.model.knob import Scope, Subject, Tuning, Value, same_value
 from raidtui.model.knob_table import ALIASES, KNOBS, PLACES
-from raidtui.model.plan import Harm, Plan, Refusal, Step
+from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, Step
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 
@@ -256,11 +256,11 @@ def _bitmap(snapshot: Snapshot, changes: Sequence[Change]) -> Plan | Refusal:
     return plan
 
 
-def _so_already(asked: Sequence[Asked]) -> Refusal:
+def _so_already(asked: Sequence[Asked]) -> NothingToDo:
     if len(asked) == 1:
         one = asked[0]
-        return Refusal(why=f"{one.knob} of {one.subject} is {one.value} already")
-    return Refusal(why="all of it is so already")
+        return NothingToDo(why=f"{one.knob} of {one.subject} is {one.value} already")
+    return NothingToDo(why="all of it is so already")
 
 
 def title_of(changes: Sequence[Change]) -> str:

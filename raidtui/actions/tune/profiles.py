@@ -16,7 +16,7 @@ from raidtui.actions.tune.keep import Item, plan_keep
 from raidtui.actions.tune.now import Asked, plan_set
 from raidtui.model.knob import Scope, Subject, Tuning, Value
 from raidtui.model.knob_table import ALIASES, KNOBS
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import NothingToDo, Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 
 TABLES = {
@@ -34,6 +34,7 @@ class Profile(Struct, frozen=True, kw_only=True):
     Args:
         values: table -> knob -> values; the first of them is set, the others are as good.
         evidence: what is known of it, a sentence each.
+        of_drivers: what was measured with one cpufreq driver, and says nothing of others.
         only_ssd: whether hard disks are left as they are.
         where: the file that it is from; "" for raidtui's own.
     """
@@ -42,10 +43,15 @@ class Profile(Struct, frozen=True, kw_only=True):
     description: str
     values: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     evidence: tuple[str, ...] = ()
+    of_drivers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     only_ssd: bool = False
     where: str = ""
 
 
+_OF_INTEL = (
+    "governor: on a RAID-10 of SSDs, powersave of intel_pstate cost 14 to 19 % of random throughput"
+    " (Linux 4.4, blocks of 512 KiB and 1 MiB)."
+)
 SSD_ARRAY = Profile(
     name="ssd-array",
     description="An array of SSDs under many small requests: what published tests advise.",
@@ -56,11 +62,8 @@ SSD_ARRAY = Profile(
         },
         "cpu": {"governor": ("performance",)},
     },
+    of_drivers={"intel_pstate": (_OF_INTEL,)},
     evidence=(
-        (
-            "governor: on a RAID-10 of SSDs, powersave of intel_pstate cost 14 to 19 % of random throughput"
-            " (Linux 4.4, blocks of 512 KiB and 1 MiB)."
-        ),
         (
             "queue_depth: on a RAID-10 of two SSDs, 1 gave a quarter of the IOPS of 8, and less than 8 was"
             " far worse than more."
@@ -178,12 +181,15 @@ def plan_profile(
                 asked.append(Asked(subject=subject.name, knob=knob, value=meant[0]))
                 anew = anew or (knob == "scheduler" and words == ("default",))
     if not asked:
-        return Refusal(why=f"everything is as {profile.name} has it already")
+        return NothingToDo(why=f"everything is as {profile.name} has it already")
     items = [Item(subject=each.subject, knob=each.knob, value=each.value) for each in asked]
     plan = plan_keep(snapshot, tuning, items) if keep else plan_set(snapshot, tuning, asked)
     if isinstance(plan, Refusal):
         return plan
-    notes = (*dict.fromkeys(left), *(tuning.lacks if only is None else ()), *profile.evidence, *plan.notes)
+    drivers = dict.fromkeys(policy.kind for policy in tuning.of(Scope.POLICY))
+    measured = [text for driver in drivers for text in profile.of_drivers.get(driver, ())]
+    lacks = tuning.lacks if only is None else ()
+    notes = (*dict.fromkeys(left), *lacks, *measured, *profile.evidence, *plan.notes)
     return replace(plan, title=f"profile {profile.name}: {plan.title}", notes=notes)
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.actions.tune.findings import judge_tuning, odd_members
+from raidtui.actions.tune.findings import judge_tuning
+from raidtui.model.attribution import who_set, who_set_words
 from raidtui.model.brief import Line
-from raidtui.model.knob import By, Scope, Subject, Tuning, Value, same_value
+from raidtui.model.knob import NOBODY, Scope, Subject, Tuning, Value, same_value
 from raidtui.model.knob_table import KNOBS
 from raidtui.model.text import cell_width, fit, visible
 from raidtui.model.units import binary_size
@@ -20,7 +21,7 @@ _NAME = 10
 _KHZ = 1_000_000
 _SLACK_KHZ = 50_000
 _DIGITS = 4
-_CODES = {"tune-timeout": "timeout", "tune-no-ncq": "queue_depth", "tune-powersave": "governor"}
+_SEVERAL = "several"
 
 
 class Column(Struct, frozen=True, kw_only=True):
@@ -210,21 +211,7 @@ def _joined(spans: Sequence[str]) -> str:
 
 def marks_of(tuning: Tuning) -> frozenset[tuple[str, str]]:
     """Return the (subject, knob) pairs that something is said of below the table."""
-    found = {
-        (name, each.knob)
-        for each in odd_members(tuning)
-        if each.usual or len(each.values) > 1
-        for name in each.values
-    }
-    for finding in judge_tuning(tuning):
-        knob = _CODES.get(finding.code, "")
-        found |= {(each.name, knob) for each in tuning.subjects if each.title == finding.name}
-        if finding.code == "tune-powersave":
-            found |= {
-                (each.name, knob)
-                for each in tuning.of(Scope.POLICY)
-                if "governor" in each.values and each.values["governor"].text == "powersave"
-            }
+    found = {pair for finding in judge_tuning(tuning) for pair in finding.about}
     for subject in tuning.subjects:
         for knob, value in subject.values.items():
             if value.kept is not None and not same_value(value.kept, value.text):
@@ -262,9 +249,9 @@ def row_line(row: Row, marks: frozenset[tuple[str, str]], width: int, cell: Cell
         line.append((f"{speed_words(row.subjects)} ", "plain"))
     used = sum(cell_width(text) for text, _ in line)
     gap = "" if scope is Scope.ARRAY else " "  # with four knobs there is no room for it at 80 columns
-    values = [each.values.get(knob) for knob in row.knobs for each in row.of(knob)]
-    by = set_by_words([value for value in values if value is not None])
-    return [*line, (fit(f"{gap}{visible(by)}", max(0, width - used)), "dim")]
+    room = max(0, width - used)
+    by = _set_by(row, cell.knob if cell is not None else "", room - len(gap))
+    return [*line, (fit(f"{gap}{visible(by)}", room), "dim")]
 
 
 def _cell(
@@ -328,10 +315,20 @@ def speed_words(policies: Sequence[Subject]) -> str:
     return f"{now} of {top / _KHZ:.1f} GHz" if top is not None else f"{now} GHz"
 
 
-def set_by_words(values: Sequence[Value]) -> str:
-    """Return who has set these values, the kernel where that is all."""
-    words = [value.set_by.words for value in values if value.set_by.by is not By.KERNEL]
-    return ", ".join(dict.fromkeys(words)) or "kernel"
+def _set_by(row: Row, chosen: str, room: int) -> str:
+    """Return who has set the chosen knob, else the values of a row: each knob with its own, if it fits."""
+    knobs = (chosen,) if chosen in row.knobs and row.value(chosen) is not None else row.knobs
+    values = [
+        (knob, value)
+        for knob in knobs
+        for each in row.of(knob)
+        if (value := each.values.get(knob)) is not None
+    ]
+    setters = who_set(values, knobs if len(knobs) == 1 else {column.knob for column in row.columns})
+    words = who_set_words(setters)
+    if cell_width(words) <= room or (len(setters) == 1 and words != NOBODY.words):
+        return words
+    return _SEVERAL if len(setters) > 1 else "?"
 
 
 def more_line(row: Row, marks: frozenset[tuple[str, str]], width: int, cell: Cell) -> Line:

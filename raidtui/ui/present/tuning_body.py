@@ -5,12 +5,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from raidtui.actions.tune.findings import judge_tuning
+from raidtui.actions.tune.findings import TuneFinding, judge_tuning
 from raidtui.actions.tune.now import names_of
 from raidtui.model.brief import GLYPHS, Line
-from raidtui.model.finding import Finding, Severity
+from raidtui.model.finding import Severity
 from raidtui.model.knob import By, Scope, Subject, Tuning, Value
-from raidtui.model.knob_table import KNOBS
+from raidtui.model.knob_table import KNOBS, risk_of
 from raidtui.model.text import cell_width, fit, visible
 from raidtui.ui.present.tuning import Row
 
@@ -33,12 +33,12 @@ def body_lines(
     """
     lines = [line for sentence, role in told for line in _wrapped(sentence, width, role)]
     findings = judge_tuning(tuning)
-    near: list[Finding] = []
+    near: list[TuneFinding] = []
     if row is not None:
         near = [each for each in findings if _is_about(each, row.of(knob), knob)]
         lines += _head(row, knob, width)
         lines += [line for each in near for line in _found(each, width)]
-        said = any(knob in KNOBS and KNOBS[knob].risk in each.sentence for each in near)
+        said = any(knob in KNOBS and risk_of(knob, row.subject) in each.sentence for each in near)
         lines += _told_of(row, knob, width, risk=not said)
     rest = [each for each in findings if each not in near]
     if rest and lines:
@@ -89,19 +89,8 @@ def _identity(subject: Subject) -> str:
     return subject.kind
 
 
-def _is_about(finding: Finding, subjects: Sequence[Subject], knob: str) -> bool:
-    """Whether a finding is about a knob of one of these subjects: its sentence names both."""
-    words = finding.sentence.replace(",", " ").replace(":", " ").split()
-    if finding.code == "tune-timeout":
-        return knob == "timeout" and finding.name == subjects[0].title
-    if knob not in words:
-        return False
-    keys = {key for subject in subjects for key in subject.arrays}
-    if finding.code == "tune-uneven":
-        return finding.subject in keys
-    if finding.code == "tune-powersave":
-        return subjects[0].scope is Scope.POLICY
-    return any(finding.name == subject.title for subject in subjects)
+def _is_about(finding: TuneFinding, subjects: Sequence[Subject], knob: str) -> bool:
+    return any((subject.name, knob) in finding.about for subject in subjects)
 
 
 def _told_of(row: Row, knob: str, width: int, *, risk: bool) -> Iterator[Line]:
@@ -117,11 +106,13 @@ def _told_of(row: Row, knob: str, width: int, *, risk: bool) -> Iterator[Line]:
         sets = f"sets {each.value}" if each.value is not None else "sets it"
         sure = "" if each.sure else ", or may not apply"
         yield from _wrapped(f"At boot {each.sentence} {sets}{sure}.", width, "dim")
-    risks = f" {KNOBS[knob].risk}" if risk else ""
+    risks = f" {risk_of(knob, row.subject)}" if risk else ""
     yield from _wrapped(f"{KNOBS[knob].what}{risks}", width)
 
 
 def _by(value: Value) -> str:
+    if value.untold:
+        return "Who has set it is not known: nothing that sets it was found."
     if value.set_by.by is By.UNKNOWN:
         return "Who has set it is not known."
     if value.set_by.by is By.KERNEL:
@@ -133,6 +124,8 @@ def _boot(value: Value) -> str:
     kept = ""
     if value.kept is not None:
         kept = f"raidtui keeps it at {value.kept}. "
+    if value.untold:
+        return f"{kept}What is set by hand is not kept over a reboot."
     if value.survives is None:
         return f"{kept}What a reboot leaves is not known."
     return kept + ("A reboot leaves it so." if value.survives else f"After a reboot it is {value.at_boot}.")
@@ -144,7 +137,7 @@ def _other_way(knob: str) -> str:
     return f" {way[0].upper()}{way[1:]}." if way else ""
 
 
-def _found(finding: Finding, width: int) -> Iterator[Line]:
+def _found(finding: TuneFinding, width: int) -> Iterator[Line]:
     grave = finding.severity > Severity.INFO
     role = "warn" if grave else "accent"
     label = f" {GLYPHS['warn']} {visible(finding.name)}"
