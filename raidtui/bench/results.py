@@ -109,18 +109,32 @@ class Results(Database):
         return tuple(_records(rows))
 
     def samples(self, run: int) -> tuple[Sample, ...]:
-        """Return what was seen while a run went on; none where there is no such run."""
+        """Return what was seen while a run went on; none where there is no such run.
+
+        Raises:
+            ResultsError: it is damaged.
+        """
         data = self._packed("samples", run)
-        return tuple(msgspec.json.decode(data, type=list[Sample])) if data else ()
+        try:
+            return tuple(msgspec.json.decode(data, type=list[Sample])) if data else ()
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise ResultsError(f"what run {run} was seen to do is damaged: {error}") from error
 
     def raw(self, run: int) -> bytes:
-        """Return fio's own JSON of a run."""
+        """Return fio's own JSON of a run.
+
+        Raises:
+            ResultsError: it is damaged.
+        """
         return self._packed("raw", run)
 
     def _packed(self, column: str, run: int) -> bytes:
         with self.reading() as file:
             row = file.execute(f"SELECT {column} FROM run WHERE id = ?", (run,)).fetchone()  # noqa: S608
-        return zlib.decompress(row[0]) if row else b""
+        try:
+            return zlib.decompress(row[0]) if row else b""
+        except (zlib.error, TypeError) as error:
+            raise ResultsError(f"the {column} of run {run} are damaged: {error}") from error
 
     def set_note(self, runs: Sequence[int], note: str) -> None:
         """Give runs a note.
@@ -144,8 +158,9 @@ class Results(Database):
 
 def _records(rows: Sequence[tuple[int, str, bytes]]) -> Iterator[Record]:
     for number, note, data in rows:
-        with contextlib.suppress(msgspec.DecodeError):  # of a form that is not known any more
-            yield replace(decode(data), id=number, note=note)
+        # Of a form that is not known any more, or damaged.
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError):
+            yield replace(decode(data), id=number, note=str(note))
 
 
 def fits(record: Record, word: str) -> bool:

@@ -19,7 +19,11 @@ FOLDERS = (
     "/etc/udev/rules.d", "/run/udev/rules.d", "/usr/local/lib/udev/rules.d", "/usr/lib/udev/rules.d",
     "/lib/udev/rules.d",
 )  # fmt: skip
-_TOKEN = re.compile(r'([A-Z_]+)(?:\{([^}]*)\})?\s*(==|!=|\+=|-=|:=|=)\s*([ei]{0,2})"((?:[^"\\]|\\.)*)"')
+_LONGEST_LINE = 16384
+"""What is longer, udev passes over (UTIL_LINE_SIZE)."""
+_TOKEN = re.compile(
+    r'(?<![A-Z_])([A-Z_]++)(?:\{([^}]*)\})?\s*(==|!=|\+=|-=|:=|=)\s*([ei]{0,2})"((?:[^"\\]|\\.)*)"'
+)
 _ECHO = re.compile(r"""echo\s+(?:-n\s+)?['"\\]*([\w.-]+)['"\\]*\s*>+\s*(\S+?)['"]*\s*(?:$|;|&&|'|")""")
 # What these files read is what the rules themselves may have changed since.
 _MOVING = ("queue/scheduler", "queue/nr_requests", "queue/read_ahead_kb", "device/queue_depth", "md/")
@@ -89,7 +93,7 @@ def parse_rules(text: str, path: str) -> Iterator[Rule]:
         if line.lstrip().startswith("#"):
             first = 0 if not kept else first
             continue
-        kept += line
+        kept = kept + line if len(kept) + len(line) <= _LONGEST_LINE else ""
         if kept.endswith("\\"):
             kept = kept[:-1]
             continue

@@ -102,6 +102,6 @@ class Database:
             yield
         except OSError as error:
             raise self.error(f"the {self.what} {self._path} cannot be opened: {error.strerror}") from error
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # its own message may hold what is damaged
             remedy = "; move it away and a new one is made" if "not a database" in str(error) else ""
             raise self.error(f"the {self.what} {self._path} cannot be used: {error}{remedy}") from error

@@ -118,7 +118,7 @@ def read_kept(text: str) -> Kept | None:
     """Return a capture's history, or None where the text is none."""
     try:
         return msgspec.json.decode(text, type=Kept)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None
 
 
