@@ -173,7 +173,7 @@ def _nothing(desk: _Desk, nothing: NothingToDo) -> int:
     elif desk.arguments.dry_run:
         return _print_plan(desk, Plan(title=NOTHING, subject="tuning", steps=(), notes=(nothing.sentence,)))
     else:
-        _print_json(nothing_dict(nothing))
+        print_json(nothing_dict(nothing))
     return 0
 
 

@@ -503,7 +503,7 @@ def round_of(seed: int) -> None:
     Raises:
         Exception: what came out of a parser and is not documented, with the input.
     """
-    dice = random.Random(seed)  # noqa: S311
+    dice = random.Random(seed)
     for name in PARSERS:
         for _ in range(EACH):
             try_parser(name, dice)
