@@ -23,7 +23,7 @@ def print_status(root: Root, form: str) -> int:
 
     0 all well, 1 degraded or attention, 2 failed, 3 cannot tell.
     """
-    console = Console(root)
+    console = Console(root, once=True)
     report = console.refresh()
     _print(_render(report, form))
     console.close()

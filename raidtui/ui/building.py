@@ -43,8 +43,13 @@ class Building(Repairs):
                 if await self.offer(made, survey.devices, title=title, right=right):
                     return
 
-    async def assemble(self, snapshot: Snapshot) -> None:
-        """Go the whole way of starting an array that is there and does not run."""
+    async def assemble(self, snapshot: Snapshot, uuid: str | None = None) -> None:
+        """Go the whole way of starting an array that is there and does not run.
+
+        Args:
+            snapshot: the host.
+            uuid: of the array that was chosen before, if one was.
+        """
         survey = await self.survey(snapshot)
         if survey is None:
             return
@@ -52,11 +57,13 @@ class Building(Repairs):
         if not found:
             self._app.main.say("no device has a superblock of an array that does not run", "plain")
             return
-        options = tuple(Option(key=str(number), words=each.words) for number, each in enumerate(found))
-        chosen = await self._app.push_screen_wait(Choice("Assemble which array?", options))
-        if not chosen:
-            return
-        array = found[int(chosen)]
+        array = next((each for each in found if uuid is not None and each.block.uuid == uuid), None)
+        if array is None:
+            options = tuple(Option(key=str(number), words=each.words) for number, each in enumerate(found))
+            chosen = await self._app.push_screen_wait(Choice("Assemble which array?", options))
+            if not chosen:
+                return
+            array = found[int(chosen)]
         made = await self.choose(
             f"How shall {array.block.label} start?", [_way(each) for each in ways(array, survey)]
         )

@@ -176,7 +176,7 @@ def body_lines(report: Report, array: Array, width: int) -> list[Line]:
     for finding in report.of(array):
         if finding.code in {"pending", "delayed"}:
             continue  # the progress line says so, with the reason
-        lines += _finding_lines(finding, width)
+        lines += finding_lines(finding, width)
     for lack in report.snapshot.lacks:
         if lack.part != "changes":  # the header says read-only
             parts = textwrap.wrap(visible(lack.sentence), width - 2)
@@ -237,7 +237,8 @@ def _uses(report: Report, array: Array, width: int) -> Iterator[Line]:
         yield [(fit(visible(" used: " + " · ".join(uses)), width), "plain")]
 
 
-def _finding_lines(finding: Finding, width: int) -> Iterator[Line]:
+def finding_lines(finding: Finding, width: int) -> Iterator[Line]:
+    """Yield a finding and its remedy, wrapped."""
     role = _SEVERITY_ROLES[finding.severity]
     glyph = {"accent": "i", "warn": GLYPHS["warn"], "bad": GLYPHS["bad"]}[role]
     for number, part in enumerate(textwrap.wrap(visible(finding.sentence), width - 5)):
