@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from raidtui.actions.limits import SYSTEM
 from raidtui.actions.target import base_of
 from raidtui.host.root import Happening, Root
+from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Phase
 from raidtui.model.event import Event, Kind, Tone
 from raidtui.model.finding import Finding, Health
@@ -60,7 +61,7 @@ class Report(Struct, frozen=True, kw_only=True):
     next_s: float
     exit_status: int
 
-    def of(self, array: Array) -> tuple[Finding, ...]:
+    def of(self, array: Array | AbsentArray) -> tuple[Finding, ...]:
         """Return the findings about an array, the worst first."""
         return tuple(finding for finding in self.findings if finding.subject == array.key)
 
@@ -80,11 +81,12 @@ class Console:
     Args:
         root: the host.
         journal: where writes are noted; the default for a live host is the system's, else none.
+        once: whether one report is wanted, with all that takes longer to read.
     """
 
-    def __init__(self, root: Root, *, journal: Journal | None = None) -> None:
+    def __init__(self, root: Root, *, journal: Journal | None = None, once: bool = False) -> None:
         self.root = root
-        self.sampler = Sampler(root)
+        self.sampler = Sampler(root, absent=True, patient=once)
         self.history = History()
         self.events: deque[Event] = deque(maxlen=_KEEP_EVENTS)
         self._journal = journal
@@ -169,11 +171,12 @@ class Console:
             if held is not None:
                 brakes[array.key] = held
         until = self.root.next_event_s()
-        pace_s = min(interval_s(snapshot), _PASSING_S / 3) if self._passing else interval_s(snapshot)
+        soon = self._passing or self.sampler.unsettled
+        pace_s = min(interval_s(snapshot), _PASSING_S / 3) if soon else interval_s(snapshot)
         return Report(
             snapshot=snapshot,
             findings=findings,
-            healths=healths_of(snapshot.arrays, findings),
+            healths=healths_of(snapshot, findings),
             estimates=estimates,
             brakes=brakes,
             speeds={array.key: self.history.speeds(array.key) for array in snapshot.arrays},

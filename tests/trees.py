@@ -7,7 +7,7 @@ those of kernel 7.2.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,9 +76,15 @@ class Stage(MemoryRoot):
         super().__init__(tree.files, links=tree.links, source=source)
         self.passed_s = 0.0
 
-    def show(self, tree: Tree, *, after_s: float = 1.0) -> None:
-        """Replace the whole host, ``after_s`` later."""
+    def show(self, tree: Tree, *, after_s: float = 1.0, pulled: Collection[str] = ()) -> None:
+        """Replace the whole host, ``after_s`` later.
+
+        A stopped array takes no disk with it: those of before are still there, but for ``pulled``.
+        """
+        disks = {path: data for path, data in self._files.items() if _is_of_a_disk(path, pulled)}
         self.drop("")
+        for path, data in disks.items():
+            self.put(path, data)
         for path, text in tree.files.items():
             self.put(path, text)
         self._links = dict(tree.links)
@@ -97,6 +103,16 @@ class Stage(MemoryRoot):
     def sampler(self) -> Sampler:
         """Return a sampler of this host by its own clock."""
         return Sampler(self, clock=self.clock)
+
+
+def _is_of_a_disk(path: str, pulled: Collection[str]) -> bool:
+    folder, _, name = path.removeprefix("/sys/class/block/").partition("/")
+    return (
+        path.startswith("/sys/class/block/")
+        and name == "dev"
+        and not folder.startswith("md")
+        and whole_disk(folder) not in pulled
+    )
 
 
 def host_tree(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
+from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Stale
 from raidtui.model.disk import Disk, DiskIo
 
@@ -47,6 +48,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
         md_loaded: whether /proc/mdstat is there.
         readable: whether it could be read; False makes every verdict "cannot tell".
         lacks: parts that could not be read.
+        absent: arrays that should run and do not; only where they were looked for.
     """
 
     taken_s: float
@@ -60,10 +62,15 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     lacks: tuple[Lack, ...] = ()
     stale: Stale | None = None
     io: Mapping[str, DiskIo] = field(default_factory=dict)
+    absent: tuple[AbsentArray, ...] = ()
 
     def array(self, key: str | None) -> Array | None:
         """Return the array with this key (UUID, or name where it has none)."""
         return next((each for each in self.arrays if each.key == key), None)
+
+    def absent_array(self, key: str | None) -> AbsentArray | None:
+        """Return the array with this key that should run and does not."""
+        return next((each for each in self.absent if each.key == key), None)
 
     @property
     def syncing(self) -> bool:

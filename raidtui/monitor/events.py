@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array, Member, Phase
 from raidtui.model.event import Event, Kind, Tone
 from raidtui.model.finding import Finding, Health
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.units import binary_size, counted, rate_mb_s
-from raidtui.monitor.health import by_subject, health_of
+from raidtui.monitor.health import by_subject, health_of, health_of_absent
 
 _PAUSES = {
     Phase.DELAYED: "delayed: another array on the same disks syncs",
@@ -39,7 +40,9 @@ def _diff(
     after = {array.key: array for array in new.arrays}
     for key, array in before.items():
         if key not in after and not _same_by_name(array, new.arrays):
-            yield _event(new, array, "stopped", Tone.WARN)
+            gone = new.absent_array(key)
+            if gone is None or gone.absence is not Absence.GONE:
+                yield _event(new, array, "stopped", Tone.WARN)
     for key, array in after.items():
         earlier = before.get(key) or _same_by_name(array, old.arrays)
         if earlier is None:
@@ -51,7 +54,31 @@ def _diff(
         if earlier is not array or own != own_before:
             old_health = health_of(earlier, own_before) if earlier else Health.OPTIMAL
             yield from _health_change(new, array, old_health, own)
+    yield from _diff_absent(old, new, new_own)
     yield from _diff_limits(old, new)
+
+
+def _diff_absent(old: Snapshot, new: Snapshot, findings: dict[str, list[Finding]]) -> Iterator[Event]:
+    for absent in new.absent:
+        before = old.absent_array(absent.key)
+        if before is None or (before.absence, before.count_words) != (absent.absence, absent.count_words):
+            yield _absent_event(new, absent, findings)
+    for absent in old.absent:
+        if new.absent_array(absent.key) is None and new.array(absent.key) is None:
+            text = "nothing of it is here any more" if absent.present else "is not named any more"
+            yield Event(at_s=new.taken_s, kind=Kind.KERNEL, subject=absent.title, text=text)
+
+
+def _absent_event(new: Snapshot, absent: AbsentArray, findings: dict[str, list[Finding]]) -> Event:
+    failed = health_of_absent(absent) is Health.FAILED
+    sentence = next((each.sentence for each in findings.get(absent.key, ())), absent.count_words)
+    return Event(
+        at_s=new.taken_s,
+        kind=Kind.HEALTH,
+        subject=absent.title,
+        text=f"failed: {sentence}" if failed else sentence,
+        tone=Tone.BAD if failed else Tone.WARN,
+    )
 
 
 def _same_by_name(array: Array, others: Sequence[Array]) -> Array | None:
@@ -189,6 +216,7 @@ def first_words(snapshot: Snapshot, findings: Sequence[Finding]) -> tuple[Event,
         if array.sync is not None:
             place = array.sync.percent or _PAUSES.get(array.sync.phase, array.sync.phase.value)
             words.append(_event(snapshot, array, f"{array.sync.action}: {place}", Tone.PLAIN))
+    words += [_absent_event(snapshot, absent, own) for absent in snapshot.absent]
     return tuple(words)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array, Phase
 from raidtui.model.finding import Finding, Health, Severity
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
@@ -46,6 +47,8 @@ def judge(
         if before is None or before[0] is not array:
             before = known[array.key] = (array, tuple(judge_array(array)))
         found += before[1]
+    for absent in snapshot.absent:
+        found.append(judge_absent(absent))
     if len(known) > len(snapshot.arrays):
         for key in known.keys() - {array.key for array in snapshot.arrays}:
             del known[key]
@@ -69,15 +72,25 @@ def by_subject(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
     return found
 
 
-def healths_of(arrays: Sequence[Array], findings: Sequence[Finding]) -> dict[str, Health]:
-    """Return the health of each array by its key."""
+def healths_of(snapshot: Snapshot, findings: Sequence[Finding]) -> dict[str, Health]:
+    """Return the health of each array by its key, also of those that do not run."""
     own = by_subject(findings)
-    return {key: health_of(array, own.get(key, ())) for array in arrays for key in (array.key,)}
+    found = {array.key: health_of(array, own.get(array.key, ())) for array in snapshot.arrays}
+    return found | {absent.key: health_of_absent(absent) for absent in snapshot.absent}
+
+
+def health_of_absent(absent: AbsentArray) -> Health:
+    """Return how it is about an array that does not run: one with all its members may have been stopped."""
+    if absent.absence is Absence.NOT_THERE:
+        return Health.FAILED if absent.wanted else Health.ATTENTION
+    if absent.absence is Absence.GONE or absent.complete is False:
+        return Health.FAILED
+    return Health.UNKNOWN if absent.complete is None else Health.ATTENTION
 
 
 def exit_status(snapshot: Snapshot, findings: Sequence[Finding]) -> int:
     """Return 0 all well, 1 degraded or attention, 2 failed, 3 cannot tell."""
-    healths = healths_of(snapshot.arrays, findings).values()
+    healths = healths_of(snapshot, findings).values()
     if Health.FAILED in healths:
         return 2
     if not snapshot.readable or Health.UNKNOWN in healths or _unread_lines(snapshot):
@@ -308,6 +321,51 @@ def _judge_mismatches(array: Array, sectors: str) -> Iterator[Finding]:
         "mismatches",
         f"the last check found {sectors}",
         "read the files and the kernel log; a repair rewrites parity, not the data" if parity else "",
+    )
+
+
+_NEVER_ANEW = "never create it anew"
+_ASSEMBLE = "assemble it: a in the console, or mdadm --assemble"
+
+
+def judge_absent(absent: AbsentArray) -> Finding:
+    """Return what there is to say about an array that does not run."""
+    health = health_of_absent(absent)
+    lost = [member.name for member in absent.members if not member.present]
+    there = [member.name for member in absent.present]
+    count = absent.count_words + (f" ({', '.join(there)})" if there else "")
+    old = [member.name for member in absent.members if member.events_behind > 1]
+    if old:
+        count += f"; {_and(old)} {'is' if len(old) == 1 else 'are'} behind the others"
+    if absent.absence is Absence.GONE:
+        code, sentence = "gone", f"is gone: it ended without having been stopped, {count}"
+        if lost:
+            sentence += f"; not there: {', '.join(lost)}"
+        remedy = f"bring back what is missing, then {_ASSEMBLE}; {_NEVER_ANEW}"
+    elif absent.absence is Absence.NOT_THERE:
+        code = "not-there"
+        sentence = f"does not run, and no member of it was found: {_and(absent.named_by)} names it"
+        remedy = "look for its disks; where it is not wanted any more, take that line out"
+    else:
+        code, sentence = "not-started", f"is not started: {count}"
+        if absent.raid_disks is None:
+            sentence = f"is not started: {count}, how many it has is not known"
+            remedy = f"ask as root; {_ASSEMBLE}"
+        elif health is Health.FAILED:
+            remedy = f"find the missing members, then {_ASSEMBLE}; {_NEVER_ANEW}"
+        else:
+            ignore = f"; ARRAY <ignore> UUID={absent.uuid} in mdadm.conf keeps it from being reported"
+            remedy = _ASSEMBLE + ignore
+        if absent.named_by:
+            sentence += f"; {_and(absent.named_by)} {'names' if len(absent.named_by) == 1 else 'name'} it"
+    severity = Severity.FAILED if health is Health.FAILED else Severity.ATTENTION
+    return Finding(
+        severity=severity,
+        code=code,
+        subject=absent.key,
+        name=absent.title,
+        sentence=sentence,
+        remedy=remedy,
     )
 
 

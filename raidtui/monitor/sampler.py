@@ -18,6 +18,7 @@ from raidtui.host.udev import DATA as UDEV_DATA
 from raidtui.model.array import Array, Phase, Stale
 from raidtui.model.disk import DiskIo
 from raidtui.model.snapshot import Host, Lack, Snapshot
+from raidtui.monitor.absent import AbsentArrays
 
 MDSTAT = "/proc/mdstat"
 _BLOCK = "/sys/class/block"
@@ -29,14 +30,24 @@ class Sampler:
     Args:
         root: where to read.
         clock: monotonic seconds.
+        absent: whether arrays that should run and do not are looked for.
+        patient: whether to wait for what mdadm says of them, for a report that is made once.
     """
 
-    def __init__(self, root: Root, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        root: Root,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        absent: bool = False,
+        patient: bool = False,
+    ) -> None:
         self._root = root
         self._clock = clock
         may_ask = not root.live or os.geteuid() == 0
         self._arrays = ArrayReader(root, use_mdadm=may_ask)
         self._disks = DiskReader(root)
+        self._absent = AbsentArrays(root, may_ask=may_ask, patient=patient) if absent else None
         self._host = Host(name=root.hostname, kernel=root.kernel, is_root=root.writable, source=root.source)
         self._tools = _tool_lacks(root)
         self._last: Snapshot | None = None
@@ -47,6 +58,13 @@ class Sampler:
         """Read a device, or everything, afresh next time: an event said that it changed."""
         self._arrays.forget(name)
         self._disks.forget(name)
+        if self._absent is not None:
+            self._absent.forget(name)
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether the next sample may show more though nothing tells of a change."""
+        return self._absent is not None and self._absent.unsettled
 
     def sample(self) -> Snapshot:
         """Read the host. Never raises for what it finds: what cannot be read is in ``lacks`` or ``stale``."""
@@ -54,10 +72,16 @@ class Sampler:
         try:
             text = self._root.read(MDSTAT, keep=True).decode("utf-8", "replace")
         except FileNotFoundError:
-            return self._remember(self._without_md(taken_s, clock_s))
+            return self._remember(self._with_absent(self._without_md(taken_s, clock_s)))
         except OSError as error:
             return self._remember(self._unreadable(taken_s, clock_s, error.strerror or str(error)))
-        return self._remember(self._whole(taken_s, clock_s, self._parse(text)))
+        return self._remember(self._with_absent(self._whole(taken_s, clock_s, self._parse(text))))
+
+    def _with_absent(self, snapshot: Snapshot) -> Snapshot:
+        if self._absent is None:
+            return snapshot
+        found = self._absent.read(snapshot.arrays, snapshot.taken_s, snapshot.clock_s)
+        return replace(snapshot, absent=found) if found else snapshot
 
     def _parse(self, text: str) -> Mdstat:
         """Parse mdstat, unless it reads as the last time.

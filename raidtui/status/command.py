@@ -27,7 +27,7 @@ def print_status(root: Root, form: str) -> int:
 
     0 all well, 1 degraded or attention, 2 failed, 3 cannot tell.
     """
-    console = Console(root)
+    console = Console(root, once=True)
     report = console.refresh()
     if form == "json":
         print_json(report_dict(report), indent=2)

@@ -7,6 +7,7 @@ from typing import Any
 
 import raidtui
 from raidtui.console import Report
+from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Member
 from raidtui.model.finding import Finding
 from raidtui.model.geometry import set_letters
@@ -33,6 +34,7 @@ def report_dict(report: Report) -> dict[str, Any]:
             "speed_limit_max_kib_s": snapshot.limits.max_kib_s,
         },
         "arrays": [_array(report, array) for array in snapshot.arrays],
+        "absent": [_absent(report, absent) for absent in snapshot.absent],
         "findings": [_finding(report, finding) for finding in report.findings],
         "lacks": [
             {"part": lack.part, "reason": lack.reason, "remedy": lack.remedy or None}
@@ -120,13 +122,39 @@ def _member(report: Report, member: Member, letters: Mapping[int, str]) -> dict[
     }
 
 
+def _absent(report: Report, absent: AbsentArray) -> dict[str, Any]:
+    return {
+        "state": absent.absence.value,
+        "health": report.healths[absent.key].word,
+        "path": absent.path,
+        "uuid": absent.uuid,
+        "label": absent.label,
+        "level": absent.level,
+        "raid_disks": absent.raid_disks,
+        "filled": absent.filled,
+        "members": [
+            {
+                "name": member.name,
+                "present": member.present,
+                "slot": member.slot,
+                "events_behind": member.events_behind,
+                "serial": member.serial,
+            }
+            for member in absent.members
+        ],
+        "named_by": list(absent.named_by),
+        "seen_s": None if absent.seen_s is None else round(absent.seen_s, 3),
+    }
+
+
 def _finding(report: Report, finding: Finding) -> dict[str, Any]:
     array = report.snapshot.array(finding.subject)
+    absent = report.snapshot.absent_array(finding.subject)
     return {
         "severity": finding.severity.word,
         "code": finding.code,
         "array": array.name if array else None,
-        "uuid": array.uuid if array else None,
+        "uuid": array.uuid if array else absent.uuid if absent else None,
         "sentence": f"{finding.name} {finding.sentence}",
         "remedy": finding.remedy or None,
     }

@@ -49,6 +49,40 @@ def metric_lines(report: Report) -> Iterator[str]:
     )
     for name, text, samples in families:
         yield from _family(name, text, samples)
+    yield from _absent_lines(report)
+
+
+def _absent_lines(report: Report) -> Iterator[str]:
+    """Yield the families of the arrays that should run and do not: they have no device to be told by."""
+    absent = report.snapshot.absent
+    families = (
+        (
+            "raidtui_md_absent_health",
+            "Verdict on an array that does not run, as raidtui_md_health.",
+            [(each, int(report.healths[each.key])) for each in absent],
+        ),
+        (
+            "raidtui_md_absent_members_present",
+            "Slots that members which are there fill.",
+            [(each, each.filled) for each in absent],
+        ),
+        (
+            "raidtui_md_absent_members_required",
+            "Slots of an array that does not run.",
+            [(each, each.raid_disks) for each in absent],
+        ),
+    )
+    for name, text, samples in families:
+        lines = [
+            f'{name}{{array="{_escape(each.title)}",uuid="{_escape(each.uuid or "")}",'
+            f'state="{each.absence.value}"}} {value}'
+            for each, value in samples
+            if value is not None
+        ]
+        if lines:
+            yield f"# HELP {name} {text}"
+            yield f"# TYPE {name} gauge"
+            yield from lines
 
 
 def _speeds(report: Report) -> Iterator[_Sample]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidtui.console import Report
+from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Phase, container_words
 from raidtui.model.event import Event
 from raidtui.model.finding import Health, Severity
@@ -21,6 +22,10 @@ def report_lines(report: Report) -> Iterator[str]:
     source = f" ({visible(host.source)})" if host.source else ""
     if not snapshot.readable and not snapshot.arrays:
         yield f"{name}{source}: cannot tell how the arrays are."
+    elif snapshot.absent:
+        runs, rest = len(snapshot.arrays), len(snapshot.absent)
+        verbs = "runs" if runs == 1 else "run", "does" if rest == 1 else "do"
+        yield f"{name}{source}: {counted(runs, 'array')} {verbs[0]}, {rest} {verbs[1]} not."
     elif not snapshot.arrays and any(lack.part == "/proc/mdstat" for lack in snapshot.lacks):
         why = "cannot tell how the arrays are" if snapshot.md_loaded else "no md array"
         yield f"{name}{source}: {why}."
@@ -30,6 +35,8 @@ def report_lines(report: Report) -> Iterator[str]:
         yield f"{name}{source}: {counted(len(snapshot.arrays), 'array')}."
     for array in snapshot.arrays:
         yield from _array_lines(report, array)
+    for absent in snapshot.absent:
+        yield from _absent_lines(report, absent)
     for lack in snapshot.lacks:
         yield visible(f"Not known: {lack.sentence}.")
 
@@ -43,6 +50,19 @@ def _array_lines(report: Report, array: Array) -> Iterator[str]:
     else:
         yield f"{title}{where} {_verdict(array, report.healths[array.key])}: {visible(_facts(array))}."
     yield from _sync_lines(report, array)
+    yield from _finding_lines(report, array)
+
+
+def _absent_lines(report: Report, absent: AbsentArray) -> Iterator[str]:
+    health = report.healths[absent.key]
+    facts = ", ".join((absent.level or "level unknown", absent.count_words))
+    title = visible(absent.title)
+    where = "" if title == absent.path else f" ({absent.path})"
+    yield visible(f"{title}{where} does not run and {_health_words(health)}: {facts}.")
+    yield from _finding_lines(report, absent)
+
+
+def _finding_lines(report: Report, array: Array | AbsentArray) -> Iterator[str]:
     for finding in report.of(array):
         if finding.code in {"pending", "delayed"}:
             continue  # the sync's line says so, with the reason
@@ -63,13 +83,15 @@ def _facts(array: Array) -> str:
 
 
 def _verdict(array: Array, health: Health) -> str:
-    if not array.active:
-        return "is not started"
+    return _health_words(health) if array.active else "is not started"
+
+
+def _health_words(health: Health) -> str:
     return "needs attention" if health is Health.ATTENTION else f"is {health.word}"
 
 
 def _clause(sentence: str) -> str:
-    return sentence if sentence.startswith(("is ", "has ")) else f"- {sentence}"
+    return sentence if sentence.startswith(("is ", "has ", "does ")) else f"- {sentence}"
 
 
 def _sync_lines(report: Report, array: Array) -> Iterator[str]:

@@ -250,7 +250,8 @@ class RaidApp(OrderlyApp):
             from raidtui.ui.building import Building  # noqa: PLC0415
 
             way = Building(self)
-            self.go(way.assemble(snapshot) if message.verb == "assemble" else way.zero(snapshot))
+            assemble = message.verb == "assemble"
+            self.go(way.assemble(snapshot, message.uuid) if assemble else way.zero(snapshot))
         elif message.array is not None:
             from raidtui.ui.repairs import Repairs  # noqa: PLC0415
 

@@ -18,6 +18,7 @@ from raidtui.ui.screens.build import TITLE, BuildScreen
 from raidtui.ui.screens.choose import Option
 from raidtui.ui.surveying import Surveying, surveying
 
+_ASSEMBLE = "Assemble which array?"
 _NONE_AT_REST = "no device has a superblock of an array that does not run"
 _NO_SUPERBLOCK = "no device has an md superblock"
 
@@ -63,12 +64,24 @@ class Building(Repairs):
                     return
                 self._app.main.arrays.expect(None)
 
-    async def assemble(self, snapshot: Snapshot) -> None:
-        """Go the whole way of starting an array that is there and does not run."""
+    async def assemble(self, snapshot: Snapshot, uuid: str | None = None) -> None:
+        """Go the whole way of starting an array that is there and does not run.
+
+        Args:
+            snapshot: the host.
+            uuid: of the array that was chosen before, if one was.
+        """
         with surveying(self._app, snapshot, desk.form_scope("assemble", None, snapshot)) as found:
             if found is None:
                 return
-            uuid = await self.row(found, "Assemble which array?", _at_rest, nothing=_NONE_AT_REST)
+            if uuid is not None:
+                survey = await found.read(_ASSEMBLE)
+                if survey is None:
+                    return
+                if all(each.block.uuid != uuid for each in arrays_at_rest(survey)):
+                    uuid = None
+            if uuid is None:
+                uuid = await self.row(found, _ASSEMBLE, _at_rest, nothing=_NONE_AT_REST)
             at_rest = {each.block.uuid: each for each in arrays_at_rest(found.survey())}
             array = at_rest.get(uuid) if uuid else None
             made: Made = None

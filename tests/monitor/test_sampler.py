@@ -312,7 +312,7 @@ def test_odd_array_that_was_never_read() -> None:
     assert (known.name, odd.name, odd.understood, odd.active) == ("md126", "md127", False, True)
     assert (odd.level, odd.label, len(odd.members)) == ("raid10", "data", 4)  # as sysfs and udev have it
     findings = judge(snapshot)
-    assert healths_of(snapshot.arrays, findings)[odd.key] is Health.UNKNOWN
+    assert healths_of(snapshot, findings)[odd.key] is Health.UNKNOWN
     assert [finding.code for finding in findings] == ["not-understood"]
     assert [lack.reason for lack in snapshot.lacks] == ["md127: unknown state 'odd'"]
     assert exit_status(snapshot, judge(snapshot)) == 3

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from raidtui.console import Console
+from raidtui.host.memory_root import MemoryRoot
 from raidtui.status.prometheus import metric_lines
+from tests.members import TWO
 from tests.trees import Syncing, Tree, host_tree, inactive, raid0, raid1, raid5, raid6, raid10
 
 TREE = host_tree(
@@ -125,6 +127,16 @@ def test_each_sync_is_one_of_five_states() -> None:
         raid6(sync=Syncing(action="resync", waiting="PENDING"), read_only="auto-read-only"),
     )
     assert states_of(lines_of(tree)) == {"md127 resync", "md126 check", "md125 recovering", "md124 resync"}
+
+
+def test_an_array_that_does_not_run() -> None:
+    labels = '{array="old",uuid="fbbb2b1c:6dbccfed:d429a0ed:a9ec20ed",state="not-started"}'
+    lines = list(metric_lines(Console(MemoryRoot(TWO)).refresh()))
+    assert [line for line in lines if not line.startswith("#")] == [
+        f"raidtui_md_absent_health{labels} 4",
+        f"raidtui_md_absent_members_present{labels} 2",
+        f"raidtui_md_absent_members_required{labels} 3",
+    ]
 
 
 def test_no_array_has_no_metrics() -> None:

@@ -17,6 +17,7 @@ from raidtui.host.root import Root
 from raidtui.monitor.sampler import MDSTAT
 from raidtui.status.json_form import report_dict
 from tests.captures import ALL_CAPTURES, capture_text
+from tests.members import TWO
 from tests.trees import Syncing, container, host_tree, inactive, raid0, raid1, raid5, raid6, raid10
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -110,6 +111,32 @@ def test_a_report_without_mdstat() -> None:
     check(report)
     assert report["exit_status"] == 3
     assert report["host"]["readable"] is False
+
+
+def test_arrays_that_do_not_run() -> None:
+    named = {"/etc/fstab": "/dev/md/shelf /mnt ext4 noauto 0 0\n"}
+    report = as_printed(MemoryRoot(TWO | named))
+    check(report)
+    assert report["exit_status"] == 2
+    old, shelf = report["absent"]
+    assert [member.pop("name") for member in old.pop("members")] == ["sda", "sdc"]
+    assert old == {
+        "state": "not-started",
+        "health": "failed",
+        "path": "/dev/md/old",
+        "uuid": "fbbb2b1c:6dbccfed:d429a0ed:a9ec20ed",
+        "label": "old",
+        "level": "raid5",
+        "raid_disks": 3,
+        "filled": 2,
+        "named_by": [],
+        "seen_s": None,
+    }
+    assert (shelf["state"], shelf["health"], shelf["uuid"]) == ("not-there", "attention", None)
+    assert [(each["code"], each["array"], each["uuid"]) for each in report["findings"]] == [
+        ("not-started", None, old["uuid"]),
+        ("not-there", None, None),
+    ]
 
 
 def test_a_stale_array() -> None:

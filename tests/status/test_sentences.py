@@ -10,6 +10,7 @@ from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.root import Root
 from raidtui.model.event import Event, Kind
 from raidtui.status.sentences import event_line, report_lines
+from tests.members import TWO
 from tests.trees import (
     ArraySpec,
     Stage,
@@ -39,6 +40,23 @@ def test_nothing_is_wrong() -> None:
         "data (/dev/md127) is optimal: raid10, near=2, chunk 32K, 420 GiB, 4 of 4 members in sync.",
         "root (/dev/md126) is optimal: raid1, 210 GiB, 2 of 2 members in sync.",
         "scratch (/dev/md123) is optimal: raid0, chunk 512K, 420 GiB.",
+    ]
+
+
+FIND = (
+    "find the missing members, then assemble it: a in the console, or mdadm --assemble; never create it anew"
+)
+
+
+def test_an_array_that_does_not_run() -> None:
+    root = host_tree(raid1()).root()
+    for path, text in TWO.items():
+        root.put(path, text)
+    assert sentences(root) == [
+        "nas: 1 array runs, 1 does not.",
+        "root (/dev/md126) is optimal: raid1, 210 GiB, 2 of 2 members in sync.",
+        "old (/dev/md/old) does not run and is failed: raid5, 2 of 3 members present.",
+        f"  Failed: old is not started: 2 of 3 members present (sda, sdc). To do: {FIND}.",
     ]
 
 

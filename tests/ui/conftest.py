@@ -22,9 +22,11 @@ _LOOKS = 400
 def staged_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A root that has a clock is sampled by it."""
 
-    def sampler(root: Root) -> Sampler:
+    def sampler(root: Root, *, absent: bool = False, patient: bool = False) -> Sampler:
         clock = getattr(root, "clock", None)
-        return Sampler(root) if clock is None else Sampler(root, clock=clock)
+        if clock is None:
+            return Sampler(root, absent=absent, patient=patient)
+        return Sampler(root, clock=clock, absent=absent, patient=patient)
 
     monkeypatch.setattr("raidtui.console.Sampler", sampler)
     monkeypatch.setattr(Input, "cursor_blink", False)

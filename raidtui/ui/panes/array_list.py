@@ -9,8 +9,8 @@ from msgspec import Struct
 from textual import events
 from textual.binding import BindingType
 
-from raidtui.model.array import Array
 from raidtui.ui.commands import DOWN, UP
+from raidtui.ui.present.rows import Listed
 from raidtui.ui.widgets.lines import ScrollLines
 
 
@@ -27,7 +27,7 @@ class Chosen(Struct, frozen=True, kw_only=True):
 
 
 def keep_choice(
-    before: Chosen, shown: Sequence[Array], listed: Sequence[Array], *, is_there: bool = False
+    before: Chosen, shown: Sequence[Listed], listed: Sequence[Listed], *, is_there: bool = False
 ) -> Chosen:
     """Return the choice among the arrays that are shown now.
 

@@ -15,6 +15,7 @@ from textual.timer import Timer
 from raidtui.actions.limits import plan_limits
 from raidtui.console import Report, limit_path
 from raidtui.first_frame import SMALLEST
+from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array
 from raidtui.model.brief import Line, brief_line
 from raidtui.model.plan import Harm, Plan, Refusal
@@ -23,8 +24,9 @@ from raidtui.ui.commands import ARRAYS, Command
 from raidtui.ui.key_order import expect_form, refused
 from raidtui.ui.panes.array_list import ArrayList, Chosen, keep_choice
 from raidtui.ui.panes.offers import offers, plan_of
+from raidtui.ui.present.absent import absent_body_lines, absent_head_lines
 from raidtui.ui.present.detail import body_lines, head_lines, unit_lines
-from raidtui.ui.present.rows import brief_of, matches, ordered, shared_titles
+from raidtui.ui.present.rows import Listed, brief_of, matches, ordered, shared_titles
 from raidtui.ui.widgets.lines import Lines, ScrollLines
 from raidtui.ui.widgets.slider import Slider
 
@@ -53,10 +55,12 @@ class ArraysPane(Vertical):
     class RepairWanted(Message):
         """A verb that changes members or the array itself; some are about devices, and no array."""
 
-        def __init__(self, verb: str, array: Array | None) -> None:
+        def __init__(self, verb: str, array: Array | None, uuid: str | None = None) -> None:
             super().__init__()
             self.verb = verb
             self.array = array
+            self.uuid = uuid
+            """Of the array that is chosen and does not run."""
 
     class Said(Message):
         """A sentence for the message line."""
@@ -76,7 +80,7 @@ class ArraysPane(Vertical):
         self._gone: str | None = None  # was chosen when it was stopped; nothing else was chosen since
         self.system_scope = False
         self.wanted_text = ""
-        self._listed: list[Array] = []
+        self._listed: list[Listed] = []
         self._known_rows: dict[str, tuple[tuple[object, ...], Line]] = {}
         self._settle: Timer | None = None
         self.acting = False
@@ -102,6 +106,11 @@ class ArraysPane(Vertical):
         """The chosen array."""
         return self.report.snapshot.array(self.chosen) if self.report else None
 
+    @property
+    def absent(self) -> AbsentArray | None:
+        """The chosen array where it is one that does not run."""
+        return self.report.snapshot.absent_array(self.chosen) if self.report else None
+
     def show_report(self, report: Report) -> None:
         """Draw a report. What is equal is not drawn again."""
         self.report = report
@@ -116,11 +125,12 @@ class ArraysPane(Vertical):
         """Choose an array as soon as it is there, unless another one is chosen meanwhile."""
         self._expected = key
 
-    def _keep(self, shown: list[Array]) -> None:
+    def _keep(self, shown: list[Listed]) -> None:
         if self._expected is not None and any(array.key == self._expected for array in shown):
             self.chosen, self._gone, self._expected = self._expected, None, None
         before = Chosen(key=self.chosen, gone=self._gone)
-        now = keep_choice(before, shown, self._listed, is_there=self.array is not None)
+        is_there = self.array is not None or self.absent is not None
+        now = keep_choice(before, shown, self._listed, is_there=is_there)
         self.chosen, self._gone = now.key, now.gone
 
     def redraw(self) -> None:
@@ -135,10 +145,13 @@ class ArraysPane(Vertical):
         self.rows.show(lines or self._nothing(report), selected=selected)
         if selected is not None:
             self.rows.keep_in_view(selected)
-        array = self.array
-        self.head.display = self.body.display = array is not None
+        array, absent = self.array, self.absent
+        self.head.display = self.body.display = array is not None or absent is not None
         if array is None:
             self.low.display = self.high.display = False
+            if absent is not None:
+                self.head.show(absent_head_lines(report, absent, width))
+                self.body.show(absent_body_lines(report, absent, width))
             return
         tall = height >= 36
         self.head.show(head_lines(report, array, width, 6 if tall else 1))
@@ -148,7 +161,7 @@ class ArraysPane(Vertical):
             self.body.scroll_home(animate=False)
         self.body.show([*unit_lines(array, width), *body_lines(report, array, width, self.keymap)])
 
-    def _row(self, report: Report, array: Array, width: int, shared: frozenset[str]) -> Line:
+    def _row(self, report: Report, array: Listed, width: int, shared: frozenset[str]) -> Line:
         """Return an array's row; one of which nothing changed is not made again."""
         stale = report.snapshot.stale is not None
         facts = (
@@ -166,7 +179,7 @@ class ArraysPane(Vertical):
         return known[1]
 
     def _nothing(self, report: Report) -> list[Line]:
-        if self.wanted_text and report.snapshot.arrays:
+        if self.wanted_text and (report.snapshot.arrays or report.snapshot.absent):
             return [[(f" No array holds {visible(self.wanted_text)!r}. Esc shows all.", "plain")]]
         if not report.snapshot.readable:
             reason = report.snapshot.lacks[0].sentence if report.snapshot.lacks else ""
@@ -292,7 +305,8 @@ class ArraysPane(Vertical):
             self.post_message(self.Said(refusal.sentence))
         else:
             expect_form(self)
-            self.post_message(self.RepairWanted(verb, self.array))
+            absent = self.absent
+            self.post_message(self.RepairWanted(verb, self.array, absent.uuid if absent else None))
 
     def action_limits(self) -> None:
         """Go to the max slider."""

@@ -207,7 +207,7 @@ def body_lines(
     for finding in report.of(array):
         if finding.code in {"pending", "delayed"}:
             continue  # the progress line says so, with the reason
-        lines += _finding_lines(finding, remedy_words(finding, array, keymap or {}), width)
+        lines += finding_lines(finding, remedy_words(finding, array, keymap or {}), width)
     for lack in report.snapshot.lacks:
         if lack.part != "changes":  # the header says read-only
             lines += _wrapped(lack.sentence, width, "dim")
@@ -329,7 +329,8 @@ def remedy_words(finding: Finding, array: Array, keymap: Mapping[str, str]) -> s
     return finding.remedy
 
 
-def _finding_lines(finding: Finding, remedy: str, width: int) -> Iterator[Line]:
+def finding_lines(finding: Finding, remedy: str, width: int) -> Iterator[Line]:
+    """Yield a finding and its remedy, wrapped."""
     role = _SEVERITY_ROLES[finding.severity]
     glyph = {"accent": "i", "warn": GLYPHS["warn"], "bad": GLYPHS["bad"]}[role]
     for number, part in enumerate(textwrap.wrap(visible(finding.sentence), width - 5)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from raidtui.console import Report
+from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array, Phase
 from raidtui.model.brief import RANKS, Brief
 from raidtui.model.finding import Health
@@ -19,24 +20,32 @@ _ROLES = {
 }
 
 
-def ordered(report: Report) -> list[Array]:
+Listed = Array | AbsentArray
+"""What has a row: an array that runs, or one that should."""
+
+
+def ordered(report: Report) -> list[Listed]:
     """Return the arrays as they are listed: what is broken first, the optimal ones last."""
-    return sorted(report.snapshot.arrays, key=lambda array: RANKS[state_of(report, array)[0]])
+    listed: list[Listed] = [*report.snapshot.absent, *report.snapshot.arrays]
+    return sorted(listed, key=lambda array: RANKS[state_of(report, array)[0]])
 
 
 def shared_titles(report: Report) -> frozenset[str]:
     """Return the titles that more than one array has: there, the kernel's name is shown too."""
     seen: set[str] = set()
     shared: set[str] = set()
-    for array in report.snapshot.arrays:
+    listed: list[Listed] = [*report.snapshot.absent, *report.snapshot.arrays]
+    for array in listed:
         (shared if array.title in seen else seen).add(array.title)
     return frozenset(shared)
 
 
-def state_of(report: Report, array: Array) -> tuple[str, str]:
+def state_of(report: Report, array: Listed) -> tuple[str, str]:
     """Return (role, word) of an array's state."""
     health = report.healths[array.key]
     role = _ROLES[health]
+    if isinstance(array, AbsentArray):
+        return role, "failed" if health is Health.FAILED else "stopped"
     sync = array.sync
     if not array.active:
         return ("ok", "container") if array.is_container else ("bad", "inactive")
@@ -55,9 +64,15 @@ def state_of(report: Report, array: Array) -> tuple[str, str]:
     return role, health.word
 
 
-def brief_of(report: Report, array: Array, shared: Collection[str] = ()) -> Brief:
+def brief_of(report: Report, array: Listed, shared: Collection[str] = ()) -> Brief:
     """Return an array's row; ``shared`` as from ``shared_titles``."""
     role, word = state_of(report, array)
+    if isinstance(array, AbsentArray):
+        absent = Brief(array.title, role, word)
+        absent.level = array.level or ""
+        absent.layout = layout_short(array.level, array.layout)
+        absent.note = absence_words(array)
+        return absent
     if report.snapshot.stale is not None and role != "bad":
         role = "unknown"  # that is how it was
     brief = Brief(array.title, role, word)
@@ -76,6 +91,14 @@ def brief_of(report: Report, array: Array, shared: Collection[str] = ()) -> Brie
     return brief
 
 
+def absence_words(absent: AbsentArray) -> str:
+    """Return why an array has no line in /proc/mdstat, with what is left of it."""
+    if absent.absence is Absence.NOT_THERE:
+        return "does not run, no member found"
+    word = "gone" if absent.absence is Absence.GONE else "not started"
+    return f"{word}: {absent.count_words.replace(' present', '')}"
+
+
 def _note(array: Array) -> str:
     if not array.active and not array.is_container:
         total = f" of {array.raid_disks}" if array.raid_disks else ""
@@ -91,14 +114,18 @@ def _note(array: Array) -> str:
 def counts_of(report: Report) -> dict[tuple[str, str], int]:
     """Return {(role, word): how many arrays} for the header."""
     counts: dict[tuple[str, str], int] = {}
-    for array in report.snapshot.arrays:
+    for array in ordered(report):
         state = state_of(report, array)
         counts[state] = counts.get(state, 0) + 1
     return counts
 
 
-def matches(array: Array, text: str) -> bool:
+def matches(array: Listed, text: str) -> bool:
     """Whether a text is in an array's names, level, state or members (case does not matter)."""
+    if isinstance(array, AbsentArray):
+        found = [array.path, array.title, array.level or "", array.uuid or "", array.absence.value]
+        found += [member.name for member in array.members]
+        return any(text.lower() in word.lower() for word in found)
     words = [array.name, array.title, array.level or "", array.array_state or "", array.uuid or ""]
     words += [member.name for member in array.members]
     if array.sync is not None:

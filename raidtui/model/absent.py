@@ -1,0 +1,103 @@
+"""Arrays that should run and do not: no line of /proc/mdstat tells of them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from raidtui.model.units import counted
+
+
+class Absence(StrEnum):
+    """Why an array is not among those that run."""
+
+    GONE = "gone"
+    """It was seen running, and ended because too few of its members were left."""
+    NOT_STARTED = "not-started"
+    """Members of it are there, and no array runs of them."""
+    NOT_THERE = "not-there"
+    """A file names it, and nothing of it was found."""
+
+
+class AbsentMember(Struct, frozen=True, kw_only=True):
+    """One member of an array that does not run.
+
+    Args:
+        name: the kernel's name of the device, now or when it was seen last.
+        present: whether the device is there, with its superblock.
+        slot: its place in the array; None for spares and where it is not known.
+        role: what it was when the array was seen last: in_sync, rebuilding, faulty; "" where it was not seen.
+        events_behind: how many events its superblock is behind the newest; its data are old where above 1.
+        serial: of the disk that it lies on.
+    """
+
+    name: str
+    present: bool
+    slot: int | None = None
+    role: str = ""
+    events_behind: int = 0
+    serial: str | None = None
+
+
+class AbsentArray(Struct, frozen=True, kw_only=True):
+    """An array that does not run.
+
+    Args:
+        path: the node that a file names, or that it had, or would have.
+        raid_disks: its slots; None where that is not known (superblocks are read as root).
+        filled: how many slots the members fill that are there and up to date; None where it is not known.
+        named_by: the files that name it, with the line: "/etc/fstab, line 3".
+        wanted: whether one of these wants it at boot (not ``noauto``).
+        seen_s: epoch seconds when it was seen running last in this session; None: it was not.
+    """
+
+    absence: Absence
+    path: str
+    uuid: str | None = None
+    label: str | None = None
+    level: str | None = None
+    layout: int | None = None
+    raid_disks: int | None = None
+    filled: int | None = None
+    members: tuple[AbsentMember, ...] = ()
+    named_by: tuple[str, ...] = ()
+    wanted: bool = False
+    seen_s: float | None = None
+
+    @property
+    def key(self) -> str:
+        """What tells it from all others: the UUID where it is known."""
+        return self.uuid or self.path
+
+    @property
+    def title(self) -> str:
+        """The name for the eye."""
+        return self.label or self.path.rpartition("/")[2] or self.key[:8]
+
+    @property
+    def name(self) -> str:
+        """The kernel's name that it had or would have, where that is known; for telling rows apart."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def complete(self) -> bool | None:
+        """Whether all its members are there; None where that is not known."""
+        if self.absence is Absence.NOT_THERE:
+            return False
+        if self.filled is None or self.raid_disks is None:
+            return None
+        return self.filled >= self.raid_disks
+
+    @property
+    def present(self) -> tuple[AbsentMember, ...]:
+        """The members that are there."""
+        return tuple(member for member in self.members if member.present)
+
+    @property
+    def count_words(self) -> str:
+        """How many members are there: "2 of 3 members present"; never a number that is not known."""
+        if self.filled is not None and self.raid_disks is not None:
+            return f"{self.filled} of {counted(self.raid_disks, 'member')} present"
+        there = counted(len(self.present), "member")
+        return f"{there} present" if self.raid_disks is None else f"{there} present of {self.raid_disks}"
