@@ -52,7 +52,7 @@ def plan_locate(survey: Survey, name: str, *, on: bool = True) -> Plan | Refusal
         return refusal
     device = survey.devices.get(name)
     if device is None:
-        return Refusal(why=f"there is no device {name}")
+        return Refusal(code="not-found", why=f"there is no device {name}")
     disk = device.disk
     begin, end = _light(device, on=True), _light(device, on=False)
     return Plan(

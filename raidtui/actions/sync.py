@@ -69,13 +69,19 @@ def _whole(snapshot: Snapshot, key: str | None) -> Array | Refusal:
     if isinstance(array, Refusal):
         return array
     if array.sync is not None and array.sync.phase is not Phase.FROZEN:
-        return Refusal(why=f"a {array.sync.action} is there already", remedy="wait for it, or cancel it")
+        return Refusal(
+            code="busy", why=f"a {array.sync.action} is there already", remedy="wait for it, or cancel it"
+        )
     if array.sync_action == "frozen":
-        return Refusal(why=f"{array.title} is frozen", remedy="resume it first (p)")
+        return Refusal(code="wrong-state", why=f"{array.title} is frozen", remedy="resume it first (p)")
     if array.degraded:
-        return Refusal(why="a check needs all members", remedy="replace the missing one first")
+        return Refusal(
+            code="wrong-state", why="a check needs all members", remedy="replace the missing one first"
+        )
     if array.read_only == "read-only":
-        return Refusal(why=f"{array.title} is read-only", remedy=f"mdadm --readwrite {array.path}")
+        return Refusal(
+            code="wrong-state", why=f"{array.title} is read-only", remedy=f"mdadm --readwrite {array.path}"
+        )
     return array
 
 
@@ -103,8 +109,10 @@ def plan_cancel(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
         return array
     if array.sync is None or array.sync.action not in _CHECKS:
         if array.sync is not None:
-            return Refusal(why=f"a {array.sync.action} cannot be cancelled", remedy="p pauses it")
-        return Refusal(why="no check runs")
+            return Refusal(
+                code="wrong-state", why=f"a {array.sync.action} cannot be cancelled", remedy="p pauses it"
+            )
+        return Refusal(code="wrong-state", why="no check runs")
     return Plan(
         title=f"{array.sync.action} cancelled",
         subject=array.title,
@@ -122,9 +130,9 @@ def plan_pause(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
         return array
     sync = array.sync
     if array.sync_action == "frozen":
-        return Refusal(why=f"{array.title} is frozen already", remedy="p resumes it")
+        return Refusal(code="nothing-to-do", why=f"{array.title} is frozen already", remedy="p resumes it")
     if sync is None:
-        return Refusal(why="nothing runs that could be paused")
+        return Refusal(code="wrong-state", why="nothing runs that could be paused")
     if sync.action in _CHECKS:
         return Plan(
             title=f"{sync.action} paused",
@@ -165,7 +173,7 @@ def plan_resume(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
             steps=(array_step(array, "sync_action", action, f"from sector {array.sync_min_sectors} on"),),
             undo=(array_step(array, "sync_action", "idle", "pause it again"),),
         )
-    return Refusal(why=f"{array.title} is not paused")
+    return Refusal(code="wrong-state", why=f"{array.title} is not paused")
 
 
 def is_paused(array: Array) -> bool:
@@ -178,12 +186,14 @@ def _target(snapshot: Snapshot, key: str | None) -> Array | Refusal:
         return refusal
     array = snapshot.array(key)
     if array is None:
-        return Refusal(why="no array is chosen" if key is None else "the array is gone")
+        return Refusal(code="not-found", why="no array is chosen" if key is None else "the array is gone")
     if array.stale is not None:
-        return Refusal(why=f"{array.title} cannot be read now: {array.stale.reason}")
+        return Refusal(code="unknown", why=f"{array.title} cannot be read now: {array.stale.reason}")
     if not array.active:
-        return Refusal(why=f"{array.title} is inactive", remedy="start it first")
+        return Refusal(code="wrong-state", why=f"{array.title} is inactive", remedy="start it first")
     if array.sync_action is None:
         level = array.level or "this array"
-        return Refusal(why=f"{level} has no redundancy: there is nothing to sync or check")
+        return Refusal(
+            code="unsupported", why=f"{level} has no redundancy: there is nothing to sync or check"
+        )
     return array

@@ -140,5 +140,7 @@ class Survey(Struct, frozen=True, kw_only=True):
         """Return which of these tools is not installed, and how to get it, or None."""
         for tool in tools:
             if tool in self.missing:
-                return Refusal(why=f"{tool} is not installed", remedy=f"apt install {PACKAGES[tool]}")
+                return Refusal(
+                    code="no-tool", why=f"{tool} is not installed", remedy=f"apt install {PACKAGES[tool]}"
+                )
         return None

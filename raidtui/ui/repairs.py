@@ -187,7 +187,7 @@ class Repairs:
             made = [plan_replace(survey, array, name, new, destroys=labels_on(survey, new)) for new in news]
             return next(
                 (each for each in made if isinstance(each, Plan)),
-                made[0] if made else Refusal(why="no device"),
+                made[0] if made else Refusal(code="not-found", why="no device"),
             )
 
         options = tuple(each.option for each in _members(survey, array, first))

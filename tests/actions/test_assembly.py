@@ -50,7 +50,9 @@ def test_a_member_that_is_missing() -> None:
         *("normal", "read-only", "degraded, read-only", "degraded (--run)"),
     ]
     assert made("normal", found, host=host) == Refusal(
-        why="media has 3 members, 2 are given", remedy="name all, or start it degraded with --run"
+        code="invalid",
+        why="media has 3 members, 2 are given",
+        remedy="name all, or start it degraded with --run",
     )
     plan = made("degraded, read-only", found, host=host)
     assert isinstance(plan, Plan)

@@ -178,7 +178,7 @@ def plan_profile(
                 asked.append(Asked(subject=subject.name, knob=knob, value=meant[0]))
                 anew = anew or (knob == "scheduler" and words == ("default",))
     if not asked:
-        return Refusal(why=f"everything is as {profile.name} has it already")
+        return Refusal(code="nothing-to-do", why=f"everything is as {profile.name} has it already")
     items = [Item(subject=each.subject, knob=each.knob, value=each.value) for each in asked]
     plan = plan_keep(snapshot, tuning, items) if keep else plan_set(snapshot, tuning, asked)
     if isinstance(plan, Refusal):
