@@ -111,7 +111,9 @@ class Tuner:
             before: the values that it was made from.
         """
         if not self._root.live and any(step.argv or step.content is not None for step in plan.steps):
-            return Refusal(why="this needs a real host: a simulated one has neither files nor tools")
+            return Refusal(
+                code="not-here", why="this needs a real host: a simulated one has neither files nor tools"
+            )
         outcome = run_plan(self._root, plan, self.journal)
         return self.take(outcome, snapshot, before)
 
@@ -131,7 +133,11 @@ class Tuner:
     def last(self) -> Done | Refusal:
         """Return what was done last, of this run or another since the boot."""
         done = self.record.load()
-        return done[-1] if done else Refusal(why="nothing was changed since the boot that could be undone")
+        return (
+            done[-1]
+            if done
+            else Refusal(code="nothing-to-do", why="nothing was changed since the boot that could be undone")
+        )
 
     def left(self, tuning: Tuning) -> Plan | None:
         """Return the plan that puts back what this run changed for now and stands, or None.

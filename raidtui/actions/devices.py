@@ -39,14 +39,18 @@ def refuse_member(name: str, survey: Survey) -> Refusal | None:
     """Return of which array a device is a member, or None."""
     for array in survey.snapshot.arrays:
         if any(member.name == name for member in array.members):
-            return Refusal(why=f"{name} is a member of {array.title}", remedy="choose a free device")
+            return Refusal(
+                code="in-use", why=f"{name} is a member of {array.title}", remedy="choose a free device"
+            )
     return None
 
 
 def _refuse_use(device: Device, survey: Survey) -> Refusal | None:
     name = device.disk.name
     if device.disk.users:
-        return Refusal(why=f"{name} is in use: {device.disk.users}", remedy="choose a free device")
+        return Refusal(
+            code="in-use", why=f"{name} is in use: {device.disk.users}", remedy="choose a free device"
+        )
     for use in device.disk.uses:
         if use.kind != "partition":
             continue
@@ -56,11 +60,15 @@ def _refuse_use(device: Device, survey: Survey) -> Refusal | None:
         part = part or survey.snapshot.disks.get(use.what)
         if part is not None and part.users:
             return Refusal(
-                why=f"{name} has a partition in use: {use.what}, {part.users}", remedy="choose a free device"
+                code="in-use",
+                why=f"{name} has a partition in use: {use.what}, {part.users}",
+                remedy="choose a free device",
             )
     if device.busy:
         return Refusal(
-            why=f"{name}: {device.busy}", remedy=f"see who: lsblk {device.path}; fuser -v {device.path}"
+            code="in-use",
+            why=f"{name}: {device.busy}",
+            remedy=f"see who: lsblk {device.path}; fuser -v {device.path}",
         )
     return None
 
@@ -68,12 +76,18 @@ def _refuse_use(device: Device, survey: Survey) -> Refusal | None:
 def _refuse_unfit(device: Device) -> Refusal | None:
     name = device.disk.name
     if device.read_only:
-        return Refusal(why=f"{name} is read-only", remedy="choose a device that can be written to")
+        return Refusal(
+            code="wrong-state", why=f"{name} is read-only", remedy="choose a device that can be written to"
+        )
     if device.disk.size_bytes is None:
-        return Refusal(why=f"the kernel does not say how large {name} is", remedy="choose another device")
+        return Refusal(
+            code="unknown", why=f"the kernel does not say how large {name} is", remedy="choose another device"
+        )
     if device.disk.size_bytes < _LEAST_BYTES:
         size, least = binary_size(device.disk.size_bytes), binary_size(_LEAST_BYTES)
-        return Refusal(why=f"{name} is too small: {size}", remedy=f"a member needs at least {least}")
+        return Refusal(
+            code="too-small", why=f"{name} is too small: {size}", remedy=f"a member needs at least {least}"
+        )
     return None
 
 
@@ -84,6 +98,7 @@ def _refuse_named(device: Device, survey: Survey) -> Refusal | None:
         for place in survey.named:
             if name in place.devices:
                 return Refusal(
+                    code="in-use",
                     why=f"{name} is named in {place.path}, line {place.line}",
                     remedy="take that line out first, if the device is really free",
                 )
@@ -95,6 +110,7 @@ def _refuse_foreign(device: Device, survey: Survey) -> Refusal | None:
         use = foreign_use(each)
         if use is not None:
             return Refusal(
+                code="in-use",
                 why=f"{each.disk.name} holds {use_words(use)}",
                 remedy=f"if nobody needs it any more: wipefs --all {each.path}",
             )
@@ -111,6 +127,7 @@ def _refuse_former(device: Device, survey: Survey, former_of: str | None) -> Ref
             if array.uuid == old.uuid:
                 name = each.disk.name
                 return Refusal(
+                    code="in-use",
                     why=f"{name} was a member of {array.title}, which is there as {array.name}",
                     remedy=f"re-add it there, or wipe it first: raidtui plan zero-superblock {name}",
                 )
@@ -183,6 +200,7 @@ def refuse_old_arrays(
         be = "is a member" if len(paths) == 1 else "are members"
         others = " and its other members" if len(paths) < (block.raid_disks or 0) else ""
         return Refusal(
+            code="needs-confirmation",
             why=f"{names} {be} of {array_words(block)}, which does not run",
             remedy=f"assemble it instead? raidtui plan assemble {' '.join(paths)}{others};"
             f" {_give_words(block, survey)}",
@@ -212,6 +230,7 @@ def refuse_needed(device: Device, survey: Survey) -> Refusal | None:
     if before is not None and (before < 0 or (after is not None and after >= 0)):
         return None
     return Refusal(
+        code="needs-confirmation",
         why=f"{device.disk.name} is needed to start {array_words(block)}",
         remedy=f"assemble it instead? {_give_words(block, survey)}",
     )

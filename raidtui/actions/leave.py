@@ -23,7 +23,7 @@ def plan_fail(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     if isinstance(member, Refusal):
         return member
     if member.has("faulty"):
-        return Refusal(why=f"{name} has failed already", remedy="remove it")
+        return Refusal(code="nothing-to-do", why=f"{name} has failed already", remedy="remove it")
     if refusal := refuse_loss(array, member):
         return refusal
     serves = member.has("in_sync") and member.slot is not None
@@ -67,7 +67,7 @@ def plan_remove(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     if not array.redundant:
         return no_redundancy(array, member)
     if not (member.has("faulty") or (member.has("spare") and member.slot is None)):
-        return Refusal(why=f"{name} is in service", remedy="replace it, or fail it first")
+        return Refusal(code="in-use", why=f"{name} is in service", remedy="replace it, or fail it first")
     absent = member_fact(array, name, "absent")
     step = manage(array, ("--remove", f"/dev/{name}"), "let go of it", absent)
     return Plan(
@@ -98,12 +98,14 @@ def plan_zero_superblock(survey: Survey, name: str, *, destroys: Collection[str]
         return refusal  # any of those left may make it needed
     block = device.superblock
     if block is None:
-        return Refusal(why=f"{name} has no md superblock")
+        return Refusal(code="not-found", why=f"{name} has no md superblock")
     for array in survey.snapshot.arrays:
         if any(member.name == name for member in array.members):
-            return Refusal(why=f"{name} is a member of {array.title}", remedy="remove it from there first")
+            return Refusal(
+                code="in-use", why=f"{name} is a member of {array.title}", remedy="remove it from there first"
+            )
     if device.disk.users or device.busy:
-        return Refusal(why=f"{name} is in use: {device.disk.users or device.busy}")
+        return Refusal(code="in-use", why=f"{name} is in use: {device.disk.users or device.busy}")
     running = any(array.uuid == block.uuid and array.active for array in survey.snapshot.arrays)
     if (
         not running

@@ -33,9 +33,9 @@ def plan_limits(snapshot: Snapshot, key: str | None, min_kib_s: int, max_kib_s: 
         return _system_plan(snapshot, min_kib_s, max_kib_s)
     array = snapshot.array(key)
     if array is None:
-        return Refusal(why="the array is gone")
+        return Refusal(code="not-found", why="the array is gone")
     if array.speed_limit is None:
-        return Refusal(why=_no_limits(array))
+        return Refusal(code="unsupported", why=_no_limits(array))
     limit = array.speed_limit
     wanted = []
     for word, value, now in (("min", min_kib_s, limit.min_kib_s), ("max", max_kib_s, limit.max_kib_s)):
@@ -44,7 +44,7 @@ def plan_limits(snapshot: Snapshot, key: str | None, min_kib_s: int, max_kib_s: 
             before = str(now) if scope == "local" and now is not None else "system"
             wanted.append((word, value, now, before))
     if not wanted:
-        return Refusal(why="the limits are so already")
+        return Refusal(code="nothing-to-do", why="the limits are so already")
     steps = [
         array_step(array, f"sync_speed_{word}", str(value), f"{word} {rate_mb_s(value)}")
         for word, value, _, _ in wanted
@@ -64,10 +64,10 @@ def plan_give_back(snapshot: Snapshot, key: str) -> Plan | Refusal:
         return refusal
     array = snapshot.array(key)
     if array is None:
-        return Refusal(why="the array is gone")
+        return Refusal(code="not-found", why="the array is gone")
     limit = array.speed_limit
     if limit is None:
-        return Refusal(why=_no_limits(array))
+        return Refusal(code="unsupported", why=_no_limits(array))
     local = [
         (word, value)
         for word, value, scope in (
@@ -77,7 +77,7 @@ def plan_give_back(snapshot: Snapshot, key: str) -> Plan | Refusal:
         if scope == "local"
     ]
     if not local:
-        return Refusal(why=f"{array.title} follows the system's limits already")
+        return Refusal(code="nothing-to-do", why=f"{array.title} follows the system's limits already")
     return Plan(
         title="limits given back to the system",
         subject=array.title,
@@ -93,14 +93,16 @@ def plan_give_back(snapshot: Snapshot, key: str) -> Plan | Refusal:
 def _system_plan(snapshot: Snapshot, min_kib_s: int, max_kib_s: int) -> Plan | Refusal:
     now_min, now_max = snapshot.limits.min_kib_s, snapshot.limits.max_kib_s
     if now_min is None or now_max is None:
-        return Refusal(why="the system has no md limits", remedy="modprobe md_mod makes them appear")
+        return Refusal(
+            code="not-found", why="the system has no md limits", remedy="modprobe md_mod makes them appear"
+        )
     wanted = [
         (word, value, now)
         for word, value, now in (("min", min_kib_s, now_min), ("max", max_kib_s, now_max))
         if value != now
     ]
     if not wanted:
-        return Refusal(why="the limits are so already")
+        return Refusal(code="nothing-to-do", why="the limits are so already")
     steps = [_system_step(word, value) for word, value, _ in wanted]
     undo = [_system_step(word, now) for word, _, now in wanted]
     return Plan(
@@ -125,11 +127,13 @@ def _refuse_values(min_kib_s: int, max_kib_s: int) -> Refusal | None:
     for word, value in (("min", min_kib_s), ("max", max_kib_s)):
         if not LOWEST_KIB_S <= value <= HIGHEST_KIB_S:
             return Refusal(
-                why=f"{word} must be between {LOWEST_KIB_S} and {HIGHEST_KIB_S} KiB/s, not {value}"
+                code="invalid",
+                why=f"{word} must be between {LOWEST_KIB_S} and {HIGHEST_KIB_S} KiB/s, not {value}",
             )
     if min_kib_s > max_kib_s:
         low, high = rate_mb_s(min_kib_s), rate_mb_s(max_kib_s)
         return Refusal(
+            code="invalid",
             why=f"min {low} would be above max {high}, and in the kernel min wins",
             remedy="lower min or raise max",
         )

@@ -18,13 +18,18 @@ def refuse_array(survey: Survey, array: Array) -> Refusal | None:
     if refusal := needs_root(survey.snapshot):
         return refusal
     if survey.mdadm is None:
-        return Refusal(why="mdadm is not installed", remedy="apt install mdadm")
+        return Refusal(code="no-tool", why="mdadm is not installed", remedy="apt install mdadm")
     if not array.active:
-        return Refusal(why=f"{array.title} is inactive", remedy="assemble it first")
+        return Refusal(code="wrong-state", why=f"{array.title} is inactive", remedy="assemble it first")
     if array.read_only == "read-only":
-        return Refusal(why=f"{array.title} is read-only", remedy=f"mdadm --readwrite {array.path}")
+        return Refusal(
+            code="wrong-state", why=f"{array.title} is read-only", remedy=f"mdadm --readwrite {array.path}"
+        )
     if (array.metadata or "").startswith("external"):
-        return Refusal(why=f"{array.title} is managed by its controller's metadata, which is only watched")
+        return Refusal(
+            code="unsupported",
+            why=f"{array.title} is managed by its controller's metadata, which is only watched",
+        )
     return None
 
 
@@ -33,7 +38,7 @@ def member_of(survey: Survey, array: Array, name: str) -> Member | Refusal:
     if refusal := refuse_array(survey, array):
         return refusal
     member = next((each for each in array.members if each.name == name), None)
-    return member or Refusal(why=f"{name} is no member of {array.title}")
+    return member or Refusal(code="not-found", why=f"{name} is no member of {array.title}")
 
 
 def refuse_loss(array: Array, member: Member) -> Refusal | None:
@@ -41,29 +46,40 @@ def refuse_loss(array: Array, member: Member) -> Refusal | None:
     if not array.redundant:
         return no_redundancy(array, member)
     if member.has("journal"):
-        return Refusal(why=f"{member.name} is the journal of {array.title}, which is read-only without it")
+        return Refusal(
+            code="not-redundant",
+            why=f"{member.name} is the journal of {array.title}, which is read-only without it",
+        )
     if member.slot is None or not member.has("in_sync"):
         return None
     missing = array.missing_slots
     if array.up is None or missing is None:
-        return Refusal(why="which members are in sync is not known")
+        return Refusal(code="unknown", why="which members are in sync is not known")
     left = losses_left(array.level, array.layout, len(array.up), tuple({*missing, member.slot}))
     if left is None or left < 0:
         return Refusal(
+            code="not-redundant",
             why=f"{member.name} holds the last copy of a part of {array.title}",
             remedy="add a disk, or replace it",
         )
     unsynced = array.level in PARITY_LEVELS and array.resync_start not in {None, "none"}
     if array.parity_unfinished or unsynced:
-        return Refusal(why=f"{array.title} is not yet in sync", remedy="wait for the resync")
+        return Refusal(
+            code="not-redundant", why=f"{array.title} is not yet in sync", remedy="wait for the resync"
+        )
     return None
 
 
 def no_redundancy(array: Array, member: Member) -> Refusal:
     """Return that every member is needed."""
     if array.level in NO_REDUNDANCY:
-        return Refusal(why=f"{array.level} has no redundancy: without {member.name} all is gone")
-    return Refusal(why=f"{array.why_not_redundant}, so whether it can do without {member.name} is not known")
+        return Refusal(
+            code="not-redundant", why=f"{array.level} has no redundancy: without {member.name} all is gone"
+        )
+    return Refusal(
+        code="unknown",
+        why=f"{array.why_not_redundant}, so whether it can do without {member.name} is not known",
+    )
 
 
 def manage(array: Array, options: tuple[str, ...], why: str, *proves: Fact) -> Step:

@@ -24,6 +24,7 @@ def refuse_name(name: str) -> Refusal | None:
     if name and good and name[0] not in _NOT_FIRST and len(name) <= _LONGEST:
         return None
     return Refusal(
+        code="invalid",
         why=f"{name!r} is no name for an array" if name else "the array needs a name",
         remedy="1 to 31 letters, digits, _ . or -, not . or - first; a number of three digits is best",
     )
@@ -35,9 +36,11 @@ def refuse_taken(snapshot: Snapshot, name: str, own_key: str | None = None) -> R
         if array.key == own_key:
             continue
         if array.label == name:
-            return Refusal(why=f"{array.path} is called {name} already", remedy="choose another name")
+            return Refusal(
+                code="taken", why=f"{array.path} is called {name} already", remedy="choose another name"
+            )
         if name.isdigit() and array.name == f"md{int(name)}":
-            return Refusal(why=f"{array.name} is there already", remedy="choose another number")
+            return Refusal(code="taken", why=f"{array.name} is there already", remedy="choose another number")
     return None
 
 
@@ -61,9 +64,9 @@ def find_array(snapshot: Snapshot, word: str) -> Array | Refusal:
         return found[0]
     if found:
         names = ", ".join(f"{array.path} ({array.uuid})" for array in found)
-        return Refusal(why=f"{word} may be {names}", remedy="give the path")
+        return Refusal(code="ambiguous", why=f"{word} may be {names}", remedy="give the path")
     known = ", ".join(array.title for array in snapshot.arrays) or "none"
-    return Refusal(why=f"there is no array {word!r}", remedy=f"there are: {known}")
+    return Refusal(code="not-found", why=f"there is no array {word!r}", remedy=f"there are: {known}")
 
 
 def _means(word: str, array: Array) -> bool:

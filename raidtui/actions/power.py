@@ -22,7 +22,9 @@ def plan_stop(survey: Survey, array: Array) -> Plan | Refusal:
         return refusal
     volumes = [each.title for each in survey.snapshot.arrays if each.container == array.name]
     if volumes:
-        return Refusal(why=f"{array.title} holds {', '.join(volumes)}", remedy="stop that first")
+        return Refusal(
+            code="in-use", why=f"{array.title} holds {', '.join(volumes)}", remedy="stop that first"
+        )
     paths = tuple(f"/dev/{member.name}" for member in array.members if not member.has("faulty"))
     uuid = array.uuid or ""
     back = Step(
@@ -57,7 +59,7 @@ def plan_read_only(survey: Survey, array: Array) -> Plan | Refusal:
     if refusal := _refuse_switch(survey, array):
         return refusal
     if array.read_only == "read-only":
-        return Refusal(why=f"{array.title} is read-only already")
+        return Refusal(code="nothing-to-do", why=f"{array.title} is read-only already")
     if refusal := refuse_use(survey, array):
         return refusal
     back = _switch(array, "--readwrite", "as it was", _WRITABLE)
@@ -78,7 +80,7 @@ def plan_read_write(survey: Survey, array: Array) -> Plan | Refusal:
     if refusal := _refuse_switch(survey, array):
         return refusal
     if not array.read_only:
-        return Refusal(why=f"{array.title} can be written to already")
+        return Refusal(code="nothing-to-do", why=f"{array.title} can be written to already")
     back = _switch(array, "--readonly", "as it was", "readonly")
     step = _switch(array, "--readwrite", "it can be written to; what waits to be synced starts", _WRITABLE)
     return Plan(
@@ -94,7 +96,7 @@ def _refuse_switch(survey: Survey, array: Array) -> Refusal | None:
     if refusal := needs_root(survey.snapshot):
         return refusal
     if not array.active:
-        return Refusal(why=f"{array.title} is inactive", remedy="assemble it first")
+        return Refusal(code="wrong-state", why=f"{array.title} is inactive", remedy="assemble it first")
     return None
 
 
@@ -121,9 +123,9 @@ def plan_assemble(
     if refusal := needs_root(survey.snapshot):
         return refusal
     if not names:
-        return Refusal(why="no device is given", remedy="name the members")
+        return Refusal(code="invalid", why="no device is given", remedy="name the members")
     if twice := [name for name in names if names.count(name) > 1]:
-        return Refusal(why=f"{twice[0]} is named twice", remedy="name each member once")
+        return Refusal(code="invalid", why=f"{twice[0]} is named twice", remedy="name each member once")
     blocks = []
     waiting = _waiting_in(survey, names)
     for name in names:
@@ -133,26 +135,28 @@ def plan_assemble(
         if refusal := survey.refuse_unread(name):
             return refusal
         if device.superblock is None or device.superblock.uuid is None:
-            return Refusal(why=f"{name} has no md superblock")
+            return Refusal(code="not-found", why=f"{name} has no md superblock")
         if waiting is None or not any(member.name == name for member in waiting.members):
             if device.disk.users:
-                return Refusal(why=f"{name} is in use: {device.disk.users}")
+                return Refusal(code="in-use", why=f"{name} is in use: {device.disk.users}")
             if refusal := _refuse_member(survey, name):
                 return refusal
             if device.busy:
-                return Refusal(why=f"{name}: {device.busy}")
+                return Refusal(code="in-use", why=f"{name}: {device.busy}")
         blocks.append(device.superblock)
     if refusal := survey.refuse_pending():
         return refusal  # any of those left may be a newer member
     uuids = {block.uuid for block in blocks}
     if len(uuids) > 1:
         labels = ", ".join(f"{name} of {block.label}" for name, block in zip(names, blocks, strict=True))
-        return Refusal(why=f"these are members of several arrays: {labels}", remedy="name those of one")
+        return Refusal(
+            code="ambiguous", why=f"these are members of several arrays: {labels}", remedy="name those of one"
+        )
     block = max(blocks, key=lambda each: each.events or 0)
     uuid = block.uuid or ""
     running = [array for array in survey.snapshot.arrays if array is not waiting]
     if there := next((array for array in running if array.uuid == uuid), None):
-        return Refusal(why=f"{block.label} is there already as {there.name}")
+        return Refusal(code="taken", why=f"{block.label} is there already as {there.name}")
     newest = max((each.events or 0 for each in blocks), default=0)
     if refusal := _refuse_older(survey, names, uuid, newest):
         return refusal
@@ -234,6 +238,7 @@ def _refuse_older(survey: Survey, names: tuple[str, ...], uuid: str, newest: int
             and (block.events or 0) > newest + MARGIN_EVENTS
         ):
             return Refusal(
+                code="wrong-state",
                 why=f"{name} is a newer member, at event {block.events}, and is not named: these are at"
                 f" {newest}, and what was written since then would be lost",
                 remedy=f"name {name} too",
@@ -251,6 +256,10 @@ def _refuse_member(survey: Survey, name: str) -> Refusal | None:
     for array in survey.snapshot.arrays:
         if any(member.name == name for member in array.members):
             if array.active:
-                return Refusal(why=f"{name} is a member of {array.title}, which is running already")
-            return Refusal(why=f"{name} is in {array.title}, which is inactive", remedy=_name_all(array))
+                return Refusal(
+                    code="nothing-to-do", why=f"{name} is a member of {array.title}, which is running already"
+                )
+            return Refusal(
+                code="in-use", why=f"{name} is in {array.title}, which is inactive", remedy=_name_all(array)
+            )
     return None

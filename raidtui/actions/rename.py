@@ -73,15 +73,17 @@ def _named(survey: Survey, paths: Paths) -> tuple[str, ...]:
 
 def _refuse_array(array: Array, to: str) -> Refusal | None:
     if array.label == to:
-        return Refusal(why=f"it is called {to} already")
+        return Refusal(code="nothing-to-do", why=f"it is called {to} already")
     if not array.active:
-        return Refusal(why=f"{array.title} is inactive", remedy="assemble it first")
+        return Refusal(code="wrong-state", why=f"{array.title} is inactive", remedy="assemble it first")
     if array.uuid is None or array.twin:
-        return Refusal(why=f"{array.title} cannot be told from another array by its UUID")
+        return Refusal(code="ambiguous", why=f"{array.title} cannot be told from another array by its UUID")
     if not (array.metadata or "").startswith("1."):
-        return Refusal(why=f"metadata {array.metadata or '?'} keeps no name", remedy="only 1.x does")
+        return Refusal(
+            code="unsupported", why=f"metadata {array.metadata or '?'} keeps no name", remedy="only 1.x does"
+        )
     if array.sync is not None and array.sync.action == "reshape" and array.sync.phase is not Phase.FROZEN:
-        return Refusal(why=f"{array.title} is being reshaped", remedy="wait until that is done")
+        return Refusal(code="busy", why=f"{array.title} is being reshaped", remedy="wait until that is done")
     return None
 
 

@@ -76,22 +76,32 @@ def plan_bitmap(survey: Survey, array: Array, wanted: str) -> Plan | Refusal:
         return refusal
     has = "none" if array.bitmap is None else "internal"
     if wanted not in {"none", "internal"}:
-        return Refusal(why=f"no bitmap {wanted!r} can be made", remedy="choose none or internal")
+        return Refusal(
+            code="invalid", why=f"no bitmap {wanted!r} can be made", remedy="choose none or internal"
+        )
     if not array.redundant:
-        return Refusal(why=f"{array.why_not_redundant}: nothing is synced, so it has no bitmap")
+        return Refusal(
+            code="unsupported", why=f"{array.why_not_redundant}: nothing is synced, so it has no bitmap"
+        )
     if wanted == has:
-        return Refusal(why=f"{array.title} has {'no bitmap' if has == 'none' else 'a bitmap'} already")
+        return Refusal(
+            code="nothing-to-do",
+            why=f"{array.title} has {'no bitmap' if has == 'none' else 'a bitmap'} already",
+        )
     if array.consistency_policy in {"ppl", "journal"}:
         policy = array.consistency_policy
-        return Refusal(why=f"{array.title} has consistency policy {policy}, which excludes a bitmap")
+        return Refusal(
+            code="unsupported", why=f"{array.title} has consistency policy {policy}, which excludes a bitmap"
+        )
     if wanted == "none" and array.level in PARITY_LEVELS:
         return Refusal(
+            code="not-redundant",
             why=f"{array.level} without a bitmap computes all parity anew after every crash, and a member"
             " lost before that is done takes data along (the write hole)",
             remedy="leave the bitmap there",
         )
     if array.sync is not None:
-        return Refusal(why=f"a {array.sync.action} is there", remedy="wait until it is done")
+        return Refusal(code="busy", why=f"a {array.sync.action} is there", remedy="wait until it is done")
     note = (
         "After a crash, or when a member comes back, only what changed is synced. Writes are a little slower."
         if wanted == "internal"
@@ -126,21 +136,26 @@ def _refuse_level(array: Array) -> Refusal | None:
     if array.level == "raid10":
         decoded = Raid10Layout.decode(array.layout) if array.layout is not None else None
         if decoded is None or (decoded.far > 1 and not decoded.offset):
-            return Refusal(why="a raid10 with far copies cannot be reshaped")
+            return Refusal(code="unsupported", why="a raid10 with far copies cannot be reshaped")
     elif array.level not in PARITY_LEVELS:
-        return Refusal(why=f"the chunks of {array.level} cannot be changed here")
+        return Refusal(code="unsupported", why=f"the chunks of {array.level} cannot be changed here")
     if not array.uuid:
-        return Refusal(why=f"{array.title} has no UUID that it could be told by")
+        return Refusal(code="unknown", why=f"{array.title} has no UUID that it could be told by")
     return None
 
 
 def _refuse_chunk(array: Array, chunk_kib: int) -> Refusal | None:
     if chunk_kib < 4 or chunk_kib > _MOST_CHUNK_KIB or chunk_kib & (chunk_kib - 1):
-        return Refusal(why=f"{chunk_kib} KiB is no size for a chunk", remedy="a power of two, from 4 KiB on")
+        return Refusal(
+            code="invalid",
+            why=f"{chunk_kib} KiB is no size for a chunk",
+            remedy="a power of two, from 4 KiB on",
+        )
     if chunk_kib * KIB == array.chunk_bytes:
-        return Refusal(why=f"{array.title} has chunks of {chunk_kib} KiB already")
+        return Refusal(code="nothing-to-do", why=f"{array.title} has chunks of {chunk_kib} KiB already")
     if (array.component_kib or 0) % chunk_kib:
         return Refusal(
+            code="too-small",
             why=f"{array.component_kib} KiB of each member are no whole number of {chunk_kib} KiB chunks",
             remedy="choose a smaller chunk",
         )
@@ -150,9 +165,11 @@ def _refuse_chunk(array: Array, chunk_kib: int) -> Refusal | None:
 def _refuse_now(array: Array) -> Refusal | None:
     if array.sync is not None or array.work_waits:
         action = array.sync.action if array.sync is not None else "sync"
-        return Refusal(why=f"a {action} is there", remedy="wait until it is done")
+        return Refusal(code="busy", why=f"a {action} is there", remedy="wait until it is done")
     if array.degraded:
-        return Refusal(why=f"{array.title} is degraded", remedy="replace the missing member first")
+        return Refusal(
+            code="wrong-state", why=f"{array.title} is degraded", remedy="replace the missing member first"
+        )
     return None
 
 
@@ -169,6 +186,7 @@ def _refuse_room(survey: Survey, array: Array, chunk_kib: int) -> Refusal | None
         if room is None or room < stripe:
             has = "not known" if room is None else binary_size(room * 512)
             return Refusal(
+                code="too-small",
                 why=f"there is no room before the data of {member.name} ({has},"
                 f" {binary_size(stripe * 512)} are needed): mdadm would want a backup file, and a crash"
                 " without it loses data",

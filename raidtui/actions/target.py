@@ -15,8 +15,8 @@ def needs_root(snapshot: Snapshot) -> Refusal | None:
     if host.is_root:
         return None
     if host.source:
-        return Refusal(why=f"{host.source} is a capture: it is only looked at")
-    return Refusal(why="needs root", remedy="run it as: sudo raidtui")
+        return Refusal(code="not-here", why=f"{host.source} is a capture: it is only looked at")
+    return Refusal(code="not-root", why="needs root", remedy="run it as: sudo raidtui")
 
 
 def base_of(array: Array) -> str:

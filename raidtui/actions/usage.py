@@ -13,7 +13,11 @@ def refuse_use(survey: Survey, array: Array) -> Refusal | None:
     disk = _disk(survey, array.name)
     if disk is None or not (users := _users(survey, disk, set())):
         return None
-    return Refusal(why=f"{array.title} is in use: {', '.join(users)}", remedy="unmount or release it first")
+    return Refusal(
+        code="in-use",
+        why=f"{array.title} is in use: {', '.join(users)}",
+        remedy="unmount or release it first",
+    )
 
 
 def _users(survey: Survey, disk: Disk, seen: set[str]) -> list[str]:

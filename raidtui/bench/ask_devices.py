@@ -47,7 +47,7 @@ def offer_device(root: Root, name: str, *, write: bool, confirmed: Sequence[str]
     survey = survey_of(root, (name,))
     device = survey.devices.get(name)
     if device is None:
-        return Refusal(why=f"there is no block device {name}")
+        return Refusal(code="not-found", why=f"there is no block device {name}")
     refusal = (
         needs_root(survey.snapshot)
         or _refuse((device,), survey)
@@ -77,7 +77,7 @@ def offer_scratch(
     for name in scratch.devices:
         device = survey.devices.get(name)
         if device is None:
-            return Refusal(why=f"there is no block device {name}")
+            return Refusal(code="not-found", why=f"there is no block device {name}")
         devices.append(device)
     refusal = _refuse(devices, survey)
     arrays = []
@@ -124,6 +124,7 @@ def _unconfirmed(devices: Sequence[Device], survey: Survey, confirmed: Sequence[
     lost = [loss_of(device, survey) or f"{device.disk.name}: nothing that is known" for device in devices]
     words = " ".join(f"--confirm={confirm_word(device)}" for device in missing)
     return Refusal(
+        code="needs-confirmation",
         why=f"it destroys what is on the devices ({'; '.join(lost)})",
         remedy=f"if that is what you want, give their serial numbers: {words}",
     )

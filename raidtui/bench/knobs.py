@@ -58,7 +58,7 @@ class TuneKnob(Struct, frozen=True, kw_only=True):
     def set(self, value: str) -> Plan | Refusal:
         """See ``Knob.set``."""
         if not self.subjects:
-            return Refusal(why=f"nothing below has the knob {self.name}")
+            return Refusal(code="not-found", why=f"nothing below has the knob {self.name}")
         asked = [Asked(subject=each, knob=self.name, value=value) for each in self.subjects]
         changes = changes_of(self.tuning, asked)
         if isinstance(changes, Refusal):
@@ -79,7 +79,7 @@ class BitmapKnob(Struct, frozen=True, kw_only=True):
         """See ``Knob.set``."""
         array = next((each for each in self.survey.snapshot.arrays if each.name == self.array), None)
         if array is None:
-            return Refusal(why="no array is below, so there is no bitmap to set")
+            return Refusal(code="not-found", why="no array is below, so there is no bitmap to set")
         if value == ("none" if array.bitmap is None else "internal"):
             return Plan(title=f"bitmap {value}", subject=array.title, steps=())
         return plan_bitmap(self.survey, array, value)
@@ -89,7 +89,9 @@ def knob_named(name: str) -> KnobKind | Refusal:
     """Return what is known of the knob with this name, or that there is none."""
     word = name.replace("-", "_")
     knob = KNOBS.get(_SHORT.get(word, word))
-    return knob or Refusal(why=f"there is no knob {name!r}", remedy=f"there are: {', '.join(KNOBS)}")
+    return knob or Refusal(
+        code="not-found", why=f"there is no knob {name!r}", remedy=f"there are: {', '.join(KNOBS)}"
+    )
 
 
 def find_knob(name: str, root: Root, place: Place) -> Knob | Refusal:
@@ -144,6 +146,7 @@ def plan_value(knob: Knob, value: str) -> Plan | Refusal:
     plan = with_undo(plan)
     if not _comes_back(plan):
         return Refusal(
+            code="unsupported",
             why=f"{knob.name} {value} cannot be undone, and a sweep puts back what it turned",
             remedy="leave it out",
         )

@@ -61,14 +61,19 @@ def _refuse_shape(shape: Scratch, knob: Knob) -> Refusal | None:
         if Scope.DISK in knob.scopes:
             return None
         return Refusal(
+            code="unsupported",
             why=f"{shape.devices[0]} by itself is no array, so it has no {knob.name}",
             remedy="leave the chunk one out",
         )
     if knob.name in _OF_STRIPES and shape.level not in PARITY_LEVELS:
         return Refusal(
+            code="unsupported",
             why=f"{shape.level} has no {knob.name}: only RAID 4, 5 and 6 gather stripes",
             remedy="choose one of these levels",
         )
     if knob.name in _OF_SYNC and shape.level in NO_REDUNDANCY:
-        return Refusal(why=f"{shape.level} has no redundancy, so nothing is ever synced: no {knob.name}")
+        return Refusal(
+            code="unsupported",
+            why=f"{shape.level} has no redundancy, so nothing is ever synced: no {knob.name}",
+        )
     return None

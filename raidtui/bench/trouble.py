@@ -45,10 +45,13 @@ def refuse_fio(version: tuple[int, int] | None) -> Refusal | None:
         version: as ``read_fio_version`` returns it.
     """
     if version is None:
-        return Refusal(why="fio is not installed", remedy="apt install fio, or your distribution's fio")
+        return Refusal(
+            code="no-tool", why="fio is not installed", remedy="apt install fio, or your distribution's fio"
+        )
     if version < LEAST:
         have, want = (".".join(map(str, each)) for each in (version, LEAST))
         return Refusal(
+            code="no-tool",
             why=f"fio {have} is too old: its live stream has no latencies in nanoseconds",
             remedy=f"install fio {want} or newer",
         )

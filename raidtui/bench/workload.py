@@ -104,16 +104,24 @@ class Workload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def refuse_workload(work: Workload) -> Refusal | None:
     """Return why fio cannot be asked for this, or None."""
     if work.rw not in WAYS:
-        return Refusal(why=f"{work.rw!r} is no kind of I/O", remedy=f"choose {', '.join(WAYS)}")
+        return Refusal(
+            code="invalid", why=f"{work.rw!r} is no kind of I/O", remedy=f"choose {', '.join(WAYS)}"
+        )
     if work.engine not in ENGINES:
-        return Refusal(why=f"{work.engine!r} is no engine here", remedy=f"choose {', '.join(ENGINES)}")
+        return Refusal(
+            code="invalid", why=f"{work.engine!r} is no engine here", remedy=f"choose {', '.join(ENGINES)}"
+        )
     if work.block_bytes < 512 or work.block_bytes % 512:
         return Refusal(
-            why=f"blocks of {work.block_bytes} bytes are no whole sectors", remedy="choose a multiple of 512"
+            code="invalid",
+            why=f"blocks of {work.block_bytes} bytes are no whole sectors",
+            remedy="choose a multiple of 512",
         )
     if work.size_bytes < work.block_bytes:
         size, block = binary_size(work.size_bytes), binary_size(work.block_bytes)
-        return Refusal(why=f"a size of {size} has no block of {block}", remedy="choose a larger size")
+        return Refusal(
+            code="invalid", why=f"a size of {size} has no block of {block}", remedy="choose a larger size"
+        )
     for word, value, least, most in (
         ("the depth", work.depth, 1, _MOST),
         ("the number of jobs", work.jobs, 1, 1024),
@@ -122,18 +130,23 @@ def refuse_workload(work: Workload) -> Refusal | None:
         ("the percentage of reads", work.read_percent, 0, 100),
     ):
         if not least <= value <= most:
-            return Refusal(why=f"{word} must be between {least} and {most}, not {value}")
+            return Refusal(code="invalid", why=f"{word} must be between {least} and {most}, not {value}")
     if work.depth > 1 and work.engine in _ONE_AT_A_TIME:
         return Refusal(
+            code="invalid",
             why=f"the engine {work.engine} has one request under way, so depth {work.depth} says nothing",
             remedy="choose libaio or io_uring",
         )
     if work.distribution and not _DISTRIBUTION.fullmatch(work.distribution):
         return Refusal(
-            why=f"{work.distribution!r} is no distribution", remedy="choose zipf:1.2, pareto:0.9 or normal:20"
+            code="invalid",
+            why=f"{work.distribution!r} is no distribution",
+            remedy="choose zipf:1.2, pareto:0.9 or normal:20",
         )
     if work.ramp_s and not work.runtime_s:
-        return Refusal(why="a ramp time without a runtime has no end", remedy="give a runtime, too")
+        return Refusal(
+            code="invalid", why="a ramp time without a runtime has no end", remedy="give a runtime, too"
+        )
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from enum import IntEnum, StrEnum
+from typing import Literal
 
 from msgspec import Struct
 
@@ -136,9 +137,31 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     arrays: tuple[str, ...] = ()
 
 
+Code = Literal[
+    "ambiguous",  # what was named may be several
+    "busy",  # something is under way that must end first
+    "in-use",  # mounted, a member, held, named in a file of the system
+    "invalid",  # what was asked for is no possible value
+    "needs-confirmation",  # data would be gone: its name must be given
+    "no-tool",  # a program is missing, or too old
+    "not-found",  # there is nothing of that name
+    "not-here",  # a capture, or the demo: it is only looked at
+    "not-redundant",  # a member, or what protects against a crash, would be given up that is needed
+    "not-root",
+    "nothing-to-do",  # it is so already
+    "taken",  # a name, a number or a place is given to something else
+    "too-small",
+    "unknown",  # the kernel does not say, or it cannot be read
+    "unsupported",  # this level, format or kernel cannot
+    "wrong-state",  # inactive, read-only, degraded, frozen, or not what must be ended
+]
+"""What kind of refusal it is, for programs. It stays as it is; the sentences may change."""
+
+
 class Refusal(Struct, frozen=True, kw_only=True):
     """Why nothing is done, and what would lift that."""
 
+    code: Code
     why: str
     remedy: str = ""
 
@@ -150,3 +173,5 @@ class Refusal(Struct, frozen=True, kw_only=True):
 
 class NothingToDo(Refusal, frozen=True, kw_only=True):
     """What was asked for is so already: there is no plan, and nothing is wrong."""
+
+    code: Code = "nothing-to-do"

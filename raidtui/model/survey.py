@@ -171,27 +171,31 @@ class Survey(Struct, frozen=True, kw_only=True):
         """Return which of these devices has not been read, or None."""
         for name in names:
             if name in self.pending:
-                return Refusal(why=f"{name} is still being read", remedy="wait a moment")
+                return Refusal(code="busy", why=f"{name} is still being read", remedy="wait a moment")
             if name in self.silent:
                 return Refusal(
-                    why=f"{name} does not answer: what is on it is not known", remedy="see the kernel log"
+                    code="unknown",
+                    why=f"{name} does not answer: what is on it is not known",
+                    remedy="see the kernel log",
                 )
         return None
 
     def no_device(self, name: str) -> Refusal:
         """Return why nothing is known of a device: it is not there, or was not read."""
-        return self.refuse_unread(name) or Refusal(why=f"there is no device {name}")
+        return self.refuse_unread(name) or Refusal(code="not-found", why=f"there is no device {name}")
 
     def refuse_pending(self) -> Refusal | None:
         """Return that not all devices have been read: any of those left may matter; or None."""
         if not self.pending:
             return None
         be = "device is" if len(self.pending) == 1 else "devices are"
-        return Refusal(why=f"{len(self.pending)} {be} still being read", remedy="wait a moment")
+        return Refusal(code="busy", why=f"{len(self.pending)} {be} still being read", remedy="wait a moment")
 
     def refuse_tool(self, *tools: str) -> Refusal | None:
         """Return which of these tools is not installed, and how to get it, or None."""
         for tool in tools:
             if tool in self.missing:
-                return Refusal(why=f"{tool} is not installed", remedy=f"apt install {PACKAGES[tool]}")
+                return Refusal(
+                    code="no-tool", why=f"{tool} is not installed", remedy=f"apt install {PACKAGES[tool]}"
+                )
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 import time
 from collections.abc import Callable
 
@@ -27,6 +26,7 @@ from raidtui.model.text import visible
 from raidtui.monitor.sampler import Sampler
 from raidtui.orders.create import plan_created
 from raidtui.orders.device_names import kernel_names
+from raidtui.orders.refusal import tell_refusal
 from raidtui.streams import write_bytes
 
 REFUSED = 2
@@ -64,7 +64,7 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     if verb == "locate":
         return plan_locate(survey, names[arguments.device], on=not arguments.off)
     if array is None:
-        return Refusal(why="no array is named")
+        return Refusal(code="not-found", why="no array is named")
     return _of_array(arguments, array, survey, names)
 
 
@@ -97,7 +97,7 @@ def run_plan_order(root: Root, arguments: argparse.Namespace) -> int:
     """Print the plan; return 0, or 2 where it is refused."""
     plan = make_plan(root, arguments)
     if isinstance(plan, Refusal):
-        print(f"raidtui: not possible: {visible(plan.sentence)}", file=sys.stderr)
+        tell_refusal(plan, as_json=arguments.json)
         return REFUSED
     if arguments.json:
         write_bytes(save_plan(plan, host=root.hostname or "", made_s=time.time()))

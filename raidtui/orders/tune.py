@@ -24,6 +24,7 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.model.text import visible
 from raidtui.monitor.sampler import Sampler
 from raidtui.orders.device_names import kernel_name
+from raidtui.orders.refusal import tell_refusal
 from raidtui.orders.tune_json import NOTHING, nothing_dict, profile_dict, result_dict, tuning_dict
 from raidtui.orders.tune_words import detail_lines, table_lines
 from raidtui.streams import print_json, write_bytes
@@ -52,7 +53,7 @@ def run_tune_order(root: Root, arguments: argparse.Namespace) -> int:
 def _show(desk: _Desk) -> int:
     names = desk.reader.names(desk.arguments.words) if desk.arguments.words else None
     if isinstance(names, Refusal):
-        return _refused(names)
+        return _refused(desk, names)
     tuning = desk.tuning
     if desk.arguments.erc:
         disks = [disk.name for disk in tuning.of(Scope.DISK) if names is None or disk.name in names]
@@ -77,7 +78,7 @@ def _patience(root: Root, disks: Sequence[str]) -> dict[str, ErrorRecovery | Non
 def _set(desk: _Desk) -> int:
     words = desk.reader.read(desk.arguments.words)
     if isinstance(words, Refusal):
-        return _refused(words)
+        return _refused(desk, words)
     asked = [Asked(subject=word.subject, knob=word.knob, value=word.value or "") for word in words]
     return _carry_out(desk, plan_set(desk.snapshot, desk.tuning, asked))
 
@@ -87,7 +88,7 @@ def _keep(desk: _Desk) -> int:
         return _carry_out(desk, plan_keep(desk.snapshot, desk.tuning, items_for_now(desk.tuning)))
     words = desk.reader.read(desk.arguments.words, bare=True)
     if isinstance(words, Refusal):
-        return _refused(words)
+        return _refused(desk, words)
     for_now = {(item.subject, item.knob) for item in items_for_now(desk.tuning)}
     items = [_item(word) for word in words if word.named or (word.subject, word.knob) in for_now]
     return _carry_out(desk, plan_keep(desk.snapshot, desk.tuning, items))
@@ -98,10 +99,13 @@ def _forget(desk: _Desk) -> int:
         return _carry_out(desk, plan_forget(desk.snapshot, desk.tuning, None))
     words = desk.reader.read(desk.arguments.words, bare=True)
     if isinstance(words, Refusal):
-        return _refused(words)
+        return _refused(desk, words)
     items = [_item(word) for word in words if word.named or _is_kept(desk.tuning, word)]
     if not items:
-        return _refused(Refusal(why=f"raidtui keeps nothing of {' '.join(desk.arguments.words)}"))
+        return _refused(
+            desk,
+            Refusal(code="nothing-to-do", why=f"raidtui keeps nothing of {' '.join(desk.arguments.words)}"),
+        )
     return _carry_out(desk, plan_forget(desk.snapshot, desk.tuning, items))
 
 
@@ -116,10 +120,10 @@ def _is_kept(tuning: Tuning, word: Word) -> bool:
 
 def _undo(desk: _Desk) -> int:
     if refusal := needs_root(desk.snapshot):
-        return _refused(refusal)
+        return _refused(desk, refusal)
     last = desk.tuner.last()
     if isinstance(last, Refusal):
-        return _refused(last)
+        return _refused(desk, last)
     if desk.arguments.dry_run:
         return _print_plan(desk, last.undo)
     return _told(desk, desk.tuner.undo(last, desk.snapshot, desk.tuning))
@@ -135,11 +139,16 @@ def _profile(desk: _Desk) -> int:
         return _list_profiles(desk, list(profiles.values()))
     if name not in profiles:
         return _refused(
-            Refusal(why=f"there is no profile {name!r}", remedy=f"there are: {', '.join(profiles)}")
+            desk,
+            Refusal(
+                code="not-found",
+                why=f"there is no profile {name!r}",
+                remedy=f"there are: {', '.join(profiles)}",
+            ),
         )
     only = desk.reader.names(desk.arguments.words) if desk.arguments.words else None
     if isinstance(only, Refusal):
-        return _refused(only)
+        return _refused(desk, only)
     plan = plan_profile(desk.snapshot, desk.tuning, profiles[name], only, keep=desk.arguments.keep)
     return _carry_out(desk, plan)
 
@@ -159,11 +168,11 @@ def _carry_out(desk: _Desk, plan: Plan | Refusal) -> int:
     if isinstance(plan, NothingToDo):
         return _nothing(desk, plan)
     if isinstance(plan, Refusal):
-        return _refused(plan)
+        return _refused(desk, plan)
     if desk.arguments.dry_run:
         return _print_plan(desk, plan)
     result = desk.tuner.carry_out(plan, desk.snapshot, desk.tuning)
-    return _refused(result) if isinstance(result, Refusal) else _told(desk, result, plan)
+    return _refused(desk, result) if isinstance(result, Refusal) else _told(desk, result, plan)
 
 
 def _nothing(desk: _Desk, nothing: NothingToDo) -> int:
@@ -198,8 +207,8 @@ def _told(desk: _Desk, result: Result, plan: Plan | None = None) -> int:
     return 0 if result.as_asked else NOT_DONE
 
 
-def _refused(refusal: Refusal) -> int:
-    print(f"raidtui: not possible: {visible(refusal.sentence)}", file=sys.stderr)
+def _refused(desk: _Desk, refusal: Refusal) -> int:
+    tell_refusal(refusal, as_json=desk.arguments.json)
     return REFUSED
 
 

@@ -43,7 +43,7 @@ Tried = Callable[[str, tuple[str, ...]], Plan | Refusal]
 """Returns the plan for a device; the names are of arrays at rest that may be destroyed."""
 Judge = Callable[[Survey], "list[Offered]"]
 """Returns the rows by what has been read."""
-_GONE = Refusal(why="it is not there any more")
+_GONE = Refusal(code="not-found", why="it is not there any more")
 
 
 class Offered(Struct, frozen=True, kw_only=True):

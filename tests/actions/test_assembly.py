@@ -51,6 +51,7 @@ def test_a_member_that_is_missing() -> None:
         *("normal", "read-only", "degraded, read-only", "degraded (--run)"),
     ]
     assert made("normal", found, host=host) == Refusal(
+        code="invalid",
         why="media has 3 members, 2 are given with whole data",
         remedy="name all, or start it degraded with --run",
     )

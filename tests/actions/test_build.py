@@ -151,7 +151,9 @@ def test_an_array_that_does_not_run_is_destroyed_by_its_name_alone() -> None:
     assert doomed(draft, host) == ((OLD, ("/dev/sda2",)),)
     for word, why_not in (("", "no name was typed"), ("128", "'128' is none of them")):
         found = refuse_word("old arrays", draft, host, word)
-        assert found == Refusal(why=why_not, remedy="type old, or go back and leave its devices")
+        assert found == Refusal(
+            code="needs-confirmation", why=why_not, remedy="type old, or go back and leave its devices"
+        )
     assert all("which does not run" in pick.refusal for pick in picks("level", draft, host)[:2])
     assert refuse_word("old arrays", draft, host, "old") is None
     draft = choose("old arrays", "old", draft)

@@ -99,7 +99,9 @@ class Stubborn(Struct, frozen=True):
 
 def test_a_knob_without_a_way_back_is_not_swept() -> None:
     assert knob_axis(Stubborn(), ["1"]) == Refusal(
-        why="stubborn 1 cannot be undone, and a sweep puts back what it turned", remedy="leave it out"
+        code="unsupported",
+        why="stubborn 1 cannot be undone, and a sweep puts back what it turned",
+        remedy="leave it out",
     )
 
 

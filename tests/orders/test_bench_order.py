@@ -383,3 +383,15 @@ def test_every_event_is_told() -> None:
 def test_nothing_heavy_for_the_command_line() -> None:
     parser = build_parser()
     assert isinstance(parser.parse_args(["bench", "list"]), argparse.Namespace)
+
+
+def test_presets_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["bench", "presets", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["raidtui_bench_presets"] == 1
+    assert [each["name"] for each in found["presets"]] == [preset.name for preset in PRESETS]
+    for each, preset in zip(found["presets"], PRESETS, strict=True):
+        assert list(each) == ["name", "words", "work", "block_bytes", "origin"]
+        assert (each["words"], each["origin"]) == (preset.words, preset.origin)
+        assert each["block_bytes"] == list(preset.blocks)
+        assert each["work"]["rw"] == preset.work.rw

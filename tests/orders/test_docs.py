@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from raidtui.cli import build_parser
 from raidtui.jobs.store import PlanFile
 from raidtui.jobs.words import FINAL
-from raidtui.model.plan import Fact, Harm, Kind, Plan, Step
+from raidtui.model.plan import Code, Fact, Harm, Kind, Plan, Step
 
 HOUSE = Path(__file__).parents[2]
 TEXT = (HOUSE / "docs" / "plans.md").read_text(encoding="utf-8")
@@ -44,6 +45,10 @@ def test_every_fact() -> None:
 
 def test_every_rung_of_the_ladder() -> None:
     assert list(rows("## The danger ladder"))[1:] == [str(int(harm)) for harm in Harm]
+
+
+def test_every_code_of_a_refusal() -> None:
+    assert list(rows("### A refusal: `raidtui_refusal` 1")) == list(get_args(Code))
 
 
 def orders(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+import raidtui
 from raidtui.actions.create.request import CreateRequest
 from raidtui.actions.on_top.plan import OnTop
 from raidtui.cli import build_parser, run
 from raidtui.jobs.store import load_plan
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Code, Refusal
 from raidtui.orders.device_names import kernel_name
 from raidtui.orders.plan import make_plan
 from tests.orders.host import OLD, Host, opens
@@ -82,7 +84,7 @@ def test_create(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     def plan_create(request: CreateRequest, survey: Any) -> Refusal:
         assert set(survey.devices) >= {"sdi1", "sdj1", "sdk", "sdl"}
         asked.append(request)
-        return Refusal(why="enough")
+        return Refusal(code="invalid", why="enough")
 
     monkeypatch.setattr("raidtui.orders.create.plan_create", plan_create)
     host.links["/dev/disk/by-id/ata-1"] = "../../sdi1"
@@ -167,7 +169,9 @@ def test_refused(
     host: Host, capsys: pytest.CaptureFixture[str], words: str, sentence: str, form: list[str]
 ) -> None:
     assert run(["plan", *words.split(), *form]) == 2
-    assert capsys.readouterr() == ("", f"raidtui: not possible: {sentence}\n")
+    told = capsys.readouterr()
+    assert told.err == f"raidtui: not possible: {sentence}\n"
+    assert "raidtui_plan" not in told.out
 
 
 def test_a_refusal_cannot_move_the_cursor(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
@@ -307,3 +311,87 @@ def test_links_of_a_folder(tmp_path: Path) -> None:
     tree.links["/dev/disk/by-id/ata-1"] = "../../sde"
     tree.write_to(tmp_path)
     assert kernel_name(open_root(str(tmp_path)), "/dev/disk/by-id/ata-1") == "sde"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("stop nothing", "not-found"),
+        ("add data sda", "nothing-to-do"),
+        ("add root sda", "in-use"),
+        ("fail data sdo", "not-found"),
+        ("check logs", "wrong-state"),
+        ("add logs sdk", "needs-confirmation"),
+        ("grow-chunk data 7", "invalid"),
+        ("bitmap data internal", ""),
+        ("zero-superblock nosuch", "not-found"),
+        ("create --name=9 --level=raid5 --chunk=7 sdi1 sdj1 sdo", "invalid"),
+        ("create --name=data --level=raid1 sdi1 sdj1", "taken"),
+    ],
+)
+def test_a_refusal_as_json(host: Host, words: str, code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status = run(["plan", *words.split(), "--json"])
+    told = capsys.readouterr()
+    found = json.loads(told.out)
+    if not code:
+        assert (status, found["raidtui_plan"]) == (0, 1)
+        return
+    assert status == 2
+    assert list(found) == ["raidtui_refusal", "code", "why", "remedy"]
+    assert (found["raidtui_refusal"], found["code"]) == (1, code)
+    sentence = "; ".join(text for text in (found["why"], found["remedy"]) if text)
+    assert told.err == f"raidtui: not possible: {sentence}\n"
+
+
+def test_a_refusal_for_people_is_no_json(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", "stop", "nothing"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("raidtui: not possible: there is no array 'nothing'; there are: ")
+
+
+def test_every_code_is_given_somewhere() -> None:
+    house = Path(__file__).parents[2] / "raidtui"
+    source = "".join(path.read_text(encoding="utf-8") for path in house.rglob("*.py"))
+    assert [code for code in get_args(Code) if f'code="{code}"' not in source] == []
+
+
+PLACES = (
+    "--demo plan check root",
+    "plan --demo check root",
+    "plan check --demo root",
+    "plan check root --demo",
+)
+
+
+@pytest.mark.parametrize("words", PLACES)
+def test_the_demo_in_any_place(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(words.split()) == 0
+    assert "echo check > /sys/class/block/md126/md/sync_action" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_the_root_in_any_place(tmp_path: Path, place: int, capsys: pytest.CaptureFixture[str]) -> None:
+    host_tree(raid1()).write_to(tmp_path)
+    words = ["tune", "show", "--json"]
+    words[place:place] = ["--root", str(tmp_path)]
+    assert run(words) == 0
+    names = {each["name"] for each in json.loads(capsys.readouterr().out)["subjects"]}
+    assert {"sde", "sdf"} <= names
+
+
+@pytest.mark.parametrize(
+    "words", ["--demo status --root /", "--demo --root / status", "status --demo --root /"]
+)
+def test_two_hosts_are_wrong_usage(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(words.split())
+    assert ended.value.code == 64
+    assert "not allowed with argument" in capsys.readouterr().err
+
+
+def test_the_version_in_short(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(["-V"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"raidtui {raidtui.__version__}\n"

@@ -64,7 +64,7 @@ class StagedBenching(Benching):
 
     async def ask(self, request: Request) -> Offer | Refusal:
         self.done.append(("ask", request))
-        return Refusal(why="nothing is measured on a stage")
+        return Refusal(code="invalid", why="nothing is measured on a stage")
 
     async def begin(self, offer: Offer) -> str:
         self.done.append(("begin", offer))

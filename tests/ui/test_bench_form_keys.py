@@ -249,19 +249,31 @@ async def test_another_disk_than_when_the_form_was_opened(ask: Asked) -> None:
     ("refusal", "sentence", "field"),
     [
         (
-            Refusal(why="fio is not installed", remedy="apt install fio, or your distribution's fio"),
+            Refusal(
+                code="no-tool",
+                why="fio is not installed",
+                remedy="apt install fio, or your distribution's fio",
+            ),
             "fio is not installed; apt install fio, or your distribution's fio",
             "cool",
         ),
         (
             Misfit(
-                part="directory", why="the file system at /srv is read-only", remedy="choose another folder"
+                code="wrong-state",
+                part="directory",
+                why="the file system at /srv is read-only",
+                remedy="choose another folder",
             ),
             "the file system at /srv is read-only; choose another folder",
             "folder",
         ),
         (
-            Misfit(part="write", why="/dev/sde is only read", remedy="give --write, and --confirm"),
+            Misfit(
+                code="unsupported",
+                part="write",
+                why="/dev/sde is only read",
+                remedy="give --write, and --confirm",
+            ),
             "/dev/sde is only read; choose yes at overwrite it",
             "cool",
         ),
@@ -301,7 +313,7 @@ async def test_esc_while_the_host_is_asked() -> None:
 
     async def ask(_: Request) -> Refusal:
         await answered.wait()
-        return Refusal(why="too late")
+        return Refusal(code="invalid", why="too late")
 
     async with opened(Kind.RUN, Draft(), ask) as there:
         await there.press("enter")

@@ -153,6 +153,9 @@ def test_a_text_with_a_cursor(text: str, cursor: int, width: int, shown: str) ->
 
 
 def test_what_options_are_called_in_a_form() -> None:
-    assert in_form(Refusal(why="no")) == "no"
-    assert in_form(Refusal(why="no", remedy="leave it out")) == "no; leave it out"
-    assert in_form(Refusal(why="no", remedy="name one with --directory")) == "no; choose a folder at where"
+    assert in_form(Refusal(code="invalid", why="no")) == "no"
+    assert in_form(Refusal(code="invalid", why="no", remedy="leave it out")) == "no; leave it out"
+    assert (
+        in_form(Refusal(code="invalid", why="no", remedy="name one with --directory"))
+        == "no; choose a folder at where"
+    )

@@ -24,7 +24,7 @@ def burst(pilot: Paces, *keys: str) -> None:
 
 async def refuse(request: Request) -> Offer | Refusal:
     del request
-    return Refusal(why="nothing is measured here")
+    return Refusal(code="invalid", why="nothing is measured here")
 
 
 async def test_what_is_typed_behind_an_arrow_comes_into_the_next_field() -> None:

@@ -14,7 +14,7 @@ def chosen(request: CreateRequest, survey: Survey) -> tuple[Device, ...] | Refus
     """Return the devices and spares in order, or why they cannot be taken."""
     names = request.named
     if twice := [name for name in names if names.count(name) > 1]:
-        return Refusal(why=f"{twice[0]} is named twice", remedy="name each device once")
+        return Refusal(code="invalid", why=f"{twice[0]} is named twice", remedy="name each device once")
     found = []
     for name in names:
         device = survey.devices.get(name)
@@ -22,7 +22,9 @@ def chosen(request: CreateRequest, survey: Survey) -> tuple[Device, ...] | Refus
             return survey.no_device(name)
         if device.disk.disk != name and device.disk.disk in names:
             return Refusal(
-                why=f"{name} is a part of {device.disk.disk}, and both are named", remedy="name one of them"
+                code="ambiguous",
+                why=f"{name} is a part of {device.disk.disk}, and both are named",
+                remedy="name one of them",
             )
         found.append(device)
     for device in found:
@@ -32,6 +34,7 @@ def chosen(request: CreateRequest, survey: Survey) -> tuple[Device, ...] | Refus
     for device in found:
         if device.sector_bytes != first.sector_bytes:
             return Refusal(
+                code="unsupported",
                 why=f"{first.disk.name} has sectors of {first.sector_bytes} bytes and {device.disk.name} of"
                 f" {device.sector_bytes}: what is made on one kind may not be readable on the other",
                 remedy="use devices of one kind",
@@ -45,17 +48,21 @@ def refuse_sizes(request: CreateRequest, shape: Shape, devices: tuple[Device, ..
     for device, kib in zip(devices, usable, strict=True):
         if kib <= 0:
             return Refusal(
+                code="too-small",
                 why=f"{device.disk.name} has no room for a chunk of {shape.chunk_kib} KiB",
                 remedy="choose smaller chunks, or a larger device",
             )
         if request.size_kib > kib:
             return Refusal(
+                code="too-small",
                 why=f"{device.disk.name} has {kib} KiB for data, {request.size_kib} KiB are asked for",
                 remedy="choose a smaller size",
             )
     if 0 < request.size_kib < (shape.chunk_kib or 64):
         return Refusal(
-            why=f"{request.size_kib} KiB of each member are less than a chunk", remedy="choose a larger size"
+            code="too-small",
+            why=f"{request.size_kib} KiB of each member are less than a chunk",
+            remedy="choose a larger size",
         )
     return None
 

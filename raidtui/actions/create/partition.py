@@ -59,7 +59,11 @@ def plan_on_disks(request: CreateRequest, survey: Survey, *, reserve_percent: in
         reserve_percent: what is left free at the end of each disk.
     """
     if not 0 <= reserve_percent <= MOST_RESERVED:
-        return Refusal(why=f"{reserve_percent} % cannot be left free", remedy=f"choose 0 to {MOST_RESERVED}")
+        return Refusal(
+            code="invalid",
+            why=f"{reserve_percent} % cannot be left free",
+            remedy=f"choose 0 to {MOST_RESERVED}",
+        )
     if refusal := survey.refuse_tool("sfdisk", "wipefs"):
         return refusal
     found = chosen(request, survey)

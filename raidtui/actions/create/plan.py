@@ -32,7 +32,7 @@ def plan_create(request: CreateRequest, survey: Survey) -> Plan | Refusal:
     if refusal := needs_root(survey.snapshot):
         return refusal
     if survey.mdadm is None:
-        return Refusal(why="mdadm is not installed", remedy="apt install mdadm")
+        return Refusal(code="no-tool", why="mdadm is not installed", remedy="apt install mdadm")
     shape = shape_of(request)
     if isinstance(shape, Refusal):
         return shape
@@ -84,11 +84,11 @@ def _refuse_taken(request: CreateRequest, shape: Shape, survey: Survey) -> Refus
     if refusal := refuse_taken(survey.snapshot, request.name):
         return refusal
     if any(array.name == shape.kernel for array in survey.snapshot.arrays):
-        return Refusal(why=f"{shape.kernel} is there already", remedy="choose another number")
+        return Refusal(code="taken", why=f"{shape.kernel} is there already", remedy="choose another number")
     known = {array.uuid for array in survey.snapshot.arrays}
     known |= {device.superblock.uuid for device in survey.devices.values() if device.superblock is not None}
     if shape.uuid in known:
-        return Refusal(why=f"the UUID {shape.uuid} is taken", remedy="make up another one")
+        return Refusal(code="taken", why=f"the UUID {shape.uuid} is taken", remedy="make up another one")
     return None
 
 

@@ -40,11 +40,15 @@ def refuse_lvm(wanted: OnTop, survey: Survey, below: Below | None) -> Refusal | 
 def _refuse_without_group(wanted: OnTop) -> Refusal | None:
     if wanted.others:
         return Refusal(
-            why=f"{wanted.others[0]} cannot join a volume group: there is none", remedy="name the group"
+            code="invalid",
+            why=f"{wanted.others[0]} cannot join a volume group: there is none",
+            remedy="name the group",
         )
     if wanted.stripes > 1:
         return Refusal(
-            why="LVM stripes over the physical volumes of a group, and there is none", remedy="name the group"
+            code="invalid",
+            why="LVM stripes over the physical volumes of a group, and there is none",
+            remedy="name the group",
         )
     return None
 
@@ -52,29 +56,38 @@ def _refuse_without_group(wanted: OnTop) -> Refusal | None:
 def _refuse_names(wanted: OnTop, survey: Survey) -> Refusal | None:
     for word, what in ((wanted.group, "volume group"), (wanted.volume, "volume")):
         if not word or not set(word) <= _WORD or word[0] in ".-":
-            return Refusal(why=f"{word!r} is no name for a {what}", remedy="letters, digits, . _ + or -")
+            return Refusal(
+                code="invalid", why=f"{word!r} is no name for a {what}", remedy="letters, digits, . _ + or -"
+            )
     group, volume = wanted.group, wanted.volume
     if volume.startswith(_RESERVED_STARTS) or any(part in volume for part in _RESERVED_PARTS):
         return Refusal(
-            why=f"LVM keeps names like {volume} for volumes of its own", remedy="choose another name"
+            code="unsupported",
+            why=f"LVM keeps names like {volume} for volumes of its own",
+            remedy="choose another name",
         )
     if len(f"{group}{volume}") + group.count("-") + volume.count("-") >= _LONGEST:
         return Refusal(
-            why=f"{group} and {volume} are too long for the kernel together", remedy="choose shorter names"
+            code="invalid",
+            why=f"{group} and {volume} are too long for the kernel together",
+            remedy="choose shorter names",
         )
     if group in survey.groups:
-        return Refusal(why=f"there is a volume group {group} already", remedy="choose another name")
+        return Refusal(
+            code="taken", why=f"there is a volume group {group} already", remedy="choose another name"
+        )
     if group in survey.nodes:
-        return Refusal(why=f"there is a /dev/{group} already", remedy="choose another name")
+        return Refusal(code="taken", why=f"there is a /dev/{group} already", remedy="choose another name")
     return None
 
 
 def _refuse_stripes(wanted: OnTop) -> Refusal | None:
     volumes, kib = 1 + len(wanted.others), wanted.stripe_kib
     if wanted.stripes < 0:
-        return Refusal(why=f"{wanted.stripes} is no number of stripes", remedy="0 is none")
+        return Refusal(code="invalid", why=f"{wanted.stripes} is no number of stripes", remedy="0 is none")
     if wanted.stripes > volumes:
         return Refusal(
+            code="invalid",
             why=f"{wanted.stripes} stripes need as many physical volumes, and there"
             f" {'is' if volumes == 1 else 'are'} {volumes}",
             remedy="name further devices, or choose fewer stripes",
@@ -83,12 +96,15 @@ def _refuse_stripes(wanted: OnTop) -> Refusal | None:
         return None
     if kib < _LEAST_STRIPE_KIB or kib & (kib - 1):
         return Refusal(
+            code="invalid",
             why=f"a stripe of {kib} KiB is not possible: LVM takes powers of two, 4 KiB at least",
             remedy="choose 64, for example",
         )
     if kib > EXTENT_KIB:
         return Refusal(
-            why=f"a stripe of {kib} KiB is larger than an extent of 4 MiB", remedy="choose 4096 at most"
+            code="invalid",
+            why=f"a stripe of {kib} KiB is larger than an extent of 4 MiB",
+            remedy="choose 4096 at most",
         )
     return None
 
@@ -96,7 +112,7 @@ def _refuse_stripes(wanted: OnTop) -> Refusal | None:
 def _refuse_others(wanted: OnTop, survey: Survey, below: Below | None) -> Refusal | None:
     for name in wanted.others:
         if wanted.others.count(name) > 1:
-            return Refusal(why=f"{name} is named twice", remedy="name each device once")
+            return Refusal(code="invalid", why=f"{name} is named twice", remedy="name each device once")
         if refusal := refuse_other(name, survey, below):
             return refusal
     return None
@@ -117,16 +133,21 @@ def refuse_other(name: str, survey: Survey, below: Below | None = None) -> Refus
     disks = {survey.devices[each].disk.disk for each in members if each in survey.devices}
     if name in members or device.disk.disk in disks:
         return Refusal(
-            why=f"{name} is a disk of the new array, or lies on one", remedy="choose another device"
+            code="in-use",
+            why=f"{name} is a disk of the new array, or lies on one",
+            remedy="choose another device",
         )
     if refusal := refuse_device(device, survey):
         return refusal
     if has := loss_of(device, survey):
         return Refusal(
-            why=f"something is on {has}", remedy=f"if nobody needs it any more: wipefs --all {device.path}"
+            code="in-use",
+            why=f"something is on {has}",
+            remedy=f"if nobody needs it any more: wipefs --all {device.path}",
         )
     if below is not None and device.sector_bytes != below.sector_bytes:
         return Refusal(
+            code="unsupported",
             why=f"{name} has sectors of {device.sector_bytes} bytes and the new array of"
             f" {below.sector_bytes}: a volume group takes one kind",
             remedy="choose another device",
@@ -139,6 +160,7 @@ def _refuse_room(wanted: OnTop, survey: Survey, below: Below | None) -> Refusal 
         return None
     if not volume_bytes(wanted, survey, below):
         return Refusal(
+            code="too-small",
             why=f"{binary_size(below.size_bytes)} are too little for LVM, whose extents are 4 MiB",
             remedy="choose larger devices, or no LVM",
         )

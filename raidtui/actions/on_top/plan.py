@@ -56,7 +56,11 @@ def refuse_on_top(wanted: OnTop, survey: Survey, below: Below | None = None) -> 
         below: the new array, where it is known.
     """
     if wanted.file_system and wanted.file_system not in FILE_SYSTEMS:
-        return Refusal(why=f"{wanted.file_system} is no file system that is made here", remedy="ext4 or xfs")
+        return Refusal(
+            code="invalid",
+            why=f"{wanted.file_system} is no file system that is made here",
+            remedy="ext4 or xfs",
+        )
     tools = (
         *((f"mkfs.{wanted.file_system}",) if wanted.file_system else ()),
         *(("pvcreate",) if wanted.group else ()),
@@ -75,13 +79,17 @@ def _refuse_place(wanted: OnTop, survey: Survey) -> Refusal | None:
     if not place:
         return None
     if not wanted.file_system:
-        return Refusal(why="there is nothing to mount", remedy="choose a file system")
+        return Refusal(code="invalid", why="there is nothing to mount", remedy="choose a file system")
     if not place.startswith("/") or place == "/" or not set(place) <= _PLACE or ".." in place:
         return Refusal(
-            why=f"{place!r} is no place to mount at", remedy="a path like /srv/data, without blanks"
+            code="invalid",
+            why=f"{place!r} is no place to mount at",
+            remedy="a path like /srv/data, without blanks",
         )
     if any(line.split()[1:2] == [place] for line in _lines(survey)):
-        return Refusal(why=f"/etc/fstab mounts something at {place} already", remedy="choose another place")
+        return Refusal(
+            code="taken", why=f"/etc/fstab mounts something at {place} already", remedy="choose another place"
+        )
     return None
 
 
@@ -92,8 +100,9 @@ def _refuse_size(wanted: OnTop, survey: Survey, below: Below | None) -> Refusal 
         return None
     if wanted.file_system == "xfs":
         why = f"XFS needs {binary_size(least)}, and there are {binary_size(size)}"
-        return Refusal(why=why, remedy="choose ext4, or larger devices")
+        return Refusal(code="too-small", why=why, remedy="choose ext4, or larger devices")
     return Refusal(
+        code="too-small",
         why=f"ext4 has no journal on less than {binary_size(least)}, and there are {binary_size(size)}",
         remedy="choose larger devices",
     )

@@ -57,7 +57,9 @@ def refuse_weekly(wanted: OnTop, survey: Survey) -> Refusal | None:
         return None
     if not wanted.mount:
         return Refusal(
-            why="a weekly TRIM is of what is mounted, and nothing is", remedy="choose a place to mount at"
+            code="invalid",
+            why="a weekly TRIM is of what is mounted, and nothing is",
+            remedy="choose a place to mount at",
         )
     return survey.refuse_tool("fstrim")
 

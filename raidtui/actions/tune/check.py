@@ -23,9 +23,11 @@ def refuse_value(subject: Subject, knob: str, value: str, wanted: Wanted) -> Ref
         wanted: all that is asked for along with it.
     """
     if knob not in KNOBS:
-        return Refusal(why=f"there is no knob {knob!r}", remedy=f"there are: {', '.join(KNOBS)}")
+        return Refusal(
+            code="not-found", why=f"there is no knob {knob!r}", remedy=f"there are: {', '.join(KNOBS)}"
+        )
     if knob not in subject.values:
-        return Refusal(why=subject.absent.get(knob) or f"{subject.title} has no {knob}")
+        return Refusal(code="not-found", why=subject.absent.get(knob) or f"{subject.title} has no {knob}")
     known = subject.values[knob]
     if knob == "scheduler" and value in OLD_SCHEDULERS and value not in known.choices:
         return _old_scheduler(value)
@@ -35,6 +37,7 @@ def refuse_value(subject: Subject, knob: str, value: str, wanted: Wanted) -> Ref
         if value in known.choices:
             return None
         return Refusal(
+            code="invalid",
             why=f"{knob} of {subject.title} cannot be {value!r}",
             remedy=f"choose one of: {', '.join(known.choices)}",
         )
@@ -44,9 +47,15 @@ def refuse_value(subject: Subject, knob: str, value: str, wanted: Wanted) -> Ref
 def _old_scheduler(value: str) -> Refusal:
     new = OLD_SCHEDULERS[value]
     if value == "cfq":
-        return Refusal(why="cfq went with Linux 5.0; bfq comes nearest to it", remedy="give scheduler=bfq")
+        return Refusal(
+            code="invalid",
+            why="cfq went with Linux 5.0; bfq comes nearest to it",
+            remedy="give scheduler=bfq",
+        )
     return Refusal(
-        why=f"{value} is an old name: since Linux 5.0 it is called {new}", remedy=f"give scheduler={new}"
+        code="invalid",
+        why=f"{value} is an old name: since Linux 5.0 it is called {new}",
+        remedy=f"give scheduler={new}",
     )
 
 
@@ -66,13 +75,16 @@ def _refuse_number(subject: Subject, knob: str, value: str, high: int | None) ->
     span = f"from {low} to {high}" if high is not None else f"{low} or more"
     words = f"{span} {unit}".rstrip()
     if not (value.isascii() and value.isdigit() and len(value) < 20):
-        return Refusal(why=f"{knob} of {subject.title} must be a whole number, {words}, not {value!r}")
+        return Refusal(
+            code="invalid", why=f"{knob} of {subject.title} must be a whole number, {words}, not {value!r}"
+        )
     number = int(value)
     if number < low or (high is not None and number > high):
-        return Refusal(why=f"{knob} of {subject.title} must be {words}, not {number}")
+        return Refusal(code="invalid", why=f"{knob} of {subject.title} must be {words}, not {number}")
     if number % known.multiple:
         below = number // known.multiple * known.multiple
         return Refusal(
+            code="invalid",
             why=f"{knob} of {subject.title} must be a multiple of {known.multiple}, not {number}",
             remedy=f"give {max(low, below)} or {below + known.multiple}",
         )
@@ -99,6 +111,7 @@ def _refuse_preference(tuning: Tuning, policy: Subject, wanted: Wanted) -> Refus
     if governor != "performance" or mode != "active":
         return None
     return Refusal(
+        code="unsupported",
         why=f"under the governor performance {policy.kind} keeps the preference at performance",
         remedy="give governor=powersave along with it",
     )
@@ -115,6 +128,7 @@ def _refuse_frequencies(policy: Subject, wanted: Wanted) -> Refusal | None:
     if low <= high:
         return None
     return Refusal(
+        code="invalid",
         why=f"min_freq_khz {low} of {policy.title} would be above max_freq_khz {high}",
         remedy="lower the one or raise the other",
     )

@@ -44,7 +44,11 @@ def plan_keep(snapshot: Snapshot, tuning: Tuning, items: Sequence[Item]) -> Plan
     if refusal := needs_root(snapshot):
         return refusal
     if not items:
-        return Refusal(why="nothing was changed for now", remedy="name what is to be kept: sda scheduler")
+        return Refusal(
+            code="nothing-to-do",
+            why="nothing was changed for now",
+            remedy="name what is to be kept: sda scheduler",
+        )
     kept = _kept(tuning, items)
     if isinstance(kept, Refusal):
         return kept
@@ -79,7 +83,7 @@ def plan_forget(snapshot: Snapshot, tuning: Tuning, items: Sequence[Item] | None
     if items is None:
         found: dict[str, str] = dict.fromkeys(tuning.texts, "")
         if not found:
-            return Refusal(why="raidtui keeps nothing here")
+            return Refusal(code="nothing-to-do", why="raidtui keeps nothing here")
         texts = {path: only_others(path, tuning.texts[path]) for path in found}
         title, subjects = "all that raidtui kept is forgotten", []
     else:
@@ -91,13 +95,15 @@ def plan_forget(snapshot: Snapshot, tuning: Tuning, items: Sequence[Item] | None
         if texts == new_texts(tuning, [], frozenset(("", knob) for _, knob in names)):
             where = " and ".join(texts)
             return Refusal(
-                why=f"{where} says so in lines that raidtui has not written", remedy="take them out there"
+                code="unsupported",
+                why=f"{where} says so in lines that raidtui has not written",
+                remedy="take them out there",
             )
         title = f"forgotten: {_words(gone)}"
         subjects = [each.subject for each in gone]
     steps = _file_steps(snapshot, tuning, texts)
     if not steps:
-        return Refusal(why="raidtui keeps nothing here")
+        return Refusal(code="nothing-to-do", why="raidtui keeps nothing here")
     return Plan(
         title=title,
         subject=_subject(tuning, subjects),
@@ -132,16 +138,21 @@ def _kept(tuning: Tuning, items: Sequence[Item]) -> list[Kept] | Refusal:
     for item in items:
         subject, knob = tuning.subject(item.subject), ALIASES.get(item.knob, item.knob)
         if subject is None:
-            return Refusal(why=f"there is no {item.subject} here")
+            return Refusal(code="not-found", why=f"there is no {item.subject} here")
         if knob not in KNOBS:
-            return Refusal(why=f"there is no knob {knob!r}", remedy=f"there are: {', '.join(KNOBS)}")
+            return Refusal(
+                code="not-found", why=f"there is no knob {knob!r}", remedy=f"there are: {', '.join(KNOBS)}"
+            )
         if knob not in subject.values:
-            return Refusal(why=subject.absent.get(knob) or f"{subject.title} has no {knob}")
+            return Refusal(code="not-found", why=subject.absent.get(knob) or f"{subject.title} has no {knob}")
         if refusal := _refuse_keeping(tuning, subject, knob):
             return refusal
         value = item.value or subject.values[knob].text
         if value == "system":
-            return Refusal(why=f"{subject.title} follows the system's limits: there is nothing to keep")
+            return Refusal(
+                code="unsupported",
+                why=f"{subject.title} follows the system's limits: there is nothing to keep",
+            )
         found[subject.name, knob] = Kept(subject=subject, knob=knob, value=value)
     return list(found.values())
 
@@ -149,11 +160,14 @@ def _kept(tuning: Tuning, items: Sequence[Item]) -> list[Kept] | Refusal:
 def _refuse_keeping(tuning: Tuning, subject: Subject, knob: str) -> Refusal | None:
     way = KNOBS[knob].keep
     if not way:
-        return Refusal(why=KNOBS[knob].no_keep)
+        return Refusal(code="unsupported", why=KNOBS[knob].no_keep)
     if way == "udev" and subject.match is None:
-        return Refusal(why=subject.no_match or f"{subject.title} cannot be told by an udev rule")
+        return Refusal(
+            code="unsupported", why=subject.no_match or f"{subject.title} cannot be told by an udev rule"
+        )
     if way == "tmpfiles" and not tuning.systemd:
         return Refusal(
+            code="unsupported",
             why=f"{knob} is kept by tmpfiles.d, which is systemd's, and this host is not run by systemd",
             remedy="set it in a script that runs at boot",
         )
@@ -231,10 +245,10 @@ def _known(tuning: Tuning, items: Sequence[Item]) -> list[Kept] | Refusal:
     for item in items:
         subject, knob = tuning.subject(item.subject), ALIASES.get(item.knob, item.knob)
         if subject is None:
-            return Refusal(why=f"there is no {item.subject} here")
+            return Refusal(code="not-found", why=f"there is no {item.subject} here")
         value = subject.values.get(knob)
         if value is None or value.kept is None:
-            return Refusal(why=f"raidtui does not keep {knob} of {subject.title}")
+            return Refusal(code="unsupported", why=f"raidtui does not keep {knob} of {subject.title}")
         found.append(Kept(subject=subject, knob=knob, value=value.kept))
     return found
 

@@ -89,7 +89,9 @@ class Reader:
             fresh = False
         if targets and not named:
             if not bare:
-                return Refusal(why="no knob is named", remedy="give KNOB=VALUE: scheduler=none")
+                return Refusal(
+                    code="not-found", why="no knob is named", remedy="give KNOB=VALUE: scheduler=none"
+                )
             found += [
                 Word(subject=subject.name, knob=knob, named=False)
                 for target in targets
@@ -114,7 +116,7 @@ class Reader:
         if word == "cpu":
             subjects = (*tuning.of(Scope.CPU), *tuning.of(Scope.POLICY))
             if not subjects:
-                return Refusal(why=tuning.no_cpufreq)
+                return Refusal(code="unsupported", why=tuning.no_cpufreq)
             return Target(word=word, subjects=subjects)
         if word.startswith("@"):
             array = find_array(self._snapshot, word[1:])
@@ -134,12 +136,16 @@ class Reader:
         known = ", ".join(subject.name for subject in tuning.of(Scope.DISK)) or "none"
         arrays = ", ".join(f"@{subject.title}" for subject in tuning.of(Scope.ARRAY))
         more = f"; arrays: {arrays}" if arrays else ""
-        return Refusal(why=f"there is no disk or array {word!r}", remedy=f"disks: {known}{more}")
+        return Refusal(
+            code="not-found", why=f"there is no disk or array {word!r}", remedy=f"disks: {known}{more}"
+        )
 
     def _knob(self, targets: Sequence[Target], name: str, value: str | None) -> list[Word] | Refusal:
         knob = KNOBS.get(ALIASES.get(name, name))
         if knob is None:
-            return Refusal(why=f"there is no knob {name!r}", remedy=f"there are: {', '.join(KNOBS)}")
+            return Refusal(
+                code="not-found", why=f"there is no knob {name!r}", remedy=f"there are: {', '.join(KNOBS)}"
+            )
         if not targets:
             subjects = self._everywhere(knob)
             if isinstance(subjects, Refusal):
@@ -158,11 +164,12 @@ class Reader:
         if not set(knob.scopes) & {Scope.POLICY, Scope.CPU, Scope.SYSTEM}:
             whose = " or ".join(_WHOSE[scope] for scope in knob.scopes)
             return Refusal(
+                code="unsupported",
                 why=f"{knob.name} belongs to {whose}",
                 remedy="name it before, or @ARRAY for all members of an array",
             )
         subjects = [subject for scope in knob.scopes for subject in self._tuning.of(scope)]
-        return subjects or Refusal(why=self._tuning.no_cpufreq)
+        return subjects or Refusal(code="unsupported", why=self._tuning.no_cpufreq)
 
 
 def _meant(target: Target, knob: Knob) -> list[Subject] | Refusal:
@@ -175,8 +182,9 @@ def _meant(target: Target, knob: Knob) -> list[Subject] | Refusal:
         return fitting
     if Scope.DISK in knob.scopes and any(subject.scope is Scope.ARRAY for subject in target.subjects):
         return Refusal(
+            code="unsupported",
             why=f"{knob.name} belongs to disks, not to the array {target.word}",
             remedy=f"give @{target.word.lstrip('@')} for all of its members",
         )
     whose = " or ".join(dict.fromkeys(_WHOSE[scope] for scope in knob.scopes))
-    return Refusal(why=f"{target.word} has no {knob.name}", remedy=f"it belongs to {whose}")
+    return Refusal(code="not-found", why=f"{target.word} has no {knob.name}", remedy=f"it belongs to {whose}")

@@ -180,7 +180,11 @@ def refuse_word(step: str, draft: Draft, survey: Survey, word: str) -> Refusal |
         if word in labels:
             return None
         remedy = f"type {' or '.join(labels)}, or go back and leave its devices"
-        return Refusal(why=f"{word!r} is none of them" if word else "no name was typed", remedy=remedy)
+        return Refusal(
+            code="needs-confirmation",
+            why=f"{word!r} is none of them" if word else "no name was typed",
+            remedy=remedy,
+        )
     if step == "mount":
         return refuse_on_top(OnTop(file_system="ext4", mount=word), survey) if word else None
     made = refuse_name(word) or refuse_taken(survey.snapshot, word)

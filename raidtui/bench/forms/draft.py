@@ -157,11 +157,11 @@ def request_of_draft(draft: Draft, kind: Kind, known: Known = NONE_KNOWN) -> Req
     for field in asked:
         refusal = refuse_field(draft, field)
         if refusal is not None:
-            return Refusal(why=f"{field.label}: {refusal.why}", remedy=refusal.remedy)
+            return Refusal(code=refusal.code, why=f"{field.label}: {refusal.why}", remedy=refusal.remedy)
     try:
         return request_of_typed(_typed(draft, kind, frozenset(field.name for field in asked)))
     except TypedError as error:
-        return Refusal(why=str(error))
+        return Refusal(code="invalid", why=str(error))
 
 
 def _typed(draft: Draft, kind: Kind, asked: frozenset[str]) -> Typed:

@@ -211,7 +211,7 @@ def test_nothing_to_choose_from() -> None:
 
 def test_the_first_thing_that_is_wrong_is_told() -> None:
     assert request_of_draft(replace(OWN, size="x", depth="y"), Kind.RUN) == Refusal(
-        why="size: x is no size", remedy="give it as 4k, 500m or 2g"
+        code="invalid", why="size: x is no size", remedy="give it as 4k, 500m or 2g"
     )
 
 
