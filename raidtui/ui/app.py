@@ -7,10 +7,10 @@ import contextlib
 import gc
 import os
 import signal
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.app import SystemCommand
 from textual.binding import BindingType
 from textual.driver import Driver
 from textual.screen import Screen
@@ -23,7 +23,7 @@ from raidtui.host.root import Root
 from raidtui.model.event import Event, Kind, Tone
 from raidtui.model.plan import Harm, Plan
 from raidtui.palette import choose_theme
-from raidtui.ui.commands import EVERYWHERE, HELP
+from raidtui.ui.commands import DEMO, EVERYWHERE, HELP, ORDERS
 from raidtui.ui.key_order import OrderlyApp
 from raidtui.ui.messages import Sampled
 from raidtui.ui.panes.arrays import ArraysPane
@@ -33,7 +33,16 @@ from raidtui.ui.sides import Sides
 from raidtui.ui.themes import load_themes, pick, shipped_theme
 
 if TYPE_CHECKING:
+    from textual.command import Provider
+
+    from raidtui.ui.command_search import Entry
     from raidtui.ui.widgets.filter import FilterLine
+
+
+def _commands() -> type[Provider]:
+    from raidtui.ui.command_search import Commands  # noqa: PLC0415  (the palette alone needs it)
+
+    return Commands
 
 
 _LATER_S = 0.4  # what is not needed for the first picture waits until it is there
@@ -53,6 +62,7 @@ class RaidApp(OrderlyApp):
     TITLE = "raidtui"
     BINDINGS: ClassVar[list[BindingType]] = [each for command in EVERYWHERE for each in command.bindings]
     COMMAND_PALETTE_BINDING = "ctrl+p"
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_commands}
     ENABLE_COMMAND_PALETTE = True
 
     def __init__(
@@ -412,20 +422,43 @@ class RaidApp(OrderlyApp):
         if not any(isinstance(screen, Palette) for screen in self.screen_stack):
             self.push_screen(Palette(id="--command-palette"))
 
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Everything that can be done, by name."""
-        del screen
+    def palette_entries(self) -> Iterable[Entry]:
+        """Everything that can be done, and what the command line alone does."""
+        from raidtui.ui.command_search import Entry  # noqa: PLC0415
+
+        keys = self._settings.keys
         for command, label, possible in self.main.offered:
-            title = f"{label} ({command.shown_key(self._settings.keys)})" + ("" if possible else " – not now")
-            yield SystemCommand(title, command.help, lambda c=command: self._run_in_pane(c.action))
+            yield Entry(
+                title=f"{label} ({command.shown_key(keys)})",
+                help=command.help,
+                words=command.words,
+                possible=possible,
+                run=partial(self._run_in_pane, command.action),
+            )
+        has_arrays = self.report is not None and bool(self.report.snapshot.arrays)
         for command in EVERYWHERE:
             if command.action != "command_palette":
-                title = f"{command.label} ({command.shown_key(self._settings.keys)})"
-                yield SystemCommand(
-                    title, command.help, lambda c=command: self.call_later(self.run_action, c.action)
+                yield Entry(
+                    title=f"{command.label} ({command.shown_key(keys)})",
+                    help=command.help,
+                    words=command.words,
+                    possible=command is not DEMO or not has_arrays,
+                    run=partial(self.call_later, self.run_action, command.action),
                 )
+        for order in ORDERS:
+            yield Entry(
+                title=f"{order.title}: raidtui {order.order}",
+                help=f"On the command line: {order.help}",
+                words=order.words,
+                run=partial(self.main.say, f"on the command line: raidtui {order.order}", "plain"),
+            )
         for name in sorted(self._found):
-            yield SystemCommand(f"Theme: {name}", f"Use the theme {name}", lambda n=name: self._set_theme(n))
+            yield Entry(
+                title=f"Theme: {name}",
+                help=f"Use the theme {name}",
+                words="colours colors",
+                run=partial(self._set_theme, name),
+            )
 
     def _run_in_pane(self, action: str) -> None:
         self.call_later(self.run_action, action, self.main.in_view)

@@ -19,6 +19,7 @@ class Command(Struct, frozen=True, kw_only=True):
         label: a word or two.
         help: a sentence.
         foot: whether the footer shows it.
+        words: what else people call it; the palette finds it by them.
     """
 
     id: str
@@ -27,6 +28,7 @@ class Command(Struct, frozen=True, kw_only=True):
     label: str
     help: str
     foot: bool = True
+    words: str = ""
     first: bool = False
     """Whether it is done before the keys behind it go anywhere: it moves the focus, and they are text."""
 
@@ -62,65 +64,81 @@ def shown(key: str) -> str:
 
 CHECK = Command(
     id="arrays.check", keys="c", action="check", label="Check",
+    words="scrub verify compare parity mismatches consistency",
     help="Read all members and count what does not match. Changes nothing.",
 )  # fmt: skip
 CANCEL = Command(
     id="arrays.cancel", keys="x", action="cancel", label="Cancel", foot=False,
+    words="abort end stop check idle",
     help="End a check or repair for good; the next one starts at the start.",
 )  # fmt: skip
 PAUSE = Command(
     id="arrays.pause", keys="p", action="pause", label="Pause",
+    words="freeze suspend resume continue",
     help="Freeze a resync, recover or reshape, pause a check, or let it go on.",
 )  # fmt: skip
 LIMITS = Command(
     id="arrays.limits", keys="l", action="limits", label="Limits", first=True,
+    words="speed throttle slow fast minimum maximum bandwidth rate sync_speed_min sync_speed_max slider",
     help="Go to the sliders: arrows, shift with arrows, digits (MB/s, k for KiB/s), mouse.",
 )  # fmt: skip
 SCOPE = Command(
     id="arrays.scope", keys="s", action="scope", label="Scope", foot=False,
+    words="speed limits global system local",
     help="Let the sliders move this array's limits, or the system's.",
 )  # fmt: skip
 GIVE_BACK = Command(
     id="arrays.give_back", keys="g", action="give_back", label="Give back", foot=False,
+    words="speed limits system default reset",
     help="Give this array's limits back to the system: they follow the system's from then on.",
 )  # fmt: skip
 UNDO = Command(
-    id="arrays.undo", keys="u", action="undo", label="Undo", foot=False, help="Put back what was done last."
+    id="arrays.undo", keys="u", action="undo", label="Undo", foot=False, words="revert back",
+    help="Put back what was done last."
 )  # fmt: skip
 REPLACE = Command(
     id="arrays.replace", keys="R", action="repair('replace')", label="Replace",
+    words="swap exchange disk drive member hot",
     help="Copy a member to another device while it still serves: redundancy is never given up.",
 )  # fmt: skip
 ADD = Command(
     id="arrays.add", keys="A", action="repair('add')", label="Add",
+    words="spare re-add readd disk drive member recover rebuild grow",
     help="Add a device: a former member (only what changed is copied), a member, or a spare.",
 )  # fmt: skip
 FAIL = Command(
     id="arrays.fail", keys="F", action="repair('fail')", label="Fail",
+    words="faulty broken bad set-faulty kick",
     help="Mark a member as failed. Replace is the better verb where it still works.",
 )  # fmt: skip
 REMOVE = Command(
     id="arrays.remove", keys="M", action="repair('remove')", label="Remove", foot=False,
+    words="detach take out member",
     help="Take a failed member, or a spare, out of the array.",
 )  # fmt: skip
 RENAME = Command(
     id="arrays.rename", keys="N", action="repair('rename')", label="Rename",
+    words="name label homehost",
     help="Give the array another name, in its superblock, mdadm.conf, initramfs and fstab.",
 )  # fmt: skip
 STOP = Command(
     id="arrays.stop", keys="T", action="repair('stop')", label="Stop", foot=False,
+    words="deactivate shut down",
     help="Stop the array; nothing on it is changed.",
 )  # fmt: skip
 ASSEMBLE = Command(
     id="arrays.assemble", keys="a", action="repair('assemble')", label="Assemble", foot=False,
+    words="start run activate import",
     help="Start an array whose members are there and which does not run: normal, read-only or degraded.",
 )  # fmt: skip
 LOCATE = Command(
     id="arrays.locate", keys="i", action="repair('locate')", label="Which disk", foot=False,
+    words="led light blink bay slot serial number find identify",
     help="Model, serial number and slot of each member's disk; the light of its bay, where there is one.",
 )  # fmt: skip
 ZERO = Command(
     id="arrays.zero", keys="Z", action="repair('zero')", label="Zero", foot=False,
+    words="wipe erase superblock zero-superblock clear",
     help="Wipe md's superblock from a device that no array uses, so that nothing takes it for a member.",
 )  # fmt: skip
 UP = Command(
@@ -144,10 +162,12 @@ SINCE = Command(
 )  # fmt: skip
 READ = Command(
     id="wear.read", keys="r", action="read", label="Read again",
+    words="smart refresh",
     help="Ask the disks now; else they are asked every ten minutes. None that sleeps is woken.",
 )  # fmt: skip
 HISTORY = Command(
     id="wear.history", keys="h", action="history", label="History",
+    words="tbw written smart",
     help="What was written to the chosen disk day by day, and what syncs and jobs have cost it.",
 )  # fmt: skip
 WEAR = (MARK, SINCE, READ, HISTORY)
@@ -162,6 +182,7 @@ MORE = Command(
 )  # fmt: skip
 EXACT = Command(
     id="tune.value", keys="enter", action="exact", label="Value", foot=False,
+    words="scheduler read-ahead queue set",
     help="Type the value of the chosen knob, or choose it from a list.",
 )  # fmt: skip
 NEXT_KNOB = Command(
@@ -185,6 +206,7 @@ UNDO_TUNE = Command(
 )  # fmt: skip
 PROFILE = Command(
     id="tune.profile", keys="P", action="profile", label="Profile",
+    words="preset tuned scheduler",
     help="Set several values together: what published tests advise, the kernel's own, or your profiles.",
 )  # fmt: skip
 ASK_ERC = Command(
@@ -193,6 +215,7 @@ ASK_ERC = Command(
 )  # fmt: skip
 TEST = Command(
     id="tune.test", keys="t", action="test", label="Test",
+    words="fio benchmark measure",
     help="Measure with fio what the chosen knob does: its value of now against another one.",
 )  # fmt: skip
 APART = Command(
@@ -208,14 +231,17 @@ TUNE = (LESS, MORE, NEXT_KNOB, EXACT, SAME, KEEP, FORGET, UNDO_TUNE, PROFILE, TE
 
 NEW_BENCH = Command(
     id="bench.new", keys="n", action="new('run')", label="New",
+    words="fio benchmark measure run iops latency speed",
     help="Measure one thing: a preset, a fio job file of your own, or your own choice.",
 )  # fmt: skip
 SWEEP = Command(
     id="bench.sweep", keys="s", action="new('sweep')", label="Sweep",
+    words="fio benchmark series",
     help="Go through values: block sizes, depths, any knob of pane 4, chunks of arrays made for it.",
 )  # fmt: skip
 AGAINST = Command(
     id="bench.ab", keys="a", action="new('ab')", label="A/B",
+    words="fio benchmark against compare",
     help="Measure two settings in turn, and say which is faster, or that there is no difference.",
 )  # fmt: skip
 COMPARE = Command(
@@ -224,6 +250,7 @@ COMPARE = Command(
 )  # fmt: skip
 EXPORT = Command(
     id="bench.export", keys="e", action="export", label="Export",
+    words="report html csv json",
     help="Write the marked benchmarks, or the chosen one, as HTML with pictures, CSV or JSON.",
 )  # fmt: skip
 STOP_BENCH = Command(
@@ -261,51 +288,102 @@ BENCH = (
 
 FILTER = Command(
     id="app.filter", keys="slash", action="filter", label="Filter", foot=False, first=True,
+    words="search find",
     help="Show only what holds a text; Esc ends it.",
 )  # fmt: skip
 HOLD = Command(
     id="app.hold", keys="space", action="hold", label="Hold", foot=False,
+    words="still stop pause picture",
     help="Hold the picture still; the host is watched on.",
 )  # fmt: skip
 HELP = Command(
-    id="app.help", keys="question_mark,f1", action="help", label="Help", help="Keys, and why some are dim."
+    id="app.help", keys="question_mark,f1", action="help", label="Help", words="keys manual",
+    help="Keys, and why some are dim."
 )  # fmt: skip
 PALETTE = Command(
     id="app.palette", keys="ctrl+p", action="command_palette", label="More", help="All commands, by name."
 )  # fmt: skip
 QUIT = Command(
     id="app.quit", keys="q,ctrl+q", action="leave", label="Quit", foot=False,
+    words="exit leave",
     help="Leave. What this session changed for now can be put back.",
 )  # fmt: skip
 DEMO = Command(
     id="app.demo", keys="d", action="demo", label="Demo", foot=False,
+    words="simulation example",
     help="Open the demo host, where no md array is here.",
 )  # fmt: skip
 BUILD = Command(
     id="app.build", keys="b,2", action="build", label="Build", foot=False,
+    words="create new make array wizard raid mdadm",
     help="Build an array: choose devices, level, chunk, bitmap and name; the plan is shown before anything.",
 )  # fmt: skip
 JOBS = Command(
     id="app.jobs", keys="J", action="jobs", label="Jobs", foot=False,
+    words="tasks running interrupted resume roll back",
     help="The last jobs, those that run or were interrupted first: follow, read, resume, roll back.",
 )  # fmt: skip
 TO_ARRAYS = Command(
-    id="app.arrays", keys="1", action="pane('arrays')", label="Arrays", help="The arrays.", foot=False
+    id="app.arrays", keys="1", action="pane('arrays')", label="Arrays", words="raid md list status",
+    help="The arrays.", foot=False
 )  # fmt: skip
 TO_WEAR = Command(
-    id="app.wear", keys="3", action="pane('wear')", label="Wear", help="How worn the disks are.", foot=False
+    id="app.wear", keys="3", action="pane('wear')", label="Wear",
+    words="smart smartctl ssd nvme life endurance temperature tbw health disks",
+
+    help="How worn the disks are.", foot=False
 )  # fmt: skip
 TO_TUNE = Command(
     id="app.tune", keys="4", action="pane('tune')", label="Tune", foot=False,
+    words="scheduler queue read-ahead readahead governor cpu timeout erc scterc stripe cache profile tuned",
     help="Schedulers, queues, processors, stripe caches: what they are, who set them.",
 )  # fmt: skip
 TO_BENCH = Command(
     id="app.bench", keys="5", action="pane('bench')", label="Bench", foot=False,
+    words="fio benchmark measure test iops latency bandwidth speed",
     help="fio, live; what was measured before, compared.",
 )  # fmt: skip
 TO_LOG = Command(
-    id="app.log", keys="6", action="pane('log')", label="Log", help="What happened.", foot=False
+    id="app.log", keys="6", action="pane('log')", label="Log", words="events timeline history journal",
+    help="What happened.", foot=False
 )  # fmt: skip
+
+
+class OrderWords(Struct, frozen=True, kw_only=True):
+    """What the command line alone can do; the palette says how.
+
+    Args:
+        title: two words or three.
+        order: what is typed, behind ``raidtui``.
+        help: a sentence.
+        words: what else people call it.
+    """
+
+    title: str
+    order: str
+    help: str
+    words: str = ""
+
+
+ORDERS = (
+    OrderWords(
+        title="Grow chunks", order="plan grow-chunk ARRAY KIB",
+        help="Give an array chunks of another size: a reshape.", words="reshape chunk size",
+    ),
+    OrderWords(
+        title="Repair", order="plan repair ARRAY",
+        help="Write over what does not match; a check comes first.", words="mismatches rewrite parity",
+    ),
+    OrderWords(
+        title="Bitmap", order="plan bitmap ARRAY KIND",
+        help="Give an array a write-intent bitmap, or take it off.", words="write-intent internal",
+    ),
+    OrderWords(
+        title="Read-only", order="plan read-only ARRAY",
+        help="Let nothing be written to an array; read-write ends it.", words="readonly writable read-write",
+    ),
+)  # fmt: skip
+"""See ``OrderWords``."""
 EVERYWHERE = (
     HELP, PALETTE, TO_ARRAYS, TO_WEAR, TO_TUNE, TO_BENCH, TO_LOG, FILTER, HOLD, BUILD, JOBS, DEMO, QUIT,
 )  # fmt: skip

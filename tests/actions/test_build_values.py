@@ -150,8 +150,7 @@ def test_a_volume_over_several_devices() -> None:
         "joins sdf2": ("no", ""),
         "joins sdf3": ("no", ""),
         "stripes": ("none", alone),
-        "joins sdg": ("no", "sdg is in use: ext4 mounted at /srv; choose a free device"),
-    }
+    }  # sdg is in use: it has nothing to do with the volume
     assert changed("volume", draft, host, "joins sdg", 1) == draft
     draft = changed("volume", draft, host, "joins sde", 1)
     draft = changed("volume", draft, host, "stripes", 1)

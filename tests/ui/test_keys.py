@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from textual.widgets import Input, OptionList
 
 from raidtui.config import Config, read_config
 from raidtui.ui.panes.log import LogPane
@@ -212,11 +213,12 @@ async def test_filter_of_the_log() -> None:
     async with running(Kernel(*ARRAYS["degraded"])) as pilot:
         await press(pilot, "6", "slash", *"DEGR")
         log = main_of(pilot).query_one("#log-pane", LogPane)
-        assert [line.split()[1] for line in log.text.split("\n")] == ["media"]
+        begun = [line for line in log.text.split("\n") if not line.startswith("   ")]
+        assert [line.split()[1] for line in begun] == ["media"]
         await press(pilot, *"zz")
         assert log.text.strip() == "Nothing that holds this text."
         await press(pilot, "escape")
-        assert len(log.text.split("\n")) == 3
+        assert sum(not line.startswith("   ") for line in log.text.split("\n")) == 3
 
 
 async def test_filter_finds_members_and_states() -> None:
@@ -308,7 +310,7 @@ async def test_troubles_with_the_settings_are_said() -> None:
 async def test_the_palette_offers_everything() -> None:
     kernel = Kernel(*ARRAYS["optimal"])
     async with running(kernel) as pilot:
-        titles = [command.title for command in app_of(pilot).get_system_commands(pilot.app.screen)]
+        titles = [entry.shown for entry in app_of(pilot).palette_entries()]
         assert titles[:3] == ["Check (c)", "Cancel (x) – not now", "Pause (p) – not now"]
         assert "Quit (q)" in titles
         await press(pilot, "ctrl+p")
@@ -439,3 +441,64 @@ async def test_what_is_refused_by_a_key_is_in_the_log_once() -> None:
         assert message_of(pilot) == said
         await press(pilot, "6")
         assert lines_of(pilot, "#log-pane").count("a check is there already") == 1
+
+
+# -- the palette
+
+
+async def in_the_palette(pilot: Paces, query: str) -> list[str]:
+    """What the palette lists for a query."""
+    await pilot.press("ctrl+p")
+    await until(pilot, lambda: len(pilot.app.screen_stack) == 2)
+    listed = pilot.app.screen.query_one(OptionList)
+    everything = len(list(app_of(pilot).palette_entries()))
+    await until(pilot, lambda: listed.option_count == everything)
+    if query:
+        pilot.app.screen.query_one(Input).value = query
+        await until(pilot, lambda: 0 < listed.option_count < everything)
+    found = [str(listed.get_option_at_index(at).prompt).split("\n")[0] for at in range(listed.option_count)]
+    await pilot.press("escape")
+    await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("speed", "Limits (l)"),
+        ("throttle", "Limits (l)"),
+        ("scheduler", "Tune (4)"),
+        ("create", "Build (b)"),
+        ("grow", "Grow chunks: raidtui plan grow-chunk ARRAY KIB"),
+        ("smart", "Wear (3)"),
+        ("fio", "Bench (5)"),
+        ("scrub", "Check (c)"),
+        ("theme dark", "Theme: dark"),
+    ],
+)
+async def test_the_palette_finds_what_people_call_it(query: str, first: str) -> None:
+    async with running(Kernel(*ARRAYS["optimal"])) as pilot:
+        found = await in_the_palette(pilot, query)
+        assert found[0] == first
+        assert not any(title.startswith("Fail") for title in found)
+
+
+async def test_what_cannot_be_used_now_comes_last_in_the_palette() -> None:
+    async with running(Kernel(*ARRAYS["optimal"])) as pilot:
+        for query in ("", "check", "a"):
+            found = await in_the_palette(pilot, query)
+            possible = [not title.endswith("not now") for title in found]
+            assert possible == sorted(possible, reverse=True)
+            assert not all(possible)
+            assert any(possible)
+
+
+async def test_the_palette_says_what_only_the_command_line_does() -> None:
+    async with running(Kernel(*ARRAYS["optimal"])) as pilot:
+        await press(pilot, "ctrl+p", *"grow")
+        listed = pilot.app.screen.query_one(OptionList)
+        await until(
+            pilot, lambda: listed.option_count and "Grow" in str(listed.get_option_at_index(0).prompt)
+        )
+        await press(pilot, "enter")
+        await until(pilot, lambda: "raidtui plan grow-chunk" in message_of(pilot))

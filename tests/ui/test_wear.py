@@ -330,7 +330,7 @@ async def test_an_array_that_comes_is_drawn() -> None:
 async def test_the_palette_has_its_commands() -> None:
     async with running(host(HEALTHY)) as pilot:
         await opened(pilot)
-        titles = [command.title for command in app_of(pilot).get_system_commands(cast("Any", main_of(pilot)))]
+        titles = [entry.shown for entry in app_of(pilot).palette_entries()]
         assert titles[:4] == ["Mark now (m)", "Since mark (d) – not now", "Read again (r)", "History (h)"]
 
 

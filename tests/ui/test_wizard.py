@@ -353,3 +353,57 @@ async def test_a_page_behind_each_step(step: str) -> None:
             await pilot.press("j", "pagedown", "up", "k", "escape")
             assert pilot.app.screen == screen
             assert screen.step == step
+
+
+# -- many devices
+
+
+def listed(pilot: Paces) -> list[str]:
+    """The devices in the list, each without its marks."""
+    lines = screen_text(pilot).split("\n")
+    head = next(number for number, line in enumerate(lines) if "what is on it" in line)
+    rows = [
+        line.split("]", 1)[1].split() for line in lines[head + 1 :] if line.strip().startswith(("[", "▸["))
+    ]
+    return [row[0] for row in rows]
+
+
+async def test_the_devices_are_filtered() -> None:
+    many = survey(*(ssd(f"sd{letter}{part}") for letter in "abcdefghijkl" for part in (2, 3)))
+    async with running(Kernel(raid10())) as pilot:
+        screen = BuildScreen(many)
+        pilot.app.push_screen(screen)
+        await pilot.pause()
+        await pilot.press("slash", *"sdk")
+        assert listed(pilot) == ["sdk2", "sdk3"]
+        assert "/ sdk▏" in screen_text(pilot)
+        await pilot.press("enter", "space", "down", "space")
+        assert screen.draft.devices == ("sdk2", "sdk3")
+        await pilot.press("slash", *"zz")
+        assert "No such device." in screen_text(pilot)
+        await pilot.press("space", "escape")  # Esc lists all again, and leaves nothing
+        assert pilot.app.screen is screen
+        assert listed(pilot)[0] == "sda2"
+        assert screen.draft.devices == ("sdk2", "sdk3")
+        await pilot.press("enter")
+        assert screen.step == "level"
+
+
+async def test_only_what_can_be_taken_is_listed() -> None:
+    async with running(Kernel(raid10())) as pilot:
+        pilot.app.push_screen(BuildScreen(host()))
+        await pilot.pause()
+        assert "sdf" in listed(pilot)
+        await pilot.press("f")
+        assert "sdf" not in listed(pilot)
+        assert "sda2" in listed(pilot)
+        await pilot.press("f")
+        assert "sdf" in listed(pilot)
+
+
+async def test_a_path_is_typed_with_its_slashes() -> None:
+    async with running(Kernel(raid10())) as pilot:
+        pilot.app.push_screen(BuildScreen(plain_host(), replace(ON_TOP, mount=""), step="mount"))
+        await pilot.pause()
+        await pilot.press("slash", "f")
+        assert "> /f" in screen_text(pilot)

@@ -18,14 +18,13 @@ _JOINS = "joins "
 
 
 def volume_rows(draft: Draft, survey: Survey) -> tuple[Row, ...]:
-    """Return what can be changed; those that cannot be changed last."""
+    """Return what can be changed; of other devices, those that can join the group."""
     rows = [_weekly(draft, survey)] if draft.mount else []
     if not draft.on_top.startswith("lvm"):
         return tuple(rows)
-    others = _others(draft, survey)
-    rows += [row for row in others if not row.refusal]
+    rows += [row for row in _others(draft, survey) if not row.refusal or not row.usual]
     rows += [_stripes(draft), *([_stripe_size(draft)] if draft.stripes > 1 else [])]
-    return (*rows, *(row for row in others if row.refusal))
+    return tuple(rows)
 
 
 def change_volume(draft: Draft, survey: Survey, key: str, delta: int) -> Draft:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
 from collections.abc import Sequence
 from typing import ClassVar
@@ -10,10 +11,11 @@ from textual.binding import BindingType
 
 from raidtui.model.brief import Line
 from raidtui.model.event import Event, Kind, Tone
-from raidtui.model.text import fit, visible
+from raidtui.model.text import cell_width, fit, visible
 from raidtui.ui.widgets.lines import ScrollLines
 
 _ROLES = {Tone.PLAIN: "plain", Tone.GOOD: "ok", Tone.WARN: "warn", Tone.BAD: "bad"}
+_HEAD = 24
 _MARKS = {Tone.PLAIN: " ", Tone.GOOD: "●", Tone.WARN: "▲", Tone.BAD: "✖"}
 
 
@@ -42,9 +44,10 @@ class LogPane(ScrollLines, can_focus=True):
         following = self.scroll_offset.y >= self.max_scroll_y or not self._opened
         wanted = self.wanted_text.lower()
         lines = [
-            event_line(event, self.app.size.width)
+            line
             for event in self._events
             if wanted in event.text.lower() or wanted in event.subject.lower() or wanted in event.kind.value
+            for line in event_lines(event, self.app.size.width)
         ]
         self.show(lines or [[(" Nothing that holds this text." if wanted else " Nothing yet.", "dim")]])
         if following:
@@ -57,14 +60,17 @@ class LogPane(ScrollLines, can_focus=True):
             self.call_after_refresh(self.scroll_end, animate=False)
 
 
-def event_line(event: Event, width: int) -> Line:
-    """Return one line: time, subject, text."""
+def event_lines(event: Event, width: int) -> list[Line]:
+    """Return time, subject and text; the text in as many lines as it needs."""
     stamp = time.strftime("%H:%M:%S", time.localtime(event.at_s))
     role = _ROLES[event.tone]
     mark = "›" if event.kind is Kind.ACTION else _MARKS[event.tone]
-    return [
+    head: Line = [
         (f" {stamp}  ", "dim"),
         (fit(visible(event.subject), 10) + " ", "strong"),
         (f"{mark} ", role),
-        (fit(visible(event.text), width - 24), role),
     ]
+    text, room = visible(event.text), width - _HEAD - 1
+    parts = [text] if cell_width(text) <= room else textwrap.wrap(text, room) or [""]
+    further: Line = [(" " * _HEAD, "plain")]
+    return [[*(further if number else head), (fit(part, room), role)] for number, part in enumerate(parts)]

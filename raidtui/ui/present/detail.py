@@ -31,7 +31,7 @@ def head_lines(report: Report, array: Array, width: int, chart_height: int) -> l
     lines: list[Line] = [[(" " + "─" * (width - 2) + " ", "dim")], _identity(array, width)]
     lines.append(_progress(report, array, width))
     chart = _chart(report, array, width, chart_height)
-    return [*lines, *([[]] if len(chart) > 1 else []), *chart]
+    return [*lines, *([[]] if chart_height > 1 and chart else []), *chart]
 
 
 def _label(text: str) -> tuple[str, str]:

@@ -159,7 +159,27 @@ def rows_of(tuning: Tuning, width: int, *, apart: bool = False) -> tuple[Row, ..
     of_arrays = _ARRAY_WIDE if wide else _ARRAY
     rows += [_row(array, of_arrays, _ARRAY_MORE) for array in tuning.of(Scope.ARRAY)]
     rows += [_row(system, _SYSTEM, ()) for system in tuning.of(Scope.SYSTEM)]
-    return tuple(row for row in rows if row.columns)
+    return tuple(_narrowed(row, width) for row in rows if row.columns)
+
+
+def _narrowed(row: Row, width: int) -> Row:
+    """Return a row with the columns that fit whole; the others are shown while it is chosen."""
+    scope = row.subject.scope
+    used = cell_width(speed_words(row.subjects)) + 1 if scope is Scope.POLICY else 0
+    kept = _that_fit(row.columns, width - used, titled=scope is not Scope.DISK)
+    moved = tuple(replace(column, room=0) for column in row.columns[len(kept) :])
+    return replace(row, columns=kept, more=(*moved, *row.more)) if moved else row
+
+
+def _that_fit(columns: tuple[Column, ...], width: int, *, titled: bool) -> tuple[Column, ...]:
+    """Return the first columns that fit beside the name; the last cell is left to a scroll bar."""
+    room, count = width - 1 - _NAME, 0
+    for column in columns:
+        room -= column.room + 3 + (cell_width(column.title) + 2 if titled and column.title else 0)
+        if room < 0 and count:
+            break
+        count += 1
+    return columns[:count]
 
 
 def _row(subject: Subject, columns: Sequence[Column], more: Sequence[Column]) -> Row:
@@ -222,7 +242,7 @@ def marks_of(tuning: Tuning) -> frozenset[tuple[str, str]]:
 def head_line(width: int) -> Line:
     """Return the names of the disks' columns."""
     text = f" {'disk':<{_NAME - 1}}"
-    for column in (*_DISK, *(_DISK_WIDE if width >= WIDE else ())):
+    for column in _that_fit((*_DISK, *(_DISK_WIDE if width >= WIDE else ())), width, titled=False):
         text += (
             f" {column.title:<{column.room + 2}}" if column.left else f"{column.title:>{column.room + 1}}  "
         )
@@ -337,8 +357,11 @@ def more_line(row: Row, marks: frozenset[tuple[str, str]], width: int, cell: Cel
         return []
     line: Line = [(f" {'more':<{_NAME - 1}}", "dim")]
     for column in row.more:
-        line += [(f" {column.title} ", "dim"), *_cell(row, column, marks, _of_cell(cell, column))]
-    return _cut(line, width)
+        shown = [(f" {column.title} ", "dim"), *_cell(row, column, marks, _of_cell(cell, column))]
+        if sum(cell_width(text) for text, _ in (*line, *shown)) > width:
+            break
+        line += shown
+    return line
 
 
 def more_at(row: Row, x: int) -> str:
@@ -354,15 +377,6 @@ def more_at(row: Row, x: int) -> str:
 
 def _of_cell(cell: Cell | None, column: Column) -> Cell | None:
     return cell if cell is not None and cell.knob == column.knob else None
-
-
-def _cut(line: Line, width: int) -> Line:
-    """Return what fits of a line."""
-    found: Line = []
-    for text, role in line:
-        room = width - sum(cell_width(part) for part, _ in found)
-        found.append((text if cell_width(text) <= room else fit(text, max(0, room)), role))
-    return found
 
 
 def column_at(row: Row, x: int) -> str:

@@ -75,6 +75,8 @@ class BuildScreen(PageScreen[Draft]):
         Binding("space", "change(1)", show=False),
         Binding("enter", "next", show=False),
         Binding("question_mark,f1", "why", show=False),
+        Binding("slash", "filter", show=False),
+        Binding("f", "fitting", show=False),
     ]
 
     takes_ahead = True
@@ -94,6 +96,12 @@ class BuildScreen(PageScreen[Draft]):
         self._words = ""
         self._ready = True
         self._moved = self._drawn = False
+        self._wanted = ""
+        """The text that listed devices hold."""
+        self._typing = False
+        """Whether keys go into that text."""
+        self._fitting = False
+        """Whether only devices that can be taken are listed."""
 
     def show_survey(self, survey: Survey, words: str, *, ready: bool) -> None:
         """Take what has been read meanwhile; the choice and what is typed stay as they are.
@@ -151,7 +159,23 @@ class BuildScreen(PageScreen[Draft]):
     def _look(self) -> None:
         """Find what can be chosen."""
         self._picks = picks(self.step, self.draft, self._survey)
+        if self.step == "devices":
+            self._picks = tuple(pick for pick in self._picks if pick.key == EMPTY or self._lists(pick))
         self._rows = rows_of(self.step, self.draft, self._survey)
+
+    def _lists(self, pick: Pick) -> bool:
+        """Whether a device is listed; what is taken already always fits."""
+        if self._fitting and pick.refusal and not self.draft.role(pick.key):
+            return False
+        return self._wanted.lower() in " ".join((*pick.cells, pick.words)).lower()
+
+    def _list_anew(self) -> None:
+        """List the devices by what is wanted now; the chosen one stays chosen where it is listed."""
+        here, self._said = self._here, ""
+        self._look()
+        at = next((number for number, pick in enumerate(self._picks) if pick.key == here), 0)
+        self._at = 0 if here == EMPTY else at
+        self.draw()
 
     def _go(self, delta: int) -> None:
         steps = asked(self.draft, self._survey)
@@ -181,8 +205,11 @@ class BuildScreen(PageScreen[Draft]):
         if self.step == "devices" and not self._picks:
             return [("Esc", "leave")]
         if self.step == "devices":
-            space = "one more, one less" if self._here == EMPTY else "take, or leave"
-            return [("↑↓", "choose"), ("Space ←→", space), onward, ("Esc", "leave")]
+            if self._typing:
+                return [("Enter", "keep the filter"), ("Esc", "list all")]
+            space = ("Space ←→", "one more, one less") if self._here == EMPTY else ("Space", "take")
+            fits = ("f", "all" if self._fitting else "usable")
+            return [("↑↓", "choose"), space, onward, ("Esc", "leave"), ("/", "filter"), fits]
         if self.step in TABLES:
             return [("↑↓", "choose"), ("Space ←→", "change"), onward, ("Esc", "back")]
         return [("↑↓", "choose"), onward, ("Esc", "back")]
@@ -200,11 +227,15 @@ class BuildScreen(PageScreen[Draft]):
         head, *rows = wizard.device_lines(
             devices, self._at, [self._mark(each.key) for each in devices], width
         )
+        rows = rows or [[(" No such device.", "warn")]]
+        wanted: list[Line] = []
+        if self._typing or self._wanted:
+            wanted = [[("/ ", "key"), (visible(self._wanted) + ("▏" if self._typing else ""), "strong")]]
         at_slots = self._here == EMPTY
         count: Line = [(f"{'▸' if at_slots else ' '}{slots.words}", "key" if at_slots else "plain")]
         below = [count, [(_LEGEND, "dim")], [], *self._note(width)]
         longest = 3 + max(len(self._note_of(pick, width)) for pick in self._picks)
-        return [head, *wizard.with_note(rows, self._at, below, height - 1, longest)]
+        return [*wanted, head, *wizard.with_note(rows, self._at, below, height - 1 - len(wanted), longest)]
 
     def _mark(self, name: str) -> str:
         role = self.draft.role(name)
@@ -317,12 +348,41 @@ class BuildScreen(PageScreen[Draft]):
 
         self.app.push_screen(WhyScreen(f"{TITLE}: {self.step}", why(self.step)))
 
+    def action_filter(self) -> None:
+        """Type what the listed devices hold."""
+        if self.step == "devices" and self._picks:
+            self._typing = True
+            self.draw()
+
+    def action_fitting(self) -> None:
+        """List only what can be taken, or all again."""
+        if self.step == "devices" and self._picks:
+            self._fitting = not self._fitting
+            self._list_anew()
+
+    def _type_filter(self, event: events.Key) -> None:
+        if event.key in {"enter", "escape"}:
+            self._typing = False
+            self._wanted = self._wanted if event.key == "enter" else ""
+        elif event.key == "backspace":
+            self._wanted = self._wanted[:-1]
+        elif event.is_printable and event.character:
+            self._wanted = (self._wanted + event.character)[:_MOST_TYPED]
+        else:
+            return
+        event.stop()
+        event.prevent_default()
+        self._list_anew()
+
     def action_back(self) -> None:
         """One step back; from the first one, leave."""
         self._go(-1)
 
     def on_key(self, event: events.Key) -> None:
         """Collect what is typed."""
+        if self._typing:
+            self._type_filter(event)
+            return
         if self.step not in WORDS:
             return
         if event.key == "backspace":

@@ -172,8 +172,12 @@ class PageScreen(FrameScreen[T], Generic[T]):
     ) -> None:
         """Show keys with their words below a rule, one of them at the right, and lines above them."""
         width = self.inner_width
+        room = width - (cell_width(right[0]) + cell_width(right[1]) + 1 if right is not None else 0)
         line: Line = []
         for key, words in items:
+            room -= cell_width(key) + cell_width(words) + 4
+            if room < -3:
+                break  # the first ones matter most
             line += [(f"{key} ", "key"), (f"{words}   ", "plain")]
         if right is not None:
             used = sum(cell_width(text) for text, _ in line) + cell_width(right[0]) + cell_width(right[1]) + 1
