@@ -18,9 +18,12 @@ from raidtui.bench.knobs import find_knob, knob_axis
 from raidtui.bench.knobs_scratch import is_bitmap, of_arrays, scratch_axis
 from raidtui.bench.place import Place, find_directory, free_bytes, refuse_room, refuse_size
 from raidtui.bench.presets import PRESETS, find_preset
+from raidtui.bench.quiet import noise
+from raidtui.bench.record import SHORT_S
 from raidtui.bench.steady import MOST_ROUNDS
 from raidtui.bench.trouble import refuse_fio
-from raidtui.bench.workload import Workload, refuse_workload
+from raidtui.bench.verdict import fewest_runs
+from raidtui.bench.workload import Workload, refuse_workload, with_usual_ramp
 from raidtui.host.fio import read_fio_version
 from raidtui.host.root import Root
 from raidtui.model.plan import Plan, Refusal
@@ -152,7 +155,7 @@ def make_course(root: Root, request: Request) -> Offer | Refusal:
         note=request.note,
         title=_title(base, axes),
     )
-    if refusal := _refuse_course(root, course):
+    if refusal := _refuse_course(root, course) or _refuse_noise(root, course):
         return refusal
     lowest = course.place.arrays[-1:]
     array = next((each for each in Sampler(root).sample().arrays if each.name in lowest), None)
@@ -199,7 +202,10 @@ def _what(request: Request) -> Course | Refusal:
     work = preset.work if preset is not None else request.work
     if work is None:
         return Refusal(code="invalid", why="what to measure is not given")
-    return Course(title="", place=Place(), preset=request.preset, work=replace(work, **request.changes))
+    work = replace(work, **request.changes)
+    if "ramp_s" not in request.changes:
+        work = with_usual_ramp(work)
+    return Course(title="", place=Place(), preset=request.preset, work=work)
 
 
 def read_job_file(path: str) -> JobFile | Refusal:
@@ -330,6 +336,21 @@ def _refuse_course(root: Root, course: Course) -> Refusal | None:
     return _about("size_bytes", refusal) if refusal is not None else None
 
 
+def _refuse_noise(root: Root, course: Course) -> Refusal | None:
+    """Return that something else goes on, which would be measured along; or None."""
+    if not course.conditions.quiet_check:
+        return None
+    found = noise(root, course.place)
+    if not found:
+        return None
+    return Misfit(
+        code="busy",
+        part="quiet",
+        why=f"the machine is not quiet: {', '.join(found)}",
+        remedy="wait until it is, or measure along with it (--no-quiet-check)",
+    )
+
+
 def _refuse_most(root: Root, course: Course, most: int) -> Refusal | None:
     """Return why there is no room for so many bytes, or None."""
     if course.place.directory:
@@ -373,9 +394,23 @@ def _notes(root: Root, course: Course) -> tuple[str, ...]:
         notes.append(
             f"Which disks are below {course.place.words} is not known: what they take is not counted."
         )
+    if course.work is not None and 0 < course.work.runtime_s < SHORT_S:
+        notes.append(f"Rounds under {SHORT_S:.0f} s are short: they say more about caches than about disks.")
+    compared = _compared(course)
+    if compared and not course.conditions.steady and course.repeats < fewest_runs(compared):
+        notes.append(
+            f"{course.repeats} repeat{'s'[: course.repeats != 1]} of each cannot decide which of"
+            f" {len(course.points)} points is faster: {fewest_runs(compared)} are the fewest that could."
+        )
     if course.work is not None and not course.work.direct:
         notes.append("It goes through the page cache: memory is measured along.")
     return tuple(notes)
+
+
+def _compared(course: Course) -> int:
+    """Return how many comparisons its table will have: each point with the first that is asked the same."""
+    points = course.points
+    return 1 if len(points) == 2 else len(points) - len({course.work_at(point) for point in points})
 
 
 def _title(base: Course, axes: Sequence[Axis]) -> str:

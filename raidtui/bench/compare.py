@@ -7,11 +7,22 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from raidtui.bench.course import labels_of, point_words
-from raidtui.bench.record import FAILED, WHOLE, Record, milliseconds
+from raidtui.bench.record import FAILED, NOT_STEADY, WHOLE, Record, milliseconds
 from raidtui.bench.samples import Sample
 from raidtui.bench.steady import WINDOW
-from raidtui.bench.verdict import Spread, Verdict, compare, sentence, spread
+from raidtui.bench.verdict import (
+    Outcome,
+    Spread,
+    Verdict,
+    compare_family,
+    family_words,
+    sentence,
+    spread,
+    too_few_words,
+)
 from raidtui.model.units import three_digits
+
+_MOST_NAMES = 4
 
 
 class Measure(Struct, frozen=True, kw_only=True):
@@ -71,10 +82,12 @@ class Series(Struct, frozen=True, kw_only=True):
     Args:
         label: what tells it from the others.
         runs: those that count, in order.
+        unsteady: whether the steady state was asked for and not reached: then it has no figure.
     """
 
     label: str
     runs: tuple[Record, ...]
+    unsteady: bool = False
 
     def values(self, measure: Measure) -> list[float]:
         """Return one value a run."""
@@ -82,12 +95,18 @@ class Series(Struct, frozen=True, kw_only=True):
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """A series in a table: its spread, and the verdict against the first one."""
+    """A series in a table: its spread, and the verdict against another one.
+
+    Args:
+        spread: None where nothing was measured, or the steady state was not reached.
+        against: the label of the series that it is compared with; "" of none.
+    """
 
     series: Series
     spread: Spread | None
     verdict: Verdict | None = None
     sentence: str = ""
+    against: str = ""
 
 
 def series_of(records: Sequence[Record]) -> tuple[Series, ...]:
@@ -106,7 +125,8 @@ def series_of(records: Sequence[Record]) -> tuple[Series, ...]:
     for group in groups.values():
         whole = [record for record in group if record.state == WHOLE] or group
         kept = whole[-WINDOW:] if whole[-1].steady else whole
-        found.append(Series(label=_label(group[0], differing, several=several), runs=tuple(kept)))
+        label = _label(group[0], differing, several=several)
+        found.append(Series(label=label, runs=tuple(kept), unsteady=any(run.unsteady for run in kept)))
     return tuple(found)
 
 
@@ -122,23 +142,78 @@ def _label(record: Record, differing: Sequence[str], *, several: bool) -> str:
 def table(series: Sequence[Series], measure: Measure) -> tuple[Row, ...]:
     """Return the series with their spread, and each against the first one that was asked the same of.
 
-    Two series alone are compared whatever was asked of them.
+    Two series alone are compared whatever was asked of them. All comparisons are one family, see ``verdict``.
     """
+    known = [each for each in series if not each.unsteady and each.values(measure)]
+    against = {id(each): _base(each, known) for each in known}
+    compared = [each for each in known if against[id(each)] is not each]
+    pairs = [(against[id(each)].values(measure), each.values(measure)) for each in compared]
+    verdicts = {id(each): found for each, found in zip(compared, compare_family(pairs), strict=True)}
     rows: list[Row] = []
-    known = [each for each in series if each.values(measure)]
     for each in series:
-        values = each.values(measure)
-        if not values:
-            rows.append(Row(series=each, spread=None))
-            continue
-        first = _base(each, known)
-        if first is each:
-            rows.append(Row(series=each, spread=spread(values)))
-            continue
-        verdict = compare(first.values(measure), values)
-        words = sentence(verdict, first.label, each.label, what=measure.more, less=measure.less)
-        rows.append(Row(series=each, spread=spread(values), verdict=verdict, sentence=words))
+        verdict = verdicts.get(id(each))
+        if each.unsteady:
+            rows.append(Row(series=each, spread=None, sentence=unsteady_words(each)))
+        elif verdict is None:
+            values = each.values(measure)
+            rows.append(Row(series=each, spread=spread(values) if values else None))
+        else:
+            first = against[id(each)].label
+            words = sentence(verdict, first, each.label, what=measure.more, less=measure.less)
+            rows.append(
+                Row(series=each, spread=verdict.second, verdict=verdict, sentence=words, against=first)
+            )
     return tuple(rows)
+
+
+def unsteady_words(series: Series) -> str:
+    """Return that a series has no figure, since the steady state was not reached."""
+    last = series.runs[-1]
+    what = series.label or last.words
+    rounds = f"{last.repeat + 1} round{'s'[: last.repeat != 0]}"
+    why = f": {last.steady}" if last.steady else ""
+    return f"{NOT_STEADY}: {what} has no figure after {rounds}{why}"
+
+
+class Told(Struct, frozen=True, kw_only=True):
+    """What is said below a table, once for all series that it is true of.
+
+    Args:
+        places: whose.
+        decided: whether it is a finding that one is higher or lower.
+        unsteady: whether it is that the steady state was not reached.
+    """
+
+    sentence: str
+    places: tuple[int, ...]
+    decided: bool = False
+    unsteady: bool = False
+
+
+def told_of(rows: Sequence[Row]) -> tuple[Told, ...]:
+    """Return the verdicts in sentences; series of which there are too few runs have one together."""
+    found: list[Told] = []
+    few: dict[tuple[str, str], list[int]] = {}
+    for place, row in enumerate(rows):
+        verdict = row.verdict
+        if verdict is not None and verdict.too_few:
+            few.setdefault((row.against, too_few_words(verdict)), []).append(place)
+        elif row.sentence:
+            decided = verdict is not None and verdict.outcome in {Outcome.HIGHER, Outcome.LOWER}
+            found.append(
+                Told(sentence=row.sentence, places=(place,), decided=decided, unsteady=row.series.unsteady)
+            )
+    for (against, why), places in few.items():
+        names = [rows[place].series.label for place in places]
+        who = ", ".join(names[:_MOST_NAMES])
+        who += f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        found.append(Told(sentence=f"not decided: {who} against {against}: {why}", places=tuple(places)))
+    return tuple(found)
+
+
+def family_of(rows: Sequence[Row]) -> str:
+    """Return how the verdicts of a table were corrected for each other; "" where there are less than two."""
+    return next((words for row in rows if row.verdict and (words := family_words(row.verdict))), "")
 
 
 def _base(series: Series, known: Sequence[Series]) -> Series:
@@ -154,19 +229,26 @@ def table_lines(rows: Sequence[Row], measure: Measure) -> list[str]:
     lines = [f"{'':<{width}}  {measure.name:>10}  {'from':>10}  {'to':>10}  runs"]
     for row in rows:
         if row.spread is None:
-            lines.append(f"{row.series.label:<{width}}  {'–':>10}")
+            lines.append(f"{row.series.label:<{width}}  {NOT_STEADY if row.series.unsteady else '–':>10}")
             continue
         cells = (row.spread.median, row.spread.low, row.spread.high)
         numbers = "  ".join(f"{measure.words(value):>10}" for value in cells)
         lines.append(f"{row.series.label:<{width}}  {numbers}  {row.spread.count:>4}")
-    return [*lines, *dict.fromkeys(row.sentence for row in rows if row.sentence)]
+    family = family_of(rows)
+    return [*lines, *(told.sentence for told in told_of(rows)), *([family] if family else [])]
 
 
 class Curve(Struct, frozen=True, kw_only=True):
-    """One run over time: (seconds, IOPS, bytes/s, p99 ns or None)."""
+    """One run over time: (seconds, IOPS, bytes/s, p99 ns or None).
+
+    Args:
+        label: what it is of, and which of several runs it is.
+        run: the run's number in the history.
+    """
 
     label: str
     points: tuple[tuple[float, float, float, int | None], ...]
+    run: int = 0
 
 
 def curves(series: Sequence[Series], samples: Mapping[int, Sequence[Sample]]) -> tuple[Curve, ...]:
@@ -181,8 +263,19 @@ def curves(series: Sequence[Series], samples: Mapping[int, Sequence[Sample]]) ->
         run = middle_run(each.runs)
         points = tuple(_point(sample) for sample in samples.get(run.id, ()))
         if points:
-            found.append(Curve(label=each.label or run.words, points=points))
+            found.append(
+                Curve(label=f"{each.label or run.words}: {which_run(each, run)}", points=points, run=run.id)
+            )
     return tuple(found)
+
+
+def which_run(series: Series, run: Record) -> str:
+    """Return which run of a series is drawn: run #7, the one in the middle of 3 by IOPS."""
+    name = f"run #{run.id}" if run.id else f"run {run.number + 1}"
+    steady = f"{NOT_STEADY}, " if series.unsteady else ""
+    if len(series.runs) == 1:
+        return f"{steady}{name}"
+    return f"{steady}{name}, in the middle of {len(series.runs)} by IOPS"
 
 
 def middle_run(runs: Sequence[Record]) -> Record:

@@ -93,12 +93,14 @@ class Conditions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
         cool_s: how long nothing is done before each run.
         precondition: how many times the size is written from the first block to the last, before all runs.
         steady: whether rounds go on until the last five are steady.
+        quiet_check: whether it is looked first whether the machine is otherwise quiet.
     """
 
     trim: bool = False
     cool_s: int = 0
     precondition: int = 0
     steady: bool = False
+    quiet_check: bool = True
 
 
 class Course(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

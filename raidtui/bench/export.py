@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from raidtui.bench.record import Record
+from raidtui.bench.record import NOT_STEADY, Record
 from raidtui.bench.report import html_report
 from raidtui.bench.samples import Sample
 
@@ -22,7 +22,7 @@ COLUMNS = (
     "rw", "block_bytes", "depth", "jobs", "engine", "direct", "seconds",
     "read_iops", "read_bytes_s", "read_p50_ns", "read_p99_ns", "read_p999_ns",
     "write_iops", "write_bytes_s", "write_p50_ns", "write_p99_ns", "write_p999_ns",
-    "written_bytes", "kernel", "fio", "governor", "scheduler", "queue_depth", "array", "chunk_kib",
+    "written_bytes", "kernel", "fio", "governor", "scheduler", "queue_depth", "array", "chunk_kib", "steady",
 )  # fmt: skip
 
 
@@ -70,6 +70,8 @@ def _row(record: Record) -> dict[str, object]:
         "array": f"{array.level} {array.layout}".strip() if array is not None else "",
         "chunk_kib": array.chunk_kib if array is not None else "",
     }
+    if record.unsteady or record.steady:
+        row["steady"] = NOT_STEADY if record.unsteady else "steady"
     if work is not None:
         row |= {
             name: getattr(work, name) for name in ("rw", "block_bytes", "depth", "jobs", "engine", "direct")

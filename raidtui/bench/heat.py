@@ -16,10 +16,10 @@ from raidtui.actions.wizard.evidence import (
 )
 from raidtui.bench.compare import MEASURES, series_of
 from raidtui.bench.course import ONE, Way
-from raidtui.bench.record import Record
-from raidtui.bench.verdict import spread
+from raidtui.bench.record import NOT_STEADY, Record
+from raidtui.bench.verdict import Best, decided_best, spread
 from raidtui.bench.workload import WAYS
-from raidtui.model.units import KIB, short_binary, three_digits
+from raidtui.model.units import KIB, counted, short_binary, three_digits
 
 _PUBLISHED = {
     "randread": RANDOM_READ,
@@ -39,6 +39,8 @@ class HeatMap(Struct, frozen=True, kw_only=True):
         yours: median MB/s (10^6 bytes), by row and column; None where nothing was measured.
         published: likewise, somebody's figures on other disks.
         source: whose.
+        best: by column, the row that is faster than all others, where that is decided.
+        left_out: what was not steady in the end, and has no figure.
     """
 
     title: str
@@ -47,6 +49,8 @@ class HeatMap(Struct, frozen=True, kw_only=True):
     yours: tuple[tuple[float | None, ...], ...]
     published: tuple[tuple[float | None, ...], ...]
     source: str = SOURCE
+    best: Best = Best(places=())
+    left_out: tuple[str, ...] = ()
 
 
 def heat_maps(records: Sequence[Record]) -> tuple[HeatMap, ...]:
@@ -54,17 +58,21 @@ def heat_maps(records: Sequence[Record]) -> tuple[HeatMap, ...]:
 
     A run on an array that was there already stands in the row of that array's chunk.
     """
-    cells: dict[str, dict[tuple[str, int], float]] = {}
+    cells: dict[str, dict[tuple[str, int], list[float]]] = {}
+    left_out: dict[str, list[str]] = {}
     measure = MEASURES["mb/s"]
     for series in series_of(records):
         first = series.runs[0]
-        values = series.values(measure)
         row = chunk_of(first)
-        if first.work is None or not row or not values:
+        if first.work is None or not row:
             continue
-        place = (row, first.work.block_bytes)
-        cells.setdefault(first.work.rw, {})[place] = spread(values).median / 1e6
-    return tuple(_map(rw, found) for rw, found in cells.items() if len(found) > 1)
+        if series.unsteady:
+            left_out.setdefault(first.work.rw, []).append(series.label or first.words)
+        elif values := series.values(measure):
+            cells.setdefault(first.work.rw, {})[row, first.work.block_bytes] = values
+    return tuple(
+        _map(rw, found, tuple(left_out.get(rw, ()))) for rw, found in cells.items() if len(found) > 1
+    )
 
 
 def chunk_of(record: Record) -> str:
@@ -77,7 +85,7 @@ def chunk_of(record: Record) -> str:
     return str(arrays[-1].chunk_kib) if arrays[-1].chunk_kib else ""
 
 
-def _map(rw: str, cells: dict[tuple[str, int], float]) -> HeatMap:
+def _map(rw: str, cells: dict[tuple[str, int], list[float]], left_out: tuple[str, ...]) -> HeatMap:
     rows = tuple(sorted({row for row, _ in cells}, key=_row_order))
     columns = tuple(sorted({block for _, block in cells}))
     published = {
@@ -90,9 +98,36 @@ def _map(rw: str, cells: dict[tuple[str, int], float]) -> HeatMap:
         title=f"{WAYS[rw]}, MB/s",
         rows=rows,
         columns=columns,
-        yours=tuple(tuple(cells.get((row, block)) for block in columns) for row in rows),
+        yours=tuple(tuple(_median(cells.get((row, block))) for block in columns) for row in rows),
         published=tuple(tuple(published.get((row, block)) for block in columns) for row in rows),
+        best=decided_best([[cells.get((row, block), []) for row in rows] for block in columns]),
+        left_out=left_out,
     )
+
+
+def _median(values: list[float] | None) -> float | None:
+    return spread(values).median / 1e6 if values else None
+
+
+def best_words(heat: HeatMap) -> str:
+    """Return what the mark of the fastest chunk says, or why there is none; "" where there is no choice."""
+    best = heat.best
+    if not best.of:
+        return ""
+    if any(place is not None for place in best.places):
+        return "the fastest chunk of a block size, where that is decided"
+    runs = f"{best.runs} run{'s'[: best.runs != 1]} of each"
+    if best.runs < best.fewest:
+        return (
+            f"no chunk is decided to be the fastest: {runs}, and {best.fewest} are the fewest that could"
+            f" decide among {best.of} comparisons"
+        )
+    return f"no chunk is decided to be the fastest ({runs}, {counted(best.of, 'comparison')})"
+
+
+def left_out_words(heat: HeatMap) -> str:
+    """Return what has no figure here because it was not steady; "" where all was."""
+    return f"{NOT_STEADY}, so without a figure: {', '.join(heat.left_out)}" if heat.left_out else ""
 
 
 def _row_order(row: str) -> int:
@@ -100,7 +135,7 @@ def _row_order(row: str) -> int:
 
 
 def published_mb_s(rw: str, row: str, block_bytes: int) -> float | None:
-    """Return a published figure, MB/s as it was printed, or None where there is none."""
+    """Return a published figure in MB/s (10^6 bytes), or None where there is none."""
     known = _PUBLISHED.get(rw)
     kib = block_bytes // KIB
     if known is None or kib not in BLOCKS_KIB or block_bytes % KIB:
@@ -113,8 +148,11 @@ def published_mb_s(rw: str, row: str, block_bytes: int) -> float | None:
 def heat_lines(heat: HeatMap) -> list[str]:
     """Return a map as lines of text: yours, and the published figures in brackets."""
     cells = [
-        [_cell(mine, theirs) for mine, theirs in zip(row, other, strict=True)]
-        for row, other in zip(heat.yours, heat.published, strict=True)
+        [
+            _cell(mine, theirs) + ("*" if place in best_of(heat, number) else "")
+            for place, (mine, theirs) in enumerate(zip(row, other, strict=True))
+        ]
+        for number, (row, other) in enumerate(zip(heat.yours, heat.published, strict=True))
     ]
     heads = [short_binary(block) for block in heat.columns]
     widths = [max(len(head), *(len(row[place]) for row in cells)) for place, head in enumerate(heads)]
@@ -125,9 +163,18 @@ def heat_lines(heat: HeatMap) -> list[str]:
         lines.append(
             f"{name:<6}" + "".join(f"  {text:>{width}}" for text, width in zip(texts, widths, strict=True))
         )
+    if words := best_words(heat):
+        lines.append(f"*: {words}" if any(place is not None for place in heat.best.places) else words)
+    if words := left_out_words(heat):
+        lines.append(words)
     if any(value is not None for row in heat.published for value in row):
         lines.append(f"published: {heat.source}")
     return lines
+
+
+def best_of(heat: HeatMap, row: int) -> frozenset[int]:
+    """Return the columns in which a row is decided to be the fastest."""
+    return frozenset(column for column, place in enumerate(heat.best.places) if place == row)
 
 
 def _cell(mine: float | None, theirs: float | None) -> str:

@@ -41,6 +41,7 @@ def begun_record(root: Root, job: str, course: Course, run: Run, *, place: Place
         point=run.point,
         work=course.work_at(run.point),
         job_file=course.job_file.text if course.job_file is not None else "",
+        unsteady=course.conditions.steady,  # until five rounds are steady
         environment=read_environment(root, place, fio),
     )
 

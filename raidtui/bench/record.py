@@ -15,6 +15,10 @@ from raidtui.bench.workload import Workload
 from raidtui.model.units import three_digits
 
 WHOLE, PARTIAL, FAILED = "whole", "partial", "failed"
+NOT_STEADY = "NOT STEADY"
+"""What is said of rounds whose steady state was asked for, and not reached: they have no figure together."""
+SHORT_S = 5.0
+"""What was measured for less is called short: its figures are those of caches and of the beginning."""
 
 
 class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -36,7 +40,8 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
         written: bytes that the kernel wrote to each member meanwhile.
         environment: what surrounded it as it began.
         during: what was seen of that until it ended.
-        steady: what the rule of the steady state says, where it was asked.
+        steady: what the rule of the steady state said after this round, where it was asked.
+        unsteady: whether the rounds of its point were not steady in the end.
         told: what else was noted, a sentence each.
     """
 
@@ -61,6 +66,7 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     environment: Environment = Environment()
     during: During = NOTHING_SEEN
     steady: str = ""
+    unsteady: bool = False
     told: tuple[str, ...] = ()
 
     @property
@@ -77,6 +83,13 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def main(self) -> Figures:
         """The direction that did more: its latencies are the run's."""
         return self.write if self.write.ios > self.read.ios else self.read
+
+    @property
+    def short(self) -> str:
+        """That it was measured for less than ``SHORT_S``, in words; "" where it was not."""
+        if self.state == FAILED or not 0 < self.seconds < SHORT_S:
+            return ""
+        return f"short: {three_digits(self.seconds)} s"
 
     @property
     def words(self) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from raidtui.bench.around import during_words
-from raidtui.bench.compare import MEASURES, Row, curves, series_of, table
+from raidtui.bench.compare import MEASURES, Row, curves, family_of, series_of, table, told_of
 from raidtui.bench.course import point_words
 from raidtui.bench.environment import ArrayShape, DiskSettings, Environment
-from raidtui.bench.heat import heat_maps
-from raidtui.bench.record import Record
+from raidtui.bench.heat import HeatMap, best_words, heat_maps, left_out_words
+from raidtui.bench.record import NOT_STEADY, Record
 from raidtui.bench.samples import Sample
 from raidtui.bench.svg import bars_svg, curves_svg, heat_svg, text_of
 from raidtui.model.units import binary_size
@@ -21,7 +21,7 @@ _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; margin: 0.5rem 0 1.5rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: 0.15rem 0.9rem 0.15rem 0; border-bottom: 1px solid #8884; }
-td.n, th.n { text-align: right; }
+td.n, th.n { text-align: right; white-space: nowrap; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 svg { max-width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: currentColor; }
 svg text.small { font-size: 11px; opacity: 0.75; } svg .rule { stroke: currentColor; stroke-opacity: 0.2; }
@@ -29,8 +29,8 @@ svg .mark { stroke: currentColor; stroke-width: 2; } svg .cell { stroke: current
 p.note { opacity: 0.8; }
 """
 _HOW = (
-    "A value is the median of its runs, with the least and the greatest beside it. The interval of a"
-    " difference is Hodges and Lehmann's, exact by Mann and Whitney's U;"
+    "A value is the median of its runs, with the least and the greatest beside it. Series are compared by"
+    " their ratio: the interval is Hodges and Lehmann's in logarithms, exact by Mann and Whitney's U;"
     " “no difference” means that it lies within 5 %."
 )
 
@@ -53,13 +53,12 @@ def html_report(
     if rows:
         parts += [f"<h2>{text_of(kind.name)}</h2>", bars_svg(rows, kind.name), _table(rows, measure)]
     parts += [
-        f"<h2>{text_of(f'chunk x block size, {heat.title}')}</h2>{heat_svg(heat)}"
-        f'<p class="note">In brackets, published elsewhere: {text_of(heat.source)}.</p>'
+        f"<h2>{text_of(f'chunk x block size, {heat.title}')}</h2>{heat_svg(heat)}{_heat_notes(heat)}"
         for heat in heat_maps(records)
     ]
     shown = curves(series[:_MOST_CURVES], samples)
     if shown:
-        parts += ["<h2>IOPS over time</h2>", curves_svg(shown)]
+        parts += ["<h2>IOPS over time</h2>", _note(_drawn(len(shown), len(series))), curves_svg(shown)]
     parts += ["<h2>Runs</h2>", _runs(records), *_surroundings(records)]
     body = "\n".join(parts)
     return (
@@ -79,19 +78,43 @@ def _when(records: Sequence[Record]) -> str:
     return f"<p>{text_of(' · '.join(part for part in (hosts, span, f'{len(records)} runs') if part))}</p>"
 
 
+def _note(text: str) -> str:
+    return f'<p class="note">{text_of(text)}</p>' if text else ""
+
+
+def _drawn(shown: int, of: int) -> str:
+    """Return which runs are drawn."""
+    each = "One run of each series is drawn: the one in the middle by IOPS, named beside its colour."
+    return each if shown == of else f"{each} {shown} of {of} series are drawn."
+
+
+def _heat_notes(heat: HeatMap) -> str:
+    best = best_words(heat)
+    marked = any(place is not None for place in heat.best.places)
+    published = any(value is not None for row in heat.published for value in row)
+    texts = (
+        f"A thick frame: {best}." if marked else f"{best[:1].upper()}{best[1:]}." if best else "",
+        left_out_words(heat),
+        f"In brackets: {heat.source}." if published else "",
+    )
+    return "".join(map(_note, texts))
+
+
 def _table(rows: Sequence[Row], measure: str) -> str:
     kind = MEASURES[measure]
     lines = [_cells("th", "", "median", "least", "greatest", "runs")]
     for row in rows:
-        if row.spread is not None:
+        if row.series.unsteady:
+            lines.append(_cells("td", row.series.label, NOT_STEADY, "", "", str(len(row.series.runs))))
+        elif row.spread is not None:
             numbers = (kind.words(value) for value in (row.spread.median, row.spread.low, row.spread.high))
             lines.append(_cells("td", row.series.label, *numbers, str(row.spread.count)))
-    told = "".join(f"<p>{text_of(row.sentence)}</p>" for row in rows if row.sentence)
-    return f'<table>{"".join(lines)}</table>{told}<p class="note">{text_of(_HOW)}</p>'
+    told = "".join(f"<p>{text_of(each.sentence)}</p>" for each in told_of(rows))
+    return f"<table>{''.join(lines)}</table>{told}{_note(family_of(rows))}{_note(_HOW)}"
 
 
 def _runs(records: Sequence[Record]) -> str:
-    lines = [_cells("th", "run", "what", "figures", "written", "state")]
+    lines = [_cells("th", "run", "what", "figures", "written", "state", numbers=False)]
     for record in records:
         written = max(record.written.values(), default=0)
         state = record.state + (f": {record.reason}" if record.reason else "")
@@ -99,7 +122,9 @@ def _runs(records: Sequence[Record]) -> str:
         point = point_words(record.point)
         cells = (f"#{record.id}", f"{what} ({point})" if point else what, record.figures)
         around = during_words(record.during)
-        notes = "; ".join(text for text in (state, around, record.steady, *record.told, record.note) if text)
+        steady = NOT_STEADY if record.unsteady else ""
+        texts = (state, steady, record.short, around, record.steady, *record.told, record.note)
+        notes = "; ".join(text for text in texts if text)
         lines.append(
             _cells("td", *cells, binary_size(written) if record.written else "?", notes, numbers=False)
         )

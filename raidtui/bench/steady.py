@@ -33,10 +33,16 @@ class Steadiness(Struct, frozen=True, kw_only=True):
     def sentence(self) -> str:
         """The same in words."""
         if self.range is None or self.slope is None:
-            return f"not steady yet: fewer than {WINDOW} rounds"
-        word = "steady" if self.steady else "not steady"
+            return f"not steady yet: {self.numbers}"
+        return f"{'steady' if self.steady else 'not steady'}: {self.numbers}"
+
+    @property
+    def numbers(self) -> str:
+        """What the rule goes by."""
+        if self.range is None or self.slope is None:
+            return f"fewer than {WINDOW} rounds"
         return (
-            f"{word}: over the last {WINDOW} rounds values lie within {self.range * 100:.1f} % of their mean"
+            f"over the last {WINDOW} rounds values lie within {self.range * 100:.1f} % of their mean"
             f" ({RANGE * 100:.0f} % may be), and drift by {self.slope * 100:.1f} %"
             f" ({SLOPE * 100:.0f} % may be)"
         )

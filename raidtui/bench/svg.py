@@ -8,15 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from raidtui.bench.compare import Curve, Row
-from raidtui.bench.heat import HeatMap
-from raidtui.model.text import visible
+from raidtui.bench.compare import MEASURES, Curve, Row
+from raidtui.bench.heat import HeatMap, best_of
+from raidtui.bench.record import NOT_STEADY
+from raidtui.model.text import cell_width, visible
 from raidtui.model.units import short_binary, three_digits
 
 COLOURS = ("#1b6ca8", "#c4541b", "#2f7d4f", "#8a4fa3", "#a8811b", "#5c6b73", "#b03060", "#3d7ea6")
 _WIDTH, _HEIGHT = 720, 260
-_LEFT, _RIGHT, _TOP, _BOTTOM = 80, 16, 16, 32
-_LINE = 20
+_LEFT, _RIGHT, _TOP, _BOTTOM = 80, 24, 30, 32
+_LINE, _BAR = 20, 28
+_LETTER = 7.5
+"""Pixels of a wide letter: the font is not known here, so room is left."""
 
 
 def text_of(text: str) -> str:
@@ -36,6 +39,7 @@ def curves_svg(curves: Sequence[Curve], *, what: str = "IOPS", place: int = 1) -
     most = max((float(point[place] or 0) for curve in curves for point in curve.points), default=1.0) or 1.0
     wide, high = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
     parts = _axes(most, most_s, what)
+    y = _HEIGHT + 4
     for number, curve in enumerate(curves):
         colour = COLOURS[number % len(COLOURS)]
         spots = " ".join(
@@ -44,10 +48,11 @@ def curves_svg(curves: Sequence[Curve], *, what: str = "IOPS", place: int = 1) -
             for point in curve.points
         )
         parts.append(f'<polyline points="{spots}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
-        y = _HEIGHT + 4 + _LINE * number
         parts.append(f'<rect x="{_LEFT}" y="{y}" width="14" height="10" fill="{colour}"/>')
-        parts.append(_text(_LEFT + 20, y + 9, curve.label))
-    return _svg(_WIDTH, _HEIGHT + 8 + _LINE * len(curves), parts, f"{what} over time")
+        lines = _wrapped(curve.label, _WIDTH - _LEFT - 20)
+        parts += [_text(_LEFT + 20, y + 9 + _LINE * place, line) for place, line in enumerate(lines)]
+        y += _LINE * len(lines)
+    return _svg(_WIDTH, y + 4, parts, f"{what} over time")
 
 
 def _axes(most: float, most_s: float, what: str) -> list[str]:
@@ -58,33 +63,57 @@ def _axes(most: float, most_s: float, what: str) -> list[str]:
         parts.append(f'<line x1="{_LEFT}" y1="{y:.1f}" x2="{_LEFT + wide}" y2="{y:.1f}" class="rule"/>')
         parts.append(_text(_LEFT - 6, y + 4, short_number(most * part), anchor="end"))
         parts.append(_text(x, _HEIGHT - 12, f"{three_digits(most_s * part)} s", anchor="middle"))
-    parts.append(_text(4, _TOP + 4, what))
+    parts.append(_text(4, 14, what))
     return parts
 
 
 def bars_svg(rows: Sequence[Row], what: str) -> str:
-    """Return the medians of series as bars, with a whisker from the least to the greatest run."""
-    known = [row for row in rows if row.spread is not None]
-    most = max((row.spread.high for row in known if row.spread), default=1.0) or 1.0
-    left, wide = 250, _WIDTH - 250 - 90
+    """Return the medians of series as bars, with a whisker from the least to the greatest run.
+
+    Args:
+        rows: the series.
+        what: the figure, one of ``MEASURES``.
+    """
+    most = max((row.spread.high for row in rows if row.spread), default=1.0) or 1.0
+    wide = _WIDTH - 90
     parts = []
-    for number, row in enumerate(known):
+    y = 6
+    for number, row in enumerate(rows):
+        for line in _wrapped(row.series.label or row.series.runs[0].words, _WIDTH - 8):
+            parts.append(_text(0, y + 12, line))
+            y += _LINE
         if row.spread is None:
+            parts.append(_text(0, y + 13, NOT_STEADY if row.series.unsteady else "–"))
+            y += _BAR
             continue
-        y = 6 + number * 26
         median, low, high = (
             value / most * wide for value in (row.spread.median, row.spread.low, row.spread.high)
         )
-        parts.append(_text(left - 8, y + 13, row.series.label[:40], anchor="end"))
         colour = COLOURS[number % len(COLOURS)]
         parts.append(
-            f'<rect x="{left}" y="{y}" width="{median:.1f}" height="18" fill="{colour}" fill-opacity="0.75"/>'
+            f'<rect x="0" y="{y}" width="{median:.1f}" height="18" fill="{colour}" fill-opacity="0.75"/>'
         )
-        parts.append(
-            f'<line x1="{left + low:.1f}" y1="{y + 9}" x2="{left + high:.1f}" y2="{y + 9}" class="mark"/>'
-        )
-        parts.append(_text(left + high + 8, y + 13, short_number(row.spread.median)))
-    return _svg(_WIDTH, 12 + 26 * len(known), parts, what)
+        parts.append(f'<line x1="{low:.1f}" y1="{y + 9}" x2="{high:.1f}" y2="{y + 9}" class="mark"/>')
+        parts.append(_text(high + 8, y + 13, MEASURES[what].words(row.spread.median)))
+        y += _BAR
+    return _svg(_WIDTH, y + 6, parts, what)
+
+
+def _wrapped(text: str, wide: float) -> list[str]:
+    """Return a text in lines that surely fit into so many pixels."""
+    lines, room = [""], int(wide / _LETTER)
+    for word in visible(text).split(" "):
+        joined = f"{lines[-1]} {word}" if lines[-1] else word
+        if cell_width(joined) <= room:
+            lines[-1] = joined
+            continue
+        if lines[-1]:
+            lines.append("")
+        for letter in word:
+            if cell_width(lines[-1] + letter) > room:
+                lines.append("")
+            lines[-1] += letter
+    return lines
 
 
 def heat_svg(heat: HeatMap) -> str:
@@ -106,6 +135,11 @@ def heat_svg(heat: HeatMap) -> str:
                 f'<rect x="{x}" y="{y}" width="{cell - 2}" height="{row_high - 2}" fill="#1b6ca8"'
                 f' fill-opacity="{shade:.2f}" class="cell"/>'
             )
+            if place in best_of(heat, number):
+                parts.append(
+                    f'<rect x="{x + 1}" y="{y + 1}" width="{cell - 4}" height="{row_high - 4}" fill="none"'
+                    ' class="mark"/>'
+                )
             text = "–" if value is None else three_digits(value)
             parts.append(_text(x + cell / 2 - 1, y + 17, text, anchor="middle"))
             if other is not None:

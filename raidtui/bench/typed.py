@@ -27,6 +27,7 @@ class Typed(Struct, frozen=True, kw_only=True):
         device, scratch: kernel names.
         level, layout, chunk: of scratch arrays; one value, or several.
         member_size: KiB.
+        quiet_check: whether the machine must be otherwise quiet.
         knob: (name, values with commas).
     """
 
@@ -57,6 +58,7 @@ class Typed(Struct, frozen=True, kw_only=True):
     cool: str = ""
     precondition: str = ""
     steady: bool = False
+    quiet_check: bool = True
     repeats: str = ""
     grouped: bool = False
     note: str = ""
@@ -111,6 +113,7 @@ def request_of_typed(typed: Typed) -> Request:
             cool_s=_at_least_0("cool", typed.cool),
             precondition=_at_least_0("precondition", typed.precondition),
             steady=typed.steady,
+            quiet_check=typed.quiet_check,
         ),
         repeats=read_number("repeats", typed.repeats) if typed.repeats else 1,
         grouped=typed.grouped,

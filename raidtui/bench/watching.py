@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.bench.around import Around
+from raidtui.bench.duration import Done, Expected, Lasting, expect, lasting
 from raidtui.bench.live import Line
 from raidtui.bench.record import Record
 from raidtui.bench.samples import Sample
@@ -38,7 +39,11 @@ class UnderWay(Struct, frozen=True, kw_only=True):
         samples: of that run, since fio last began to count anew.
         around: what surrounded it last; None before it was seen.
         done: how many runs have ended.
-        first_s, last_s: epoch seconds at which the first run began and the last one ended.
+        steady: what the last round that ended said of the steady state; None where it is not waited for.
+        ended: the numbers of those that have ended since its worker began.
+        expected: how long its runs were taken to last; None where its course cannot be read.
+        first_s, last_s: epoch seconds at which its worker began and the last run ended.
+        ramp_s: how long the ramp of the present run was.
     """
 
     job: str
@@ -54,8 +59,12 @@ class UnderWay(Struct, frozen=True, kw_only=True):
     samples: tuple[Sample, ...] = ()
     around: Around | None = None
     done: int = 0
+    steady: bool | None = None
+    ended: frozenset[int] = frozenset()
+    expected: Expected | None = None
     first_s: float | None = None
     last_s: float | None = None
+    ramp_s: float = 0.0
 
     @property
     def works(self) -> bool:
@@ -63,11 +72,14 @@ class UnderWay(Struct, frozen=True, kw_only=True):
         return self.state in _WORKS
 
     @property
-    def left_s(self) -> float | None:
-        """About how long it still takes, by the runs that have ended; None where nobody can know."""
-        if not self.done or self.open_end or self.first_s is None or self.last_s is None:
+    def left(self) -> Lasting | None:
+        """How long it still takes, by the estimate of its review and the runs that have ended."""
+        if self.expected is None:
             return None
-        return (self.last_s - self.first_s) / self.done * (self.of - self.done)
+        spent_s = (self.last_s or 0.0) - (self.first_s or 0.0) if self.ended else 0.0
+        at_s = self.ramp_s + (self.samples[-1].t_s if self.samples else 0.0)
+        done = Done(ended=self.ended, spent_s=max(0.0, spent_s), at=self.run or 0, at_s=at_s)
+        return lasting(self.expected, done)
 
 
 def follow(before: UnderWay, found: News) -> UnderWay:
@@ -85,7 +97,7 @@ def _with_entry(way: UnderWay, entry: Mapping[str, Any]) -> UnderWay:
     event, at_s = entry.get("event"), entry.get("at_s")
     at_s = float(at_s) if isinstance(at_s, int | float) else None
     if event == "work":
-        return replace(way, state="running", reason="", doing="")
+        return replace(way, state="running", reason="", doing="", first_s=at_s, ended=frozenset())
     if event == "run":
         number, of = entry.get("run"), entry.get("of")
         return replace(
@@ -93,10 +105,16 @@ def _with_entry(way: UnderWay, entry: Mapping[str, Any]) -> UnderWay:
             doing="",
             run=number if isinstance(number, int) else way.run,
             of=of if isinstance(of, int) else way.of,
-            first_s=way.first_s if way.first_s is not None else at_s,
         )
     if event == "run done":
-        return replace(way, done=way.done + 1, last_s=at_s)
+        steady = entry.get("steady")
+        return replace(
+            way,
+            done=way.done + 1,
+            ended=way.ended | {entry["run"]} if isinstance(entry.get("run"), int) else way.ended,
+            last_s=at_s,
+            steady=steady if isinstance(steady, bool) else None,
+        )
     if event in {"change", "put back", "doing"}:
         word = "putting back: " if event == "put back" else ""
         return replace(way, doing=f"{word}{entry.get('title', '')}")
@@ -107,12 +125,13 @@ def _with_entry(way: UnderWay, entry: Mapping[str, Any]) -> UnderWay:
 
 def _with_line(way: UnderWay, line: Line) -> UnderWay:
     if line.begins is not None:
-        way = replace(way, record=line.begins, samples=(), around=None)
+        way = replace(way, record=line.begins, samples=(), around=None, ramp_s=0.0)
     if line.around is not None:
         way = replace(way, around=line.around)
     if line.sample is not None:
-        earlier = () if line.sample.anew else way.samples
-        way = replace(way, samples=(*earlier, line.sample))
+        if line.sample.anew:
+            way = replace(way, ramp_s=way.samples[-1].t_s if way.samples else 0.0, samples=())
+        way = replace(way, samples=(*way.samples, line.sample))
     return way
 
 
@@ -161,4 +180,5 @@ def _unseen(job: Job) -> UnderWay:
         place=course.place.words,
         of=len(course.runs()),
         open_end=course.conditions.steady,
+        expected=expect(course),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from raidtui.bench.record import NOT_STEADY
 from raidtui.jobs import words
 
 
@@ -16,7 +17,9 @@ def entry_words(entry: Mapping[str, Any]) -> str:
     if event == "run done":
         figures, reason = str(entry.get("figures", "")), str(entry.get("reason", ""))
         state = str(entry.get("state", ""))
-        parts = [figures, f"{state}: {reason}" if reason else ""]
+        steady = "steady" if entry.get("steady") else NOT_STEADY
+        parts = [figures, f"{state}: {reason}" if reason else "", str(entry.get("short", ""))]
+        parts += [steady] if "steady" in entry else []
         return " " * 12 + "  ".join(part for part in parts if part)
     if event in {"change", "put back", "doing"}:
         word = {"change": "set: ", "put back": "put back: ", "doing": ""}[str(event)]

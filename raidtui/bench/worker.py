@@ -22,7 +22,8 @@ from raidtui.bench.environment import Wear, read_wear, with_wear
 from raidtui.bench.live import LiveFile, arounds_of_last, last_run, read_live
 from raidtui.bench.measure import begun_record, measure, partial_record
 from raidtui.bench.place import Place
-from raidtui.bench.record import WHOLE, Record
+from raidtui.bench.quiet import noise
+from raidtui.bench.record import NOT_STEADY, WHOLE, Record
 from raidtui.bench.results import Results, ResultsError
 from raidtui.bench.samples import Sample
 from raidtui.bench.stage import Stage, StageError
@@ -31,6 +32,7 @@ from raidtui.host.fio import read_fio_version
 from raidtui.host.root import Root
 from raidtui.jobs.store import COURSE_FILE, Job, JobError, only_worker
 from raidtui.jobs.worker import Measure, status_of
+from raidtui.model.units import counted
 
 Measuring = Callable[[Course], Measure]
 
@@ -166,6 +168,7 @@ class BenchWorker:
         for run in runs:
             series = rounds.setdefault(point_words(run.point), [])
             if course.conditions.steady and steadiness(series).steady:
+                self._mark_steady(results, run.point)
                 continue
             if run.number in kept:
                 series.append(kept[run.number].iops)
@@ -177,20 +180,34 @@ class BenchWorker:
                 return "cancelled", f"stopped before run {run.number + 1} of {len(runs)}"
             record = self._measure(course, stage, run, place, live)
             series.append(record[0].iops)
-            steady = steadiness(series).sentence if course.conditions.steady else ""
-            made = replace(record[0], steady=steady)
+            steady = steadiness(series)
+            made = record[0]
+            if course.conditions.steady:
+                made = replace(made, steady=steady.sentence, unsteady=not steady.steady)
             results.add(made, record[1], record[2])
+            if course.conditions.steady and steady.steady:
+                self._mark_steady(results, run.point)
             self._tell(made)
             if made.state != WHOLE:
                 asked = "cancelled" if self._asked else "failed"
                 return asked, f"run {run.number + 1} of {len(runs)}: {made.reason}"
-        return "done", ""
+        return _ended(rounds) if course.conditions.steady else ("done", "")
+
+    def _mark_steady(self, results: Results, point: dict[str, str]) -> None:
+        """The rounds of a point became steady: those before count as steady with them."""
+        for record in results.of_job(self._job.id):
+            if record.unsteady and record.point == point:
+                results.update(replace(record, unsteady=False))
 
     def _measure(
         self, course: Course, stage: Stage, run: Run, place: Place, live: LiveFile
     ) -> tuple[Record, list[Sample], bytes]:
         """Run fio once; return its record, samples and JSON."""
         record = begun_record(self._root, self._job.id, course, run, place=place, fio=self._fio)
+        if course.conditions.quiet_check and (found := noise(self._root, place, looks=1)):
+            told = f"The machine was not quiet as it began: {', '.join(found)}."
+            self._job.note(event="output", text=told)
+            record = replace(record, told=(*record.told, told))
         self._job.note(event="run", run=run.number, of=len(course.runs()), words=record.words)
         live.begin(record)
         return measure(
@@ -209,6 +226,8 @@ class BenchWorker:
             run=record.number,
             state=record.state,
             figures=record.figures,
+            **({"steady": not record.unsteady, "round": record.steady} if record.steady else {}),
+            **({"short": record.short} if record.short else {}),
             **({"reason": record.reason} if record.reason else {}),
         )
 
@@ -248,6 +267,16 @@ class BenchWorker:
     def _ask(self, number: int, frame: FrameType | None) -> None:
         del number, frame
         self._asked = True
+
+
+def _ended(rounds: dict[str, list[float]]) -> tuple[str, str]:
+    """Return how rounds ended that went on until they were steady: failed, where some never were."""
+    never = [
+        f"{point + ': ' if point else ''}after {counted(len(values), 'round')}, {found.numbers}"
+        for point, values in rounds.items()
+        if not (found := steadiness(values)).steady
+    ]
+    return ("failed", f"{NOT_STEADY}: {'; '.join(never)}") if never else ("done", "")
 
 
 def course_of(job: Job) -> Course:

@@ -30,6 +30,7 @@ _SIZE = re.compile(r"([0-9]{1,15})([kmgt]?)(?:i?b)?", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _DISTRIBUTION = re.compile(r"(zipf|pareto|normal|random)(:[0-9]{1,3}(\.[0-9]{1,6})?)?")
 _MOST = 1 << 16
+_MOST_RAMP_S = 5
 
 
 class Workload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -99,6 +100,16 @@ class Workload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if self.depth > 1 and self.engine in _ONE_AT_A_TIME:
             return replace(self, engine="libaio")
         return self
+
+
+def with_usual_ramp(work: Workload) -> Workload:
+    """Return a workload by time with a short ramp before it: a tenth of the time, 1 to 5 s.
+
+    A run that ends with its size has none: what the ramp asks for would be missing in the measurement.
+    """
+    if not work.runtime_s or work.ramp_s:
+        return work
+    return replace(work, ramp_s=min(_MOST_RAMP_S, max(1, work.runtime_s // 10)))
 
 
 def refuse_workload(work: Workload) -> Refusal | None:

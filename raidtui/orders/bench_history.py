@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from raidtui.bench.around import merged
-from raidtui.bench.compare import MEASURES, curves, series_of, table, table_lines
+from raidtui.bench.compare import MEASURES, curves, family_of, series_of, table, table_lines
 from raidtui.bench.export import KINDS, ExportError, export_bytes, json_bytes, write_export
 from raidtui.bench.heat import heat_lines, heat_maps
-from raidtui.bench.record import WHOLE, Record
+from raidtui.bench.record import NOT_STEADY, WHOLE, Record
 from raidtui.bench.results import Results, ResultsError
 from raidtui.model.text import visible
 from raidtui.streams import print_json, write_bytes
@@ -29,7 +29,8 @@ def list_runs(arguments: argparse.Namespace) -> int:
     for record in records:
         at = time.strftime("%Y-%m-%d %H:%M", time.localtime(record.at_s))
         state = "" if record.state == WHOLE else f"{record.state}: {record.reason}"
-        parts = (record.words, record.place, record.figures, state, record.note)
+        figures = NOT_STEADY if record.unsteady else record.figures
+        parts = (record.words, record.place, figures, state, record.short, record.note)
         print(visible(f"{f'#{record.id}':>5}  {at}  " + "  ".join(part for part in parts if part)))
     if not records:
         print("Nothing was measured yet." if not arguments.words else "No run fits.")
@@ -56,10 +57,13 @@ def compare_runs(arguments: argparse.Namespace) -> int:
                 "spread": row.spread,
                 "verdict": row.verdict,
                 "sentence": row.sentence,
+                "against": row.against,
+                "unsteady": row.series.unsteady,
                 "during": merged([run.during for run in row.series.runs]),
             }
             for row in rows
         ],
+        "family": family_of(rows),
         "heat_maps": heat_maps(records),
         "curves": curves(series, samples),
     }

@@ -53,7 +53,9 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--depth", default="", metavar="NUMBERS", help="requests under way")
     what.add_argument("--jobs", default="", metavar="NUMBERS", help="as many do the same at a time")
     what.add_argument("--runtime", type=int, metavar="SECONDS", help="by time, not until the size is done")
-    what.add_argument("--ramp", type=int, metavar="SECONDS", help="runs before the measurement begins")
+    what.add_argument(
+        "--ramp", type=int, metavar="SECONDS", help="before the measurement (a tenth of --runtime; 0: none)"
+    )
     what.add_argument("--engine", default="", metavar="NAME", help="sync, psync, libaio, io_uring")
     what.add_argument("--read-percent", type=int, metavar="PERCENT", help="of a mix")
     what.add_argument("--distribution", default="", metavar="NAME", help="zipf:1.2 and so on")
@@ -82,6 +84,9 @@ def _add_how(parser: argparse.ArgumentParser) -> None:
         "--precondition", type=int, default=0, metavar="TIMES", help="write the size so often before all runs"
     )
     how.add_argument("--steady", action="store_true", help="go on until five rounds are steady (SNIA's rule)")
+    how.add_argument(
+        "--no-quiet-check", action="store_true", help="begin also where the machine does something else"
+    )
     how.add_argument("--note", default="", metavar="TEXT", help="kept with the results")
     how.add_argument("--json", action="store_true", help="the results as JSON")
     how.add_argument("--detach", action="store_true", help="do not wait for the end")

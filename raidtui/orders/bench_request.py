@@ -40,6 +40,7 @@ def request_of(root: Root, arguments: argparse.Namespace) -> Request:
         **(_of_sweep(root, arguments) if sweep else {}),
         job=str(arguments.job) if arguments.job else "",
         direct=not arguments.no_direct,
+        quiet_check=not arguments.no_quiet_check,
         device=kernel_name(root, arguments.device) if arguments.device else "",
         confirm=tuple(arguments.confirm),
     )

@@ -15,7 +15,7 @@ from raidtui.bench.ask import Offer, make_course
 from raidtui.bench.export import json_bytes
 from raidtui.bench.live import Line
 from raidtui.bench.presets import PRESETS
-from raidtui.bench.record import sample_words
+from raidtui.bench.record import WHOLE, sample_words
 from raidtui.bench.results import Results
 from raidtui.bench.start import begin, find_bench, news, restore, settle
 from raidtui.bench.words import entry_words
@@ -82,9 +82,11 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     if arguments.json:
         with Results() as results:
             write_bytes(json_bytes(results.of_job(job.id)))
-    elif state == "done" and len(offer.course.runs()) > 1:
+    elif len(offer.course.runs()) > 1:
         with Results() as results:
-            print_comparison(results.of_job(job.id), "iops")
+            records = results.of_job(job.id)
+        if state == "done" or any(record.unsteady and record.state == WHOLE for record in records):
+            print_comparison(records, "iops")
     return _status(state)
 
 

@@ -15,6 +15,12 @@ from tests.bench.host import Host
 _NUMBERS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the machine is quiet is seen at once."""
+    monkeypatch.setattr("raidtui.bench.quiet.LOOK_S", 0.0)
+
+
 @pytest.fixture
 def fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeFio:
     """The only fio there is."""

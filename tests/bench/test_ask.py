@@ -263,7 +263,12 @@ def test_notes(host: Host) -> None:
     for path, text in tree.files.items():
         if "/md127/md/" in path:
             host.put(path, text)
-    notes = offered(host, work=replace(READ, direct=False), device="md127").notes
+    work = replace(READ, direct=False)
+    assert refused(host, work=work, device="md127") == (
+        "the machine is not quiet: data runs a recover; wait until it is, or measure along with it"
+        " (--no-quiet-check)"
+    )
+    notes = offered(host, work=work, device="md127", conditions=Conditions(quiet_check=False)).notes
     assert notes[:2] == (
         "data runs a recover: the figures will be lower than at rest.",
         "data is degraded: the figures are not those of a whole array.",

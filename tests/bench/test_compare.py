@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from raidtui.actions.wizard.evidence import TABLE
-from raidtui.bench.compare import MEASURES, Curve, curves, series_of, table, table_lines
+from raidtui.actions.wizard.evidence import SOURCE, TABLE
+from raidtui.bench.compare import (
+    MEASURES,
+    Curve,
+    curves,
+    family_of,
+    series_of,
+    table,
+    table_lines,
+    told_of,
+)
 from raidtui.bench.environment import Environment
 from raidtui.bench.heat import HeatMap, heat_lines, heat_maps, published_mb_s
 from raidtui.bench.record import FAILED, PARTIAL
-from tests.bench.records import READ, record, samples, surroundings
+from raidtui.bench.verdict import Best
+from tests.bench.records import READ, chunk_sweep, record, samples, surroundings
 
 A_B = [
     record(number, iops, id=number + 1, point={"scheduler": word})
@@ -57,7 +67,7 @@ def test_a_table() -> None:
         "                      iops        from          to  runs",
         "scheduler none       1,000         990       1,010     3",
         "scheduler bfq          810         800         820     3",
-        "scheduler bfq is slower than scheduler none by 19.0 % (-21.0 % to -17.0 %, 90 % interval)",
+        "scheduler bfq is slower than scheduler none by 19.0 % (-20.8 % to -17.2 %, 90 % interval)",
     ]
 
 
@@ -77,8 +87,9 @@ def test_a_table_of_latencies() -> None:
 def test_unlike_is_not_compared() -> None:
     """Of four series only those are compared that were asked the same."""
     work = replace(READ, block_bytes=65536)
-    large = [replace(run, id=run.id + 10, work=work, point={**run.point, "block": "65536"}) for run in A_B]
-    small = [replace(run, point={**run.point, "block": "8192"}) for run in A_B]
+    four = [*A_B, replace(A_B[0], number=6, id=7), replace(A_B[1], number=7, id=8)]
+    large = [replace(run, id=run.id + 10, work=work, point={**run.point, "block": "65536"}) for run in four]
+    small = [replace(run, point={**run.point, "block": "8192"}) for run in four]
     rows = table(series_of([*small, *large]), MEASURES["iops"])
     assert [row.sentence.partition(" by ")[0] for row in rows] == [
         "",
@@ -93,8 +104,14 @@ def test_curves() -> None:
     first, second = series_of(A_B)
     found = curves([first, second], {1: samples(1.0, 2.0), 3: samples(9.0)})
     assert found == (
-        Curve(label="scheduler none", points=((0.25, 1.0, 8192.0, 740_000), (0.5, 2.0, 16384.0, 740_000))),
+        Curve(
+            label="scheduler none: run #1, in the middle of 3 by IOPS",
+            points=((0.25, 1.0, 8192.0, 740_000), (0.5, 2.0, 16384.0, 740_000)),
+            run=1,
+        ),
     )
+    (alone,) = curves(series_of(A_B[:1]), {1: samples(1.0)})
+    assert alone.label.endswith(": run #1")
 
 
 def test_a_heat_map() -> None:
@@ -121,16 +138,87 @@ def test_a_heat_map() -> None:
         rows=("one", "16"),
         columns=(8192, 16384),
         yours=((7000 * 8192 / 1e6, None), (8000 * 8192 / 1e6, 9000 * 8192 / 1e6)),
-        published=((64.0, 126.0), (66.0, 149.0)),
-        source="RAID-10 of four SATA SSDs, kernel 4.1, fio 2.2.10, one job, direct, 2016",
+        published=((67.0, 132.0), (69.0, 156.0)),
+        source=SOURCE,
+        best=Best(places=(None, None), runs=3, of=1, fewest=3),
     )
     assert heat_lines(heat) == [
         "chunk x block size, random read, MB/s: yours (published)",
         "               8K         16K",
-        "one     57.3 (64)     – (126)",
-        "16K     65.5 (66)  73.7 (149)",
-        "published: RAID-10 of four SATA SSDs, kernel 4.1, fio 2.2.10, one job, direct, 2016",
+        "one     57.3 (67)     – (132)",
+        "16K     65.5 (69)  73.7 (156)",
+        "no chunk is decided to be the fastest (3 runs of each, 1 comparison)",
+        f"published: {SOURCE}",
     ]
+
+
+def test_the_fastest_chunk_is_marked_where_it_is_decided() -> None:
+    (heat,) = heat_maps(chunk_sweep(repeats=7))
+    assert (heat.best.runs, heat.best.of, heat.best.fewest) == (7, 21, 6)
+    text = "\n".join(heat_lines(heat))
+    assert "*: the fastest chunk of a block size, where that is decided" in text
+    winners = [None if place is None else heat.rows[place] for place in heat.best.places]
+    assert winners == WINNERS
+    assert sum(line.count("*") for line in heat_lines(heat)[2:-2]) == sum(map(bool, WINNERS))
+    (few,) = heat_maps(chunk_sweep(repeats=3))
+    assert set(few.best.places) == {None}
+    assert (
+        "no chunk is decided to be the fastest: 3 runs of each, and 6 are the fewest that could decide"
+        " among 21 comparisons"
+    ) in heat_lines(few)
+
+
+# Where the two best are within their spread, none is: at 8K, and at 1M.
+WINNERS = [None, "16", "16", "16", "32", "32", None]
+UNSTEADY = "not steady: over the last 5 rounds values lie within 80.0 % of their mean"
+
+
+def test_what_was_not_steady_has_no_figure() -> None:
+    rounds = [
+        record(n, 1000 + 100 * n, id=n + 1, repeat=n, steady=UNSTEADY, unsteady=True, point={"depth": "1"})
+        for n in range(25)
+    ]
+    steady = [
+        record(n, 1000, id=n + 1, repeat=n - 25, steady="steady: 1 %", point={"depth": "8"})
+        for n in range(25, 31)
+    ]
+    first, second = rows = table(series_of([*rounds, *steady]), MEASURES["iops"])
+    assert (first.spread, first.verdict, second.verdict) == (None, None, None)
+    assert second.spread is not None
+    words = f"NOT STEADY: depth 1 has no figure after 25 rounds: {UNSTEADY}"
+    assert [told.sentence for told in told_of(rows)] == [words]
+    lines = table_lines(rows, MEASURES["iops"])
+    assert lines[1] == "depth 1  NOT STEADY"
+    assert lines[2].startswith("depth 8       1,000")
+    assert lines[3:] == [words]
+    (one,) = curves(series_of(rounds), {23: samples(1.0)})
+    assert one.label.endswith(": NOT STEADY, run #23, in the middle of 5 by IOPS")
+    chunks = [replace(run, point={"chunk": "16"}) for run in rounds]
+    others = [record(40 + n, 900, id=50 + n, point={"chunk": chunk}) for n, chunk in enumerate(("32", "512"))]
+    (heat,) = heat_maps([*chunks, *others])
+    assert (heat.rows, heat.left_out) == (("32", "512"), ("chunk 16K",))
+    assert "NOT STEADY, so without a figure: chunk 16K" in heat_lines(heat)
+
+
+def test_too_few_runs_are_said_once_and_name_all() -> None:
+    runs = [
+        record(number, 1000, id=number + 1, point={"depth": str(depth)})
+        for number, depth in enumerate([1, 2, 4, 8, 16, 32])
+    ]
+    rows = table(series_of(runs), MEASURES["iops"])
+    assert rows[1].sentence == (
+        "not decided: depth 2 against depth 1: 1 and 1 runs decide nothing among 5 comparisons;"
+        " 5 of each are the fewest that could"
+    )
+    (told,) = told_of(rows)
+    assert (told.sentence, told.places) == (
+        (
+            "not decided: depth 2, depth 4, depth 8, depth 16 and 1 more against depth 1: 1 and 1 runs decide"
+            " nothing among 5 comparisons; 5 of each are the fewest that could"
+        ),
+        (1, 2, 3, 4, 5),
+    )
+    assert table_lines(rows, MEASURES["iops"])[-1] == family_of(rows)
 
 
 def test_the_row_of_an_array_that_was_there() -> None:
@@ -139,7 +227,7 @@ def test_the_row_of_an_array_that_was_there() -> None:
         for n, b in enumerate((8192, 4096))
     ]
     (heat,) = heat_maps(blocks)
-    assert (heat.rows, heat.columns, heat.published) == (("32",), (4096, 8192), ((None, 66.0),))
+    assert (heat.rows, heat.columns, heat.published) == (("32",), (4096, 8192), ((None, 69.0),))
     alone = [
         replace(run, environment=replace(surroundings(), arrays=(), disks=surroundings().disks[:1]))
         for run in blocks
@@ -150,8 +238,9 @@ def test_the_row_of_an_array_that_was_there() -> None:
 
 
 def test_the_published_figures() -> None:
-    assert published_mb_s("randwrite", "512", 20000 * 1024) == 873.0
-    assert published_mb_s("write", "512", 1 << 20) == 836.0
+    """Printed in MiB/s: 873 and 836; a table has one unit, 10^6 bytes."""
+    assert published_mb_s("randwrite", "512", 20000 * 1024) == round(873 * 2**20 / 10**6) == 915
+    assert published_mb_s("write", "512", 1 << 20) == round(836 * 2**20 / 10**6) == 877
     assert published_mb_s("read", "16", 1 << 20) is None
     assert published_mb_s("randread", "64", 8192) is None
     assert published_mb_s("randrw", "32", 8192) is None

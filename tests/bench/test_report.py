@@ -19,6 +19,7 @@ from raidtui.bench.export import COLUMNS, csv_text, json_bytes
 from raidtui.bench.heat import heat_maps
 from raidtui.bench.report import html_report
 from raidtui.bench.svg import bars_svg, curves_svg, heat_svg, short_number
+from raidtui.model.text import cell_width
 from tests.bench.records import READ, record, samples
 
 RUNS = [
@@ -78,9 +79,60 @@ def test_all_of_it_in_one_file() -> None:
         "60.0 %",
         "8,000 IOPS  65.5 MB/s  p50 0.18  p99 0.74  p99.9 2.9 ms",
         "chunk 16K, block 8K",
-        "(66)",
+        "(69)",
+        "run #1",
+        "One run of each series is drawn: the one in the middle by IOPS, named beside its colour.",
+        "2016; published in MiB/s, converted.",
     ):
         assert words in found.text, words
+    many = [replace(RUNS[0], id=n + 1, number=n, point={"depth": str(n)}) for n in range(12)]
+    shown = {run.id: SAMPLES[1] for run in many}
+    assert "8 of 12 series are drawn." in Tags(html_report(many, shown)).text
+
+
+def test_every_verdict_names_its_pair() -> None:
+    """Of one run of each nothing is decided, and it says of which, and how many runs would do."""
+    text = Tags(html_report(RUNS, SAMPLES)).text
+    assert (
+        "not decided: chunk 512K, block 8K against chunk 16K, block 8K: 1 and 1 runs decide nothing among 2"
+        " comparisons; 4 of each are the fewest that could"
+    ) in text
+
+
+def test_what_was_not_steady_has_no_figure() -> None:
+    why = "not steady: over the last 5 rounds values lie within 80.0 % of their mean"
+    rounds = [record(n, 1000 + 100 * n, id=n + 1, repeat=n, steady=why, unsteady=True) for n in range(25)]
+    page = html_report(rounds, {23: SAMPLES[1]})
+    text = Tags(page).text
+    assert f"NOT STEADY: #1 random-read has no figure after 25 rounds: {why}" in text
+    assert "#1 random-read: NOT STEADY, run #23, in the middle of 5 by IOPS" in text
+    assert page.count(f"<td>whole; NOT STEADY; short: 1 s; {why}</td>") == 25
+    (bars, _) = re.findall("<svg.*?</svg>", page, re.DOTALL)
+    assert ("NOT STEADY" in bars, "<rect" in bars) == (True, False)
+    exported = list(csv.DictReader(io.StringIO(csv_text([*rounds, RUNS[0]]))))
+    assert [row["steady"] for row in exported] == ["NOT STEADY"] * 25 + [""]
+    assert all(run["unsteady"] for run in json.loads(json_bytes(rounds))["runs"])
+
+
+def test_no_label_is_clipped() -> None:
+    """Notes are as long as people write them, and letters may be wide."""
+    for note in ("a" * 300, "before the update " * 9, "\u65e5\u672c\u8a9e" * 60):
+        runs = [replace(run, note=note, job=str(run.id)) for run in RUNS]
+        series = series_of(runs)
+        for picture in (
+            curves_svg(curves(series, SAMPLES)),
+            bars_svg(table(series, MEASURES["iops"]), "iops"),
+        ):
+            root = ET.fromstring(picture)  # noqa: S314  (our own)
+            texts = list(root.iter("{http://www.w3.org/2000/svg}text"))
+            told = "".join(text.text or "" for text in texts if text.get("text-anchor") == "start")
+            assert told.replace(" ", "").count(note.replace(" ", "")) == len(RUNS)
+            for text in texts:
+                x, wide = float(text.get("x", "0")), cell_width(text.text or "") * 7.5
+                left = {"start": 0.0, "middle": wide / 2, "end": wide}[text.get("text-anchor", "")]
+                assert x - left >= -8
+                assert x - left + wide <= float(root.get("width", "0"))
+                assert float(text.get("y", "0")) <= float(root.get("height", "0"))
 
 
 @given(st.text(max_size=30))
@@ -100,7 +152,10 @@ def test_what_surrounded_each_run() -> None:
     during = During(mhz=(1200, 3400), celsius={"sda": 41.0})
     told = ("A check of data began meanwhile.",)
     found = Tags(html_report([replace(RUNS[0], during=during, told=told)], SAMPLES))
-    assert "whole; 1200 to 3400 MHz, at most sda 41 °C; A check of data began meanwhile." in found.text
+    assert (
+        "whole; short: 1 s; 1200 to 3400 MHz, at most sda 41 °C; A check of data began meanwhile."
+        in found.text
+    )
 
 
 def test_without_runs() -> None:
@@ -118,7 +173,7 @@ def test_pictures_are_well_formed() -> None:
         root = ET.fromstring(picture)  # noqa: S314  (our own)
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
     (first, *_) = ET.fromstring(curves_svg(lines)).iter("{http://www.w3.org/2000/svg}polyline")  # noqa: S314
-    assert first.get("points") == "288.0,122.0 496.0,16.0 704.0,69.0"
+    assert first.get("points") == "285.3,129.0 490.7,30.0 696.0,79.5"
 
 
 def test_numbers() -> None:

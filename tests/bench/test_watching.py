@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from raidtui.bench.around import Around
 from raidtui.bench.course import Axis, Conditions, Course, Way, save_course
+from raidtui.bench.duration import Lasting, estimate_duration, expect
 from raidtui.bench.live import Line
 from raidtui.bench.place import Place
 from raidtui.bench.start import News
@@ -65,16 +66,43 @@ def test_what_is_done_around_a_run_is_said_until_the_run_begins() -> None:
     )
 
 
-def test_the_time_left_is_that_of_the_runs_so_far() -> None:
+def test_the_time_left_is_the_estimate_of_the_review_and_then_that_of_the_runs() -> None:
+    """One function makes both: what the form's review says is what stands there at first."""
+    work = replace(READ, size_bytes=READ.block_bytes * 100_000)
+    course = Course(title="x", place=Place(device="sda"), work=work, repeats=6)
+    way = replace(WAY, expected=expect(course))
+    assert way.left == estimate_duration(course)
+    way = follow(way, news(entry("work", 98.0), entry("run", 100.0, run=0, of=6), lines=lines(record(0))))
+    assert way.left == estimate_duration(course)
     way = follow(
-        WAY,
+        way,
         news(
-            entry("run", 100.0, run=0, of=6), entry("run done", 110.0),
-            entry("run", 112.0, run=1, of=6), entry("run done", 120.0),
+            entry("run done", 109.0, run=0),
+            entry("run", 110.0, run=1, of=6), entry("run done", 122.0, run=1),
+            entry("run", 123.0, run=2, of=6),
         ),
     )  # fmt: skip
-    assert (way.done, way.left_s) == (2, 40.0)
-    assert WAY.left_s is None
+    assert (way.done, way.left) == (2, Lasting(seconds=48.0))
+    assert WAY.left is None
+
+
+def test_the_ramp_is_a_part_of_the_time_that_has_passed() -> None:
+    first, second = samples(100.0, 200.0)
+    course = Course(title="x", place=Place(device="sda"), work=replace(READ, runtime_s=60, ramp_s=5))
+    way = replace(WAY, expected=expect(course), run=0)
+    assert estimate_duration(course).seconds == 66.0
+    way = follow(way, news(lines=lines(record(), replace(first, t_s=5.0), replace(second, anew=True))))
+    assert way.left is not None
+    assert way.left.seconds == 66.0 - 5.0 - second.t_s
+
+
+def test_one_that_was_interrupted_counts_from_where_it_was_gone_on_with() -> None:
+    course = Course(title="x", place=Place(device="sda"), work=replace(READ, runtime_s=60), repeats=3)
+    way = replace(WAY, expected=expect(course), of=3)
+    way = follow(way, news(entry("work", 0.0), entry("run", 0.0, run=0), entry("run done", 61.0, run=0)))
+    way = follow(way, news(entry("work", 80_000.0), entry("run", 80_001.0, run=1, of=3)))
+    assert way.left is not None
+    assert way.left.seconds == 122.0
 
 
 @pytest.mark.parametrize(

@@ -201,6 +201,45 @@ def test_until_it_is_steady(host: Host, srv: Path, monkeypatch: pytest.MonkeyPat
     assert runs[7].steady.startswith("steady: ")
     assert runs[6].steady.startswith("not steady: ")
     assert len(runs) == 13
+    assert not any(run.unsteady for run in runs)
+
+
+def test_one_of_two_points_is_never_steady(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other one is measured, too, and has its figure; the benchmark has failed."""
+    monkeypatch.setattr(measure, "run_fio", feeding(*[100.0 * 2**n for n in range(25)], *[100.0] * 5))
+    job = make_job(host, course(srv, conditions=Conditions(steady=True), repeats=25, grouped=True))
+    assert BenchWorker(host, job).work() == "failed"
+    state, reason = last(job)
+    assert (state, reason.partition(", over")[0]) == ("failed", "NOT STEADY: block 8K: after 25 rounds")
+    assert [run.unsteady for run in kept()] == [True] * 25 + [False] * 5
+
+
+def test_rounds_of_one_that_was_killed_are_not_steady(
+    host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until it is gone on with, and they are."""
+    monkeypatch.setattr(measure, "run_fio", feeding(*[100.0] * 9, dies_at=4))
+    job = make_job(host, course(srv, axes=(), conditions=Conditions(steady=True), repeats=25, grouped=True))
+    with pytest.raises(Killed):
+        BenchWorker(host, job).work()
+    assert restore(host) == [job.id]
+    assert [(run.state, run.unsteady) for run in kept()] == [*[(WHOLE, True)] * 3, (PARTIAL, True)]
+    monkeypatch.setattr(measure, "run_fio", feeding(*[100.0] * 9))
+    assert BenchWorker(host, job).work() == "done"
+    assert [(run.state, run.unsteady) for run in kept()] == [(WHOLE, False)] * 5
+
+
+def test_what_is_not_quiet_is_kept_with_the_run(
+    host: Host, srv: Path, fio: FakeFio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fio.does(MIXED)
+    monkeypatch.setattr("raidtui.bench.worker.noise", lambda *_, **__: ("sda does 45 MB/s, 90 requests/s",))
+    assert BenchWorker(host, make_job(host, course(srv))).work() == "done"
+    told = "The machine was not quiet as it began: sda does 45 MB/s, 90 requests/s."
+    assert [run.told for run in kept()] == [(told,)] * 2
+    without = course(srv, conditions=Conditions(quiet_check=False))
+    assert BenchWorker(host, make_job(host, without)).work() == "done"
+    assert [run.told for run in kept()[2:]] == [()] * 2
 
 
 def test_a_knob_that_does_not_come_back(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,7 @@ from tests.bench.fake_fio import FakeFio
 from tests.bench.host import Host
 from tests.bench.recorded import MIXED, NO_SPACE
 from tests.bench.records import JOB, READ, record, samples
+from tests.bench.working import feeding
 from tests.orders.test_docs import orders
 
 TEXT = (Path(__file__).parents[2] / "docs" / "bench.md").read_text(encoding="utf-8")
@@ -44,6 +45,7 @@ def kept_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All is kept in a folder of the test's."""
     for module in ("jobs.store", "bench.results"):
         monkeypatch.setattr(f"raidtui.{module}.journal_path", lambda: tmp_path / "lib" / "journal.jsonl")
+    monkeypatch.setattr("raidtui.bench.quiet.LOOK_S", 0.0)
 
 
 @pytest.fixture
@@ -159,7 +161,7 @@ def test_a_run_from_begin_to_end(fio: FakeFio, tmp_path: Path, capsys: pytest.Ca
     ]
     assert out[3:] == [
         "   1 of 1    random read and write 70/30 4K, depth 128",
-        "            599 IOPS  2.5 MB/s  p50 0.15  p99 1.2  p99.9 1.6 ms",
+        "            599 IOPS  2.5 MB/s  p50 0.15  p99 1.2  p99.9 1.6 ms  short: 0.7 s",
         "done",
         "",
     ]
@@ -226,6 +228,64 @@ def test_put_back_by_order(
     assert job.state == "rolled back"
 
 
+def test_a_steady_state_that_is_not_reached(
+    fio: FakeFio, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No headline anywhere, and exit status 1; each round says so."""
+    monkeypatch.setattr("raidtui.bench.measure.run_fio", feeding(*(100.0 + 10 * n * n for n in range(25))))
+    words = ["--rw=randread", "--size=1m", f"--directory={tmp_path}", "--steady"]
+    assert run(["bench", "run", *words]) == 1
+    out = capsys.readouterr().out
+    assert out.count("  short: 0.7 s  NOT STEADY\n") == 25
+    assert "failed: NOT STEADY: after 25 rounds, over the last 5 rounds values lie within 34.1 % of" in out
+    assert (
+        "#1 random read 4K  NOT STEADY\nNOT STEADY: #1 random read 4K has no figure after 25 rounds: " in out
+    )
+    with Results() as results:
+        job = results.runs()[0].job
+    assert run(["bench", "list"]) == 0
+    assert capsys.readouterr().out.count("  NOT STEADY  ") == 25
+    assert run(["bench", "compare", job, "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (row["unsteady"], row["spread"], row["verdict"]) == (True, None, None)
+    assert run(["bench", "attach"]) == 1
+
+
+def test_what_is_not_quiet_is_not_begun(
+    fio: FakeFio,
+    host: Host,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fio.does(MIXED)
+    monkeypatch.setattr("raidtui.bench.ask.noise", lambda *_: ("data runs a check", "sda does 45 MB/s"))
+    words = ["bench", "run", "--preset=mixed", "--size=1m", f"--directory={tmp_path}"]
+    assert run(words) == 2
+    assert capsys.readouterr().err == (
+        "raidtui: not possible: the machine is not quiet: data runs a check, sda does 45 MB/s; wait until it"
+        " is, or measure along with it (--no-quiet-check)\n"
+    )
+    assert not (fio.folder / "argv").exists()
+    assert run([*words, "--no-quiet-check"]) == 0
+    assert (fio.folder / "argv").exists()
+
+
+def test_the_ramp_that_is_usual(fio: FakeFio, tmp_path: Path) -> None:
+    fio.does(MIXED)
+    words = ["bench", "run", "--rw=randread", "--size=1m", f"--directory={tmp_path}"]
+    for more, ramp in (
+        (["--runtime=60"], ["--ramp_time=5s"]),
+        (["--runtime=20"], ["--ramp_time=2s"]),
+        (["--runtime=1"], ["--ramp_time=1s"]),
+        (["--runtime=60", "--ramp=9"], ["--ramp_time=9s"]),
+        (["--runtime=60", "--ramp=0"], []),
+        ([], []),
+    ):
+        assert run([*words, *more]) == 0
+        assert [word for word in fio.argv if word.startswith("--ramp")] == ramp
+
+
 def test_presets(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["bench", "presets"]) == 0
     out = capsys.readouterr().out
@@ -241,9 +301,9 @@ def test_the_list(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
     figures = "1,000 IOPS  8.2 MB/s  p50 0.18  p99 0.74  p99.9 2.9 ms"
     assert run(["bench", "list"]) == 0
     assert capsys.readouterr().out == (
-        f"   #1  2026-11-20 21:25  random read 8K  /srv  {figures}\n"
+        f"   #1  2026-11-20 21:25  random read 8K  /srv  {figures}  short: 1 s\n"
         f"   #2  2026-11-20 21:25  random read 8K  /srv  {figures}"
-        "  partial: stopped before its end  \\x1b[31mred\n"
+        "  partial: stopped before its end  short: 1 s  \\x1b[31mred\n"
     )
     assert run(["bench", "list", "--json", "partial"]) == 0
     assert [each["id"] for each in json.loads(capsys.readouterr().out)["runs"]] == [2]

@@ -385,7 +385,7 @@ async def test_a_list_and_what_a_field_means(ask: Asked) -> None:
 
 async def test_another_size(ask: Asked) -> None:
     async with opened(Kind.SWEEP, ARRAYS, ask) as there:
-        assert "↓ 9 more" in there.text
+        assert "↓ 10 more" in there.text
         await there.pilot.resize_terminal(120, 40)
         await until(there.pilot, lambda: "  note   " in there.text)
         assert "more" not in there.text

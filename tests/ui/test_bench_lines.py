@@ -112,7 +112,7 @@ def test_an_entry() -> None:
         ),
         (
             HEAT,
-            "   21 Nov 08:31  random-read by chun… data      84   1021 MB/s  of 28 series",
+            "   21 Nov 08:31  random-read by chun… data      84   1070 MB/s  of 28 series",
         ),
         (
             [measured(RANDOM, 98_300.0, title="hot-spots")],
@@ -182,7 +182,7 @@ def test_details() -> None:
  a scheduler none  102,100    101k … 103k     4   418    0.28    0.75    2.9
  b scheduler bfq    70,400  69.8k … 71.9k     4   288    0.41     1.1    4.2
 
- b scheduler bfq is slower than scheduler none by 31.0 % (-32.2 % to -28.8 %,
+ b scheduler bfq is slower than scheduler none by 31.0 % (-32.0 % to -29.0 %,
    97 % interval)
 
  asked of fio engine libaio, direct, 4 GiB, 60 s
@@ -251,19 +251,47 @@ def test_what_is_not_whole_and_what_was_noted() -> None:
     ]
 
 
+def test_what_was_not_steady_has_no_headline() -> None:
+    why = "not steady: over the last 5 rounds values lie within 80.0 % of their mean"
+    rounds = [
+        record(n, 1000 + 100 * n, id=n + 1, repeat=n, seconds=9.0, work=RANDOM, steady=why, unsteady=True)
+        for n in range(25)
+    ]
+    (entry,) = entries_of(rounds)
+    assert (entry.spread, entry.unsteady) == (None, 1)
+    assert text([history_line(entry, 80, False)]).endswith("  25           –  NOT STEADY")
+    lines = details(rounds, 90).split("\n")
+    assert "     NOT STEADY     5" in lines
+    assert f" a NOT STEADY: #1 random-read has no figure after 25 rounds: {why}"[:80] in "\n".join(lines)
+    assert " ▲ NOT STEADY the steady state was not reached, so these rounds have no figure together" in lines
+    assert lines[-1].startswith("   #25  21:25    ▲ NOT STEADY  3,400 IOPS")
+    point = [replace(run, point={"depth": "1"}) for run in rounds]
+    other = record(30, 900, id=40, point={"depth": "8"}, seconds=9.0, work=RANDOM)
+    (entry,) = entries_of([*point, other])
+    assert text([history_line(entry, 80, False)]).endswith("  26    900 IOPS  1 NOT STEADY")
+
+
+def test_rounds_under_five_seconds_are_called_short() -> None:
+    lines = details([record(0, id=1, seconds=4.99), record(1, id=2, seconds=5.0)], 90).split("\n")
+    assert " noted        #1: short: 5.0 s: rounds under 5 s say more about caches than about disks" in lines
+    assert [line.endswith("  short: 5.0 s") for line in lines[-2:]] == [True, False]
+
+
 def test_a_map_in_short() -> None:
     lines = details(HEAT).split("\n")
-    assert lines[3:11] == [
+    assert lines[3:13] == [
         " chunk x block size, random read, MB/s   yours (published)",
         "           8K       16K       32K       64K      128K      512K         1M",
-        " one  56 (64) 115 (126) 190 (200) 275 (278) 337 (327) 463 (433)  511 (460)",
-        " 16K  59 (66) 140 (149) 230 (235) 457 (448) 640 (604) 828 (753)  948 (832)",
-        " 32K  61 (66) 124 (128) 217 (215) 410 (390) 785 (720) 894 (791) 1016 (868)",
-        " 512K 61 (64) 128 (128) 217 (209) 299 (277) 356 (318) 506 (436) 1021 (851)",
+        " one  58 (67) 120 (132) 200 (210) 289 (292) 353 (343) 486 (454)  535 (482)",
+        " 16K  62 (69) 147 (156) 241 (246) 479 (470) 671 (633) 869 (790)  994 (872)",
+        " 32K  64 (69) 130 (134) 227 (225) 429 (409) 823 (755) 937 (829) 1065 (910)",
+        " 512K 64 (67) 134 (134) 228 (219) 313 (290) 373 (333) 530 (457) 1070 (892)",
+        " no chunk is decided to be the fastest: 3 runs of each, and 6 are the fewest",
+        " that could decide among 21 comparisons",
         " published: RAID-10 of four SATA SSDs, kernel 4.1, fio 2.2.10, one job, direct,",
-        " 2016",
+        " 2016; published in MiB/s, converted",
     ]
-    assert " 13 verdicts more: the comparison has all" in lines
+    assert any(line.startswith("   21 comparisons, corrected together (Holm): the chance") for line in lines)
     assert " data         raid10 n2, chunk 16K / 32K / 512K, bitmap none, 2 members" in lines
 
 
@@ -280,6 +308,8 @@ def test_one_run_alone() -> None:
       IOPS  runs  MB/s  p50 ms  p99 ms  p99.9
      1,000     1   8.2    0.18    0.74    2.9
 
+ noted        short: 1 s: rounds under 5 s say more about caches than about
+              disks
  written      sda 4 KiB, sdb 8 KiB, in all
 
  the job file

@@ -6,6 +6,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from raidtui.bench.around import Around, ArrayNow
+from raidtui.bench.course import Course
+from raidtui.bench.duration import estimate_duration, expect
+from raidtui.bench.place import Place
 from raidtui.bench.samples import Flow, Sample
 from raidtui.bench.watching import UnderWay
 from raidtui.model.brief import Line
@@ -78,8 +81,15 @@ def test_of_a_job_file_nobody_knows_the_end() -> None:
 
 
 def test_the_time_left_of_a_sweep() -> None:
-    way = replace(WAY, samples=samples(100.0), of=24, done=8, first_s=0.0, last_s=80.0)
-    assert text(way)[0].endswith("0 s of 60  run 2 of 24")
+    """A minute of each, and 16 of 24 runs to come; what is known of a job file comes with its first run."""
+    course = Course(title="x", place=Place(device="sda"), work=replace(WORK, jobs=1), repeats=24)
+    expected = expect(course)
+    at_first = replace(WAY, of=24, run=0, expected=expected)
+    assert text(at_first)[2].endswith("about 24 min left")
+    assert estimate_duration(course).sentence == "About 24 min."
+    ended = {"ended": frozenset(range(8)), "first_s": 0.0, "last_s": 80.0}
+    way = replace(WAY, samples=samples(100.0), of=24, run=8, done=8, expected=expected, **ended)
+    assert text(way)[0].endswith("0 s of 60  run 9 of 24")
     assert text(way)[2].endswith("about 3 min left")
 
 
@@ -89,7 +99,9 @@ def test_the_time_left_of_a_sweep() -> None:
         ({"run": None, "state": "made"}, "begins"),
         ({"run": None, "doing": "writing 500 MiB once"}, "writing 500 MiB once"),
         ({"doing": "fstrim --verbose /srv"}, "fstrim --verbose /srv  run 2 of 3"),
-        ({"open_end": True, "of": 25}, "0 s of 60  run 2 of up to 25"),
+        ({"open_end": True, "of": 25}, "0 s of 60  run 2 of up to 25, NOT STEADY yet"),
+        ({"open_end": True, "of": 25, "steady": False}, "0 s of 60  run 2 of up to 25, NOT STEADY yet"),
+        ({"open_end": True, "of": 25, "steady": True}, "0 s of 60  run 2 of up to 25"),
     ],
 )  # fmt: skip
 def test_how_far_it_is(changes: dict[str, object], wanted: str) -> None:

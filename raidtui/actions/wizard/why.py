@@ -59,8 +59,8 @@ parity for a small write, and writes both: four requests for one. RAID-6: six. O
 is written at once, nothing has to be read.
 
 Reading. RAID-1 gives one reader one disk's speed, many readers all of them. RAID-10 far 2 gives a single
-reader nearly the speed of a RAID-0. Published, on a RAID-10 of four SATA SSDs: random reads of 1 MiB 868
-MB/s, of one SSD 460; of 8 KiB 66, of one SSD 64. An array gains only where a request is larger than a
+reader nearly the speed of a RAID-0. Published, on a RAID-10 of four SATA SSDs: random reads of 1 MiB 910
+MB/s, of one SSD 482; of 8 KiB 69, of one SSD 67. An array gains only where a request is larger than a
 chunk, or where there are many at once.
 
 TRIM. RAID-0, -1 and -10 hand discards on to members that take them. RAID-4, -5 and -6 do so only with the
@@ -91,7 +91,7 @@ TABLE
 
 What they say: the array gains only where blocks are larger than a chunk; nearly twice one SSD's speed is
 reached beyond 1 MiB; at 128 and 512 KiB, chunks of 32 KiB were best; with several jobs at once, the
-picture moves as if blocks were larger. The three runs of each differed by 8 to 25 MB/s.
+picture moves as if blocks were larger. The three runs of each differed by 8 to 26 MB/s.
 
 A file system should know the chunk: ext4's stride is chunk / 4 KiB, its stripe width is that times the
 members that hold data; XFS calls them su and sw. The wizard gives both.

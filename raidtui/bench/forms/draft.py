@@ -206,6 +206,7 @@ def _typed(draft: Draft, kind: Kind, asked: frozenset[str]) -> Typed:
         cool=given("cool"),
         precondition=given("precondition"),
         steady=draft.steady == YES,
+        quiet_check=draft.quiet == YES,
         repeats=given("repeats") or REPEATS[kind],
         grouped=given("grouped") == YES,
         note=given("note"),

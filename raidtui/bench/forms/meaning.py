@@ -50,7 +50,9 @@ minutes until its fast part is full: that is what writing before, and going on u
     "engine": """\
 sync and psync ask for one thing and wait. libaio and io_uring have as many requests under way as the depth
 says; io_uring wants a newer kernel, and costs less processor time.""",
-    "ramp": "What runs before the measurement begins, and does not count: caches fill, processors wake up.",
+    "ramp": """\
+What runs before the measurement begins, and does not count: caches fill, processors wake up. A tenth of the
+time unless something else is given, 1 to 5 s; 0 is none. A run that ends with its size has none.""",
     "places": """\
 All alike is the worst case for every cache. zipf:1.2 comes back to a few places again and again, as people
 do; pareto and normal are other ways of that.""",
@@ -106,7 +108,8 @@ on the device is lost just the same.""",
 _HOW = {
     "repeats": """\
 One run is one value, however long it took. With two of each nothing can be told; with three against three
-a difference is sure at 90 %, with four against four at 97 %.""",
+a difference is sure at 90 %, with four against four at 97 %. Several comparisons are corrected together, so
+that more points want more repeats: the review says how many are the fewest that could decide.""",
     "grouped": """\
 In turns every point is run once, then all of them again. Grouped, a point's repeats follow each other:
 then what warms up or fills up during the first looks like a difference.""",
@@ -121,7 +124,11 @@ and to measure then. This writes the size, not the whole disk: choose the size s
     "steady": """\
 Rounds are run until the last five are steady: no value further from another than 20 % of their mean, and
 the line through them rising or falling by no more than 10 % of it. 25 rounds are the most. Only those five
-count; the others are kept.""",
+count; the others are kept. What is not steady by then has no figure: NOT STEADY wherever it is shown.""",
+    "quiet": """\
+For a second it is looked what the disks below and the processors do, and whether an array is synced. What is
+measured beside that is no figure of these disks, so it is not begun. Before each run it is looked again, and
+what is found is kept with the run. No: it is measured in any case, and nobody looks.""",
     "note": "Whatever tells this from other benchmarks: before the update, new cable.",
 }
 _TEXTS = {**_WORK, **_WHERE, **_HOW, "first": _CHANGES["first"], "second": _CHANGES["second"]}

@@ -94,6 +94,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     cool: str = ""
     precondition: str = ""
     steady: str = NO
+    quiet: str = YES
     details: str = NO
     note: str = ""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from raidtui.bench.forms.field import Field, Makes, Part, Pick, picks_of
 from raidtui.bench.forms.texts import (
     DEVICE,
@@ -21,7 +23,7 @@ from raidtui.bench.forms.texts import (
     work_of,
 )
 from raidtui.bench.presets import PRESETS, Preset
-from raidtui.bench.workload import ENGINES, WAYS, Workload
+from raidtui.bench.workload import ENGINES, WAYS, Workload, with_usual_ramp
 from raidtui.model.units import binary_size, short_binary
 
 _MIXED = frozenset({"rw", "randrw"})
@@ -81,7 +83,9 @@ def how_fields(draft: Draft, kind: Kind) -> Iterator[Field]:
     """Yield what is asked about the runs, and what is done around them."""
     field = Makes(kind, Part.HOW)
     if draft.steady != YES:
-        hint = "How often each point is run. Four against four decide at 97 %, three against three at 90 %."
+        hint = (
+            "How often each point is run. For two points 3 are the fewest that could decide, for more more."
+        )
         yield field("repeats", "repeats", hint, usual=REPEATS[kind])
         if kind is Kind.SWEEP:
             orders = picks_of((NO, "in turns: A B A B"), (YES, "grouped: A A B B"))
@@ -103,6 +107,8 @@ def how_fields(draft: Draft, kind: Kind) -> Iterator[Field]:
         " drifting by less than 10 %. Those five count."
     )
     yield field("steady", "until steady", hint, _YES_NO)
+    hint = "Other I/O on the disks, a sync, busy processors: it is not begun, since they are measured along."
+    yield field("quiet", "only if quiet", hint, _YES_NO)
     yield from _details(draft, field, work_of(draft, kind))
     yield field("note", "note", "Kept with the results; the history's filter finds it.", usual="none")
 
@@ -117,8 +123,11 @@ def _details(draft: Draft, field: Makes, work: Workload | None) -> Iterator[Fiel
         hint = "How requests are made. sync and psync have one under way, whatever the depth."
         yield field("engine", "engine", hint, picks_of(("", f"{work.engine}, as usual"), *engines))
     if _is_shown(draft, "ramp") and (work.runtime_s or draft.runtime.strip()):
+        text = draft.runtime.strip()
+        by_time = replace(work, runtime_s=int(text)) if text.isdecimal() and len(text) < 8 else work
+        usual = str(with_usual_ramp(by_time).ramp_s)
         yield field(
-            "ramp", "ramp time", "Runs before the measurement begins.", usual=str(work.ramp_s), unit="s"
+            "ramp", "ramp time", "Runs before the measurement begins; 0 is none.", usual=usual, unit="s"
         )
     if _is_shown(draft, "places") and work.rw.startswith("rand"):
         hint = "Which places are asked for more often: zipf:1.2, pareto:0.9 or normal:20."

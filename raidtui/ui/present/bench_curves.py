@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from raidtui.bench.compare import Series, middle_run
-from raidtui.bench.record import milliseconds
+from raidtui.bench.record import NOT_STEADY, milliseconds
 from raidtui.bench.samples import Sample
 from raidtui.model.brief import Line
 from raidtui.model.text import cell_width, fit, visible
@@ -21,6 +21,7 @@ from raidtui.model.units import three_digits
 from raidtui.ui.present.bench_table import count_words, cut_line, head_of, letter_of
 
 MOST = 6
+WHICH = "#: the run drawn, the middle one by IOPS"
 NO_SAMPLES = "No samples were kept of these runs: there is nothing to show over time."
 _BRAILLE = 0x2800
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # by row and column within a cell
@@ -52,11 +53,15 @@ class Drawn(Struct, frozen=True, kw_only=True):
         letter: by which it is known.
         label: what it is of.
         points: (seconds, value), oldest first; none where no samples were kept.
+        run: which run it is: #3; "" where it has no number.
+        steady: whether the series was steady, where that was asked for.
     """
 
     letter: str
     label: str
     points: tuple[tuple[float, float], ...]
+    run: str = ""
+    steady: bool = True
 
 
 def drawn_of(
@@ -74,10 +79,15 @@ def drawn_of(
     found = []
     for place, each in enumerate(series, before):
         kept = [run for run in each.runs if samples.get(run.id)]
-        seen = samples[middle_run(kept).id] if kept else ()
+        run = middle_run(kept or each.runs)
+        seen = samples.get(run.id, ())
         points = ((sample.t_s, value_of(sample)) for sample in seen)
         known = tuple((t_s, value) for t_s, value in points if value is not None)
-        found.append(Drawn(letter=letter_of(place), label=each.label or each.runs[0].words, points=known))
+        name = f"#{run.id}" if kept and run.id else ""
+        label = each.label or run.words
+        found.append(
+            Drawn(letter=letter_of(place), label=label, points=known, run=name, steady=not each.unsteady)
+        )
     return tuple(found)
 
 
@@ -98,7 +108,8 @@ def curve_lines(
         return [[(fit(f" {NO_SAMPLES}", width - 1), "warn")]]
     low, high = _scale([value for each in known for _, value in each.points])
     last_s = max(each.points[-1][0] for each in known)
-    rows = max(_LEAST_ROWS, height - len(drawn) - 4)
+    below = WHICH if any(each.run for each in known) else ""
+    rows = max(_LEAST_ROWS, height - len(drawn) - 4 - bool(below))
     rows -= 1 - rows % 2  # so that one is in the middle
     names = {
         place: _word(high - (high - low) * place / (rows - 1), measure) for place in (0, rows // 2, rows - 1)
@@ -116,7 +127,9 @@ def curve_lines(
         lines.append([(f"{names.get(number, ''):>{margin}} {edge}", "dim"), *spans])
     lines.append([(" " * (margin + 1) + "└" + "─" * columns, "dim")])
     lines.append([(" " * (margin + 2) + _seconds(last_s, columns), "dim")])
-    return [cut_line(line, width) for line in (*lines, *_legend(drawn, measure, width))]
+    lines += _legend(drawn, measure, width)
+    lines += [[(f" {below}", "dim")]] if below else []
+    return [cut_line(line, width) for line in lines]
 
 
 def _scale(values: Sequence[float]) -> tuple[float, float]:
@@ -149,7 +162,12 @@ def _seconds(last_s: float, columns: int) -> str:
 
 
 def _legend(drawn: Sequence[Drawn], measure: str, width: int) -> list[Line]:
-    figures = [_figures([value for _, value in each.points], measure) for each in drawn]
+    runs = max(len(each.run) for each in drawn)
+    figures = [
+        f"{each.run:<{runs}}{'  ' if runs else ''}" + ("" if each.steady else f"{NOT_STEADY}  ")
+        + _figures([value for _, value in each.points], measure)
+        for each in drawn
+    ]  # fmt: skip
     widest = max(map(len, figures))
     labels = [visible(each.label) for each in drawn]
     label = max(4, min(max(map(cell_width, labels)), width - 6 - widest))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from raidtui.bench.around import during_words, merged
 from raidtui.bench.environment import Environment
-from raidtui.bench.record import FAILED, PARTIAL, Record
+from raidtui.bench.record import FAILED, NOT_STEADY, PARTIAL, SHORT_S, Record
 from raidtui.bench.report import environment_lines
 from raidtui.model.brief import GLYPHS, Line
 from raidtui.model.text import fit, visible
@@ -47,13 +47,24 @@ def _noted(records: Sequence[Record]) -> Iterator[tuple[str, str, str]]:
         if run.state in _ROLES:
             key = (run.state, run.reason or "nobody knows why", _ROLES[run.state])
             found.setdefault(key, []).append(_name_of(run))
-        for text in (*run.told, run.steady):
+        if run.unsteady:
+            how = "the steady state was not reached, so these rounds have no figure together"
+            found.setdefault((NOT_STEADY, how, "warn"), []).append(_name_of(run))
+        for text in (*run.told, run.steady, _short(run)):
             if text:
                 found.setdefault(("noted", text, "plain"), []).append(_name_of(run))
     for (what, how, role), names in found.items():
         label = what if role == "plain" else f"{GLYPHS[role]} {what}"
         whose = "" if len(names) == len(records) else f"{_few(names)}: "
         yield label, whose + how, role
+
+
+def _short(run: Record) -> str:
+    return (
+        f"{run.short}: rounds under {SHORT_S:.0f} s say more about caches than about disks"
+        if run.short
+        else ""
+    )
 
 
 def _few(names: Sequence[str]) -> str:
@@ -129,12 +140,15 @@ def _run_lines(records: Sequence[Record], letters: Mapping[int, str], width: int
         at = time.strftime("%H:%M", time.localtime(record.at_s))
         role = _ROLES.get(record.state, "plain")
         state = f"{GLYPHS[role]} {record.state}  " if role != "plain" else ""
+        if record.unsteady and role == "plain":
+            state, role = f"{GLYPHS['warn']} {NOT_STEADY}  ", "warn"
         yield cut_line(
             [
                 (f"   {_name_of(record):>{names}}  {at}  ", "dim"),
                 (f"{letters.get(record.number, ''):<2}", "key"),
                 (state, role),
                 (record.figures or visible(record.words), "plain"),
+                (f"  {record.short}" if record.short else "", "dim"),
             ],
             width,
         )

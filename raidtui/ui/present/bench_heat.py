@@ -11,7 +11,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from raidtui.bench.course import ONE
-from raidtui.bench.heat import HeatMap
+from raidtui.bench.heat import HeatMap, best_of, best_words, left_out_words
 from raidtui.model.brief import Line, Span
 from raidtui.model.text import fit, visible
 from raidtui.model.units import counted, short_binary, three_digits
@@ -44,7 +44,7 @@ class Cell(Struct, frozen=True, kw_only=True):
         theirs: the published one; "" where it is not shown.
         part: which part of a bar's whole height yours is; None where there is none.
         theirs_part: likewise.
-        best: whether no chunk is faster at this block size.
+        best: whether it is decided that no chunk is faster at this block size.
     """
 
     mine: str
@@ -184,8 +184,11 @@ def _feet(heat: HeatMap, layer: Layer, seen: Window, width: int, *, bars: bool) 
 
 def _told(heat: HeatMap, layer: Layer, width: int, *, bars: bool = True) -> list[Line]:
     told = []
-    if layer is not Layer.RATIO and len(heat.rows) > 1 and bars:
-        told.append("bold: the fastest chunk of a block size")
+    if layer is not Layer.RATIO and (words := best_words(heat)):
+        decided = any(place is not None for place in heat.best.places)
+        told.append(f"bold: {words}" if decided else words)
+    if words := left_out_words(heat):
+        told.append(words)
     if layer is Layer.RATIO:
         told.append("half a bar: as fast as what was published")
     if layer is not Layer.YOURS:
@@ -219,7 +222,6 @@ def _cells(heat: HeatMap, layer: Layer) -> list[list[Cell]]:
         return [[Cell(mine=_percent(value), part=_above_half(value)) for value in row] for row in ratios]
     if layer is Layer.YOURS:
         pairs = [[(mine, None) for mine, _ in row] for row in pairs]
-    best = _best(heat)
     return [
         [
             Cell(
@@ -227,19 +229,12 @@ def _cells(heat: HeatMap, layer: Layer) -> list[list[Cell]]:
                 theirs="" if theirs is None else f"({_number(theirs)})",
                 part=_part(mine, most),
                 theirs_part=_part(theirs, most),
-                best=mine is not None and mine == best[place],
+                best=place in best_of(heat, number),
             )
             for place, (mine, theirs) in enumerate(row)
         ]
-        for row in pairs
+        for number, row in enumerate(pairs)
     ]
-
-
-def _best(heat: HeatMap) -> list[float | None]:
-    """Return the fastest of each column; None where there is nothing to choose from."""
-    columns = ([row[place] for row in heat.yours] for place in range(len(heat.columns)))
-    known = ([value for value in column if value is not None] for column in columns)
-    return [max(values) if len(values) > 1 else None for values in known]
 
 
 def _number(value: float | None) -> str:

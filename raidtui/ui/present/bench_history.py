@@ -10,7 +10,7 @@ from msgspec import Struct
 from raidtui.bench.compare import MEASURES, Measure, Series, series_of, table
 from raidtui.bench.course import labels_of, point_words, value_words
 from raidtui.bench.heat import heat_maps
-from raidtui.bench.record import FAILED, PARTIAL, Record, milliseconds
+from raidtui.bench.record import FAILED, NOT_STEADY, PARTIAL, Record, milliseconds
 from raidtui.bench.verdict import Outcome, Spread, Verdict, spread
 from raidtui.model.brief import GLYPHS, Line
 from raidtui.model.text import cell_width, fit, tail, visible
@@ -47,6 +47,7 @@ class Entry(Struct, frozen=True, kw_only=True):
         records: its runs, in their order.
         partial, failed: how many of them are.
         points: how many series there are; a failed run is in none.
+        unsteady: how many of them were not steady in the end, and have no figure.
         measure: by which of ``MEASURES`` it is told: IOPS, or MB/s where large blocks went through.
         spread: of its best series, by that measure; None where nothing was measured.
         p99_ns: of the same series, the median; None where fio did not measure it.
@@ -64,6 +65,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     partial: int = 0
     failed: int = 0
     points: int = 0
+    unsteady: int = 0
     measure: str = "iops"
     spread: Spread | None = None
     p99_ns: float | None = None
@@ -104,6 +106,7 @@ def _entry(job: str, runs: Sequence[Record]) -> Entry:
         partial=sum(run.state == PARTIAL for run in runs),
         failed=sum(run.state == FAILED for run in runs),
         points=len(series),
+        unsteady=sum(each.unsteady for each in series),
         measure=measure,
         spread=best.spread if best is not None else None,
         p99_ns=spread(waits).median if waits else None,
@@ -193,7 +196,7 @@ def _what(entry: Entry, width: int) -> str:
 def _role(entry: Entry) -> str:
     if entry.records and entry.failed == len(entry.records):
         return "bad"
-    return "warn" if entry.partial or entry.failed else "plain"
+    return "warn" if entry.partial or entry.failed or entry.unsteady else "plain"
 
 
 def _where(entry: Entry, width: int) -> str:
@@ -229,6 +232,8 @@ def _result(entry: Entry, width: int) -> tuple[str, str]:
         return f"{entry.partial + entry.failed} not whole", "warn"
     if entry.partial or entry.failed:
         return f"{entry.partial} partial" if entry.partial else f"{entry.failed} failed", "warn"
+    if entry.unsteady:
+        return NOT_STEADY if entry.unsteady == entry.points else f"{entry.unsteady} {NOT_STEADY}", "warn"
     if entry.verdict:
         decided = entry.verdict not in {_SAME, _OPEN}
         words = f"{entry.second} {entry.verdict}"
@@ -295,6 +300,9 @@ def _row_of(words: Mapping[str, str], widths: Mapping[str, int]) -> str:
 
 
 def _figures(series: Series) -> dict[str, str]:
+    if series.unsteady:
+        nothing = dict.fromkeys(("span", "mb/s", "p50", "p99", "p99.9"), "")
+        return {"iops": NOT_STEADY, "runs": str(len(series.runs)), **nothing}
     found = spread(series.values(MEASURES["iops"]))
     return {
         "iops": f"{found.median:,.0f}",

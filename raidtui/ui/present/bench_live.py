@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from raidtui.bench.around import Around, ArrayNow
-from raidtui.bench.record import Record, milliseconds
+from raidtui.bench.record import NOT_STEADY, Record, milliseconds
 from raidtui.bench.samples import Sample
 from raidtui.bench.svg import short_number
 from raidtui.bench.verdict import spread
@@ -64,6 +64,8 @@ def _progress(way: UnderWay) -> tuple[str, str]:
         words = _RUN_STATES.get(way.state) or way.doing or "begins"
         return visible(words), "accent"
     runs = f"run {way.run + 1} of {'up to ' if way.open_end else ''}{way.of}"
+    if way.open_end and not way.steady:
+        runs += f", {NOT_STEADY} yet"
     if way.doing:
         return f"{visible(way.doing)[:_TAIL]}  {runs}", "accent"
     return f"{_how_far(way)}  {runs}", "plain"
@@ -98,8 +100,8 @@ def _iops(samples: Sequence[Sample], width: int, rows: int) -> list[Line]:
 
 
 def _bandwidth(way: UnderWay, width: int) -> Line:
-    left = way.left_s
-    end = f"about {duration(left)} left" if left is not None and left > 0 else ""
+    left = way.left
+    end = f"{left.words} left" if left is not None and left.words and way.works else ""
     rate, mixed = "–", ""
     if way.samples:
         last = way.samples[-1]

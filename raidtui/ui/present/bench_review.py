@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from raidtui.bench.ask import Offer
 from raidtui.bench.course import Axis, Course, Way, point_words, value_words
-from raidtui.bench.forms.duration import estimate_duration
+from raidtui.bench.duration import estimate_duration
 from raidtui.bench.forms.known import Candidate
 from raidtui.model.brief import Line
 from raidtui.model.levels import PARITY_LEVELS

@@ -6,9 +6,10 @@ import textwrap
 from collections.abc import Sequence
 from string import ascii_letters
 
-from raidtui.bench.compare import Measure, Row
+from raidtui.bench.compare import Measure, Row, family_of, told_of
+from raidtui.bench.record import NOT_STEADY
 from raidtui.bench.svg import short_number
-from raidtui.bench.verdict import Outcome, Spread, Verdict
+from raidtui.bench.verdict import Spread, Verdict
 from raidtui.model.brief import Line
 from raidtui.model.text import cell_width, fit, visible
 
@@ -57,12 +58,12 @@ def comparison_lines(rows: Sequence[Row], measure: Measure, width: int) -> list[
         measure: what they are compared by.
         width: cells of a line.
     """
-    if all(row.spread is None for row in rows):
+    if all(row.spread is None and not row.series.unsteady for row in rows):
         return paragraph(NOTHING, width, "warn")
     lines = _table(rows, measure, width)
     told, _ = verdicts_lines(rows, width)
     lines += [[], *told]
-    if not told:
+    if not any(row.verdict for row in rows):
         lines += paragraph(ALONE if len(rows) == 1 else UNLIKE, width, "dim")
     several = any(row.spread is not None and row.spread.count > 1 for row in rows)
     if told and several and width < WIDE and len(rows) <= _MOST_STRIPS:
@@ -71,33 +72,26 @@ def comparison_lines(rows: Sequence[Row], measure: Measure, width: int) -> list[
 
 
 def verdicts_lines(rows: Sequence[Row], width: int, *, most: int = 1000) -> tuple[list[Line], int]:
-    """Return the verdicts whole, and how many more there are.
+    """Return the verdicts whole, what corrects them, and how many more there are.
 
     Args:
         rows: the series; what is said of several of them is said once.
         width: cells of a line.
         most: so many at most.
     """
-    told: dict[str, list[int]] = {}
-    for place, row in enumerate(rows):
-        if row.sentence:
-            told.setdefault(row.sentence, []).append(place)
+    told = told_of(rows)
     lines: list[Line] = []
-    for sentence, places in list(told.items())[:most]:
-        first = places[0]
-        words = sentence if len(places) == 1 else f"{sentence} (so of {len(places)} series)"
-        lines += _verdict_lines(words, rows[first].verdict, width, letter_of(first))
+    for each in told[:most]:
+        parts = wrap_cells(visible(each.sentence), max(8, width - _MARK - 1))
+        role = "warn" if each.unsteady else "strong" if each.decided else "plain"
+        letter = letter_of(each.places[0])
+        lines += [
+            [(f" {letter} " if number == 0 else " " * _MARK, "key"), (part, role)]
+            for number, part in enumerate(parts)
+        ]
+    if family := family_of(rows):
+        lines += paragraph(family, width, "dim", indent=_MARK)
     return lines, max(0, len(told) - most)
-
-
-def _verdict_lines(sentence: str, verdict: Verdict | None, width: int, letter: str) -> list[Line]:
-    """What is decided stands out."""
-    decided = verdict is not None and verdict.outcome in {Outcome.HIGHER, Outcome.LOWER}
-    parts = wrap_cells(visible(sentence), max(8, width - _MARK - 1))
-    return [
-        [(f" {letter} " if number == 0 else " " * _MARK, "key"), (part, "strong" if decided else "plain")]
-        for number, part in enumerate(parts)
-    ]
 
 
 def paragraph(text: str, width: int, role: str = "plain", *, indent: int = 1) -> list[Line]:
@@ -176,7 +170,7 @@ def _row(letter: str, text: str, label: int, tail: str, picture: str) -> list[Li
 
 def _numbers(row: Row, measure: Measure) -> tuple[str, str, str]:
     if row.spread is None:
-        return ("–", "", "")
+        return (NOT_STEADY if row.series.unsteady else "–", "", "")
     words = measure.words
     return words(row.spread.median), words(row.spread.low), words(row.spread.high)
 
@@ -191,8 +185,10 @@ def _difference(verdict: Verdict | None) -> str:
 
 
 def span_of(rows: Sequence[Row]) -> tuple[float, float]:
-    """Return the least and the greatest value of all runs, of which there is one."""
+    """Return the least and the greatest value of all runs; 0 and 0 where there is none."""
     spreads = [row.spread for row in rows if row.spread is not None]
+    if not spreads:
+        return 0.0, 0.0
     return min(each.low for each in spreads), max(each.high for each in spreads)
 
 

@@ -62,7 +62,7 @@ def typed(*words: str) -> Request:
 def test_fields_of_a_run() -> None:
     assert names(Draft(folder="/srv/data"), Kind.RUN) == [
         *("what", "preset", "block", "size", "depth", "jobs", "runtime", "where", "folder"),
-        *("repeats", "trim", "cool", "precondition", "steady", "details", "note"),
+        *("repeats", "trim", "cool", "precondition", "steady", "quiet", "details", "note"),
     ]
 
 

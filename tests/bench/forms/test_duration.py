@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.bench.course import Axis, Conditions, Course, Scratch, Way
-from raidtui.bench.forms.duration import Lasting, estimate_duration
+from raidtui.bench.duration import Done, Lasting, estimate_duration, expect, lasting
 from raidtui.bench.jobfile import JobFile
 from raidtui.bench.place import Place
 from raidtui.bench.workload import Workload
@@ -13,7 +13,10 @@ from raidtui.bench.workload import Workload
 GB = 1_000_000_000
 READ = Workload(rw="randread", block_bytes=4096, size_bytes=4096 * 100_000, depth=1)
 HERE = Place(directory="/srv")
-TIMED = Course(title="x", place=HERE, work=replace(READ, runtime_s=60, ramp_s=5), repeats=3)
+ANYHOW = Conditions(quiet_check=False)
+TIMED = Course(
+    title="x", place=HERE, work=replace(READ, runtime_s=60, ramp_s=5), repeats=3, conditions=ANYHOW
+)
 DISK = Place(device="sda")
 
 
@@ -22,7 +25,7 @@ def seconds(course: Course) -> float:
 
 
 def test_by_time() -> None:
-    course = replace(TIMED, place=DISK, conditions=Conditions(cool_s=10))
+    course = replace(TIMED, place=DISK, conditions=replace(ANYHOW, cool_s=10))
     found = estimate_duration(course)
     assert found == Lasting(seconds=3 * (60 + 5 + 10))
     assert found.sentence == "About 4 min."
@@ -31,13 +34,13 @@ def test_by_time() -> None:
 def test_files_are_written_out_once() -> None:
     laid_out_s = READ.size_bytes / 500e6
     assert seconds(TIMED) == round(3 * 65 + laid_out_s, 3)
-    twice = replace(TIMED, conditions=Conditions(precondition=2))
+    twice = replace(TIMED, conditions=replace(ANYHOW, precondition=2))
     assert seconds(twice) == round(3 * 65 + 2 * laid_out_s, 3)
 
 
 def test_by_size() -> None:
     """100,000 requests, 0.1 ms each; eight are done at a time at most; a stream is bounded by its bytes."""
-    course = Course(title="x", place=DISK, work=READ)
+    course = Course(title="x", place=DISK, work=READ, conditions=ANYHOW)
     assert seconds(course) == 10.0
     assert seconds(replace(course, work=replace(READ, depth=4, engine="libaio"))) == 2.5
     assert seconds(replace(course, work=replace(READ, depth=64, engine="libaio"))) == 1.25
@@ -55,12 +58,14 @@ def test_each_array_is_written_anew() -> None:
     axes = (Axis(way=Way.CHUNK, values=("16", "32")), Axis(way=Way.DEPTH, values=("1", "1000")))
     scratch = Scratch(devices=("sda", "sdb"))
     work = replace(READ, runtime_s=1)
-    course = Course(title="x", place=Place(), scratch=scratch, axes=axes, work=work, repeats=2)
+    course = Course(
+        title="x", place=Place(), scratch=scratch, axes=axes, work=work, repeats=2, conditions=ANYHOW
+    )
     assert seconds(course) == round(8 + 4 * READ.size_bytes / 500e6, 3)
 
 
 def test_until_it_is_steady() -> None:
-    course = replace(TIMED, place=DISK, conditions=Conditions(steady=True), repeats=25)
+    course = replace(TIMED, place=DISK, conditions=replace(ANYHOW, steady=True), repeats=25)
     assert estimate_duration(course).sentence == "At most about 27 min."
 
 
@@ -68,3 +73,57 @@ def test_a_job_file_decides() -> None:
     file = JobFile(name="a", text="", writes=False)
     course = Course(title="x", place=HERE, job_file=file)
     assert estimate_duration(course).sentence == "How long it takes is not known: the job file decides."
+
+
+def test_a_look_whether_all_is_quiet_takes_a_second_of_each_run() -> None:
+    course = replace(TIMED, place=DISK)
+    assert seconds(replace(course, conditions=Conditions())) - seconds(course) == 3.0
+
+
+# -- what is left
+
+
+EIGHT = Course(title="x", place=DISK, work=READ, repeats=8, conditions=ANYHOW)
+"""Ten seconds each, if it is as fast as usual SATA SSDs."""
+
+
+def test_before_the_first_run_has_ended_what_is_left_is_the_estimate() -> None:
+    expected = expect(EIGHT)
+    assert lasting(expected) == lasting(expected, Done()) == estimate_duration(EIGHT)
+    assert lasting(expected, Done(at_s=4.0)) == Lasting(seconds=76.0, guessed=True)
+    assert lasting(expected, Done(at_s=999.0)).seconds == 0.0
+
+
+def test_after_that_it_goes_by_how_long_the_runs_took() -> None:
+    """Three runs took twice as long as was taken for them; two seconds of the fourth are over."""
+    done = Done(ended=frozenset({0, 1, 2}), spent_s=60.0, at=3, at_s=2.0)
+    assert lasting(expect(EIGHT), done) == Lasting(seconds=98.0)
+    over = Done(ended=frozenset(range(8)), spent_s=160.0, at=7, at_s=20.0)
+    assert lasting(expect(EIGHT), over).seconds == 0.0
+
+
+def test_runs_that_are_not_alike() -> None:
+    """The first of two depths took eight times as long; the other one is not taken to do so, too."""
+    axes = (Axis(way=Way.DEPTH, values=("1", "8")),)
+    course = replace(EIGHT, axes=axes, repeats=1, work=replace(READ, engine="libaio"))
+    expected = expect(course)
+    assert expected.each_s == (10.0, 1.25)
+    assert lasting(expected, Done(ended=frozenset({0}), spent_s=20.0, at=1)).seconds == 2.5
+
+
+def test_rounds_that_come_no_more_take_no_time() -> None:
+    """The first of two points was steady after five rounds of 25."""
+    axes = (Axis(way=Way.DEPTH, values=("1", "8")),)
+    course = replace(
+        TIMED, place=DISK, axes=axes, repeats=25, grouped=True, conditions=replace(ANYHOW, steady=True)
+    )
+    done = Done(ended=frozenset(range(5)), spent_s=5 * 65.0, at=25)
+    assert lasting(expect(course), done) == Lasting(seconds=25 * 65.0, at_most=True)
+    assert lasting(expect(course), done).words == "at most about 27 min"
+
+
+def test_what_is_left_of_a_job_file_is_known_by_its_first_run() -> None:
+    file = JobFile(name="a", text="", writes=False)
+    expected = expect(Course(title="x", place=HERE, job_file=file, repeats=3, conditions=ANYHOW))
+    assert lasting(expected, Done(at_s=3.0)).words == ""
+    assert lasting(expected, Done(ended=frozenset({0}), spent_s=30.0, at=1)).words == "about 1 min"
