@@ -35,9 +35,10 @@ from raidtui.cli import run
 
 told = []
 for order in {orders!r}:
-    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(said):
+    said = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         status = run(["tune", *shlex.split(order)])
-    told.append((status, said.getvalue()))
+    told.append((status, said.buffer.getvalue().decode()))
 print(json.dumps(told))
 """
 
@@ -46,13 +47,13 @@ import contextlib, io, json, pathlib
 from raidtui.cli import run
 
 def said(*words):
-    with contextlib.redirect_stdout(io.StringIO()) as out:
+    with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)) as out:
         run(list(words))
-    return json.loads(out.getvalue())
+    return json.loads(out.buffer.getvalue())
 
 file = "/run/lab-capture.tar.gz"
 pathlib.Path(file).unlink(missing_ok=True)
-with contextlib.redirect_stdout(io.StringIO()):
+with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):
     run(["capture", file])
 print(json.dumps([said("tune", "show", "--json"), said("--root", file, "tune", "show", "--json")]))
 pathlib.Path(file).unlink()

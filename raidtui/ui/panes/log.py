@@ -70,7 +70,7 @@ def event_lines(event: Event, width: int) -> list[Line]:
         (fit(visible(event.subject), 10) + " ", "strong"),
         (f"{mark} ", role),
     ]
-    text, room = visible(event.text), width - _HEAD - 1
+    text, room = visible(event.text), max(1, width - _HEAD - 1)
     parts = [text] if cell_width(text) <= room else textwrap.wrap(text, room) or [""]
     further: Line = [(" " * _HEAD, "plain")]
     return [[*(further if number else head), (fit(part, room), role)] for number, part in enumerate(parts)]
