@@ -74,11 +74,13 @@ def turn(terminal: Terminal, label: str, wanted: str) -> None:
     """Change a choice until it is the wanted one."""
     go_to(terminal, label)
     for _ in range(12):
-        line = next(each for each in terminal.lines() if f"▸ {label}" in each)
+        terminal.wait_for(at_one_row("", f"▸ {label}"))
+        line = next((each for each in terminal.lines() if f"▸ {label}" in each), "")
         if f"‹ {wanted} ›" in line:
             return
-        terminal.press("right")
-        terminal.wait_for(without(line))
+        if line:  # else it is being drawn again
+            terminal.press("right")
+            terminal.wait_for(without(line))
     raise AssertionError(f"{label} never becomes {wanted!r}; the screen:\n{terminal.screen()}")
 
 
