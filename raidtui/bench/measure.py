@@ -25,6 +25,7 @@ from raidtui.host.root import Root
 
 _JOB_FILE = "job.fio"
 _PROBE = "raidtui-was-here"
+_RAMP = ", within its ramp: nothing was measured yet"
 
 
 def begun_record(root: Root, job: str, course: Course, run: Run, *, place: Place, fio: str) -> Record:
@@ -118,6 +119,8 @@ def partial_record(record: Record, samples: Sequence[Sample], seen: Sequence[Aro
     """Return the record of a run whose worker was killed, as far as its samples go."""
     read, write = from_samples(samples)
     record = _surrounded(record, seen)
+    if _in_ramp(record, samples):
+        return replace(record, state=FAILED, reason=f"its worker was killed{_RAMP}")
     return replace(
         record,
         state=PARTIAL,
@@ -128,6 +131,12 @@ def partial_record(record: Record, samples: Sequence[Sample], seen: Sequence[Aro
     )
 
 
+def _in_ramp(record: Record, samples: Sequence[Sample]) -> bool:
+    """Whether a run that was cut short had not come to its measurement: fio counts anew after the ramp."""
+    ramps = record.work is not None and record.work.ramp_s > 0
+    return ramps and bool(samples) and not samples[0].anew
+
+
 def _finished(
     record: Record, end: FioEnd, samples: Sequence[Sample], written: dict[str, int], trouble: str
 ) -> Record:
@@ -135,6 +144,8 @@ def _finished(
     errors = [part.error for part in parts]
     reason = trouble or fio_trouble(end.status, end.said, errors, where=record.place, stopped=end.stopped)
     read, write = figures(end.dump) if end.dump is not None else from_samples(samples)
+    if reason and _in_ramp(record, samples):
+        return replace(record, state=FAILED, reason=f"{reason}{_RAMP}", written=written)
     measured = bool(read.ios or write.ios)
     return replace(
         record,

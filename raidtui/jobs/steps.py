@@ -78,7 +78,9 @@ def do_step(root: Root, step: Step, say: Say, *, backup: str = "") -> str:
 
 def reads_so(root: Root, step: Step) -> bool:
     """Whether a kernel's file has the text already that a step would write, and is still the same one's."""
-    if not step.path or step.argv or step.content is not None or not holds(root, step.needs):
+    if not step.path or not step.text or step.argv or step.content is not None:
+        return False
+    if not holds(root, step.needs):
         return False
     if step.identity is not None and canonical_uuid(root.text(step.identity[0])) != canonical_uuid(
         step.identity[1]

@@ -155,6 +155,27 @@ def test_stopped(host: Host, srv: Path, fio: FakeFio) -> None:
     assert told == ["work", "folder", "change", "run", "run", "cancelled"]
 
 
+def test_stopped_within_the_ramp(host: Host, srv: Path, fio: FakeFio) -> None:
+    """What fio tells then is what the ramp did: it is no measurement."""
+    fio.does(MIXED, behaviour="asks")
+    work = replace(READ, runtime_s=60, ramp_s=5)
+    assert BenchWorker(host, make_job(host, course(srv, axes=(), work=work))).work() == "cancelled"
+    (run,) = kept()
+    why = "stopped before its end, within its ramp: nothing was measured yet"
+    assert (run.state, run.reason, run.iops) == ("failed", why, 0.0)
+
+
+def test_killed_within_the_ramp(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "run_fio", feeding(dies_at=1))
+    work = replace(READ, runtime_s=60, ramp_s=5)
+    with pytest.raises(Killed):
+        BenchWorker(host, make_job(host, course(srv, axes=(), work=work))).work()
+    restore(host)
+    (run,) = kept()
+    why = "its worker was killed, within its ramp: nothing was measured yet"
+    assert (run.state, run.reason, run.iops) == ("failed", why, 0.0)
+
+
 def test_killed_and_put_back(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "run_fio", feeding(dies_at=1))
     job = make_job(host, turned(host, srv))

@@ -1,12 +1,14 @@
 """What stands in a benchmark's way: a sentence each; what was measured is kept, knobs are put back."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
 
 from tests.lab.arrays import disk_names, make_array
 from tests.lab.benches import begun, bench, done, kept, read, refused
-from tests.lab.guest import Guest
+from tests.lab.guest import Guest, Result
+from tests.lab.jobs import raidtui
 
 pytestmark = pytest.mark.usefixtures("no_benchmarks")
 FIO = "$(readlink -f /usr/bin/fio)"
@@ -179,6 +181,34 @@ def test_a_knob_that_refuses_its_old_value_in_the_end(guest: Guest, stripes: str
     assert now == ["1", "0"]
     assert done(guest, "restore").stdout == "No benchmark was interrupted.\n"
     done(guest, *READ, f"--device={stripes}")
+
+
+def test_what_is_not_quiet_is_not_begun(guest: Guest, sd: str) -> None:
+    """Somebody reads the disk; an array is checked. Both are said, and nothing is measured."""
+
+    def asked(device: str) -> Result:
+        return raidtui(guest, "bench", *READ, f"--device={device}", timeout=240)
+
+    reader = f"while :; do dd if=/dev/{sd} of=/dev/null bs=64k iflag=direct status=none; done"
+    begun_reader = guest.run(f"setsid sh -c '{reader}' >/dev/null 2>&1 & echo $!")
+    try:
+        told = asked(sd)
+    finally:
+        assert guest.run(f"kill -- -{begun_reader.stdout.strip()}").status == 0
+    assert told.status == 2, told.output
+    found = re.match(r"raidtui: not possible: the machine is not quiet: (.*); wait until it is,", told.stderr)
+    assert found is not None, told.stderr
+    assert re.search(rf"\b{sd} does [\d.]+ MB/s, \d+ requests/s", found[1])
+    made = make_array(guest, "125", 1, disk_names(guest)[:2], extra=["--assume-clean"])
+    slow = f"echo 100 >/sys/block/{made.kernel}/md/sync_speed_max"
+    assert guest.run(f"{slow} && echo check >/sys/block/{made.kernel}/md/sync_action").status == 0
+    told = asked(made.kernel)
+    assert (told.status, "the machine is not quiet: 125 runs a check" in told.stderr) == (2, True), (
+        told.output
+    )
+    assert kept(guest) == []
+    done(guest, *READ, f"--device={made.kernel}")
+    assert kept(guest)[0]["environment"]["arrays"][0]["sync"] == "check"
 
 
 def test_fio_is_killed_in_the_middle_of_a_sweep(guest: Guest, sd: str) -> None:

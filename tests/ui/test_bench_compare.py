@@ -156,7 +156,7 @@ async def test_a_map_that_is_too_large_is_moved() -> None:
     first = await shown_after(make, size=(60, 15))
     assert " 8K       16K       32K       64K      128K\n" in first
     assert " 2 block sizes more with ← →: 1 to 5 of 7" in first
-    assert " 512K 61 (64) " in first
+    assert " 512K 64 (67) " in first
     moved = await shown_after(make, *["right"] * 9, "left", "down", "down", size=(60, 10))
     assert " 16K       32K       64K      128K      512K\n" in moved
     assert " 2 block sizes more with ← →: 2 to 6 of 7" in moved

@@ -13,6 +13,7 @@ from raidtui.bench.around import Around, ArrayNow
 from raidtui.bench.ask import Offer
 from raidtui.bench.cost import Cost
 from raidtui.bench.course import Course
+from raidtui.bench.duration import Expected
 from raidtui.bench.place import Place
 from raidtui.bench.record import PARTIAL, Record
 from raidtui.bench.samples import Flow, Sample
@@ -64,6 +65,8 @@ WAY = UnderWay(
     state="running",
     run=1,
     done=1,
+    ended=frozenset({0}),
+    expected=Expected(each_s=(61.0, 61.0, 61.0)),
     first_s=0.0,
     last_s=62.0,
     record=record(work=WORK, place="/srv/bench", title="random read 4K, depth 32", job=JOB),
