@@ -143,6 +143,8 @@ def _brief(root: str, entry: MdstatArray, *, look: bool) -> Brief:
         _text(f"{base}/md/{name}") not in {"", "none"} for name in ("resync_start", "reshape_position")
     )
     role, word = _verdict(entry, action, mismatches, work_waits=work)
+    if look and role == "ok" and entry.state != "inactive" and _has_bad_blocks(f"{base}/md"):
+        role, word = "warn", "attention"
     brief = Brief(_label(root, base) if look else "", role, word)
     brief.title = brief.title or entry.name
     brief.level = entry.level or ""
@@ -157,6 +159,14 @@ def _brief(root: str, entry: MdstatArray, *, look: bool) -> Brief:
         brief.percent = f"{sync.permille // 10}.{sync.permille % 10} %"
         brief.speed_kib_s = sync.speed_kib_s or None
     return brief
+
+
+def _has_bad_blocks(folder: str) -> bool:
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return False
+    return any(name.startswith("dev-") and _text(f"{folder}/{name}/bad_blocks") for name in names)
 
 
 def _note(entry: MdstatArray) -> str:

@@ -50,6 +50,7 @@ class ArraySpec(Struct, frozen=True, kw_only=True):
         replacements: device -> slot that it will take over.
         states: member -> its state words, where they are others than what follows from the rest.
         errors: member -> corrected read errors.
+        bad_blocks: member -> the file of its bad blocks; without one it has none.
         frozen: ``sync_action`` is frozen and mdstat shows no sync.
         resync_start, reshape_position, mismatches, last_sync_action, sync_min: the attributes.
         old_raid_disks: during a reshape.
@@ -71,6 +72,7 @@ class ArraySpec(Struct, frozen=True, kw_only=True):
     numbers: Mapping[str, int] = field(default_factory=dict)
     states: Mapping[str, str] = field(default_factory=dict)
     errors: Mapping[str, int] = field(default_factory=dict)
+    bad_blocks: Mapping[str, str] = field(default_factory=dict)
     sync: Syncing | None = None
     frozen: bool = False
     resync_start: str = "none"

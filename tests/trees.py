@@ -233,6 +233,8 @@ def _md(files: dict[str, str], array: ArraySpec, limits: tuple[int, int]) -> Non
         files[f"{folder}/state"] = f"{array.state_words(device)}\n"
         files[f"{folder}/slot"] = "none\n" if array.state == "inactive" else f"{array.slot(device)}\n"
         files[f"{folder}/errors"] = f"{array.errors.get(device, 0)}\n"
+        if device in array.bad_blocks:
+            files[f"{folder}/bad_blocks"] = array.bad_blocks[device]
         files[f"{folder}/size"] = f"{array.component_kib}\n"
         files[f"{folder}/offset"] = "264192\n"
 

@@ -9,12 +9,22 @@ from msgspec.structs import replace
 from raidtui.actions.contents import array_words, device_facts
 from raidtui.actions.devices import is_given_up, refuse_needed, word_of
 from raidtui.actions.locate import which_disk, which_disk_notes
-from raidtui.actions.manage import bound, manage, member_fact, member_of, no_redundancy, refuse_loss
+from raidtui.actions.manage import (
+    bound,
+    good_elsewhere,
+    manage,
+    member_fact,
+    member_of,
+    no_redundancy,
+    refuse_loss,
+)
 from raidtui.actions.target import needs_root
 from raidtui.model.array import Array, Member
+from raidtui.model.bad_blocks import lost
 from raidtui.model.geometry import loss_sentence
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
 from raidtui.model.survey import Survey
+from raidtui.model.units import joined
 
 
 def plan_fail(survey: Survey, array: Array, name: str) -> Plan | Refusal:
@@ -29,7 +39,7 @@ def plan_fail(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     serves = member.has("in_sync") and member.slot is not None
     faulty = member_fact(array, name, "faulty")
     step = manage(array, ("--fail", f"/dev/{name}"), "take it out of service", faulty)
-    others = _others_in_sync(array, member) if serves else ()
+    others = (*_others_in_sync(array, member), *good_elsewhere(array, member)) if serves else ()
     warning = "Its copy is given up before there is another one. Replace does it the other way round."
     return Plan(
         title=f"fail: {name}",
@@ -75,9 +85,21 @@ def plan_remove(survey: Survey, array: Array, name: str) -> Plan | Refusal:
         subject=array.title,
         steps=(bound(survey, step, name),),
         harm=Harm.REDUCES,
+        warning=_still_needed(array, name),
         notes=which_disk_notes(survey, name),
         devices=(name,),
         arrays=(array.name,),
+    )
+
+
+def _still_needed(array: Array, name: str) -> str:
+    """Return what a member that leaves may still hold, and no other."""
+    gone = lost(array)
+    if not gone.sectors:
+        return ""
+    return (
+        f"Of {array.title} {gone.size} cannot be read, because of bad blocks on {joined(gone.names)}."
+        f" {name} may still hold that: keep it as it is."
     )
 
 
@@ -106,9 +128,9 @@ def plan_zero_superblock(survey: Survey, name: str, *, destroys: Collection[str]
             )
     if device.disk.users or device.busy:
         return Refusal(code="in-use", why=f"{name} is in use: {device.disk.users or device.busy}")
-    running = any(array.uuid == block.uuid and array.active for array in survey.snapshot.arrays)
+    running = next((each for each in survey.snapshot.arrays if each.uuid == block.uuid and each.active), None)
     if (
-        not running
+        running is None
         and not is_given_up(block, survey, destroys)
         and (refusal := refuse_needed(device, survey))
     ):
@@ -126,7 +148,14 @@ def plan_zero_superblock(survey: Survey, name: str, *, destroys: Collection[str]
         steps=(step,),
         harm=Harm.DESTROYS,
         loses=(f"{name}: a member of {array_words(block)}",),
-        warning=f"Without it, {name} is no part of {block.label} any more.",
+        warning=" ".join(
+            text
+            for text in (
+                _still_needed(running, name) if running is not None else "",
+                f"Without it, {name} is no part of {block.label} any more.",
+            )
+            if text
+        ),
         notes=(which_disk(device),),
         confirm=word_of(block, survey),
         devices=(name,),

@@ -5,12 +5,14 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.actions.contents import device_facts, same_disk
-from raidtui.actions.target import needs_root
+from raidtui.actions.target import base_of, needs_root
 from raidtui.model.array import Array, Member
+from raidtui.model.bad_blocks import lost, only_holders
 from raidtui.model.geometry import losses_left
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
 from raidtui.model.plan import Fact, Kind, Refusal, Step
 from raidtui.model.survey import Device, Survey
+from raidtui.model.units import joined
 
 
 def refuse_array(survey: Survey, array: Array) -> Refusal | None:
@@ -62,12 +64,47 @@ def refuse_loss(array: Array, member: Member) -> Refusal | None:
             why=f"{member.name} holds the last copy of a part of {array.title}",
             remedy="add a disk, or replace it",
         )
+    if refusal := _refuse_bad_blocks(array, member):
+        return refusal
     unsynced = array.level in PARITY_LEVELS and array.resync_start not in {None, "none"}
     if array.parity_unfinished or unsynced:
         return Refusal(
             code="not-redundant", why=f"{array.title} is not yet in sync", remedy="wait for the resync"
         )
     return None
+
+
+def _refuse_bad_blocks(array: Array, member: Member) -> Refusal | None:
+    """Return why a member that could go by the level is needed: where others are bad, it has the data."""
+    held = next((held for each, held in only_holders(array) if each.name == member.name), None)
+    if held is None:
+        return None
+    return Refusal(
+        code="not-redundant",
+        why=f"{member.name} alone holds {held.size} of {array.title}: there are bad blocks on"
+        f" {joined(held.names)}",
+        remedy=f"replace {joined(held.names)} first; what is bad there is copied from {member.name}",
+    )
+
+
+def good_elsewhere(array: Array, member: Member) -> tuple[Fact, ...]:
+    """Return that no bad block was recorded on the other members since the plan was made."""
+    base = base_of(array)
+    return tuple(
+        Fact(kind=Kind.TEXT, subject=f"{base}/dev-{each.name.replace('/', '!')}/bad_blocks", value="")
+        for each in array.members
+        if each.name != member.name and each.slot is not None and each.bad_blocks == ()
+    )
+
+
+def bad_block_notes(array: Array) -> tuple[str, ...]:
+    """Return what cannot be copied to a new member, because no good copy is left of it."""
+    gone = lost(array)
+    if not gone.sectors:
+        return ()
+    names = joined(gone.names)
+    text = f"{gone.size} cannot be copied: there are bad blocks on {names}, and no good copy is left in"
+    return (f"{text} {array.title}. A former member may still have it: keep it as it is.",)
 
 
 def no_redundancy(array: Array, member: Member) -> Refusal:

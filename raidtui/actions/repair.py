@@ -13,13 +13,14 @@ from msgspec.structs import replace
 from raidtui.actions.contents import cleared_facts, device_facts, loss_of, wipe_steps
 from raidtui.actions.devices import refuse_device, refuse_member, refuse_old_arrays
 from raidtui.actions.locate import which_disk_notes
-from raidtui.actions.manage import bound, manage, member_fact, member_of, refuse_array
+from raidtui.actions.manage import bad_block_notes, bound, manage, member_fact, member_of, refuse_array
 from raidtui.actions.replace_undo import undo_add_spare, undo_replace
 from raidtui.actions.sync_time import at_least
 from raidtui.model.array import Array
+from raidtui.model.bad_blocks import bad_sectors, only_holders
 from raidtui.model.plan import Harm, Plan, Refusal, Step
 from raidtui.model.survey import Device, Survey
-from raidtui.model.units import KIB, SECTOR_BYTES, binary_size, duration, short_binary
+from raidtui.model.units import KIB, SECTOR_BYTES, binary_size, duration, joined, short_binary
 
 _SUPERBLOCK_BYTES = 8 << 10
 """The least that any metadata takes of a member besides its data."""
@@ -110,6 +111,7 @@ def plan_add(survey: Survey, array: Array, name: str, *, destroys: Collection[st
             f" that takes {at_least(survey, array.component_kib or 0)}."
             if copied
             else "It waits as a spare.",
+            *(bad_block_notes(array) if copied else ()),
             *which_disk_notes(survey, name),
         ),
         devices=(name,),
@@ -164,6 +166,8 @@ def plan_replace(
         confirm=array.title if len(before) > 1 else "",
         notes=(
             f"{old} stays in service until the copy is whole; then remove it.",
+            *_bad_notes(array, old),
+            *bad_block_notes(array),
             *_copy_time(survey, array, new),
             *which_disk_notes(survey, old, new),
         ),
@@ -171,6 +175,22 @@ def plan_replace(
         devices=(old, new),
         arrays=(array.name,),
     )
+
+
+def _bad_notes(array: Array, old: str) -> tuple[str, ...]:
+    """Return what bad blocks mean for a copy: what is bad on the old member comes from the others."""
+    notes = []
+    member = next((each for each in array.members if each.name == old), None)
+    if member is not None and member.bad_blocks:
+        size = binary_size(bad_sectors(member) * SECTOR_BYTES)
+        notes.append(f"{old} has {size} of bad blocks: what belongs there is read from the other members.")
+    held = next((held for each, held in only_holders(array) if each.name == old), None)
+    if held is not None:
+        notes.append(
+            f"{old} alone holds {held.size}, because of bad blocks on {joined(held.names)}: do not fail it"
+            " before the copy is whole."
+        )
+    return tuple(notes)
 
 
 def _copy_time(survey: Survey, array: Array, new: str) -> tuple[str, ...]:

@@ -24,6 +24,9 @@ _WORDS = {"recovery": "recover"}
 _PHASES = {"PENDING": Phase.PENDING, "DELAYED": Phase.DELAYED, "REMOTE": Phase.REMOTE}
 _ACTIONS = frozenset({"resync", "recover", "check", "repair", "reshape"})
 _REREAD_EVERY = 240
+# No other file tells of a new bad block; of hundreds of arrays, some are read at each sample.
+_BAD_BLOCKS_EVERY = 12
+_PAGE_BYTES = 4096
 # md/level of an array that was not started yet, where only its superblock told it (level_show).
 _LEVEL_NUMBERS = {
     "-5": "faulty", "-4": "multipath", "-1": "linear", "0": "raid0", "1": "raid1", "4": "raid4", "5": "raid5",
@@ -38,6 +41,7 @@ class _Known(Struct):
     paths: tuple[str, ...]
     volatile: tuple[bytes | None, ...]
     array: Array
+    bad_blocks: tuple[str | None, ...]
     age: int = 0
     going: bool = False  # a member's files cannot be read: what is known of it is not to be kept
 
@@ -75,6 +79,9 @@ class ArrayReader:
         same = known is not None and known.head == head and known.age < _REREAD_EVERY and not known.going
         if same and known is not None and self._root.read_many(known.paths) == known.volatile:
             known.age += 1
+            if known.age % _BAD_BLOCKS_EVERY == 0 and self._bad_blocks(known.paths) != known.bad_blocks:
+                self.forget(entry.name)
+                return self.read(entry)
             sync = _sync(entry.sync, known.array)
             if sync != known.array.sync:
                 known.array = replace(known.array, sync=sync)
@@ -88,12 +95,13 @@ class ArrayReader:
         volatile = self._root.read_many(paths)
         texts = tuple(None if value is None else _plain(value) for value in volatile)
         further = self._moving(base, folders, texts[len(_VOLATILE) :])
+        bad_blocks = self._bad_blocks(paths)
         paths, volatile = (*paths, *further), (*volatile, *self._root.read_many(further))
-        array = self._read_whole(entry, base, folders, texts)
+        array = self._read_whole(entry, base, folders, texts, bad_blocks)
         # Not all at once: each array's turn to be read whole comes at another sample.
         age = 0 if known is not None else len(self._known) % _REREAD_EVERY
         going = any(state is None for state in texts[len(_VOLATILE) :: 2])
-        self._known[entry.name] = _Known(head, paths, volatile, array, age, going)
+        self._known[entry.name] = _Known(head, paths, volatile, array, bad_blocks, age, going)
         return array
 
     def _moving(self, base: str, folders: tuple[str, ...], states: tuple[str | None, ...]) -> tuple[str, ...]:
@@ -109,8 +117,18 @@ class ArrayReader:
         reshape = f"{base}/reshape_position"
         return slots if self._root.text(reshape) in {None, "none"} else (*slots, reshape)
 
+    def _bad_blocks(self, paths: tuple[str, ...]) -> tuple[str | None, ...]:
+        """Read the lists of bad blocks of all members, in the order of their folders."""
+        folders = [path.removesuffix("state") for path in paths if path.endswith("/state")]
+        return tuple(self._root.text(f"{folder}bad_blocks") for folder in folders)
+
     def _read_whole(
-        self, entry: MdstatArray, base: str, folders: tuple[str, ...], volatile: tuple[str | None, ...]
+        self,
+        entry: MdstatArray,
+        base: str,
+        folders: tuple[str, ...],
+        volatile: tuple[str | None, ...],
+        bad_blocks: tuple[str | None, ...],
     ) -> Array:
         text = self._root.text
         state, action, degraded, mismatches, low, high, sync_min, uuid = volatile[: len(_VOLATILE)]
@@ -145,7 +163,7 @@ class ArrayReader:
             resync_start=text(f"{base}/resync_start"),
             reshape_position=text(f"{base}/reshape_position"),
             speed_limit=_speed_limit(low, high),
-            members=self._members(entry, base, folders, volatile[len(_VOLATILE) :]),
+            members=self._members(entry, base, folders, volatile[len(_VOLATILE) :], bad_blocks),
             container=metadata[len("external:") :].strip("/-").split("/")[0]
             if metadata and metadata.startswith(("external:/", "external:-"))
             else None,
@@ -162,7 +180,12 @@ class ArrayReader:
         return None if entry.blocks_kib is None else entry.blocks_kib * 1024
 
     def _members(
-        self, entry: MdstatArray, base: str, folders: tuple[str, ...], states: tuple[str | None, ...]
+        self,
+        entry: MdstatArray,
+        base: str,
+        folders: tuple[str, ...],
+        states: tuple[str | None, ...],
+        bad_blocks: tuple[str | None, ...],
     ) -> tuple[Member, ...]:
         flags = {member.name.replace("/", "!"): member for member in entry.members}
         plain = sum(1 for member in entry.members if not set(member.flags) - {"W"})
@@ -181,6 +204,8 @@ class ArrayReader:
             told = tuple(state.split(",")) if state else None
             if state is None and listed is not None:  # its files are going: mdstat still has its flags
                 told = _states_from_flags(listed.flags, active=entry.state == "active" and all_in_sync)
+            size_kib = _integer(self._root.text(f"{base}/{folder}/size"))
+            offset_sectors = _integer(self._root.text(f"{base}/{folder}/offset"))
             members.append(
                 Member(
                     name=name.replace("!", "/"),
@@ -188,8 +213,9 @@ class ArrayReader:
                     slot=_integer(slot),
                     states=told,
                     errors=_integer(errors),
-                    size_kib=_integer(self._root.text(f"{base}/{folder}/size")),
-                    offset_sectors=_integer(self._root.text(f"{base}/{folder}/offset")),
+                    size_kib=size_kib,
+                    offset_sectors=offset_sectors,
+                    bad_blocks=_spans(bad_blocks[index], offset_sectors, size_kib),
                     waits=waits,
                 )
             )
@@ -350,6 +376,33 @@ def _states_from_flags(flags: str, *, active: bool) -> tuple[str, ...] | None:
     if "W" in flags:
         words.append("write_mostly")
     return tuple(words) or None
+
+
+def _spans(
+    text: str | None, offset_sectors: int | None, size_kib: int | None
+) -> tuple[tuple[int, int], ...] | None:
+    """Return ``bad_blocks`` as (first sector, sectors) from where the data begin; None where it is not told.
+
+    The kernel counts from the beginning of the device (is_badblock adds data_offset), and prints a page at
+    most (badblocks_show): a last line that is cut off is passed over.
+    """
+    if text is None or offset_sectors is None:
+        return None
+    lines = text.split("\n")
+    if len(text) >= _PAGE_BYTES - 1:
+        lines.pop()
+    end = offset_sectors + 2 * size_kib if size_kib else None
+    found = []
+    for line in lines:
+        first, _, count = line.partition(" ")
+        start, length = _integer(first), _integer(count)
+        if start is None or length is None:
+            continue
+        low = max(start, offset_sectors)
+        high = start + length if end is None else min(start + length, end)
+        if low < high:
+            found.append((low - offset_sectors, high - low))
+    return tuple(sorted(found))
 
 
 def _member_order(member: Member) -> tuple[bool, int, bool, str]:

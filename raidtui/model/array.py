@@ -106,6 +106,8 @@ class Member(Struct, frozen=True, kw_only=True):
             ``not started``, or ``in container``; "" in an array that runs.
         errors: corrected read errors.
         size_kib, offset_sectors: the part of the device that is used.
+        bad_blocks: (first sector, sectors) that md has recorded as bad, from where the data begin; None: not
+            told.
     """
 
     name: str
@@ -115,6 +117,7 @@ class Member(Struct, frozen=True, kw_only=True):
     errors: int | None = None
     size_kib: int | None = None
     offset_sectors: int | None = None
+    bad_blocks: tuple[tuple[int, int], ...] | None = None
     waits: str = ""
 
     def has(self, word: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
+from raidtui.model.units import joined
 
 TYPE_CHECKING = False  # as in raidtui/__main__.py: the first frame imports this
 if TYPE_CHECKING:
@@ -128,5 +129,4 @@ def _slot_sets(sets: Sequence[tuple[int, ...]]) -> str:
 
 def slots_words(slots: Sequence[int]) -> str:
     """Return ``0, 1 and 2``."""
-    words = [str(slot) for slot in slots]
-    return " and ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else "".join(words)
+    return joined([str(slot) for slot in slots])

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 
+TYPE_CHECKING = False  # as in raidtui/__main__.py: the first frame imports this
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 KIB = 1024
 SECTOR_BYTES = 512
 
@@ -60,6 +64,11 @@ def duration(seconds: float) -> str:
         return f"{hours} h {minutes:02d}"
     days, hours = divmod(hours, 24)
     return f"{days} d {hours} h"
+
+
+def joined(words: Sequence[str]) -> str:
+    """Return ``sda, sdb and sdc``."""
+    return " and ".join((", ".join(words[:-1]), words[-1])) if len(words) > 1 else "".join(words)
 
 
 def counted(number: int, noun: str) -> str:

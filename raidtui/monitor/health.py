@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array, Phase
+from raidtui.model.bad_blocks import bad_members, bad_sectors, lost, only_holders
 from raidtui.model.finding import Finding, Health, Severity
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
 from raidtui.model.snapshot import Snapshot
-from raidtui.model.units import counted
+from raidtui.model.units import SECTOR_BYTES, binary_size, counted, joined
 
 _OF_SEVERITY = {
     Severity.INFO: Health.OPTIMAL,
@@ -142,9 +143,10 @@ def _judge_members(array: Array) -> Iterator[Finding]:
             array,
             Severity.ATTENTION,
             "member-faulty",
-            f"{_and(faulty)} {verb} failed; all slots are filled without {them}",
+            f"{joined(faulty)} {verb} failed; all slots are filled without {them}",
             f"mdadm {array.path} --remove failed, then replace the disk",
         )
+    yield from _judge_bad_blocks(array)
     for member in array.members:
         if member.has("write_error") or (member.has("blocked") and not member.has("faulty")):
             word = "write errors" if member.has("write_error") else "is blocked"
@@ -172,6 +174,26 @@ def _broken(array: Array) -> Finding:
         "is broken: every write fails since its last good member was reported as failed; reads work",
         f"stop it and assemble it again: mdadm --stop {array.path}, then mdadm --assemble",
     )
+
+
+def _judge_bad_blocks(array: Array) -> Iterator[Finding]:
+    bad = bad_members(array)
+    if not bad:
+        return
+    gone = lost(array)
+    if gone.sectors:
+        text = f"has {gone.size} that cannot be read: all copies are bad there ({joined(gone.names)})"
+        remedy = "read what is still readable; what lay there has to come from a backup"
+        yield _finding(array, Severity.DEGRADED, "bad-blocks-lost", text, remedy)
+    sizes = joined([f"{each.name} ({binary_size(bad_sectors(each) * SECTOR_BYTES)})" for each in bad])
+    holders = only_holders(array)
+    text = f"bad blocks are recorded on {sizes}"
+    if holders:
+        most = max((held for _, held in holders), key=lambda held: held.sectors)
+        verb = "hold" if len(holders) > 1 else "holds"
+        text += f": {joined([member.name for member, _ in holders])} alone {verb} {most.size} there"
+    remedy = f"replace {joined([each.name for each in bad])} (R); fail no other member before"
+    yield _finding(array, Severity.ATTENTION, "bad-blocks", text, remedy)
 
 
 def _degraded(array: Array, missing: Sequence[int], faulty: list[str], left: int | None) -> Finding:
@@ -209,13 +231,13 @@ def _missing_words(array: Array, missing: Sequence[int], faulty: list[str]) -> s
     total = len(array.up) if array.up is not None else array.raid_disks or len(array.members)
     rebuilding = [member.name for member in array.members if member.role == "rebuilding"]
     if not missing:
-        return f"{_and(faulty)} failed" if faulty else "a member is gone"
+        return f"{joined(faulty)} failed" if faulty else "a member is gone"
     slots = f"slot{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing))}"
     words = f"{len(missing)} of {counted(total, 'member')} missing ({slots})"
     if faulty:
-        words += f", {_and(faulty)} failed"
+        words += f", {joined(faulty)} failed"
     if rebuilding:
-        words += f", {_and(rebuilding)} being rebuilt"
+        words += f", {joined(rebuilding)} being rebuilt"
     return words
 
 
@@ -336,7 +358,7 @@ def judge_absent(absent: AbsentArray) -> Finding:
     count = absent.count_words + (f" ({', '.join(there)})" if there else "")
     old = [member.name for member in absent.members if member.events_behind > 1]
     if old:
-        count += f"; {_and(old)} {'is' if len(old) == 1 else 'are'} behind the others"
+        count += f"; {joined(old)} {'is' if len(old) == 1 else 'are'} behind the others"
     if absent.absence is Absence.GONE:
         code, sentence = "gone", f"is gone: it ended without having been stopped, {count}"
         if lost:
@@ -344,7 +366,7 @@ def judge_absent(absent: AbsentArray) -> Finding:
         remedy = f"bring back what is missing, then {_ASSEMBLE}; {_NEVER_ANEW}"
     elif absent.absence is Absence.NOT_THERE:
         code = "not-there"
-        sentence = f"does not run, and no member of it was found: {_and(absent.named_by)} names it"
+        sentence = f"does not run, and no member of it was found: {joined(absent.named_by)} names it"
         remedy = "look for its disks; where it is not wanted any more, take that line out"
     else:
         code, sentence = "not-started", f"is not started: {count}"
@@ -357,7 +379,7 @@ def judge_absent(absent: AbsentArray) -> Finding:
             ignore = f"; ARRAY <ignore> UUID={absent.uuid} in mdadm.conf keeps it from being reported"
             remedy = _ASSEMBLE + ignore
         if absent.named_by:
-            sentence += f"; {_and(absent.named_by)} {'names' if len(absent.named_by) == 1 else 'name'} it"
+            sentence += f"; {joined(absent.named_by)} {'names' if len(absent.named_by) == 1 else 'name'} it"
     severity = Severity.FAILED if health is Health.FAILED else Severity.ATTENTION
     return Finding(
         severity=severity,
@@ -377,9 +399,3 @@ def _finding(array: Array, severity: Severity, code: str, sentence: str, remedy:
 
 def _unread_lines(snapshot: Snapshot) -> bool:
     return snapshot.md_loaded and any(lack.part == "/proc/mdstat" for lack in snapshot.lacks)
-
-
-def _and(names: Sequence[str]) -> str:
-    if len(names) < 2:
-        return "".join(names)
-    return ", ".join(names[:-1]) + " and " + names[-1]

@@ -9,6 +9,7 @@ import raidtui
 from raidtui.console import Report
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Member
+from raidtui.model.bad_blocks import bad_sectors
 from raidtui.model.finding import Finding
 from raidtui.model.geometry import set_letters
 from raidtui.model.levels import layout_words
@@ -117,6 +118,8 @@ def _member(report: Report, member: Member, letters: Mapping[int, str]) -> dict[
         "set": letters.get(member.slot) if member.slot is not None else None,
         "state": None if member.states is None else ",".join(member.states),
         "errors": member.errors,
+        "bad_sectors": None if member.bad_blocks is None else bad_sectors(member),
+        "bad_blocks": None if member.bad_blocks is None else [list(span) for span in member.bad_blocks],
         "serial": disk.serial if disk else None,
         "model": disk.model if disk else None,
     }

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from raidtui.console import Report
 from raidtui.model.array import Array, Member, Phase
+from raidtui.model.bad_blocks import bad_sectors
 
 _STATES = ("active", "inactive", "recovering", "resync", "check")
 _OF_ACTION = {
@@ -43,6 +44,7 @@ def metric_lines(report: Report) -> Iterator[str]:
             "Mismatches of the last check.",
             [(a, {}, a.mismatch_count) for a in arrays],
         ),
+        ("raidtui_md_bad_sectors", "Sectors of members that md has recorded as bad.", _bad_sectors(arrays)),
         ("raidtui_md_sync_speed_kib", "Speed of the running sync, KiB/s.", _speeds(report)),
         ("raidtui_md_sync_left_seconds", "Estimated time to the end of the sync.", _lefts(report)),
         ("raidtui_md_sync_speed_limit_kib", "Limits in force, KiB/s.", _limits(arrays)),
@@ -139,6 +141,12 @@ def _disks(arrays: tuple[Array, ...]) -> Iterator[_Sample]:
         faulty = sum(member.has("faulty") for member in array.members)
         for state, value in (("active", working or 0), ("failed", faulty), ("spare", spare), ("down", down)):
             yield array, {"state": state}, value
+
+
+def _bad_sectors(arrays: tuple[Array, ...]) -> Iterator[_Sample]:
+    for array in arrays:
+        known = [member for member in array.members if member.bad_blocks is not None]
+        yield array, {}, sum(map(bad_sectors, known)) if known else None
 
 
 def _is_spare(member: Member) -> bool:

@@ -564,3 +564,40 @@ def test_descriptors_of_arrays_that_are_gone_are_closed(tmp_path: Path) -> None:
     assert {path.split("/")[4] for path in root._kept} == {"md12"}
     assert len(root._kept) == 8 + 2 * 4
     root.close()
+
+
+OFFSET = 264192  # of the trees' members
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (None, None),
+        ("", ()),
+        ("\n", ()),
+        (f"{OFFSET + 100} 8\n{OFFSET} 1\n", ((0, 1), (100, 8))),
+        ("100 8\n", ()),  # before the data
+        (f"{OFFSET - 4} 8\n", ((0, 4),)),
+        (f"{OFFSET + 2 * COMPONENT_KIB - 1} 8\n", ((2 * COMPONENT_KIB - 1, 1),)),
+        ("many\n1 x\n", ()),
+        (  # the kernel prints one page
+            "".join(f"{OFFSET + at:09} 000001\n" for at in range(1000))[:4095],
+            tuple((at, 1) for at in range(240)),
+        ),
+    ],
+)
+def test_bad_blocks(text: str | None, found: tuple[tuple[int, int], ...] | None) -> None:
+    """The kernel counts from the beginning of the device; ours begin where the data do."""
+    array = read_one(raid1(bad_blocks={} if text is None else {"sde": text}))
+    assert [member.bad_blocks for member in array.members] == [found, None]
+
+
+def test_bad_blocks_are_seen_after_a_while_though_nothing_else_changes() -> None:
+    quiet, bad = (host_tree(raid1(bad_blocks={"sde": text})) for text in ("", f"{OFFSET} 8\n"))
+    stage = quiet.root()
+    reader = ArrayReader(stage, use_mdadm=False)
+    [entry] = parse_mdstat(stage.text("/proc/mdstat") or "").arrays
+    assert reader.read(entry).members[0].bad_blocks == ()
+    stage.show(bad)
+    seen = [reader.read(entry).members[0].bad_blocks for _ in range(12)]
+    assert seen == [()] * 11 + [((0, 8),)]

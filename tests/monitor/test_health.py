@@ -406,6 +406,51 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
         "optimal",
         [(INFO, "mismatches", "the last check found 1 mismatched sector", "")],
     ),
+    "bad blocks on one of two": (
+        raid1(bad_blocks={"sde": "", "sdf": "264292 8\n"}),
+        "attention",
+        [
+            (
+                ATTENTION,
+                "bad-blocks",
+                "bad blocks are recorded on sdf (4 KiB): sde alone holds 4 KiB there",
+                "replace sdf (R); fail no other member before",
+            )
+        ],
+    ),
+    "bad blocks where another one is bad, too": (
+        raid1(bad_blocks={"sde": "264296 100\n", "sdf": "264292 8\n"}),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "bad-blocks-lost",
+                "has 2 KiB that cannot be read: all copies are bad there (sde and sdf)",
+                "read what is still readable; what lay there has to come from a backup",
+            ),
+            (
+                ATTENTION,
+                "bad-blocks",
+                (
+                    "bad blocks are recorded on sde (50 KiB) and sdf (4 KiB):"
+                    " sde and sdf alone hold 48 KiB there"
+                ),
+                "replace sde and sdf (R); fail no other member before",
+            ),
+        ],
+    ),
+    "bad blocks where two others are whole": (
+        raid6(bad_blocks={"sdj": "264292 8\n"}),
+        "attention",
+        [
+            (
+                ATTENTION,
+                "bad-blocks",
+                "bad blocks are recorded on sdj (4 KiB)",
+                "replace sdj (R); fail no other member before",
+            )
+        ],
+    ),
     "repaired mismatches of parity": (
         raid6(mismatches=8, last_sync_action="repair"),
         "optimal",

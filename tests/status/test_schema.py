@@ -219,6 +219,8 @@ def test_the_values_of_one_array() -> None:
         "set": None,
         "state": "spare",
         "errors": 0,
+        "bad_sectors": None,
+        "bad_blocks": None,
         "serial": "SSDP0001",
         "model": "SSDSC2BB240G4",
     }

@@ -135,6 +135,7 @@ ARRAYS: Mapping[str, tuple[ArraySpec, ...]] = {
         replace(raid1("md126", "Volume0", members=("sda", "sdb")), metadata="external:/md127/0"),
         container("md127"),
     ),
+    "bad-blocks": (raid10(bad_blocks={"sda": "", "sdb": "264292 8\n"}), ROOT),
     "odd-names": (
         raid10(label="[bold red]data[/] \x1b[31mred\x1b[2J"),
         raid1(label="a very long name that somebody typed into a form"),

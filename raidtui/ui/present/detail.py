@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping
 
 from raidtui.console import Report
 from raidtui.model.array import Array, Member, Phase, container_words
+from raidtui.model.bad_blocks import only_holders
 from raidtui.model.brief import GLYPHS, Line, whole_columns
 from raidtui.model.finding import Finding, Severity
-from raidtui.model.geometry import loss_sentence, set_letters
+from raidtui.model.geometry import loss_sentence, set_letters, slots_words
 from raidtui.model.text import cell_width, fit, fit_figure, fit_words, tail, visible
 from raidtui.model.units import binary_size, rate_mb_s
 from raidtui.ui.commands import ADD, ASSEMBLE, PAUSE, REMOVE
@@ -197,10 +198,16 @@ def body_lines(
     if array.up is not None and array.active:
         missing = array.missing_slots or ()
         sentence = loss_sentence(array.level, array.layout, len(array.up), missing)
+    held = only_holders(array) if sentence else ()
     if array.parity_unfinished and not array.missing_slots:
         sentence = "until this resync ends, parity is incomplete: if one goes, data may be lost"
         lines += _wrapped(sentence, width, "warn")
     elif sentence:
+        if held:
+            slots = slots_words([member.slot for member, _ in held if member.slot is not None])
+            words = f" slot{'s' if len(held) > 1 else ''} {slots} must not fail: bad blocks elsewhere"
+            lines.append([(fit(words, width), "bad")])
+            sentence = f"otherwise, {sentence}"
         role = "bad" if (array.losses_left or 0) <= 0 and array.redundant else "plain"
         lines += _wrapped(sentence, width, role)
     lines += _uses(report, array, width)

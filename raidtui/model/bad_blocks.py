@@ -1,0 +1,125 @@
+"""What md has recorded as bad on members, and where no good copy would be left. Pure.
+
+A list of bad blocks is of one member: md reads and writes these sectors on the others alone. A member that
+may go by the level is then still the only one to hold them (Documentation/admin-guide/md.rst, md(4)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from msgspec import Struct
+
+from raidtui.model.array import Array, Member
+from raidtui.model.geometry import copy_groups
+from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
+from raidtui.model.units import SECTOR_BYTES, binary_size
+
+Spans = Sequence[tuple[int, int]]
+"""(first sector, sectors) from where a member's data begin, in order."""
+
+
+class Lost(Struct, frozen=True, kw_only=True):
+    """What has no good copy: sectors of members.
+
+    Args:
+        sectors: how many; as many at most, where ``exact`` is False: in far layouts copies lie apart.
+        names: the members with the bad blocks.
+    """
+
+    sectors: int = 0
+    exact: bool = True
+    names: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> str:
+        """``4.0 KiB``, ``up to 4.0 KiB``."""
+        return f"{'' if self.exact else 'up to '}{binary_size(self.sectors * SECTOR_BYTES)}"
+
+
+def bad_sectors(member: Member) -> int:
+    """Return how many sectors of a member are recorded as bad."""
+    return sum(length for _, length in member.bad_blocks or ())
+
+
+def bad_members(array: Array) -> tuple[Member, ...]:
+    """Return the members in service that have bad blocks."""
+    return tuple(member for member in array.members if member.bad_blocks and not member.has("faulty"))
+
+
+def lost(array: Array, gone: Collection[int] = ()) -> Lost:
+    """Return what of an array has no good copy among the members in sync.
+
+    Args:
+        array: the array.
+        gone: slots to do without, besides those that are empty already. Where that is more than the level
+            survives, bad blocks are not what matters, and nothing is returned.
+    """
+    if not any(member.bad_blocks for member in array.members):
+        return Lost()
+    spans: dict[int, Spans] = {
+        member.slot: member.bad_blocks or ()
+        for member in array.members
+        if member.slot is not None
+        and member.slot not in gone
+        and member.has("in_sync")
+        and not member.has("faulty")
+        and not member.has("replacement")
+    }
+    found = _of_mirrors(array, spans) or _of_parity(array, spans) or (0, True)
+    names = tuple(each.name for each in array.members if each.slot in spans and each.bad_blocks)
+    return Lost(sectors=found[0], exact=found[1], names=names) if found[0] else Lost()
+
+
+def _of_mirrors(array: Array, spans: dict[int, Spans]) -> tuple[int, bool] | None:
+    groups = copy_groups(array.level, array.layout, array.raid_disks or 0)
+    if not groups:
+        return None
+    alive = [[spans[slot] for slot in group if slot in spans] for group in groups]
+    if not all(alive):
+        return None
+    if array.level == "raid1" or _is_aligned(array):
+        return sum(_covered(each, len(each)) for each in alive), True
+    least = [min(sum(length for _, length in each) for each in group) for group in alive]
+    return min(sum(least), sum(length for each in spans.values() for _, length in each)), False
+
+
+def _is_aligned(array: Array) -> bool:
+    """Whether the copies of a sector are at the same place of all members of its set."""
+    decoded = Raid10Layout.decode(array.layout) if array.layout is not None else None
+    return decoded is not None and decoded.far == 1 and (array.raid_disks or 0) % decoded.near == 0
+
+
+def _of_parity(array: Array, spans: dict[int, Spans]) -> tuple[int, bool] | None:
+    if array.level in NO_REDUNDANCY:
+        return _covered(list(spans.values()), 1), True
+    if array.level not in PARITY_LEVELS:
+        return None
+    spare = PARITY_LEVELS[array.level] - ((array.raid_disks or 0) - len(spans))
+    return None if spare < 0 else (_covered(list(spans.values()), spare + 1), True)
+
+
+def _covered(spans: Iterable[Spans], least: int) -> int:
+    """Return how many sectors are in at least so many of the lists."""
+    edges = sorted(
+        edge for each in spans for start, length in each for edge in ((start, 1), (start + length, -1))
+    )
+    total, depth, before = 0, 0, 0
+    for at, step in edges:
+        if depth >= least:
+            total += at - before
+        depth, before = depth + step, at
+    return total
+
+
+def only_holders(array: Array) -> tuple[tuple[Member, Lost], ...]:
+    """Return the members that alone hold a part of the array, because others are bad there, and how much."""
+    now = lost(array).sectors
+    found = []
+    for member in array.members:
+        if member.slot is None or not member.has("in_sync") or member.has("replacement"):
+            continue
+        then = lost(array, {member.slot})
+        if then.sectors > now:
+            found.append((member, Lost(sectors=then.sectors - now, exact=then.exact, names=then.names)))
+    return tuple(found)
