@@ -21,6 +21,7 @@ from raidtui.host.devices import candidate_names
 from raidtui.host.mdadm import MdadmTimeoutError
 from raidtui.host.referring import read_referring
 from raidtui.host.root import Root
+from raidtui.host.smart_names import has_smart
 from raidtui.host.stack import (
     read_groups,
     read_issue_discards,
@@ -39,6 +40,11 @@ from raidtui.model.survey import PACKAGES, Device, Survey
 EDGE_BYTES = 1 << 20
 _WEAR_S = 1.0
 """How much longer SMART is waited for when all else has been read."""
+_MAGICS = (
+    *(b"\xfc\x4e\x2b\xa9", b"\xa9\x2b\x4e\xfc"),  # md's own, 0xa92b4efc, in either order of bytes
+    *(b"\xde\x11\xde\x11", b"\x11\xde\x11\xde"),  # DDF
+    b"Intel Raid ISM Cfg Sig",
+)
 CONF_PATHS = ("/etc/mdadm/mdadm.conf", "/etc/mdadm.conf")
 WATCHED_FILES = (*CONF_PATHS, "/etc/fstab", "/etc/crypttab")
 _claims: dict[str, Lock] = {}
@@ -120,12 +126,13 @@ def read_device(root: Root, name: str, disks: Mapping[str, Disk] | None = None) 
     found = (disks or DiskReader(root).read({name}))[name]
     node = f"{BLOCK}/{name.replace('/', '!')}"
     whole = f"{BLOCK}/{found.disk.replace('/', '!')}"
+    edges = _edges(root, name)
     with _claims.setdefault(found.disk, Lock()):
         busy = why_busy(root, name)
     return Device(
         disk=found,
-        superblock=read_superblock(root, name),
-        digest=digest_of(root, name),
+        superblock=read_superblock(root, name) if may_have_superblock(edges) else None,
+        digest=hashlib.sha256(edges).hexdigest() if edges is not None else None,
         busy=busy,
         read_only=(root.text(f"{node}/ro") or "0").strip() == "1",
         sector_bytes=_number(root.text(f"{whole}/queue/logical_block_size")) or 512,
@@ -149,6 +156,24 @@ def why_busy(root: Root, name: str) -> str:
 
 def digest_of(root: Root, name: str) -> str | None:
     """Return the SHA-256 of a device's first and last MiB: what tells whether somebody wrote to it."""
+    edges = _edges(root, name)
+    return hashlib.sha256(edges).hexdigest() if edges is not None else None
+
+
+def may_have_superblock(edges: bytes | None) -> bool:
+    """Whether mdadm has to be asked: it finds nothing where none of the magic numbers that it knows is.
+
+    All places where it looks are in the first and the last MiB (mdadm's super0.c, super1.c, super-ddf.c,
+    super-intel.c).
+
+    Args:
+        edges: these; None where they cannot be read.
+    """
+    return edges is None or any(magic in edges for magic in _MAGICS)
+
+
+def _edges(root: Root, name: str) -> bytes | None:
+    """Return a device's first and last MiB, one behind the other; None where they cannot be read."""
     if not root.live:
         return None
     with contextlib.suppress(OSError):
@@ -159,7 +184,7 @@ def digest_of(root: Root, name: str) -> str | None:
             last = os.pread(descriptor, EDGE_BYTES, max(0, size - EDGE_BYTES))
         finally:
             os.close(descriptor)
-        return hashlib.sha256(first + last).hexdigest()
+        return first + last
     return None
 
 
@@ -405,7 +430,7 @@ class Reading:
             if name in self._close:
                 self._crew.put((_NAMES, name), lambda name=name: self._read_closely(name, disks))  # type: ignore[misc]
         if self._asker is not None:
-            whole = sorted({disks[name].disk for name in there})
+            whole = sorted({disk for name in there if has_smart(disk := disks[name].disk)})
             self._crew.put(_WEAR, lambda: self._measure(whole))
         self._known = True
 
