@@ -9,8 +9,9 @@ import os
 import re
 import time
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -38,6 +39,7 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import PACKAGES, Device, Survey
 
 EDGE_BYTES = 1 << 20
+LOOKED_AT_BYTES = 192 << 10
 _WEAR_S = 1.0
 """How much longer SMART is waited for when all else has been read."""
 _MAGICS = (
@@ -64,6 +66,7 @@ class Scope(Struct, frozen=True, kw_only=True):
         lightly: devices of which udev and sysfs are enough.
         everything: whether all that could hold a member are looked at closely, besides.
         parts: whether the partitions of all these are looked at closely, too.
+        digests: whether the first and the last MiB of all of them are read; else of what is read again.
         mdadm: whether mdadm is asked for its version.
         on_top: whether something is to be put on a new array: LVM and systemd are asked then.
         wear: whether SMART is asked for the disks' wear and health.
@@ -73,6 +76,7 @@ class Scope(Struct, frozen=True, kw_only=True):
     lightly: tuple[str, ...] = ()
     everything: bool = False
     parts: bool = False
+    digests: bool = True
     mdadm: bool = True
     on_top: bool = False
     wear: bool = False
@@ -89,7 +93,7 @@ def read_survey(
         names: kernel names of the devices to look at closely.
         on_top: whether something is to be put on a new array: LVM and systemd are asked then.
     """
-    return Reading(root, snapshot, Scope(closely=tuple(names), on_top=on_top)).wait()
+    return Reading(root, snapshot, Scope(closely=tuple(names), on_top=on_top)).start().wait()
 
 
 def _read_host(root: Root, snapshot: Snapshot, *, mdadm: bool = True) -> Survey:
@@ -121,18 +125,27 @@ def read_above(root: Root, names: Collection[str]) -> dict[str, Disk]:
     return found
 
 
-def read_device(root: Root, name: str, disks: Mapping[str, Disk] | None = None) -> Device:
-    """Return one device with what is on it."""
+def read_device(
+    root: Root, name: str, disks: Mapping[str, Disk] | None = None, *, digest: bool = True
+) -> Device:
+    """Return one device with what is on it.
+
+    Args:
+        root: the host.
+        name: the kernel's name.
+        disks: what is known of it and its disk, if that has been read.
+        digest: whether its first and last MiB are read, too.
+    """
     found = (disks or DiskReader(root).read({name}))[name]
     node = f"{BLOCK}/{name.replace('/', '!')}"
     whole = f"{BLOCK}/{found.disk.replace('/', '!')}"
-    edges = _edges(root, name)
+    edges = read_edges(root, name, EDGE_BYTES if digest else LOOKED_AT_BYTES)
     with _claims.setdefault(found.disk, Lock()):
         busy = why_busy(root, name)
     return Device(
         disk=found,
         superblock=read_superblock(root, name) if may_have_superblock(edges) else None,
-        digest=hashlib.sha256(edges).hexdigest() if edges is not None else None,
+        digest=hashlib.sha256(b"".join(edges)).hexdigest() if digest and edges is not None else None,
         busy=busy,
         read_only=(root.text(f"{node}/ro") or "0").strip() == "1",
         sector_bytes=_number(root.text(f"{whole}/queue/logical_block_size")) or 512,
@@ -156,36 +169,39 @@ def why_busy(root: Root, name: str) -> str:
 
 def digest_of(root: Root, name: str) -> str | None:
     """Return the SHA-256 of a device's first and last MiB: what tells whether somebody wrote to it."""
-    edges = _edges(root, name)
-    return hashlib.sha256(edges).hexdigest() if edges is not None else None
+    edges = read_edges(root, name)
+    return hashlib.sha256(b"".join(edges)).hexdigest() if edges is not None else None
 
 
-def may_have_superblock(edges: bytes | None) -> bool:
-    """Whether mdadm has to be asked: it finds nothing where none of the magic numbers that it knows is.
-
-    All places where it looks are in the first and the last MiB (mdadm's super0.c, super1.c, super-ddf.c,
-    super-intel.c).
-
-    Args:
-        edges: these; None where they cannot be read.
-    """
-    return edges is None or any(magic in edges for magic in _MAGICS)
-
-
-def _edges(root: Root, name: str) -> bytes | None:
-    """Return a device's first and last MiB, one behind the other; None where they cannot be read."""
+def read_edges(root: Root, name: str, edge_bytes: int = EDGE_BYTES) -> tuple[bytes, bytes] | None:
+    """Return so much of a device's beginning and of its end; None where it cannot be read."""
     if not root.live:
         return None
     with contextlib.suppress(OSError):
         descriptor = os.open(f"/dev/{name}", os.O_RDONLY | os.O_CLOEXEC)
         try:
             size = os.lseek(descriptor, 0, os.SEEK_END)
-            first = os.pread(descriptor, EDGE_BYTES, 0)
-            last = os.pread(descriptor, EDGE_BYTES, max(0, size - EDGE_BYTES))
+            first = os.pread(descriptor, edge_bytes, 0)
+            last = os.pread(descriptor, edge_bytes, max(0, size - edge_bytes))
         finally:
             os.close(descriptor)
-        return first + last
+        return first, last
     return None
+
+
+def may_have_superblock(edges: tuple[bytes, bytes] | None) -> bool:
+    """Whether mdadm has to be asked: it finds nothing where none of the magic numbers that it knows is.
+
+    It looks in the first 8 KiB and the last 128 (mdadm's super0.c, super1.c, super-ddf.c, super-intel.c).
+
+    Args:
+        edges: the device's beginning and its end, ``LOOKED_AT_BYTES`` each or more; None where they cannot be
+            read.
+    """
+    if edges is None:
+        return True
+    first, last = edges[0][:LOOKED_AT_BYTES], edges[1][-LOOKED_AT_BYTES:]
+    return any(magic in first or magic in last for magic in _MAGICS)
 
 
 def _whole_text(root: Root, path: str) -> str | None:
@@ -308,13 +324,14 @@ class Reading:
         self._judged: dict[str, Device] = {}
         self._measured = self._asker is None
         self._read_s: float | None = None
-        self._begin()
 
-    def _begin(self) -> None:
+    def start(self) -> Self:
+        """Begin to read."""
         self._crew.put(_NAMES, self._read_names)
         self._crew.put(_HOST, self._read_host)
         if self._scope.on_top:
             self._crew.put(_ON_TOP, self._read_on_top)
+        return self
 
     # -- from any thread
 
@@ -331,7 +348,7 @@ class Reading:
         self._snapshot = snapshot
         self._crew.put(_HOST, self._read_host)
         for name in self._with_parts(names):
-            self._crew.put((_NAMES, name), lambda name=name: self._read_again(name))  # type: ignore[misc]
+            self._crew.put((_NAMES, name), partial(self._read_again, name))
 
     def survey(self) -> Survey:
         """Return what has been read so far; the devices that have not been are pending, or silent."""
@@ -428,10 +445,10 @@ class Reading:
         self._close = frozenset(closely) & self._light.keys()
         for name in there:
             if name in self._close:
-                self._crew.put((_NAMES, name), lambda name=name: self._read_closely(name, disks))  # type: ignore[misc]
+                self._crew.put((_NAMES, name), partial(self._read_closely, name, disks, digest=scope.digests))
         if self._asker is not None:
             whole = sorted({disk for name in there if has_smart(disk := disks[name].disk)})
-            self._crew.put(_WEAR, lambda: self._measure(whole))
+            self._crew.put(_WEAR, partial(self._measure, whole))
         self._known = True
 
     def _read_host(self) -> None:
@@ -445,9 +462,9 @@ class Reading:
             "trim_timer": read_trim_timer(self._root),
         }
 
-    def _read_closely(self, name: str, disks: Mapping[str, Disk]) -> None:
+    def _read_closely(self, name: str, disks: Mapping[str, Disk], *, digest: bool) -> None:
         try:
-            self._devices[name] = read_device(self._root, name, disks)
+            self._devices[name] = read_device(self._root, name, disks, digest=digest)
             self._silent.discard(name)
         except MdadmTimeoutError:
             self._silent.add(name)
@@ -459,7 +476,7 @@ class Reading:
         if name not in disks:
             self._devices[name] = None
         elif name in self._close:
-            self._read_closely(name, disks)
+            self._read_closely(name, disks, digest=True)
         else:
             self._devices[name] = _light(self._root, disks[name])
 

@@ -28,12 +28,12 @@ LOOKS = """
 import json, sys
 from raidtui.host.dir_root import DirRoot
 from raidtui.host.superblock import read_superblock
-from raidtui.host.survey import _edges, may_have_superblock
+from raidtui.host.survey import may_have_superblock, read_edges
 
 root, found = DirRoot(), {}
 for name in sys.argv[1:]:
     block = read_superblock(root, name)
-    found[name] = [may_have_superblock(_edges(root, name)), block is not None]
+    found[name] = [may_have_superblock(read_edges(root, name)), block is not None]
 print(json.dumps(found))
 """
 
