@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from benchmarks.cases import Results
+from benchmarks.plans import ABOVE_S, FEW, MANY, SAME, PlanCosts
 from benchmarks.programs import HELLO, OURS, WAKER
 from benchmarks.rows import Outcome
 
@@ -63,7 +64,24 @@ def misses(outcome: Outcome, wanted: Callable[[str], bool]) -> list[str]:
     """A sentence for each limit that is not kept or could not be checked; empty when all is well."""
     limits = [limit for limit in LIMITS if wanted(limit.row)]
     found = [text for limit in limits if (text := _miss(outcome.results, limit))]
+    found += _plan_misses(outcome.plans) if wanted("plans") else ()
     return [*_unmeasured(outcome.results, limits), *found, *_unfaithful(outcome, wanted)]
+
+
+def _plan_misses(plans: PlanCosts) -> Iterator[str]:
+    """What more devices in the host make dearer that they do not concern; by the minima."""
+    if not plans.ran:
+        yield f"plans: not measured: {plans.why_not}."
+        return
+    for what in ("stop", "rename", "stop shown"):
+        if (ratio := plans.ratio(what, min)) > SAME:
+            yield f"plans: {what} takes {ratio:.2f} times as long with {MANY} devices, at most {SAME:g}."
+    for many, count in ((False, FEW), (True, MANY)):
+        if (above_s := plans.above_s(many, min)) > ABOVE_S:
+            yield (
+                f"plans: plan create of {count} devices takes {above_s:.2f} s more than mdadm --examine of"
+                f" them, at most {ABOVE_S:g}."
+            )
 
 
 def _unmeasured(results: Results, limits: list[Limit]) -> Iterator[str]:

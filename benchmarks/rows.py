@@ -1,11 +1,13 @@
 """The rows of the goals table: from what was measured to a line with a verdict."""
 
+import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks.cases import Results, Spread
 from benchmarks.event import EventDelay
 from benchmarks.fio import FioWatched
+from benchmarks.plans import ABOVE_S, FEW, MANY, SAME, PlanCosts
 from benchmarks.programs import HELLO, OURS, WAKER
 from benchmarks.refresh import Refresh
 
@@ -13,6 +15,7 @@ MET, MISSED, NOT_MEASURED = "met", "missed", "not measured"
 EVENT_GOAL_MS = 100.0
 REFRESH_GOAL_MS = 15.0
 FIO_GOAL = 0.98
+FORM_GOAL_MS = 100.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +26,7 @@ class Outcome:
     refresh: Refresh
     event: EventDelay
     fio: FioWatched
+    plans: PlanCosts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +163,7 @@ QUANTITIES = (
         digits=1,
     ),
 )
-ROW_IDS = tuple(dict.fromkeys([quantity.id for quantity in QUANTITIES] + ["event", "fio"]))
+ROW_IDS = tuple(dict.fromkeys([quantity.id for quantity in QUANTITIES] + ["event", "fio", "plans"]))
 
 
 def make_rows(outcome: Outcome, wanted: Callable[[str], bool]) -> list[Row]:
@@ -173,6 +177,8 @@ def make_rows(outcome: Outcome, wanted: Callable[[str], bool]) -> list[Row]:
         rows.append(_event_row(outcome.event))
     if wanted("fio"):
         rows.append(_fio_row(outcome.fio))
+    if wanted("plans"):
+        rows += _plan_rows(outcome.plans)
     order = {name: place for place, name in enumerate(ROW_IDS)}
     return sorted(rows, key=lambda row: order[row.id])
 
@@ -290,3 +296,68 @@ def _fio_row(fio: FioWatched) -> Row:
         peers=f"bare fio {fio.bare_iops:,.0f} IOPS; watching takes {fio.cpu_pct:.1f} % CPU",
         verdict=verdict,
     )
+
+
+_SAME = (("stop", "plan stop"), ("rename", "plan rename"), ("stop shown", "T: key to plan"))
+
+
+def _plan_rows(plans: PlanCosts) -> list[Row]:
+    """With many devices in the host beside with few."""
+    same = f"<= {SAME:g} x with {FEW}"
+    if not plans.ran:
+        return [
+            Row(id="plans", what="plans", goal=same, ours="-", verdict=f"{NOT_MEASURED}: {plans.why_not}")
+        ]
+    return [
+        *(_same_row(plans, what, words, same) for what, words in _SAME),
+        *(_create_row(plans, many=many) for many in (False, True)),
+        _form_row(plans),
+    ]
+
+
+def _same_row(plans: PlanCosts, what: str, words: str, goal: str) -> Row:
+    ratio, least = plans.ratio(what), plans.ratio(what, min)
+    verdict = MET if ratio <= SAME else f"{MET} by the minimum only" if least <= SAME else MISSED
+    return Row(
+        id="plans",
+        what=f"{words}, {MANY} devices in the host",
+        goal=goal,
+        ours=f"{ratio:.2f} ({least:.2f})",
+        peers=f"with {FEW}: {_seconds(plans.few_s[what])}, with {MANY}: {_seconds(plans.many_s[what])}",
+        verdict=verdict,
+    )
+
+
+def _create_row(plans: PlanCosts, *, many: bool) -> Row:
+    above_s, least_s = plans.above_s(many), plans.above_s(many, min)
+    found = plans.many_s if many else plans.few_s
+    verdict = MET if above_s <= ABOVE_S else f"{MET} by the minimum only" if least_s <= ABOVE_S else MISSED
+    return Row(
+        id="plans",
+        what=f"plan create of {MANY if many else FEW} devices",
+        goal=f"<= {ABOVE_S:g} s above mdadm --examine",
+        ours=f"{above_s:.2f} ({least_s:.2f}) s above",
+        peers=f"mdadm --examine of them {_seconds(found['examine'])}, the plan {_seconds(found['create'])}",
+        verdict=verdict,
+    )
+
+
+def _form_row(plans: PlanCosts) -> Row:
+    opens_ms = statistics.median(plans.many_s["form opens"]) * 1000
+    least_ms = min(plans.many_s["form opens"]) * 1000
+    verdict = MET if opens_ms <= FORM_GOAL_MS else MISSED
+    if verdict == MISSED and least_ms <= FORM_GOAL_MS:
+        verdict = f"{MET} by the minimum only"
+    return Row(
+        id="plans",
+        what=f"A: the form opens, {MANY} devices in the host",
+        goal=f"<= {FORM_GOAL_MS:g} ms",
+        ours=f"{opens_ms:.0f} ({least_ms:.0f}) ms",
+        peers=f"filled after {_seconds(plans.many_s['form filled'])}, with {FEW} after"
+        f" {_seconds(plans.few_s['form filled'])}",
+        verdict=verdict,
+    )
+
+
+def _seconds(values: list[float]) -> str:
+    return f"{statistics.median(values):.2f} ({min(values):.2f}) s"

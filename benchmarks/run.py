@@ -16,6 +16,9 @@ from benchmarks.cases import FULL, QUICK, Results, cases, progress, run_cases
 from benchmarks.check import misses
 from benchmarks.event import EventDelay, measure_event
 from benchmarks.fio import QUICK_ROUNDS, ROUNDS, FioWatched, measure_fio
+from benchmarks.plans import QUICK_ROUNDS as PLAN_QUICK_ROUNDS
+from benchmarks.plans import ROUNDS as PLAN_ROUNDS
+from benchmarks.plans import PlanCosts, measure_plans
 from benchmarks.refresh import Refresh, measure_apart
 from benchmarks.rows import QUANTITIES, ROW_IDS, Outcome, Row, make_rows
 
@@ -79,8 +82,12 @@ def _measure(arguments: argparse.Namespace, only: list[str], seed: int) -> Outco
     if "fio" in only:
         progress("fio: bare and watched, in turns")
         fio = measure_fio(QUICK_ROUNDS if arguments.quick else ROUNDS)
+    plans = PlanCosts(ran=False, why_not="not asked for")
+    if "plans" in only:
+        progress("plans: booting the laboratory, twice")
+        plans = measure_plans(PLAN_QUICK_ROUNDS if arguments.quick else PLAN_ROUNDS)
     progress("")
-    return Outcome(results=results, refresh=refresh, event=event, fio=fio)
+    return Outcome(results=results, refresh=refresh, event=event, fio=fio, plans=plans)
 
 
 def table(rows: list[Row]) -> list[str]:
@@ -142,6 +149,7 @@ def _record(outcome: Outcome, rows: list[Row], machine: list[str], found: list[s
         "refresh": asdict(outcome.refresh),
         "event": asdict(outcome.event),
         "fio": asdict(outcome.fio),
+        "plans": asdict(outcome.plans),
     }
 
 

@@ -73,16 +73,16 @@ def scope_of(
 
 
 def form_scope(verb: str, array: Array | None, snapshot: Snapshot) -> Scope:
-    """Return the same for a form: it offers all devices where one is to be given."""
+    """Return the same for a form: it offers all devices, and reads again what is chosen."""
     if verb == "build":
         arrays = tuple(each.name for each in snapshot.arrays)  # they could join the new one's volume group
-        return Scope(everything=True, closely=arrays, on_top=True, wear=True)
-    scope = scope_of(verb, array)
+        return Scope(everything=True, closely=arrays, digests=False, on_top=True, wear=True)
+    scope = replace(scope_of(verb, array), digests=False)
     return replace(scope, everything=True) if verb in {"add", "replace"} else scope
 
 
 def read(root: Root, snapshot: Snapshot, scope: Scope, *, told: Callable[[], None] = lambda: None) -> Reading:
-    """Begin to read what a plan is made from."""
+    """Return what reads what a plan is made from; it is not begun yet."""
     from raidtui.wear_desk import PlanAsker  # noqa: PLC0415  (jobs are asked about at the start, disks are not)
 
     return Reading(root, snapshot, scope, told=told, asker=PlanAsker() if scope.wear else None)

@@ -178,14 +178,14 @@ def test_a_survey_of_all_devices_or_of_some() -> None:
         (desk.scope_of("stop", snapshot.arrays[0]), set()),
         (desk.form_scope("rename", snapshot.arrays[0], snapshot), set()),
     ):
-        assert set(desk.read(tree.root(), snapshot, scope).wait().devices) == names
+        assert set(desk.read(tree.root(), snapshot, scope).start().wait().devices) == names
 
 
 def test_a_survey_for_building_has_the_arrays_too() -> None:
     """They cannot be members, but they can join a volume group."""
     tree = host_tree(raid1(), disks={"sdg1": {}, "loop0": {}})
     snapshot = snapshot_of(tree)
-    found = desk.read(tree.root(), snapshot, desk.form_scope("build", None, snapshot)).wait()
+    found = desk.read(tree.root(), snapshot, desk.form_scope("build", None, snapshot)).start().wait()
     assert set(found.devices) == {"sde", "sdf", "sdg", "sdg1", "md126"}
 
 

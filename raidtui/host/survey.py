@@ -9,8 +9,9 @@ import os
 import re
 import time
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,6 +23,7 @@ from raidtui.host.mdadm import MdadmTimeoutError
 from raidtui.host.openers import open_words
 from raidtui.host.referring import read_referring
 from raidtui.host.root import Root
+from raidtui.host.smart_names import has_smart
 from raidtui.host.stack import (
     read_groups,
     read_issue_discards,
@@ -39,8 +41,14 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import PACKAGES, Device, Named, Survey
 
 EDGE_BYTES = 1 << 20
+LOOKED_AT_BYTES = 192 << 10
 _WEAR_S = 1.0
 """How much longer SMART is waited for when all else has been read."""
+_MAGICS = (
+    *(b"\xfc\x4e\x2b\xa9", b"\xa9\x2b\x4e\xfc"),  # md's own, 0xa92b4efc, in either order of bytes
+    *(b"\xde\x11\xde\x11", b"\x11\xde\x11\xde"),  # DDF
+    b"Intel Raid ISM Cfg Sig",
+)
 CONF_PATHS = ("/etc/mdadm/mdadm.conf", "/etc/mdadm.conf")
 WATCHED_FILES = (*CONF_PATHS, "/etc/fstab", "/etc/crypttab")
 _claims: dict[str, Lock] = {}
@@ -60,6 +68,7 @@ class Scope(Struct, frozen=True, kw_only=True):
         lightly: devices of which udev and sysfs are enough.
         everything: whether all that could hold a member are looked at closely, besides.
         parts: whether the partitions of all these are looked at closely, too.
+        digests: whether the first and the last MiB of all of them are read; else of what is read again.
         mdadm: whether mdadm is asked for its version.
         on_top: whether something is to be put on a new array: LVM and systemd are asked then.
         wear: whether SMART is asked for the disks' wear and health.
@@ -69,6 +78,7 @@ class Scope(Struct, frozen=True, kw_only=True):
     lightly: tuple[str, ...] = ()
     everything: bool = False
     parts: bool = False
+    digests: bool = True
     mdadm: bool = True
     on_top: bool = False
     wear: bool = False
@@ -85,7 +95,7 @@ def read_survey(
         names: kernel names of the devices to look at closely.
         on_top: whether something is to be put on a new array: LVM and systemd are asked then.
     """
-    return Reading(root, snapshot, Scope(closely=tuple(names), on_top=on_top)).wait()
+    return Reading(root, snapshot, Scope(closely=tuple(names), on_top=on_top)).start().wait()
 
 
 def _read_host(root: Root, snapshot: Snapshot, *, mdadm: bool = True) -> Survey:
@@ -117,17 +127,27 @@ def read_above(root: Root, names: Collection[str]) -> dict[str, Disk]:
     return found
 
 
-def read_device(root: Root, name: str, disks: Mapping[str, Disk] | None = None) -> Device:
-    """Return one device with what is on it."""
+def read_device(
+    root: Root, name: str, disks: Mapping[str, Disk] | None = None, *, digest: bool = True
+) -> Device:
+    """Return one device with what is on it.
+
+    Args:
+        root: the host.
+        name: the kernel's name.
+        disks: what is known of it and its disk, if that has been read.
+        digest: whether its first and last MiB are read, too.
+    """
     found = (disks or DiskReader(root).read({name}))[name]
     node = f"{BLOCK}/{name.replace('/', '!')}"
     whole = f"{BLOCK}/{found.disk.replace('/', '!')}"
+    edges = read_edges(root, name, EDGE_BYTES if digest else LOOKED_AT_BYTES)
     with _claims.setdefault(found.disk, Lock()):
         busy = why_busy(root, name)
     return Device(
         disk=found,
-        superblock=read_superblock(root, name),
-        digest=digest_of(root, name),
+        superblock=read_superblock(root, name) if may_have_superblock(edges) else None,
+        digest=hashlib.sha256(b"".join(edges)).hexdigest() if digest and edges is not None else None,
         busy=busy,
         read_only=(root.text(f"{node}/ro") or "0").strip() == "1",
         sector_bytes=_number(root.text(f"{whole}/queue/logical_block_size")) or 512,
@@ -152,22 +172,43 @@ def why_busy(root: Root, name: str) -> str:
 
 def digest_of(root: Root, name: str) -> str | None:
     """Return the SHA-256 of a device's first and last MiB: what tells whether somebody wrote to it."""
+    edges = read_edges(root, name)
+    return hashlib.sha256(b"".join(edges)).hexdigest() if edges is not None else None
+
+
+def read_edges(root: Root, name: str, edge_bytes: int = EDGE_BYTES) -> tuple[bytes, bytes] | None:
+    """Return so much of a device's beginning and of its end; None where it cannot be read."""
     if not root.live:
         return None
     with contextlib.suppress(OSError):
         descriptor = os.open(f"/dev/{name}", os.O_RDONLY | os.O_CLOEXEC)
         try:
             size = os.lseek(descriptor, 0, os.SEEK_END)
-            first = os.pread(descriptor, EDGE_BYTES, 0)
-            last = os.pread(descriptor, EDGE_BYTES, max(0, size - EDGE_BYTES))
+            first = os.pread(descriptor, edge_bytes, 0)
+            last = os.pread(descriptor, edge_bytes, max(0, size - edge_bytes))
         finally:
             os.close(descriptor)
-        return hashlib.sha256(first + last).hexdigest()
+        return first, last
     return None
 
 
 def _watched_texts(root: Root) -> dict[str, str]:
     return {path: text for path in WATCHED_FILES if (text := _whole_text(root, path)) is not None}
+
+
+def may_have_superblock(edges: tuple[bytes, bytes] | None) -> bool:
+    """Whether mdadm has to be asked: it finds nothing where none of the magic numbers that it knows is.
+
+    It looks in the first 8 KiB and the last 128 (mdadm's super0.c, super1.c, super-ddf.c, super-intel.c).
+
+    Args:
+        edges: the device's beginning and its end, ``LOOKED_AT_BYTES`` each or more; None where they cannot be
+            read.
+    """
+    if edges is None:
+        return True
+    first, last = edges[0][:LOOKED_AT_BYTES], edges[1][-LOOKED_AT_BYTES:]
+    return any(magic in first or magic in last for magic in _MAGICS)
 
 
 def _whole_text(root: Root, path: str) -> str | None:
@@ -300,13 +341,14 @@ class Reading:
         self._judged: dict[str, Device] = {}
         self._measured = self._asker is None
         self._read_s: float | None = None
-        self._begin()
 
-    def _begin(self) -> None:
+    def start(self) -> Self:
+        """Begin to read."""
         self._crew.put(_NAMES, self._read_names)
         self._crew.put(_HOST, self._read_host)
         if self._scope.on_top:
             self._crew.put(_ON_TOP, self._read_on_top)
+        return self
 
     # -- from any thread
 
@@ -324,7 +366,7 @@ class Reading:
         self._crew.put(_HOST, self._read_host)
         self._crew.put(_USES, self._read_uses)
         for name in self._with_parts(names):
-            self._crew.put((_NAMES, name), lambda name=name: self._read_again(name))  # type: ignore[misc]
+            self._crew.put((_NAMES, name), partial(self._read_again, name))
 
     def survey(self) -> Survey:
         """Return what has been read so far; the devices that have not been are pending, or silent."""
@@ -424,11 +466,11 @@ class Reading:
         self._close = frozenset(closely) & self._light.keys()
         for name in there:
             if name in self._close:
-                self._crew.put((_NAMES, name), lambda name=name: self._read_closely(name, disks))  # type: ignore[misc]
+                self._crew.put((_NAMES, name), partial(self._read_closely, name, disks, digest=scope.digests))
         self._crew.put(_USES, self._read_uses)
         if self._asker is not None:
-            whole = sorted({disks[name].disk for name in there})
-            self._crew.put(_WEAR, lambda: self._measure(whole))
+            whole = sorted({disk for name in there if has_smart(disk := disks[name].disk)})
+            self._crew.put(_WEAR, partial(self._measure, whole))
         self._known = True
 
     def _read_host(self) -> None:
@@ -447,9 +489,9 @@ class Reading:
             "trim_timer": read_trim_timer(self._root),
         }
 
-    def _read_closely(self, name: str, disks: Mapping[str, Disk]) -> None:
+    def _read_closely(self, name: str, disks: Mapping[str, Disk], *, digest: bool) -> None:
         try:
-            self._devices[name] = read_device(self._root, name, disks)
+            self._devices[name] = read_device(self._root, name, disks, digest=digest)
             self._silent.discard(name)
         except MdadmTimeoutError:
             self._silent.add(name)
@@ -461,7 +503,7 @@ class Reading:
         if name not in disks:
             self._devices[name] = None
         elif name in self._close:
-            self._read_closely(name, disks)
+            self._read_closely(name, disks, digest=True)
         else:
             self._devices[name] = _light(self._root, disks[name])
 

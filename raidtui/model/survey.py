@@ -180,6 +180,14 @@ class Survey(Struct, frozen=True, kw_only=True):
                 )
         return None
 
+    def is_pending(self, name: str) -> bool:
+        """Whether a device, or one of its partitions, is still being read."""
+        device = self.devices.get(name)
+        parts = (
+            {use.what for use in device.disk.uses if use.kind == "partition"} if device is not None else ()
+        )
+        return not self.pending.isdisjoint({name, *parts})
+
     def no_device(self, name: str) -> Refusal:
         """Return why nothing is known of a device: it is not there, or was not read."""
         return self.refuse_unread(name) or Refusal(code="not-found", why=f"there is no device {name}")

@@ -53,7 +53,7 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     if isinstance(array, Refusal):
         return array
     scope = scope_of(verb, array, tuple(names.values()), on_top=verb == "create" and _puts_on_top(arguments))
-    survey = read(root, snapshot, scope).wait()
+    survey = read(root, snapshot, scope).start().wait()
     if verb == "create":
         return plan_created(arguments, survey, names)
     if verb == "assemble":

@@ -49,7 +49,7 @@ class Benching:
     def __init__(self, app: RaidApp, pulse: Pulse) -> None:
         self.app = app
         self.pulse = pulse
-        self.root = pulse.console.root
+        self.root = pulse.console.root.apart() or pulse.console.root
         self._thread = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
         self._watcher: Watcher | None = None
 

@@ -1,4 +1,6 @@
-"""The app's side of pane 4: one host's knobs, read and written in the thread that has the host.
+"""The app's side of pane 4: one host's knobs, read and written in a thread of their own.
+
+Of a host in memory the thread that has it alone may read.
 
 Nothing of ``raidtui.tuning`` is loaded before the pane is opened.
 """
@@ -39,9 +41,10 @@ class Knobs:
     def __init__(self, app: RaidApp, pulse: Pulse) -> None:
         self.app = app
         self.pulse = pulse
-        self._root = pulse.console.root
+        self._root = pulse.console.root.apart() or pulse.console.root
         self._tuner: Tuner | None = None
         self._erc: dict[str, ErrorRecovery | None] = {}
+        self._thread: HostThread | None = None
         self._asking: HostThread | None = None
         self.measuring = False
         """Whether a benchmark ran when the values were read last."""
@@ -61,11 +64,11 @@ class Knobs:
             self.measuring = tuner.measuring
             return tuner.read(snapshot, self._erc)
 
-        return await self.pulse.work(work)
+        return await self._work(work)
 
     async def carry_out(self, plan: Plan, snapshot: Snapshot, before: Tuning) -> Result | Refusal:
         """Write a plan's values, and read all of them again."""
-        result = await self.pulse.work(lambda: self._at().carry_out(plan, snapshot, before))
+        result = await self._work(lambda: self._at().carry_out(plan, snapshot, before))
         if not isinstance(result, Refusal):
             self._note(plan, result)
         return result
@@ -77,11 +80,11 @@ class Knobs:
             done = self._at().last()
             return done, not isinstance(done, Refusal) and self._at().is_own(done)
 
-        return await self.pulse.work(work)
+        return await self._work(work)
 
     async def undo(self, done: Done, snapshot: Snapshot, before: Tuning) -> Result:
         """Put back what was done."""
-        result = await self.pulse.work(lambda: self._at().undo(done, snapshot, before))
+        result = await self._work(lambda: self._at().undo(done, snapshot, before))
         self._note(done.undo, result)
         return result
 
@@ -96,7 +99,7 @@ class Knobs:
             own, troubles = read_profiles(config_folder())
             return (*BUILT_IN, *own), troubles
 
-        return await self.pulse.work(work)
+        return await self._work(work)
 
     async def ask_disks(self, tuning: Tuning) -> int:
         """Ask all disks with a timeout how long they try for a bad sector; return how many have told.
@@ -125,12 +128,12 @@ class Knobs:
         if self._tuner is None or report is None:
             return None
         snapshot = report.snapshot
-        return await self.pulse.work(lambda: self._at().left(self._at().read(snapshot)))
+        return await self._work(lambda: self._at().left(self._at().read(snapshot)))
 
     async def put_back(self) -> None:
         """What ``left`` plans was carried out: no other run shall undo it again."""
         if self._tuner is not None:
-            await self.pulse.work(self._tuner.drop_own)
+            await self._work(self._tuner.drop_own)
 
     @property
     def trouble(self) -> str:
@@ -151,6 +154,14 @@ class Knobs:
         texts = (plan.title,) if result.as_asked else result.sentences
         self.app.main.note_events([event(text=text) for text in texts])
         self.pulse.look()
+
+    async def _work(self, work: Callable[[], T]) -> T:
+        """Files of udev and systemd, tools that hang: nothing that the watching may wait for."""
+        if not self._root.live:
+            return await self.pulse.work(work)
+        if self._thread is None:
+            self._thread = HostThread()  # never closed, as that of the wear pane
+        return await self._thread.run(work)
 
     async def _apart(self, work: Callable[[], T]) -> T:
         if not self._root.live:

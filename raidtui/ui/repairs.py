@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui import desk
 from raidtui.actions.devices import old_arrays, word_of
@@ -312,7 +313,8 @@ def offered_devices(survey: Survey, plan: Tried, spares: list[str] | None = None
             option = Option(key=name, words=words)
             found.append(Offered(option=option, made=doomed, destroys=labels, why=made.why))
         else:
-            found.append(Offered(option=_option(name, words, made), made=made))
+            option = replace(_option(name, words, made), pending=survey.is_pending(name))
+            found.append(Offered(option=option, made=made))
     # While they are being read, no row moves away from below the choice.
     return found if survey.pending else sorted(found, key=lambda each: bool(each.option.refusal))
 

@@ -48,7 +48,14 @@ class Surveying:
         self._news = asyncio.Event()
         self._steps: asyncio.Future[None] | None = None
         self._reading = desk.read(pulse.console.root, snapshot, scope, told=self._tell)
-        self._step()
+        self._started = False
+
+    def _start(self) -> None:
+        if not self._started:
+            self._started = True
+            self._reading.start()
+            self._step()
+            self._news.set()
 
     def _tell(self) -> None:
         tell(self._loop, self._news.set)
@@ -91,6 +98,7 @@ class Surveying:
 
     async def read(self, title: str, names: Collection[str] | None = None) -> Survey | None:
         """Wait for these devices, or for all, and return what is read; None where Esc was pressed."""
+        self._start()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_AT_ONCE_S):
                 await self._enough(names)
@@ -123,6 +131,7 @@ class Surveying:
     async def shown(self, screen: Screen[T], show: Show) -> T | None:
         """Push a screen, show it what is read as long as it is there, and return what it gives."""
         follows = asyncio.ensure_future(self._follow(show))
+        self._app.call_after_refresh(self._start)  # not before: what is read takes the form's time
         try:
             return await self._app.push_screen_wait(screen)
         finally:

@@ -58,7 +58,7 @@ class TuneWays:
         answer = await self._app.push_screen_wait(PlanView(plan, title=title))
         if answer == SAVE:
             try:
-                path = await self._knobs.pulse.work(lambda: desk.save_script(plan))
+                path = await self._knobs.pulse.aside(lambda: desk.save_script(plan))
             except OSError as error:
                 self._app.main.say(f"the script cannot be written: {error}")
             else:

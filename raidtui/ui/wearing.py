@@ -41,7 +41,7 @@ class Wearing:
         self._app = app
         self._say = say
         self.pulse = pulse
-        self._root = pulse.console.root
+        self._root = pulse.console.root.apart() or pulse.console.root
         self._ratings = ratings
         self._spans = SyncSpans()
         self._seen_s = 0.0

@@ -277,7 +277,7 @@ async def test_a_device_that_hangs_keeps_out_none_but_itself() -> None:
         async with running(host) as pilot:
             await at(pilot, Choice, "A")
             await until(pilot, lambda: "3 of 4 devices read …" in screen_text(pilot))
-            await until(pilot, lambda: re.search(r" sdy .*not read yet", screen_text(pilot)))
+            await until(pilot, lambda: re.search(r" sdy .* not read yet", screen_text(pilot)))
             await at(pilot, PlanView, "enter")
             assert "/dev/sdx" in screen_text(pilot)
             assert not host.answers.is_set()
@@ -306,3 +306,16 @@ async def test_escape_waits_no_longer_for_a_plan(monkeypatch: pytest.MonkeyPatch
             await pilot.pause()
             assert len(pilot.app.screen_stack) == 1
             assert main_of(pilot).pane == "arrays"
+
+
+async def test_keys_of_the_wizard_wait_for_what_they_are_about() -> None:
+    """What is typed ahead is done in its order: nothing is left out, and nothing else is taken for it."""
+    with slow(disks={name: {} for name in ("sdw", "sdx", "sdy", "sdz")}) as host:
+        async with running(host) as pilot:
+            wizard = await at(pilot, BuildScreen, "b")
+            burst(pilot, *["down"] * 4, "space", "down", "down", "space", "down", "space", "up")
+            await until(pilot, lambda: "devices read …" in screen_text(pilot))
+            assert wizard.draft.devices == ()
+            host.answers.set()
+            await until(pilot, lambda: wizard.draft.devices == ("sdw", "sdy", "sdz"))
+            await until(pilot, lambda: wizard._here == "sdy")

@@ -121,6 +121,7 @@ class BuildScreen(PageScreen[Draft]):
             kept = [number for number, each in enumerate(shown) if each.key == here]
             self._at = (kept or self._able())[0]
             self.draw()
+            self.release()
 
     def _able(self) -> list[int]:
         """Return which rows can be chosen; the first one where none can, or it is not known yet."""
@@ -130,11 +131,15 @@ class BuildScreen(PageScreen[Draft]):
             able = [number for number in able if shown[number].key != EMPTY]
         return able or [0]
 
-    def _waits(self) -> str:
-        """Return why one cannot go on from the devices yet; "" where one can."""
-        if self.step != "devices" or self._ready:
-            return ""
-        return f"Not yet: {self._words or 'reading …'}"
+    def holds(self, key: str) -> bool:
+        """Devices that are still being read are waited for, and LVM before one goes on."""
+        if self.step != "devices" or not self._words:
+            return False
+        if not self._picks:
+            return True
+        if key in {"space", "left", "right", "h", "l"}:
+            return self._survey.is_pending(self._here)
+        return key == "enter" and not self._ready
 
     def on_mount(self) -> None:
         """Draw the first step."""
@@ -317,7 +322,7 @@ class BuildScreen(PageScreen[Draft]):
         if self.step in WORDS:
             self._take_word()
             return
-        self._said = self._waits() or refuse_step(self.step, self.draft, self._survey)
+        self._said = refuse_step(self.step, self.draft, self._survey)
         if self.step not in {"devices", *TABLES}:
             if self._picks[self._at].refusal:
                 return

@@ -23,12 +23,14 @@ class Option(Struct, frozen=True, kw_only=True):
         words: what is shown.
         refusal: why it cannot be chosen, if so.
         note: what is known about it.
+        pending: whether it is still being read, so that Enter waits for it.
     """
 
     key: str
     words: str
     refusal: str = ""
     note: str = ""
+    pending: bool = False
 
 
 class Choice(FrameScreen[str]):
@@ -86,6 +88,13 @@ class Choice(FrameScreen[str]):
         self._options, self._words = options, words
         if self._drawn:
             self._draw()
+        self.release()
+
+    def holds(self, key: str) -> bool:
+        """Rows that are not there yet are waited for, and so is the chosen one."""
+        if not self._options:
+            return bool(self._words)
+        return key == "enter" and self._options[self._at].pending
 
     def _draw(self) -> None:
         width = self.inner_width

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import textwrap
+from collections import deque
 from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
 
@@ -52,6 +53,7 @@ class FrameScreen(Dialog[T], Generic[T]):
     def __init__(self, title: str) -> None:
         super().__init__()
         self._title = title
+        self._ahead: deque[tuple[str, str | None]] = deque()
         self._head = Lines(lines=[[(title, "strong")], []])
         self._body = FrameBody()
         self._body.add_class("frame-body")
@@ -100,6 +102,32 @@ class FrameScreen(Dialog[T], Generic[T]):
         Textual looks bindings up a hop later, when letters behind this key have been typed already: into the
         field that the key was to leave.
         """
+        if event.key != "escape" and (self._ahead or self.holds(event.key)):
+            self._ahead.append((event.key, event.character))
+            event.stop()
+            event.prevent_default()
+        else:
+            await self._press(event)
+
+    def holds(self, key: str) -> bool:
+        """Whether a key has to wait for what is still being read; what is typed behind it waits, too."""
+        del key
+        return False
+
+    def release(self) -> None:
+        """More has been read: go on with the keys that waited for it."""
+        if self._ahead:
+            self.call_later(self._replay)
+
+    async def _replay(self) -> None:
+        while self._ahead and self.is_current and not self.holds(self._ahead[0][0]):
+            event = events.Key(*self._ahead.popleft())
+            if (collect := getattr(self, "on_key", None)) is not None:
+                collect(event)
+            if not event._no_default_action:  # noqa: SLF001
+                await self._press(event)
+
+    async def _press(self, event: events.Key) -> None:
         with contextlib.suppress(NoBinding):
             for binding in self._bindings.get_bindings_for_key(event.key):
                 if await self.app.run_action(binding.action, default_namespace=self):

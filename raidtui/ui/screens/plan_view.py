@@ -75,7 +75,7 @@ class PlanView(PageScreen[str]):
 
     def on_key(self, event: events.Key) -> None:
         """Take the letter, or the name; what was typed before the plan was there confirms nothing."""
-        if event.time < self._shown_s:
+        if event.time < self._shown_s and event.key != "escape":
             event.stop()
             event.prevent_default()
             return
