@@ -19,7 +19,7 @@ from raidtui.host.survey import Reading, Scope
 from raidtui.jobs import journal
 from raidtui.jobs.spawn import begin_job, cancel, start_worker
 from raidtui.jobs.store import JobError, all_jobs, find_job, worker_of
-from raidtui.jobs.words import FINAL
+from raidtui.jobs.words import FINAL, GOES_ON
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
@@ -33,7 +33,7 @@ class JobNews(Struct, frozen=True, kw_only=True):
 
     Args:
         entries: the new entries.
-        state: as ``Job.state``; "" while it runs.
+        state: as ``Job.state``; "" while it runs. "goes on" is not its end.
     """
 
     entries: tuple[Mapping[str, Any], ...]
@@ -126,7 +126,7 @@ def news(job_id: str, since: int, begun_after: int = 0) -> JobNews:
     last = next((str(each.get("event")) for each in reversed(entries) if each.get("event") != "output"), "")
     if not begun:
         state = ""
-    elif last in FINAL:
+    elif last in FINAL or (last == GOES_ON and job.is_followed):
         state = last
     elif running:
         state = ""
@@ -164,7 +164,7 @@ def unfinished() -> tuple[tuple[str, str, str], ...]:
     found = []
     for job in all_jobs()[-20:]:
         state = job.state
-        if state in {"running", "interrupted", "stuck"}:
+        if state in {"running", GOES_ON, "interrupted", "stuck"}:
             title = next((str(e.get("title", "")) for e in job.entries() if e.get("event") == "made"), "")
             found.append((job.id, state, title))
     return tuple(found)

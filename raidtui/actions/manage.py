@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec.structs import replace
 
 from raidtui.actions.contents import device_facts, same_disk
@@ -136,6 +138,22 @@ def bound(
         disk = survey.snapshot.disks.get(name) or (known.disk if known is not None else None)
         own = same_disk(name, disk, known) if disk is not None else ()
     return replace(step, needs=(*step.needs, *own))
+
+
+def filled(array: Array, name: str, goes_on: str) -> dict[str, Any]:
+    """Return what a plan says of the copy to a member, which md makes after the last step.
+
+    Args:
+        array: the array.
+        name: the member that is filled.
+        goes_on: what md does, a clause.
+    """
+    same = (Fact(kind=Kind.ARRAY, subject=array.name, value=array.uuid),) if array.uuid else ()
+    return {
+        "goes_on": goes_on,
+        "ends": (*same, member_fact(array, name, "in_sync")),
+        "lasts": (*same, member_fact(array, name, "spare|in_sync")),
+    }
 
 
 def member_fact(array: Array, name: str, words: str) -> Fact:

@@ -13,7 +13,15 @@ from msgspec.structs import replace
 from raidtui.actions.contents import cleared_facts, device_facts, loss_of, wipe_steps
 from raidtui.actions.devices import refuse_device, refuse_member, refuse_old_arrays
 from raidtui.actions.locate import which_disk_notes
-from raidtui.actions.manage import bad_block_notes, bound, manage, member_fact, member_of, refuse_array
+from raidtui.actions.manage import (
+    bad_block_notes,
+    bound,
+    filled,
+    manage,
+    member_fact,
+    member_of,
+    refuse_array,
+)
 from raidtui.actions.replace_undo import undo_add_spare, undo_replace
 from raidtui.actions.sync_time import at_least
 from raidtui.model.array import Array
@@ -49,6 +57,7 @@ def plan_re_add(survey: Survey, array: Array, name: str) -> Plan | Refusal:
         notes=(*_behind(survey, array, device), *which_disk_notes(survey, name)),
         devices=(name,),
         arrays=(array.name,),
+        **(filled(array, name, f"md recovers {name}") if _empty_slots(array) > 0 else {}),
     )
 
 
@@ -116,6 +125,7 @@ def plan_add(survey: Survey, array: Array, name: str, *, destroys: Collection[st
         ),
         devices=(name,),
         arrays=(array.name,),
+        **(filled(array, name, f"md recovers {name}") if fills else {}),
     )
 
 
@@ -174,6 +184,7 @@ def plan_replace(
         rolls_back=True,
         devices=(old, new),
         arrays=(array.name,),
+        **filled(array, new, f"md copies {old} to {new}"),
     )
 
 

@@ -32,13 +32,11 @@ def plan_grow_chunk(survey: Survey, array: Array, chunk_kib: int) -> Plan | Refu
     refusal = refusal or _refuse_now(array) or _refuse_room(survey, array, chunk_kib)
     if refusal:
         return refusal
+    same = Fact(kind=Kind.ARRAY, subject=array.name, value=array.uuid or "")
     step = Step(
         argv=("mdadm", "--grow", array.path, f"--chunk={chunk_kib}"),
         why="md moves every block to its new place",
-        needs=(
-            Fact(kind=Kind.ARRAY, subject=array.name, value=array.uuid or ""),
-            *_members_in_sync(array),
-        ),
+        needs=(same, *_members_in_sync(array)),
         proves=(Fact(kind=Kind.CHUNK, subject=array.name, value=str(chunk_kib)),),
     )
     old = (array.chunk_bytes or 0) // KIB
@@ -61,6 +59,9 @@ def plan_grow_chunk(survey: Survey, array: Array, chunk_kib: int) -> Plan | Refu
         ),
         devices=tuple(member.name for member in array.members),
         arrays=(array.name,),
+        goes_on="md moves every block to its new place",
+        ends=(same, *step.proves, Fact(kind=Kind.RESHAPED, subject=array.name)),
+        lasts=(same, *step.proves),
     )
 
 

@@ -93,7 +93,9 @@ def _clean(root: Root, name: str, value: str) -> str:
     output = root.run("wipefs", "--no-act", "--noheadings", f"/dev/{name}")
     if output.status != 0:
         return f"{name} cannot be looked at: {output.why_not or output.stderr.strip()}"
-    return f"{name} still has signatures" if output.stdout.strip() else ""
+    found = {line.split()[2] for line in output.stdout.split("\n") if len(line.split()) > 2}
+    types = f" ({', '.join(sorted(found))})" if found else ""
+    return f"{name} still has signatures{types}" if output.stdout.strip() else ""
 
 
 def _array(root: Root, name: str, value: str) -> str:

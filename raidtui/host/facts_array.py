@@ -25,6 +25,15 @@ def _chunk(root: Root, name: str, value: str) -> str:
     return f"{name} has chunks of {found} bytes" if found else f"{name} is not there"
 
 
+def _reshaped(root: Root, name: str, value: str) -> str:
+    """reshape_position is a sector while a reshape is under way, frozen or interrupted (md.rst)."""
+    del value
+    if not _attribute(root, name, "array_state"):
+        return f"{name} is not there"
+    position = _attribute(root, name, "reshape_position")
+    return "" if position in {"", "none"} else f"{name} is being reshaped"
+
+
 def _bitmap(root: Root, name: str, value: str) -> str:
     found = _attribute(root, name, "bitmap/location")
     if not found:
@@ -57,6 +66,7 @@ def _loose(root: Root, subject: str, value: str) -> str:
 READERS = {
     Kind.STATE: _state,
     Kind.CHUNK: _chunk,
+    Kind.RESHAPED: _reshaped,
     Kind.BITMAP: _bitmap,
     Kind.SERVES: _serves,
     Kind.LOOSE: _loose,

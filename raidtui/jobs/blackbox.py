@@ -30,6 +30,8 @@ def save_black_box(root: Root, plan: Plan, folder: Path) -> str:
     """
     try:
         own_folder(folder, PRIVATE_MODE)
+        for part in folder.glob(".*.part"):  # a crash left it
+            part.unlink()
         found = {}
         for name, data in _texts(root, plan).items():
             write_synced(folder / name, data)

@@ -16,10 +16,11 @@ import raidtui
 from raidtui.host.tools import run_tool, tool_path
 from raidtui.jobs.journal import who
 from raidtui.jobs.store import BusyError, Job, JobError, jobs_folder, worker_of, worker_pid
-from raidtui.jobs.words import FINAL
+from raidtui.jobs.words import FINAL, GOES_ON
 from raidtui.model.plan import Plan
 
 _PACE_S = 0.05
+_FOLLOWED_PACE_S = 0.5
 _BEGIN_S = 20.0
 
 
@@ -100,7 +101,8 @@ def follow(job: Job, *, since: int = 0) -> Iterator[Mapping[str, Any]]:
     """
     seen, begun_s = since, time.monotonic()
     while True:
-        running = worker_of(job.folder.parent) == job.id
+        followed = job.is_followed
+        running = followed or worker_of(job.folder.parent) == job.id
         entries = job.entries()
         yield from entries[seen:]
         events = [entry.get("event") for entry in entries[since:] if entry.get("event") != "output"]
@@ -110,10 +112,10 @@ def follow(job: Job, *, since: int = 0) -> Iterator[Mapping[str, Any]]:
         seen = len(entries)
         if not running and (worked or time.monotonic() - begun_s > _BEGIN_S):
             # It may have begun between the look at the lock and the look at its words.
-            if worker_of(job.folder.parent) != job.id and len(job.entries()) == seen:
+            if worker_of(job.folder.parent) != job.id and not job.is_followed and len(job.entries()) == seen:
                 return
             continue
-        time.sleep(_PACE_S)
+        time.sleep(_FOLLOWED_PACE_S if followed else _PACE_S)
 
 
 def cancel(job: Job) -> None:
@@ -124,6 +126,10 @@ def cancel(job: Job) -> None:
     """
     folder = job.folder.parent
     pid = worker_pid(folder)
+    if job.state == GOES_ON:
+        raise JobError(
+            f"all steps of job {job.id} are done: raidtui jobs rollback {job.id} ends what goes on"
+        )
     if worker_of(folder) != job.id or pid is None:
         raise JobError(f"job {job.id} is not running; it is {job.state}")
     try:

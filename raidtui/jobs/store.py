@@ -22,13 +22,14 @@ import msgspec
 
 from raidtui.jobs.files import PRIVATE_MODE, check_folder, own_folder, sync_folder, write_synced
 from raidtui.jobs.journal import journal_path, who
+from raidtui.jobs.words import GOES_ON
 from raidtui.model.plan import Plan
 
 SCHEMA = 1
 # Of a step's entries, with what the tools print, most take a tenth of that.
 _ROOM_BYTES, _STEP_BYTES = 32 << 10, 8 << 10
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-_FINAL = ("done", "failed", "cancelled", "rolled back", "stuck")
+_FINAL = ("done", "failed", "cancelled", "rolled back", "stuck", GOES_ON)
 _STEPS = ("step", "of")
 _MOST_STEPS = 1 << 20
 _END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
@@ -230,15 +231,42 @@ class Job:
             found += (entry for line in text.split("\n") if (entry := _entry(line)) is not None)
         return found
 
+    @contextlib.contextmanager
+    def following(self) -> Iterator[None]:
+        """Be the one who follows what goes on in the kernel; the lock of all jobs is not needed for that.
+
+        Raises:
+            OSError: the file cannot be opened.
+        """
+        descriptor = os.open(self.folder / "follower", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH)  # one may begin before another one has seen it
+            yield
+        finally:
+            os.close(descriptor)
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether somebody follows what goes on in the kernel."""
+        with contextlib.suppress(OSError):
+            descriptor = os.open(self.folder / "follower", os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return True
+            finally:
+                os.close(descriptor)
+        return False
+
     @property
     def state(self) -> str:
-        """made, running, interrupted, or its end: done, failed, cancelled, rolled back, stuck, not begun."""
+        """made, running, interrupted, goes on (md copies), or how it ended; docs/plans.md lists them."""
         entries = self.entries()
         last = next((each["event"] for each in reversed(entries) if each.get("event") in _FINAL), None)
         began = max((i for i, each in enumerate(entries) if each.get("event") in {"work", "made"}), default=0)
         ended = max((i for i, each in enumerate(entries) if each.get("event") in _FINAL), default=-1)
         if last is not None and ended > began:
-            return str(last)
+            return "interrupted" if last == GOES_ON and not self.is_followed else str(last)
         if worker_of(self.folder.parent) == self.id:
             return "running"
         if any(each.get("event") == "work" for each in entries):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+GOES_ON = "goes on"
+"""The steps are done, what they have begun in the kernel is not: the worker follows it, without the lock."""
 FINAL = frozenset({"done", "failed", "cancelled", "rolled back", "stuck", "not begun"})
 
 
@@ -27,6 +29,8 @@ def entry_words(entry: Mapping[str, Any]) -> str:
         return f"     written: {entry.get('text', '')}"
     if event == "output":
         return "\n".join(f"     | {line}" for line in str(entry.get("text", "")).rstrip("\n").split("\n"))
+    if event == GOES_ON:
+        return f"goes on: {entry.get('reason', '')}"
     if event in FINAL:
         return f"{event}" + (f": {entry['reason']}" if entry.get("reason") else "")
     return ""

@@ -21,7 +21,13 @@ from raidtui.jobs.blackbox import save_black_box
 from raidtui.jobs.changed import Record, done_by_job, keeps_values, record_path
 from raidtui.jobs.steps import do_step, first_trouble, holds, reads_so
 from raidtui.jobs.store import BusyError, Job, JobError, only_worker
-from raidtui.model.plan import Harm, Plan, Step
+from raidtui.jobs.words import GOES_ON
+from raidtui.model.plan import Harm, Kind, Plan, Step
+
+_END_S, _END_PACE_S = 2.0, 0.05
+"""How long a job waits for what may be over at once, before it says that it goes on."""
+_FOLLOW_PACE_S = 1.0
+_LOST_S = 5.0
 
 
 class Measure(Protocol):
@@ -62,16 +68,23 @@ class Worker:
         Raises:
             JobError: another job is running, or the plan cannot be read.
         """
-        with only_worker(self._job.folder.parent, self._job.id):
-            self._listen()
-            plan = self._job.plan
-            self._job.keep_room()
-            self._job.note(event="work", pid=os.getpid())
-            state, reason = self._measured(plan)
-            if state == "failed" and plan.rolls_back:
-                self._job.note(event="going back", reason=reason)
-                return self._back(plan, reason)
-            return self._end(state, reason=reason)
+        with contextlib.ExitStack() as followed:
+            with only_worker(self._job.folder.parent, self._job.id):
+                self._listen()
+                plan = self._job.plan
+                self._job.keep_room()
+                self._job.note(event="work", pid=os.getpid())
+                state, reason = self._measured(plan)
+                if state == "failed" and plan.rolls_back:
+                    self._job.note(event="going back", reason=reason)
+                    return self._back(plan, reason)
+                if state != "done" or self._has_ended(plan, _END_S):
+                    return self._end(state, reason=reason)
+                if reason := first_trouble(self._root, plan.lasts):
+                    return self._end("failed", reason=_not_ended(plan, reason))
+                followed.enter_context(self._job.following())
+                self._end(GOES_ON, reason=f"{plan.goes_on}; that takes its time, and other jobs can run")
+            return self._follow(plan)
 
     def roll_back(self) -> str:
         """Undo what was done, last first; return the state it ends in.
@@ -83,9 +96,56 @@ class Worker:
             self._listen()
             self._job.refuse_back()
             plan = self._job.plan
+            self._refuse_late(plan)
             self._job.keep_room()
             self._job.note(event="work", pid=os.getpid(), back=True)
             return self._back(plan, "asked for")
+
+    def _refuse_late(self, plan: Plan) -> None:
+        """Refuse to take back what goes on in the kernel where that cannot be now: no step is tried in vain.
+
+        Raises:
+            JobError: the array does not run, or the copy is whole.
+        """
+        done, begun = self._job.done_steps()
+        number = max((each for each in done | begun if plan.steps[each].undo), default=None)
+        if not plan.ends or number is None:
+            return
+        same = tuple(fact for fact in plan.lasts if fact.kind is Kind.ARRAY)
+        undo = plan.steps[number].undo[0]
+        is_back = bool(undo.proves) and holds(self._root, undo.proves)
+        reason = first_trouble(self._root, same) or ("" if is_back else first_trouble(self._root, undo.needs))
+        if reason:
+            raise JobError(f"job {self._job.id} cannot be rolled back now: {reason}")
+
+    def _has_ended(self, plan: Plan, patience_s: float = 0.0) -> bool:
+        """Whether what the steps have begun in the kernel has come to its end."""
+        end_s = time.monotonic() + patience_s
+        while not holds(self._root, plan.ends):
+            if time.monotonic() >= end_s:
+                return False
+            time.sleep(_END_PACE_S)
+        return True
+
+    def _follow(self, plan: Plan) -> str:
+        """Wait for the end of what goes on, and note it; leave that to whoever works on the job again."""
+        mine = self._works()
+        lost_since_s: float | None = None
+        while not self._cancelled:
+            ended, reason = self._has_ended(plan), first_trouble(self._root, plan.lasts)
+            if self._works() != mine:
+                return GOES_ON
+            if ended:
+                return self._end("done")
+            # An array that is stopped and started again goes on with it.
+            lost_since_s = (lost_since_s or time.monotonic()) if reason else None
+            if lost_since_s is not None and time.monotonic() - lost_since_s >= _LOST_S:
+                return self._end("failed", reason=_not_ended(plan, reason))
+            time.sleep(_FOLLOW_PACE_S)
+        return GOES_ON
+
+    def _works(self) -> int:
+        return sum(entry.get("event") == "work" for entry in self._job.entries())
 
     def _measured(self, plan: Plan) -> tuple[str, str]:
         """Go forward; what a plan that writes to disks has cost them is noted."""
@@ -203,6 +263,10 @@ class Worker:
     def _cancel(self, number: int, frame: FrameType | None) -> None:
         del number, frame
         self._cancelled = True
+
+
+def _not_ended(plan: Plan, reason: str) -> str:
+    return f"{plan.goes_on}, and that has not come to its end: {reason}"
 
 
 def _make_room(job: Job) -> str:

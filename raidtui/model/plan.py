@@ -34,6 +34,7 @@ class Kind(StrEnum):
     NAME = "name"  # the array with this UUID has this name in its superblock
     STATE = "state"  # the array (kernel name) has one of these in md/array_state (a|b)
     CHUNK = "chunk"  # the array (kernel name) has chunks of so many KiB, or is being reshaped to them
+    RESHAPED = "reshaped"  # no reshape of the array (kernel name) is under way, nor waits half done
     BITMAP = "bitmap"  # the array (kernel name) has a bitmap: none or internal
     SERVES = "serves"  # "md127/sda" is in sync, and the device that is to take its place is not yet
     LOOSE = "loose"  # "md127/sda" has no slot, or is no member; and the array is not frozen
@@ -121,6 +122,9 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         rolls_back: whether a failure in the middle undoes what was done, by itself.
         devices: kernel names of all devices touched; their superblocks are saved before.
         arrays: kernel names of all arrays touched.
+        goes_on: what md does by itself after the last step, a clause: "md copies sda to sde".
+        ends: what holds when that has come to its end; the job is done then, not before.
+        lasts: what holds as long as it can come to its end.
     """
 
     title: str
@@ -135,6 +139,9 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     rolls_back: bool = False
     devices: tuple[str, ...] = ()
     arrays: tuple[str, ...] = ()
+    goes_on: str = ""
+    ends: tuple[Fact, ...] = ()
+    lasts: tuple[Fact, ...] = ()
 
 
 Code = Literal[

@@ -17,7 +17,7 @@ from raidtui.host.block import DiskReader
 from raidtui.host.root import Root
 from raidtui.jobs.spawn import begin_job, cancel, follow, start_worker
 from raidtui.jobs.store import BusyError, Job, JobError, all_jobs, find_job, jobs_folder, load_plan
-from raidtui.jobs.words import FINAL, entry_words
+from raidtui.jobs.words import FINAL, GOES_ON, entry_words
 from raidtui.jobs.worker import Measure, work_on
 from raidtui.model.plan import Harm, Plan
 from raidtui.model.text import visible
@@ -117,6 +117,8 @@ def _again(job: Job, *, back: bool) -> int:
         raise JobError(f"job {job.id} is running: raidtui jobs attach {job.id}")
     if back:
         job.refuse_back()
+    elif state == GOES_ON:
+        raise JobError(f"job {job.id} goes on by itself: raidtui jobs attach {job.id}")
     elif state == "not begun":
         raise JobError(f"job {job.id} was not begun, because another job was running: apply its plan again")
     elif state not in {"made", "interrupted", "cancelled", "failed", "stuck"}:

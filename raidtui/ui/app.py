@@ -169,7 +169,8 @@ class RaidApp(OrderlyApp):
         found = await self.pulse.aside(desk.unfinished) if self.pulse is not None else ()
         if found:
             _, state, title = found[-1]
-            words = {"running": "is running", "stuck": "is stuck"}.get(state, "was interrupted")
+            said = {"running": "is running", "goes on": "goes on", "stuck": "is stuck"}
+            words = said.get(state, "was interrupted")
             self._say(f"{title} {words}; J shows it")
 
     def _say(self, text: str) -> None:

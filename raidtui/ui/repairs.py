@@ -38,6 +38,7 @@ from raidtui.ui.surveying import Surveying, surveying
 if TYPE_CHECKING:
     from raidtui.ui.app import RaidApp
 
+GOING = "goes on; J shows it"
 Made = Plan | Refusal | None
 """None: nothing is wanted any more."""
 Tried = Callable[[str, tuple[str, ...]], Plan | Refusal]
@@ -150,7 +151,7 @@ class Repairs:
             order = await app.push_screen_wait(view)
             pulse.look()
             if order is None:
-                app.main.say(f"{title}: {view.state or 'goes on; J shows it'}", "plain")
+                app.main.say(f"{title}: {GOING if view.state in {'', 'goes on'} else view.state}", "plain")
                 return
             try:
                 begun_after = await pulse.aside(partial(_give, order, job_id))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
@@ -30,6 +32,16 @@ USED = device("sdz", EXT4, size_bytes=BIG)
 def was(array: ArraySpec) -> Device:
     """A device that was a member of an array."""
     return device("sdz", RAID, size_bytes=BIG, superblock=former(array.array_uuid, f"nas:{array.label}"))
+
+
+def goes_on(array: ArraySpec, words: str) -> dict[str, Any]:
+    """What is said of the copy to sdz, which md makes after the last step."""
+    same_array, member = fact(Kind.ARRAY, array.name, array.array_uuid), f"{array.name}/sdz"
+    return {
+        "goes_on": words,
+        "ends": (same_array, fact(Kind.MEMBER, member, "in_sync")),
+        "lasts": (same_array, fact(Kind.MEMBER, member, "spare|in_sync")),
+    }
 
 
 def wipes(found: Device) -> tuple[Step, ...]:
@@ -136,6 +148,7 @@ def test_re_add() -> None:
         notes=("Only what was written since it left is copied: the bitmap knows.", WHICH),
         devices=("sdz",),
         arrays=("md127",),
+        **goes_on(array, "md recovers sdz"),
     )
 
 
@@ -166,6 +179,7 @@ def test_add(array: ArraySpec, option: str, note: str) -> None:
         notes=(note, WHICH),
         devices=("sdz",),
         arrays=(array.name,),
+        **(goes_on(array, "md recovers sdz") if option == "--add" else {}),
     )
 
 
@@ -196,6 +210,7 @@ def test_add_of_a_device_that_is_not_empty(found: Device, loss: str) -> None:
         notes=(WRITTEN, WHICH),
         devices=("sdz",),
         arrays=("md127",),
+        **goes_on(DEGRADED, "md recovers sdz"),
     )
 
 
@@ -224,6 +239,7 @@ REPLACED = Plan(
     rolls_back=True,
     devices=("sda", "sdz"),
     arrays=("md127",),
+    **goes_on(raid10(), "md copies sda to sdz"),
 )
 
 

@@ -53,6 +53,9 @@ def test_grow_chunk() -> None:
         ),
         devices=NAMES,
         arrays=("md127",),
+        goes_on="md moves every block to its new place",
+        ends=(fact(Kind.ARRAY, "md127", UUID), *step.proves, fact(Kind.RESHAPED, "md127")),
+        lasts=(fact(Kind.ARRAY, "md127", UUID), *step.proves),
     )
 
 

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,10 @@ from msgspec.structs import replace
 
 from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
-from raidtui.jobs import blackbox, steps
+from raidtui.jobs import blackbox, steps, worker
 from raidtui.jobs.changed import Record, Write
 from raidtui.jobs.files import write_synced
-from raidtui.jobs.store import Job, JobError, only_worker
+from raidtui.jobs.store import Job, JobError, only_worker, save_plan, worker_of
 from raidtui.jobs.worker import Worker, work_on
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Step
 
@@ -623,6 +624,123 @@ def test_the_first_black_box_is_kept(
         Worker(host, job).roll_back()
     assert Worker(host, job).work() == "done"
     assert (saved, host.state) == (["000"], "111")
+
+
+GOING = replace(
+    PLAN,
+    goes_on="md copies sda to sdb",
+    ends=(reads("/sys/copy", "whole"),),
+    lasts=(reads("/sys/array", "there"),),
+)
+SAID = "md copies sda to sdb"
+
+
+class Pauses:
+    """Stands for the clock that a follower waits by: each pause, the next thing happens.
+
+    Args:
+        job: the job that is worked on; its states are noted.
+        happenings: called one after the other.
+    """
+
+    def __init__(self, job: Job, *happenings: Callable[[], None]) -> None:
+        self.states: list[str] = []
+        self._job, self._left, self._now_s = job, list(happenings), 0.0
+
+    def sleep(self, pause_s: float) -> None:
+        self._now_s += pause_s
+        if pause_s == worker._FOLLOW_PACE_S:
+            self.states.append(self._job.state)
+            if self._left:
+                self._left.pop(0)()
+
+    def monotonic(self) -> float:
+        return self._now_s
+
+
+@pytest.fixture
+def going(tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Job, Pauses]]:
+    """Make a job whose copy goes on when its steps are done."""
+
+    def make(*happenings: Callable[[], None]) -> tuple[Job, Pauses]:
+        host.put("/sys/array", "there\n")
+        job = job_of(tmp_path, GOING)
+        pauses = Pauses(job, *happenings)
+        monkeypatch.setattr(worker, "time", pauses)
+        return job, pauses
+
+    return make
+
+
+Making = Callable[..., tuple[Job, Pauses]]
+
+
+def test_a_job_is_done_when_what_it_has_begun_is(host: Host, going: Making) -> None:
+    """Meanwhile it says that it goes on, and others may work."""
+    free: list[str | None] = []
+
+    def look() -> None:
+        free.append(worker_of(job.folder.parent))
+
+    job, pauses = going(look, lambda: host.put("/sys/copy", "whole\n"))
+    assert Worker(host, job).work() == "done"
+    assert (pauses.states, free, job.state) == (["goes on", "goes on"], [None], "done")
+    assert journal(job)[-2:] == ["goes on", "done"]
+    assert job.entries()[-2]["reason"] == f"{SAID}; that takes its time, and other jobs can run"
+
+
+def test_what_is_over_at_once(host: Host, going: Making) -> None:
+    job, _ = going()
+    host.put("/sys/copy", "whole\n")
+    assert (Worker(host, job).work(), journal(job)[-1], "goes on" in journal(job)) == ("done", "done", False)
+
+
+def test_what_cannot_come_to_its_end(host: Host, going: Making) -> None:
+    """A moment without the array is none; more is told, and resume looks again."""
+    lost, back = partial(host.put, "/sys/array", "gone\n"), partial(host.put, "/sys/array", "there\n")
+    job, pauses = going(lost, back, lost)
+    why = f"{SAID}, and that has not come to its end: /sys/array reads 'gone'"
+    assert (Worker(host, job).work(), reason(job), len(pauses.states)) == ("failed", why, 9)
+    assert (Worker(host, job).work(), reason(job)) == ("failed", why)
+    before = len(host.did)
+    host.put("/sys/copy", "whole\n")
+    assert (Worker(host, job).work(), len(host.did)) == ("done", before)
+
+
+def test_a_follower_that_is_gone(host: Host, going: Making) -> None:
+    """Killed, or asked to end: what it followed goes on in the kernel; the job is found as interrupted."""
+
+    def killed() -> None:
+        raise SystemExit
+
+    job, _ = going(killed)
+    with pytest.raises(SystemExit):
+        Worker(host, job).work()
+    assert (job.state, journal(job)[-1]) == ("interrupted", "goes on")
+    asked: list[Worker] = []
+    job, _ = going(lambda: asked[0]._cancel(15, None))
+    asked.append(Worker(host, job))
+    assert (asked[0].work(), job.state) == ("goes on", "interrupted")
+
+
+def test_a_follower_leaves_the_job_to_the_next_worker(host: Host, going: Making) -> None:
+    def rolled_back() -> None:
+        assert Worker(host, Job(job.folder)).roll_back() == "rolled back"
+        host.put("/sys/copy", "whole\n")
+
+    job, _ = going(rolled_back)
+    assert (Worker(host, job).work(), job.state, host.state) == ("goes on", "rolled back", "000")
+
+
+def test_a_rollback_that_cannot_be_is_not_begun(host: Host, going: Making) -> None:
+    """While the array does not run nothing is tried: the job is not stuck by it."""
+    plan = replace(GOING, lasts=(Fact(kind=Kind.ARRAY, subject="md127", value="x"),))
+    job, _ = going()
+    write_synced(job.folder / "plan.json", save_plan(plan, host="nas", made_s=0))
+    assert Worker(host, job).work() == "failed"
+    assert work_on(host, job.folder, back=True) == 1
+    assert (job.state, host.state, journal(job)[-1]) == ("failed", "111", "not begun")
+    assert reason(job) == f"job {job.id} cannot be rolled back now: md127 is not there"
 
 
 def test_another_worker(tmp_path: Path, host: Host) -> None:

@@ -95,9 +95,11 @@ $end
 
 
 # Tools that are started with an environment of its starter's own making (ctypes, udev, raidtui) get the
-# tunables, where the processor needs them, from a script in their place. Without them printf goes wrong.
+# tunables, where the processor needs them, from a script in their place. Without them printf goes wrong, and
+# libblkid finds signatures that are not there.
 WRAPPERS = Template("""\
-for tool in /sbin/ldconfig /sbin/mdadm; do
+for tool in /sbin/ldconfig /sbin/mdadm /sbin/wipefs /sbin/sfdisk /sbin/blkid /bin/lsblk; do
+    [ -e $$tool ] || continue
     mv $$tool $$tool.bin
     printf '#!/bin/sh\\nGLIBC_TUNABLES=%s exec %s.bin "$$@"\\n' $tunables $$tool >$$tool
     chmod 755 $$tool

@@ -7,7 +7,8 @@ import hashlib
 import os
 from pathlib import Path
 
-from raidtui.jobs.store import Job, PlanFile, save_plan
+from raidtui.jobs.spawn import cancel
+from raidtui.jobs.store import Job, JobError, PlanFile, save_plan, worker_of
 from tests.lab import inside
 from tests.lab.inside import (
     Case,
@@ -26,8 +27,8 @@ from tests.lab.inside import (
 
 __all__ = [
     "Case", "Create", "Data", "Rename", "Replace", "back", "break_mdadm", "checked", "copied", "everywhere",
-    "failing", "full_everywhere", "inside", "job_of", "outlived", "planned", "save", "sh",
-    "small_var", "taken_back", "until", "work",
+    "failing", "filled", "full_everywhere", "inside", "job_of", "outlived", "planned", "save", "sh",
+    "small_var", "stopped_outside", "taken_back", "until", "work",
 ]  # fmt: skip
 
 RENAME = "Rename(Data('raid10', ('ubda', 'ubdb', 'ubdc', 'ubdd')))"
@@ -262,7 +263,58 @@ def copied(disks: tuple[str, ...], new: str) -> dict[str, object]:
     work(job)
     until(lambda: state_of(data.kernel, new) == "in_sync", f"{new} in sync")
     until(lambda: seen(data)[1] == "idle", "the end of the recovery")
+    until(lambda: job.state == "done", "the job's end")
     return {"rollback": back(job), "then": seen(data, new), "data": data.changed()}
+
+
+def stopped_outside(disks: tuple[str, ...], new: str) -> list[object]:
+    """A replace whose array is stopped by somebody else, and started again: what its job says."""
+    sh("mdadm --stop --scan 2>/dev/null; udevadm settle")
+    data = Data("raid10", disks, size_mib=20)
+    speed(100)
+    job = job_of(planned("replace", data.name, disks[0], "--with", new))
+    work(job)
+    found: list[object] = [(job.state, inside.last_reason(job)), lets_others(job)]
+    sh(f"mdadm --stop /dev/{data.kernel}; udevadm settle")
+    until(lambda: job.state == "failed", "the job has seen it")
+    found += [inside.last_reason(job), back(job)[:2], inside.last_reason(job).partition(": ")[2]]
+    found.append((work(job), job.state))
+    speed(500_000)
+    sh(f"mdadm --assemble /dev/md/127 {' '.join(f'/dev/{name}' for name in (*disks, new))}; udevadm settle")
+    sh("mdadm --readwrite /dev/md/127")  # nothing is copied before the first write
+    found.append(work(job))
+    until(lambda: job.state == "done", "the copy's end")
+    until(lambda: seen(data)[1] == "idle", "the end of the recovery")
+    return [*found, seen(data, new), data.changed()]
+
+
+def lets_others(job: Job) -> tuple[bool, bool]:
+    """Whether another job could begin while this one goes on, and whether this one can be cancelled."""
+    try:
+        cancel(job)
+    except JobError:
+        return worker_of(job.folder.parent) is None, False
+    return worker_of(job.folder.parent) is None, True
+
+
+def filled(verb: str, disks: tuple[str, ...]) -> list[object]:
+    """A member added, or a chunk grown: the job goes on as long as the kernel does, and no longer."""
+    sh("mdadm --stop --scan 2>/dev/null; udevadm settle")
+    level, given = ("raid1", disks[:2]) if verb == "add" else ("raid5", disks[:3])
+    data = Data(level, given, size_mib=20)
+    if verb == "add":
+        sh(f"mdadm /dev/md/127 --fail /dev/{given[1]} --remove /dev/{given[1]} && udevadm settle")
+        clear(given[1])
+    speed(100)
+    words = ("add", "127", given[1]) if verb == "add" else ("grow-chunk", "127", "32")
+    job = job_of(planned(*words))
+    work(job)
+    md = _BLOCK / data.kernel / "md"
+    found: list[object] = [job.state, inside.last_reason(job), (md / "sync_action").read_text().strip()]
+    speed(500_000)
+    until(lambda: job.state != "goes on", "the job's end")
+    found += [job.state, (md / "degraded").read_text().strip(), (md / "reshape_position").read_text().strip()]
+    return [*found, data.changed()]
 
 
 def checked(disks: tuple[str, ...]) -> tuple[object, ...]:

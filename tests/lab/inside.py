@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Protocol
 
 import raidtui.host.dir_root
+import raidtui.jobs.worker
 from raidtui.cli import run
 from raidtui.host.opening import open_root
 from raidtui.host.tools import ToolOutput, run_tool, tool_path
@@ -99,17 +100,35 @@ def job_of(file: PlanFile) -> Job:
 
 
 def work(job: Job, fault: Callable[[], None] | None = None, *, back: bool = False) -> int:
-    """Have a child work on a job; return its exit status, negative where a signal ended it."""
+    """Have a child work on a job; return its exit status, negative where a signal ended it.
+
+    One that follows what goes on in the kernel is left to that: 0.
+    """
     pid = os.fork()
     if pid == 0:
         status = 70
         try:
+            raidtui.jobs.worker._END_S = 0.0  # what goes on here takes long
             if fault is not None:
                 fault()
             status = work_on(open_root("/"), job.folder, back=back)
         finally:
             os._exit(status)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    while True:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        if not back and job.state == "goes on":
+            return 0
+        time.sleep(0.02)
+
+
+def settle(case: Case, job: Job) -> None:
+    """Wait for the end of what a job has begun; one whose follower was killed is resumed."""
+    case.settle()
+    until(lambda: job.state != "goes on", "the job's end")
+    if job.state == "interrupted":
+        work(job)
 
 
 def killed_at_entry(number: int) -> None:
@@ -228,7 +247,7 @@ def everywhere(case: Case, fault: Fault, order: str) -> list[Row]:
         status = work(job, lambda number=number: fault(number))  # type: ignore[misc]
         until(lambda: sh("pgrep mdadm || true") == "", "the end of the tool that went on")
         if status != -signal.SIGKILL:  # all places were tried
-            case.settle()
+            settle(case, job)
             return [*rows, ("at the end", job.state, status, case.wrong(done=True))]
         rows.append((number, job.state, *_again(case, job, back=order == "rollback")))
     return rows
@@ -242,11 +261,11 @@ def _again(case: Case, job: Job, *, back: bool) -> Row:
         except JobError:
             return 0, "nothing done", case.wrong(done=False)
     status, ended = work(job, back=back), job.state
-    if ended != ("rolled back" if back else "done"):
+    if ended not in ({"rolled back"} if back else {"done", "goes on"}):
         return status, ended, last_reason(job)
     if not back:
-        case.settle()
-    return status, ended, case.wrong(done=not back)
+        settle(case, job)
+    return status, job.state, case.wrong(done=not back)
 
 
 def failing(case: Case, *, after: bool, back: bool = False, reads: bool = False) -> list[Row]:
@@ -270,7 +289,7 @@ def failing(case: Case, *, after: bool, back: bool = False, reads: bool = False)
         work(job)
         if not (FAULT / "hit").exists():
             (FAULT / "left").unlink()
-            case.settle()
+            settle(case, job)
             return [*rows, ("at the end", job.state, case.wrong(done=True))]
         call = shlex.split((FAULT / "hit").read_text())[0]
         state, reason = job.state, last_reason(job)
@@ -278,8 +297,9 @@ def failing(case: Case, *, after: bool, back: bool = False, reads: bool = False)
         if state == "failed":
             rows.append((call, state, said, *_again(case, job, back=back)))
         else:
-            if state == "done":
-                case.settle()
+            if state in {"done", "goes on"}:
+                settle(case, job)
+                state = job.state
             rows.append((call, state, said, reason if state == "stuck" else case.wrong(done=state == "done")))
     return rows
 
@@ -297,8 +317,9 @@ def full_everywhere(case: Case, fault: Fault, numbers: Iterable[int] = range(1, 
         if state in {"made", "failed", "interrupted"}:
             rows.append((number, state, reason, *_again(case, job, back=number % 2 == 0)))
             continue
-        if state == "done":
-            case.settle()
+        if state in {"done", "goes on"}:
+            settle(case, job)
+            state, reason = job.state, last_reason(job)
         rows.append((number, state, reason, case.wrong(done=state == "done")))
         if not hit:
             return rows
@@ -319,7 +340,7 @@ def outlived(case: Case, signal_number: int, numbers: Iterable[int] = range(1, 1
         until(lambda count=count: len(all_jobs()) > count, "the job")  # type: ignore[misc]
         job = all_jobs()[-1]
         until(lambda job=job: job.state not in {"made", "running"}, "the job's end")  # type: ignore[misc]
-        case.settle()
+        settle(case, job)
         rows.append((number, status, job.state, case.wrong(done=True)))
     return rows
 

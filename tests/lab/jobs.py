@@ -88,7 +88,7 @@ def results(guest: Guest, case: str, *calls: str) -> list[Any]:
     script = f"import json\nfrom tests.lab.cases import *\ncase = {case}\n"
     script += "\n".join(f"print(json.dumps({call}))" for call in calls)
     done = guest.run(script, interpreter="python", timeout=300)
-    assert done.status == 0, done.output
+    assert done.status == 0, f"it ended with status {done.status}:\n{done.output}"
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

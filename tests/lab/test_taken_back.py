@@ -1,5 +1,7 @@
 """What goes on in the kernel after a job, taken back: a copy that is not whole, one that is, a check."""
 
+import pytest
+
 from tests.lab.arrays import disk_names
 from tests.lab.guest import Guest
 from tests.lab.jobs import bystander, checksum, results
@@ -35,10 +37,44 @@ def test_a_copy_that_is_whole(guest: Guest) -> None:
     whole = f"the copy is whole: {disks[4]} serves in place of {disks[0]}"
     then = {**dict.fromkeys(disks[1:5], "in_sync"), disks[0]: "faulty"}
     assert found == {
-        "rollback": [1, "stuck", f"asked for; step 2 cannot be undone: {whole}"],
+        "rollback": [1, "done", found["rollback"][2]],
         "then": [then, "idle"],
         "data": "",
     }
+    assert found["rollback"][2].endswith(f" cannot be rolled back now: {whole}")
+
+
+def test_an_array_that_is_stopped_in_the_middle_of_a_copy(guest: Guest) -> None:
+    """Its job is not done, and its rollback not stuck; with the array, the copy and the job go on."""
+    disks = disk_names(guest)
+    [found] = results(guest, "None", f"stopped_outside({disks[:4]!r}, {disks[4]!r})")
+    copies = f"md copies {disks[0]} to {disks[4]}"
+    gone = f"{copies}, and that has not come to its end: md127 is not there"
+    assert found == [
+        ["goes on", f"{copies}; that takes its time, and other jobs can run"],
+        [True, False],
+        gone,
+        [1, "failed"],
+        "md127 is not there",
+        [1, "failed"],
+        0,
+        [{**dict.fromkeys(disks[1:5], "in_sync"), disks[0]: "faulty"}, "idle"],
+        "",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verb", "goes_on", "action"),
+    [
+        ("add", "md recovers {0}", "recover"),
+        ("grow-chunk", "md moves every block to its new place", "reshape"),
+    ],
+)
+def test_a_job_ends_with_what_it_has_begun(guest: Guest, verb: str, goes_on: str, action: str) -> None:
+    disks = disk_names(guest)
+    [found] = results(guest, "None", f"filled({verb!r}, {disks[:4]!r})")
+    reason = f"{goes_on.format(disks[1])}; that takes its time, and other jobs can run"
+    assert found == ["goes on", reason, action, "done", "0", "none", ""]
 
 
 def test_a_check(guest: Guest) -> None:

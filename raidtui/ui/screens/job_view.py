@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from textual.binding import Binding, BindingType
 
 from raidtui.desk import JobNews
-from raidtui.jobs.words import entry_words
+from raidtui.jobs.words import GOES_ON, entry_words
 from raidtui.model.brief import Line
 from raidtui.model.text import visible
 from raidtui.ui.screens.frame import FrameScreen, wrapped
@@ -46,15 +46,15 @@ class JobView(FrameScreen[str]):
         self.set_interval(_PACE_S, self._look)
 
     async def _look(self) -> None:
-        if self.state:
+        if self.state not in {"", GOES_ON}:
             return
         news = await self._ask(self.job_id, self._seen)
         self._seen += len(news.entries)
         for entry in news.entries:
             self._take(entry)
         self._waits = 0 if news.entries else self._waits + 1
-        self.state = news.state or ("interrupted" if self._is_lost else "")
-        if news.entries or self.state:
+        before, self.state = self.state, news.state or ("interrupted" if self._is_lost else "")
+        if news.entries or self.state != before:
             self._draw()
 
     @property
@@ -73,6 +73,8 @@ class JobView(FrameScreen[str]):
         self._body.scroll_end(animate=False)
         if not self.state:
             self.show_foot(("x", "cancel after this step"), ("Esc", "leave; the job goes on"))
+        elif self.state == GOES_ON:
+            self.show_foot(("b", "roll back"), ("Esc", "leave; it goes on"))
         elif self.state in {"done", "rolled back", "not begun"}:
             self.show_foot(("Esc", "back"))
         else:
@@ -82,5 +84,7 @@ class JobView(FrameScreen[str]):
     def action_order(self, order: str) -> None:
         """Give an order, where it makes sense now."""
         running = not self.state
+        if self.state == GOES_ON and order != "rollback":
+            return
         if (order == "cancel") == running and self.state not in {"done", "rolled back", "not begun"}:
             self.dismiss(order)

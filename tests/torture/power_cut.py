@@ -1,0 +1,73 @@
+"""A job of each kind, the power cut at a random moment; after the next boot nothing is lost, and it goes on.
+
+What had not reached a disk is gone with the memory of the guest. Then the data and the black box are whole,
+and the job is found as what it was, and can be gone on with or taken back.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from pathlib import Path
+
+from tests.lab.deadline import wait_until
+from tests.lab.guest import Program
+from tests.lab.power import PowerGuest
+from tests.lab.power_inside import KINDS
+
+_GUESTS: list[PowerGuest] = []
+_JOB_S = 120.0
+
+
+def open_up() -> None:
+    """Switch the guest on."""
+    guest = PowerGuest.furnished()
+    _GUESTS.append(guest)
+    guest.switch_on()
+
+
+def close_down() -> None:
+    """Remove the guest."""
+    for guest in _GUESTS:
+        guest.shutdown()
+    _GUESTS.clear()
+
+
+def round_of(seed: int) -> None:
+    """One job, one cut, one boot.
+
+    Raises:
+        AssertionError: something was lost, or cannot be gone on with; what, is in the error.
+    """
+    kind = KINDS[seed % len(KINDS)]
+    cut_in(kind, random.Random(seed).randrange(1 << 30))  # noqa: S311
+
+
+def cut_in(kind: str, seed: int) -> None:
+    """Carry out a job of a kind, cut the power in the middle, look at what is left after the boot."""
+    (guest,) = _GUESTS
+    guest.reset()
+    share = guest.folder / "share"
+    program = guest.spawn(words("go", kind, seed), timeout=None)
+    wait_until(lambda: asked(share, program), _JOB_S, f"the cut of {kind} {seed}")
+    guest.cut()
+    guest.switch_on()
+    found = guest.run(words("look", kind, seed), timeout=_JOB_S)
+    assert found.status == 0, f"{kind} {seed}: {found.output}"
+    wrong = json.loads(found.stdout)
+    assert wrong == [], f"{kind} {seed}: {'; '.join(wrong)}"
+
+
+def asked(share: Path, program: Program) -> bool:
+    """Whether the guest has asked for the cut."""
+    if (share / "cut").exists():
+        return True
+    if program.status is not None:
+        raise AssertionError(f"the job could not be begun: {program.wait(1).output}")
+    return False
+
+
+def words(order: str, kind: str, seed: int) -> str:
+    """How it is started in the guest."""
+    return f"exec {sys.executable} -m tests.lab.power_inside {order} {kind} {seed}"
