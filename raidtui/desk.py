@@ -188,7 +188,7 @@ class JobLine(Struct, frozen=True, kw_only=True):
     @property
     def ended(self) -> bool:
         """Whether nothing is left to do about it."""
-        return self.state not in {"running", "interrupted", "stuck"}
+        return self.state not in {"running", "interrupted", "stuck", GOES_ON}
 
 
 def recent() -> tuple[JobLine, ...]:

@@ -96,7 +96,7 @@ def play_on(guest: Guest, seed: int, *, bursts: int = BURSTS) -> None:
     Raises:
         AssertionError: the console ended by a defect, or answers no more; what was played is in it.
     """
-    dice = random.Random(seed)  # noqa: S311
+    dice = random.Random(seed)
     guest.reset()
     disks = guest.disks
     make_array(guest, "data", 10, disks[:4], layout="n2", chunk=64)

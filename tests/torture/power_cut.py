@@ -41,7 +41,7 @@ def round_of(seed: int) -> None:
         AssertionError: something was lost, or cannot be gone on with; what, is in the error.
     """
     kind = KINDS[seed % len(KINDS)]
-    cut_in(kind, random.Random(seed).randrange(1 << 30))  # noqa: S311
+    cut_in(kind, random.Random(seed).randrange(1 << 30))
 
 
 def cut_in(kind: str, seed: int) -> None:
