@@ -20,6 +20,9 @@ class Runs:
         self._root = root
         self._uuids = running
         self._unknown = any(array.uuid is None for array in arrays)
+        self._nameless = any(
+            not array.active and array.label is None and not array.is_container for array in arrays
+        )
         self._paths: dict[str, Array] = {}
         self._names: set[str] = set()
         for array in arrays:
@@ -38,7 +41,7 @@ class Runs:
             return True
         if named.full_name.rpartition(":")[2] in self._names:
             return True
-        if self._at(named.path) is not None:
+        if self._at(named.path) is not None or self._nameless:
             return True
         # A link that udev made leads somewhere; a node of the kernel's own name may be left over.
         return re.fullmatch(r"/dev/md[0-9]+", named.path) is None and self._root.is_there(named.path)

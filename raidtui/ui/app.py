@@ -365,7 +365,8 @@ class RaidApp(OrderlyApp):
 
     async def action_demo(self) -> None:
         """Open the demo host; only where there is no array that it would hide."""
-        if self.report is not None and self.report.snapshot.arrays:
+        snapshot = self.report.snapshot if self.report is not None else None
+        if snapshot is not None and (snapshot.arrays or snapshot.absent):
             self.main.say("the demo opens only where there is no array: raidtui --demo")
             return
         from raidtui.demo.host import demo_root  # noqa: PLC0415

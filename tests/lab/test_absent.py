@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.lab.guest import Guest
+from tests.lab.watching import watch
 
 RAIDTUI = f"{sys.executable} -m raidtui"
 LIMITS = "/proc/sys/dev/raid"
@@ -47,43 +48,6 @@ def status(guest: Guest, exit_status: int, before: str = "true", user: str = "")
     assert found.status == exit_status, found.output
     report: dict[str, Any] = json.loads(found.stdout)
     return report
-
-
-WATCH = """\
-import subprocess, sys, time
-from raidtui.console import Console
-from raidtui.host.dir_root import DirRoot
-from raidtui.status.sentences import event_line
-from raidtui.ui.present.rows import counts_of
-
-def until(true, what):
-    give_up = time.monotonic() + 20
-    while not true():
-        assert time.monotonic() < give_up, what
-        show(console.refresh())
-
-def show(report):
-    global last
-    last = report
-    for event in report.new_events:
-        print(event.subject + ": " + event.text)
-
-def sh(script):
-    subprocess.run(script, shell=True, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-def absent():
-    return [each.absence.value for each in last.snapshot.absent]
-
-console = Console(DirRoot())
-show(console.refresh())
-"""
-
-
-def watch(guest: Guest, script: str) -> list[str]:
-    """Watch the host with a console while the script acts; returns what it printed."""
-    done = guest.run(WATCH + script, interpreter="python", timeout=60)
-    assert done.status == 0, done.output
-    return done.stdout.splitlines()
 
 
 def test_an_array_whose_member_is_pulled_in_its_first_recovery(

@@ -14,7 +14,7 @@ from raidtui.monitor.events import diff
 from raidtui.monitor.health import exit_status, health_of_absent, judge
 from raidtui.monitor.sampler import Sampler
 from tests.members import OTHER, THREE, UUID, examined, member, slot, udev
-from tests.trees import Stage, host_tree, raid1, raid5
+from tests.trees import Stage, host_tree, inactive, raid1, raid5
 
 CONF = "/etc/mdadm/mdadm.conf"
 
@@ -159,6 +159,12 @@ def test_what_runs_is_not_missed(line: str) -> None:
     assert Sampler(root, absent=True).sample().absent == ()
     root.put("/etc/fstab", "/dev/md1262 / ext4\n")
     assert len(Sampler(root, absent=True).sample().absent) == 1
+
+
+def test_an_inactive_array_without_a_name_may_be_the_one_that_is_named() -> None:
+    root = host_tree(inactive(raid5(label=""))).root()
+    root.put("/etc/fstab", "/dev/md/media /srv ext4 defaults\n")
+    assert Sampler(root, absent=True).sample().absent == ()
 
 
 # -- while it is watched

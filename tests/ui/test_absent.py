@@ -33,7 +33,11 @@ async def test_an_array_that_is_not_started() -> None:
         await pilot.press("up")
         assert "not started: 2 of 3 members" in lines_of(pilot, "#array-head")
         body = lines_of(pilot, "#array-body")
-        assert "sda" in body
+        assert [line.split()[:2] for line in body.split("\n")[1:4]] == [
+            ["0", "sda"],
+            ["2", "sdc"],
+            ["1", "–"],
+        ]
         assert "is not started: 2 of 3 members present (sda, sdc)" in body
         assert "find the missing members" in body
         assert not main_of(pilot).arrays.low.display

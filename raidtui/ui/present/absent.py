@@ -54,6 +54,11 @@ def _members(absent: AbsentArray, width: int) -> Iterator[Line]:
         text = f"  {slot:<2} {'':<4}  {fit(visible(member.name), 11)} {fit(serial, 15)} "
         words, role = _found(absent, member)
         yield [(text, "plain"), (fit(words, width - len(text)), role)]
+    slots = {member.slot for member in absent.members if member.slot is not None}
+    for empty in range(absent.raid_disks or 0) if slots else ():
+        if empty not in slots:
+            text = f"  {empty:<2} {'':<4}  {'–':<11} {'':<15} "
+            yield [(text, "plain"), (fit("missing", width - len(text)), "bad")]
 
 
 def _found(absent: AbsentArray, member: AbsentMember) -> tuple[str, str]:
