@@ -25,8 +25,8 @@ def refuse_device(device: Device, survey: Survey, *, former_of: str | None = Non
     """
     name = device.disk.name
     return (
-        survey.refuse_unread(name, *(use.what for use in device.disk.uses if use.kind == "partition"))
-        or refuse_member(name, survey)
+        refuse_member(name, survey)
+        or survey.refuse_unread(name, *(use.what for use in device.disk.uses if use.kind == "partition"))
         or _refuse_use(device, survey)
         or _refuse_unfit(device)
         or _refuse_named(device, survey)

@@ -180,13 +180,17 @@ class Survey(Struct, frozen=True, kw_only=True):
                 )
         return None
 
-    def is_pending(self, name: str) -> bool:
-        """Whether a device, or one of its partitions, is still being read."""
+    def is_pending(self, name: str, refusal: str) -> bool:
+        """Whether a device is refused for nothing but that it, or a partition of it, is still being read.
+
+        Args:
+            name: the device.
+            refusal: why it is refused, the whole sentence; "" where it is not.
+        """
         device = self.devices.get(name)
-        parts = (
-            {use.what for use in device.disk.uses if use.kind == "partition"} if device is not None else ()
-        )
-        return not self.pending.isdisjoint({name, *parts})
+        uses = device.disk.uses if device is not None else ()
+        unread = self.refuse_unread(name, *(use.what for use in uses if use.kind == "partition"))
+        return bool(refusal and self.pending and unread is not None and unread.sentence == refusal)
 
     def no_device(self, name: str) -> Refusal:
         """Return why nothing is known of a device: it is not there, or was not read."""

@@ -314,10 +314,10 @@ def offered_devices(survey: Survey, plan: Tried, spares: list[str] | None = None
             option = Option(key=name, words=words)
             found.append(Offered(option=option, made=doomed, destroys=labels, why=made.why))
         else:
-            option = replace(_option(name, words, made), pending=survey.is_pending(name))
+            option = _option(name, words, made)
+            option = replace(option, pending=survey.is_pending(name, option.refusal))
             found.append(Offered(option=option, made=made))
-    # While they are being read, no row moves away from below the choice.
-    return found if survey.pending else sorted(found, key=lambda each: bool(each.option.refusal))
+    return sorted(found, key=lambda each: bool(each.option.refusal) and not each.option.pending)
 
 
 def _give(order: str, job_id: str) -> int:

@@ -313,7 +313,7 @@ async def test_keys_of_the_wizard_wait_for_what_they_are_about() -> None:
     with slow(disks={name: {} for name in ("sdw", "sdx", "sdy", "sdz")}) as host:
         async with running(host) as pilot:
             wizard = await at(pilot, BuildScreen, "b")
-            burst(pilot, *["down"] * 4, "space", "down", "down", "space", "down", "space", "up")
+            burst(pilot, "space", "down", "down", "space", "down", "space", "up")
             await until(pilot, lambda: "devices read …" in screen_text(pilot))
             assert wizard.draft.devices == ()
             host.answers.set()

@@ -124,12 +124,13 @@ class BuildScreen(PageScreen[Draft]):
             self.release()
 
     def _able(self) -> list[int]:
-        """Return which rows can be chosen; the first one where none can, or it is not known yet."""
+        """Return which rows can be chosen, or may turn out so; the first one where none can."""
         shown: tuple[Pick | Row, ...] = self._picks or self._rows
-        able = [number for number, each in enumerate(shown) if not each.refusal]
-        if self._survey.pending:
-            able = [number for number in able if shown[number].key != EMPTY]
-        return able or [0]
+        return [
+            number
+            for number, each in enumerate(shown)
+            if not each.refusal or self._survey.is_pending(each.key, each.refusal)
+        ] or [0]
 
     def holds(self, key: str) -> bool:
         """Devices that are still being read are waited for, and LVM before one goes on."""
@@ -138,7 +139,8 @@ class BuildScreen(PageScreen[Draft]):
         if not self._picks:
             return True
         if key in {"space", "left", "right", "h", "l"}:
-            return self._survey.is_pending(self._here)
+            here = self._picks[self._at]
+            return self._survey.is_pending(here.key, here.refusal)
         return key == "enter" and not self._ready
 
     def on_mount(self) -> None:

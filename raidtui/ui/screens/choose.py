@@ -132,7 +132,7 @@ class Choice(FrameScreen[str]):
 
 
 def _first(options: tuple[Option, ...]) -> int:
-    return next((number for number, each in enumerate(options) if not each.refusal), 0)
+    return next((number for number, each in enumerate(options) if not each.refusal or each.pending), 0)
 
 
 class Ask(FieldScreen[str]):
