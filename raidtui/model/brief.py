@@ -6,7 +6,7 @@ roles are ``plain``, ``dim``, ``strong``, ``ok``, ``warn``, ``bad`` and ``accent
 
 from __future__ import annotations
 
-from raidtui.model.text import cell_width, fit, visible
+from raidtui.model.text import cell_width, fit, fit_words, visible
 from raidtui.model.units import binary_size, duration, rate_mb_s, short_binary
 
 RANKS = {"bad": 0, "warn": 1, "unknown": 2, "ok": 3}
@@ -108,7 +108,7 @@ def header_line(left: str, middle: Line, right: str, width: int) -> Line:
     """Return the first line: who on the left, the verdicts in the middle, clock and rights on the right."""
     middle_width = sum(len(text) for text, _ in middle)
     left_room = max(0, width - middle_width - len(right) - 5)
-    shown = fit(f" raidtui  {visible(left)}", left_room)
+    shown = fit_words(f" raidtui  {visible(left)}", left_room)
     return [(shown, "strong"), (" ", "plain"), *middle, ("   ", "plain"), (right + " ", "plain")]
 
 

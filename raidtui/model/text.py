@@ -89,7 +89,10 @@ def fit(text: str, width: int) -> str:
 
 
 def fit_words(text: str, width: int) -> str:
-    """Return a sentence in exactly ``width`` cells; one that is too long ends after a whole word."""
+    """Return a sentence in exactly ``width`` cells; one that is too long ends after a whole word.
+
+    A single word is cut, but for a figure: half of it would be another one.
+    """
     if cell_width(text) <= width:
         return fit(text, width)
     kept = ""
@@ -98,7 +101,9 @@ def fit_words(text: str, width: int) -> str:
             if cell_width(text[:number]) > width - 2:
                 break
             kept = text[:number]
-    return fit(f"{kept} …", width) if kept else fit(text, width)
+    if kept:
+        return fit(f"{kept} …", width)
+    return " " * max(0, width) if text.lstrip()[:1].isdigit() else fit(text, width)
 
 
 def fit_figure(text: str, width: int) -> str:

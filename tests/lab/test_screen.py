@@ -5,7 +5,7 @@ import shlex
 import statistics
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -405,6 +405,75 @@ def test_check_and_cancel(guest: Guest) -> None:
         wait_kernel(guest, action, "idle")
         wait_kernel(guest, low, "0")
         terminal.wait_for(shows_row("data", "optimal"))
+
+
+def done(guest: Guest, command: str) -> None:
+    """Run a command that has to work."""
+    result = guest.run(command)
+    assert result.status == 0, result.output
+
+
+def test_a_lowered_limit_is_named_while_nothing_moves(guest: Guest) -> None:
+    """The kernel sleeps until its mean is below the limit again."""
+    slow(guest, 4000)
+    made = make_array(guest, "data", 1, ["ubda", "ubdb"], extra=["--assume-clean"])
+    with open_console(guest) as terminal:
+        terminal.press("c")
+        wait_kernel(guest, md(made, "sync_speed"), r"[1-9]\d{3,}")
+        for attribute in ("sync_speed_min", "sync_speed_max"):
+            done(guest, f"echo 60 >{md(made, attribute)}")
+        terminal.wait_for("held back by: max limit: md waits until its mean speed is below it")
+        terminal.press("c")
+        terminal.wait_for("a check is there already; wait for it, or cancel it (x)")
+        terminal.press("x")
+        wait_kernel(guest, md(made, "sync_action"), "idle")
+
+
+def test_a_reshape_from_outside_says_what_it_comes_to(guest: Guest) -> None:
+    slow(guest, 400)
+    names = disk_names(guest)[:4]
+    made = make_array(guest, "data", 5, names[:3], chunk=64, extra=["--assume-clean"])
+    node = f"/dev/{made.kernel}"
+    done(guest, f"mdadm --quiet {node} --add /dev/{names[3]}")
+    done(guest, f"mdadm --quiet --grow {node} --raid-devices=4 --backup-file=/run/reshape-of-data")
+    with open_console(guest) as terminal:
+        terminal.wait_for("reshape: 3 → 4 devices")
+        text = re.search(r"devices; (\S+ \S+) → (\S+ \S+) when it has ended", terminal.screen())
+        assert text is not None, terminal.screen()
+        before, after = text.groups()
+        assert before in row_of(terminal, "data")
+        fast(guest)
+        wait_kernel(guest, md(made, "sync_action"), "idle", timeout=60)
+        terminal.wait_for(shows_row("data", after, "optimal"))
+
+
+def test_sliders_come_with_the_array_that_has_them(guest: Guest) -> None:
+    """From an array without sliders to one that has them, and back: each line is on the screen once."""
+    names = disk_names(guest)[:4]
+    mirror = make_array(guest, "mirror", 1, names[:2], extra=["--assume-clean"])
+    stripes = make_array(guest, "stripes", 0, names[2:4])
+
+    def whole(made: Made) -> Callable[[str], bool]:
+        has_sliders = made is mirror
+        return lambda text: (
+            f"/dev/{made.kernel} " in text
+            and text.count("├") == 2 * has_sliders
+            and text.count(" slot ") == 1
+            and text.count(" in_sync ") == 2
+        )
+
+    with open_console(guest, cols=80, rows=24) as terminal:
+        keys = {mirror.kernel: "up", stripes.kernel: "down"}
+        if row_number(terminal, "mirror") > row_number(terminal, "stripes"):
+            keys = {mirror.kernel: "down", stripes.kernel: "up"}
+        for made in (stripes, mirror) * 4:
+            terminal.press(keys[made.kernel])
+            terminal.wait_for(whole(made))
+
+
+def row_number(terminal: Terminal, title: str) -> int:
+    """The line of the screen in which an array stands."""
+    return terminal.lines().index(row_of(terminal, title))
 
 
 def test_without_root_all_is_seen_and_nothing_written(guest: Guest) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from raidtui.model.text import cell_width, fit, tail, visible
+from raidtui.model.text import cell_width, fit, fit_figure, fit_words, tail, visible
 
 TRIES = settings(max_examples=200, deadline=None)
 
@@ -125,3 +125,35 @@ def test_fit(text: str, width: int, fitted: str) -> None:
 )
 def test_tail(text: str, width: int, last: str) -> None:
     assert tail(text, width) == last
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "shown"),
+    [
+        ("held back by: max limit", 23, "held back by: max limit"),
+        ("held back by: max limit", 25, "held back by: max limit  "),
+        ("held back by: max limit", 22, "held back by: max …   "),
+        ("about 501 MB/s", 9, "about …  "),
+        ("about 501 MB/s", 12, "about 501 … "),
+        ("a 501 MB/s", 2, "a…"),
+        ("nvme0n1p12", 8, "nvme0n1…"),
+        ("   1234567", 8, "        "),
+        ("1234567 IOPS", 4, "    "),
+        ("x", 0, ""),
+    ],
+)
+def test_fit_words(text: str, width: int, shown: str) -> None:
+    assert fit_words(text, width) == shown
+
+
+@pytest.mark.parametrize(("width", "shown"), [(8, "501 MB/s"), (10, "501 MB/s  "), (7, "       "), (0, "")])
+def test_fit_figure(width: int, shown: str) -> None:
+    assert fit_figure("501 MB/s", width) == shown
+
+
+@given(text=st.text(alphabet="ab 123.,", max_size=30), width=st.integers(0, 30))
+def test_no_half_a_figure(text: str, width: int) -> None:
+    shown = fit_words(text, width)
+    assert cell_width(shown) == width
+    words = set(text.split())
+    assert all(word in words for word in shown.replace("…", " ").split() if word[0].isdigit())

@@ -7,9 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
+from raidtui.config import Config
 from tests.kernel import Kernel
+from tests.specs import ArraySpec, inactive, raid1, raid5, raid10
 from tests.trees import Stage, host_tree
-from tests.ui.staging import WIDE, Paces, in_worker, look, play, staged
+from tests.ui.staging import WIDE, Paces, in_worker, lines_of, look, play, running, staged
 from tests.ui.states import ARRAYS, REST, STATES, WIDE_STATES, resync_life
 
 Shows = Callable[..., None]
@@ -72,3 +74,38 @@ def test_root(shows: Shows) -> None:
 
 def test_capture(shows: Shows) -> None:
     shows(staged(host_tree(*REST).root(source="bug.tar.gz")))
+
+
+# -- what to do about it
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ((inactive(raid5(members=("sdg", "sdh"))),), "→ a shows how it can be started; never create it anew"),
+        ((raid5(failed=("sdh",)),), "→ A adds a disk"),
+        ((raid5(failed=("sdh",), spares=("sdx",)),), "→ a spare is there; its recovery has not started yet"),
+        (
+            (raid1(failed=("sdz",), numbers={"sdz": 5}),),
+            "→ M removes it from the array; then replace the disk",
+        ),
+        ((raid10(frozen=True),), "→ p resumes it"),
+    ],
+)
+async def test_a_remedy_names_the_key_that_does_it(arrays: tuple[ArraySpec, ...], words: str) -> None:
+    async with running(Kernel(*arrays)) as pilot:
+        body = " ".join(lines_of(pilot, "#array-body").split())
+        assert words in body
+        assert "mdadm" not in body
+
+
+async def test_a_remedy_names_the_users_own_key() -> None:
+    config = Config(keys={"arrays.add": "f7"})
+    async with running(Kernel(raid5(failed=("sdh",))), config=config) as pilot:
+        assert "→ F7 adds a disk" in lines_of(pilot, "#array-body")
+
+
+async def test_what_a_reshape_comes_to() -> None:
+    async with running(Kernel(*ARRAYS["reshape"])) as pilot:
+        words = "reshape: 3 → 4 devices; 420 GiB → 630 GiB when it has ended"
+        assert words in lines_of(pilot, "#array-body")

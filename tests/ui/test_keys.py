@@ -412,7 +412,7 @@ async def test_on_a_slider_the_footer_shows_its_keys() -> None:
         at_the_list = lines_of(pilot, "#bottom")
         await press(pilot, "l")
         on_a_slider = lines_of(pilot, "#bottom")
-        for words in ("←→ Step", "⇧←⇧→ Leap", "0-9 MB/s", "s Scope", "g Give back", "Esc Back"):
+        for words in ("←→ Step", "⇧←→ Leap", "0-9 MB/s", "s Scope", "g Give back", "Esc Back"):
             assert words in on_a_slider
         assert "Replace" not in on_a_slider
         await press(pilot, "escape")

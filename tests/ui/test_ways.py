@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.desk import JobNews
+from raidtui.desk import JobLine, JobNews
 from raidtui.host.root import Root
 from raidtui.host.survey import Progress, Scope
 from raidtui.jobs.store import JobError
@@ -29,6 +29,7 @@ from tests.ui.staging import (
     WIDE,
     Paces,
     app_of,
+    in_worker,
     main_of,
     message_of,
     running,
@@ -419,3 +420,51 @@ async def test_the_light_of_a_bay(desk: Desk) -> None:
         assert await done(pilot, "y") == "light of sdb on: done"
     [plan] = desk.begun
     assert [step.argv for step in plan.steps] == [("ledctl", "locate=/dev/sdb")]
+
+
+# -- what was begun before
+
+
+async def test_the_list_of_jobs_has_those_that_ended(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = (
+        JobLine(id="job-2", state="interrupted", title="replace: data: sda → sdb", made_s=1_763_000_000.0),
+        JobLine(id="job-1", state="done", title="stop: media → gone"),
+    )
+    monkeypatch.setattr("raidtui.desk.recent", lambda: jobs)
+    async with console(raid10()) as pilot:
+        await at(pilot, Choice, "J")
+        text = screen_text(pilot)
+        assert text.index("interrupted") < text.index("replace: data") < text.index("stop: media")
+        view = await at(pilot, JobView, "down", "enter")
+        await until(pilot, lambda: view.state == "done")
+        assert "stop: media → gone" in screen_text(pilot)
+        assert await closed(pilot, "escape") == "stop: media → gone: done"
+
+
+async def test_no_job_yet(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raidtui.desk.recent", tuple)
+    async with console(raid10()) as pilot:
+        await pilot.press("J")
+        await until(pilot, lambda: message_of(pilot) == "there was no job yet")
+
+
+async def test_the_array_that_the_wizard_has_made_is_chosen(desk: Desk) -> None:
+    desk.devices = {name: ssd(name) for name in FOUR}
+    new = raid5("md3", "new", uuid="11111111222222223333333344444444")
+    kernel = Kernel(raid10())
+    async with running(kernel) as pilot:
+        await at(pilot, BuildScreen, "b")
+        await pilot.press(*FIRST_FOUR, *["enter"] * 6, *"128", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PlanView))
+        main_of(pilot).arrays.show_report(await in_worker(pilot, lambda: became(pilot, kernel, new)))
+        chosen = main_of(pilot).arrays.array
+        assert chosen is not None
+        assert chosen.title == "new"
+
+
+def became(pilot: Paces, kernel: Kernel, new: Any) -> Any:
+    """Let an array come, and return the report of it."""
+    kernel.change(raid10(), new)
+    pulse = app_of(pilot).pulse
+    assert pulse is not None
+    return pulse.console.refresh()

@@ -12,7 +12,7 @@ from raidtui.bench.svg import short_number
 from raidtui.bench.verdict import spread
 from raidtui.bench.watching import UnderWay
 from raidtui.model.brief import Line
-from raidtui.model.text import cell_width, fit, visible
+from raidtui.model.text import cell_width, fit, fit_words, visible
 from raidtui.model.units import binary_size, counted, duration, three_digits
 from raidtui.ui.present.chart import chart_rows, slices
 
@@ -108,7 +108,7 @@ def _bandwidth(way: UnderWay, width: int) -> Line:
         rate = three_digits((last.read.bytes_s + last.write.bytes_s) / 1e6)
         if last.ios[0] and last.ios[1]:
             mixed = f"read {short_number(last.read.iops)}, write {short_number(last.write.iops)}"
-    return _row("MB/s", rate, fit(mixed, _chart_width(width)), end, chart_role="plain")
+    return _row("MB/s", rate, fit_words(mixed, _chart_width(width)), end, chart_role="plain")
 
 
 def _latency(samples: Sequence[Sample], width: int) -> Line:
@@ -187,6 +187,6 @@ def _cut(spans: Line, width: int) -> Line:
     kept: Line = []
     room = width
     for text, role in spans:
-        kept.append((text if cell_width(text) <= room else fit(text, room), role))
+        kept.append((text if cell_width(text) <= room else fit_words(text, room), role))
         room -= cell_width(kept[-1][0])
     return kept

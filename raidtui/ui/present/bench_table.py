@@ -11,7 +11,7 @@ from raidtui.bench.record import NOT_STEADY
 from raidtui.bench.svg import short_number
 from raidtui.bench.verdict import Spread, Verdict
 from raidtui.model.brief import Line
-from raidtui.model.text import cell_width, fit, visible
+from raidtui.model.text import cell_width, fit_words, visible
 
 WIDE = 100
 _MARK, _GAP, _RUNS, _LEAST_LABEL = 3, 2, 6, 12
@@ -44,7 +44,7 @@ def cut_line(line: Line, width: int) -> Line:
     for text, role in line:
         wide = cell_width(text)
         if wide > room:
-            return [*kept, (fit(text, room), role)] if room > 0 else kept
+            return [*kept, (fit_words(text, room), role)] if room > 0 else kept
         kept.append((text, role))
         room -= wide
     return kept

@@ -146,20 +146,28 @@ def _chart(report: Report, array: Array, width: int, height: int) -> list[Line]:
             (fit_figure(f"  {spread_words(values)}", 22), "plain"),
             (fit(brake if beside else "", room), "warn"),
         ]
-        parts = [] if beside else textwrap.wrap(brake, width - LABEL - 1)
-        return [line, *([(fit(" " * (LABEL + 1) + part, width), "warn")] for part in parts)]
+        return [line, *([] if beside else _below_chart(brake, width))]
     notes = [f"now {now}", spread_words(values), median_words(values), *textwrap.wrap(brake, 21)]
-    return [
+    beside = len(notes) <= height
+    notes = (notes if beside else notes[:3]) + [""] * height
+    lines: list[Line] = [
         [
             (" " * (LABEL + 1), "plain"),
             (row, "accent"),
             (
-                fit("  " + visible(notes[number] if number < len(notes) else ""), width - LABEL - 1 - cells),
+                fit(f"  {notes[number]}", width - LABEL - 1 - cells),
                 "warn" if number >= 3 else "plain",
             ),
         ]
         for number, row in enumerate(rows)
     ]
+    return [*lines, *([] if beside else _below_chart(brake, width))]
+
+
+def _below_chart(words: str, width: int) -> list[Line]:
+    """Return what holds a sync back, where there is no room beside the chart."""
+    parts = textwrap.wrap(words, width - LABEL - 1)
+    return [[(fit(" " * (LABEL + 1) + part, width), "warn")] for part in parts]
 
 
 def unit_lines(array: Array, width: int) -> list[Line]:

@@ -331,6 +331,7 @@ class MainScreen(PaintingScreen):
                 (("much_less", "shift+left"), ("much_more", "shift+right")),
             )
         )
+        leap = leap[:2] + leap[3:] if leap.count("⇧") == 2 and leap[2:3] == "⇧" else leap  # once is enough
         back = shown(self.keymap.get("slider.forget", "escape").split(",")[0])
         offered = {command.id: (command, label, can) for command, label, can in self.arrays.foot()}
         more = [self._item(*offered[command.id]) for command in (SCOPE, GIVE_BACK) if command.id in offered]
