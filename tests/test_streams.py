@@ -73,6 +73,18 @@ def test_closed_streams(host: str, command: str) -> None:
     assert (told.returncode, told.stdout, told.stderr) == (74, b"", b"")
 
 
+@pytest.mark.parametrize("closing", ["<&-", "<&- 2>&-"])
+def test_a_plan_from_an_input_that_is_closed(host: str, closing: str) -> None:
+    words = (sys.executable, "-m", "raidtui", "apply", "-")
+    told = subprocess.run(
+        ("/bin/sh", "-c", f'exec "$@" {closing}', "sh", *words), capture_output=True, check=False
+    )
+    assert (told.returncode, told.stdout) == (2, b"")
+    assert told.stderr == (
+        b"" if "2>" in closing else b"raidtui: this is no plan: Input data was truncated\n"
+    )
+
+
 @pytest.mark.parametrize("command", ["status", "jobs", "tune show"])
 def test_the_reader_has_gone(host: str, command: str) -> None:
     reading, writing = os.pipe()
@@ -109,6 +121,18 @@ def test_foreign_signs_are_written_out(tmp_path: Path) -> None:
 def test_without_a_locale_it_is_utf8(host: str) -> None:
     told = done(host, "tune show", stdout=subprocess.PIPE, env={"LC_ALL": "", "LANG": "", "LC_CTYPE": ""})
     assert "–" in told.stdout.decode()
+
+
+@pytest.mark.parametrize("env", ASCII)
+def test_the_first_frame_has_twins_too(host: str, env: dict[str, str]) -> None:
+    program = (
+        "from raidtui.first_frame import frame, paint; from raidtui.glyphs import to_cells; import os, sys;"
+    )
+    program += f"os.write(1, to_cells(paint(frame({host!r}, 80, 24), {{}}, 80, 24)))"
+    words = (sys.executable, "-c", program)
+    told = subprocess.run(words, capture_output=True, env={**os.environ, **env}, check=True)
+    assert told.stdout.isascii()
+    assert b" raidtui  nas | Linux" in told.stdout
 
 
 def literals() -> dict[str, str]:

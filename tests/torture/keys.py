@@ -1,7 +1,9 @@
 """Random keys, pastes, clicks and sizes upon the console: it stays alive, and ends when it is told to.
 
 A round plays some hundred keys upon the demo, through the parser that the terminal's bytes go through. After
-each burst the console is alive and what it shows is what it would draw anew.
+each burst the console is alive and what it shows is what it would draw anew. Every fourth round plays on real
+arrays, in a terminal of the laboratory's guest: whatever the keys do there, the console answers, and it ends
+when it is told to.
 """
 
 from __future__ import annotations
@@ -24,6 +26,13 @@ from raidtui.demo.host import demo_root
 from raidtui.host.root import Root
 from raidtui.ui.screens.palette import Palette
 from tests.lab import keys
+from tests.lab.arrays import make_array
+from tests.lab.boot import LabMissingError
+from tests.lab.console import open_console
+from tests.lab.deadline import wait_until
+from tests.lab.guest import Guest
+from tests.lab.terminal import Terminal
+from tests.lab.uml import UmlGuest
 from tests.ui.staging import StagedApp, screen_text, staged, until
 
 BURSTS, MOST_KEYS = 20, 40
@@ -41,7 +50,32 @@ _FOREIGN = "éß€漢字🛟\u0301\u200b\u202e\x00\x7f[]{}\\'\"$"
 _STRAY = (b"\x1b[", b"\x1b[I", b"\x1b[O", b"\x1b[?1;2c", b"\x1b[24;80R", b"\x1bOz", b"\x1b]11;rgb:0/0/0\x07",
           b"\xff\xfe", b"\xc3", b"\x1b[200~unended")  # fmt: skip
 _CALM_S, _TRIES = 20.0, 5
+_EACH_REAL = 4
+_MOST_BYTES = 2000  # a guest's console stalls when its buffers overflow
+_REPORTS = "/var/lib/raidtui/crash-*"
 _CLOCK = re.compile(r"\d\d:\d\d$", re.MULTILINE)
+
+
+class _Laboratory:
+    """The guest, where this machine can have one."""
+
+    guest: Guest | None = None
+
+
+def open_up() -> None:
+    """Boot the guest. Without what it wants, all rounds are the demo's, unless RAIDTUI_LAB=require."""
+    try:
+        _Laboratory.guest = UmlGuest.boot()
+    except LabMissingError:
+        if os.environ.get("RAIDTUI_LAB") == "require":
+            raise
+
+
+def close_down() -> None:
+    """End the guest."""
+    if _Laboratory.guest is not None:
+        _Laboratory.guest.shutdown()
+        _Laboratory.guest = None
 
 
 def round_of(seed: int) -> None:
@@ -50,7 +84,74 @@ def round_of(seed: int) -> None:
     Raises:
         Exception: what the console raised, with the bursts that led to it.
     """
-    play(seed)
+    if seed % _EACH_REAL == 0 and _Laboratory.guest is not None:
+        play_on(_Laboratory.guest, seed)
+    else:
+        play(seed)
+
+
+def play_on(guest: Guest, seed: int, *, bursts: int = BURSTS) -> None:
+    """Play a round upon two arrays of a guest, whose disks hold nothing.
+
+    Raises:
+        AssertionError: the console ended by a defect, or answers no more; what was played is in it.
+    """
+    dice = random.Random(seed)  # noqa: S311
+    guest.reset()
+    disks = guest.disks
+    make_array(guest, "data", 10, disks[:4], layout="n2", chunk=64)
+    make_array(guest, "logs", 1, disks[4:6], extra=("--assume-clean",))
+    guest.run(f"rm -f {_REPORTS}")
+    size = 110, 40
+    played: list[str] = []
+    terminal = open_console(guest, cols=size[0], rows=size[1])
+    try:
+        for _ in range(bursts):
+            data = b"".join(_stroke(dice, size) for _ in range(dice.randrange(1, MOST_KEYS)))
+            played.append(repr(data))
+            terminal._send(data[:_MOST_BYTES])
+            size = _answered(terminal, dice, size)
+            played.append(f"size {size}")
+            if terminal.exit_status is not None:
+                break
+        _leave(terminal, dice, size)
+    except AssertionError as error:
+        error.add_note("played:\n" + "\n".join(played))
+        raise
+    finally:
+        terminal.close()
+        report = guest.run(f"cat {_REPORTS} 2>/dev/null").stdout
+    assert not report, "\n".join([report, "played:", *played])
+    assert terminal.exit_status == 0, "\n".join(
+        [f"status {terminal.exit_status}", terminal.screen(), *played]
+    )
+
+
+def _answered(terminal: Terminal, dice: random.Random, size: tuple[int, int]) -> tuple[int, int]:
+    """Give the window another size, and wait until the console draws in it, or has ended; return the size."""
+    wider = size
+    while wider == size:
+        wider = dice.choice(_WIDTHS[4:]), dice.choice(_HEIGHTS[3:])
+    seen = terminal.bytes_seen
+    terminal.resize(*wider)
+    wait_until(
+        lambda: terminal.bytes_seen > seen or terminal.exit_status is not None,
+        _CALM_S,
+        "a drawing in the new size",
+    )
+    return wider
+
+
+def _leave(terminal: Terminal, dice: random.Random, size: tuple[int, int]) -> None:
+    """Go out by Esc and q; a question whether to keep what was changed is answered with keep."""
+    for _ in range(12):
+        for key in ("escape", "1", "q", "k"):
+            if terminal.exit_status is None:
+                terminal.press(key)
+                size = _answered(terminal, dice, size)
+        if terminal.exit_status is not None:
+            break
+    terminal.wait_exit(timeout=_CALM_S)
 
 
 def play(seed: int, *, root: Root | None = None, bursts: int = BURSTS) -> None:
