@@ -88,12 +88,12 @@ def test_a_member_that_was_away_for_long() -> None:
 def test_a_disk_with_bad_places_is_told_before_data_go_to_it() -> None:
     assert worn(root(sdz=said(reallocated=4)), of("sdz")).devices["sdz"].trouble == ""
     assert worn(root(sdz=said(reallocated=304)), of("sdz")).devices["sdz"].trouble == (
-        "has remapped 304 bad places (attribute 5 Reallocated_Sector_Ct)"
+        "has reallocated 304 sectors (attribute 5 Reallocated_Sector_Ct)"
     )
 
 
 def test_a_disk_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its count of remapped places has grown since it was last read."""
+    """Its count of reallocated sectors has grown since it was last read."""
     path = tmp_path / "wear.sqlite"
     monkeypatch.setattr("raidtui.wear_desk.ledger_path", lambda: path)
     before = root(sdz=said())
@@ -103,7 +103,7 @@ def test_a_disk_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     now = root(sdz=said(reallocated=8, crc=12))
     now.live = True
     assert worn(now, away(120)).devices["sdz"].trouble == (
-        "is dying: 8 more places were remapped; replace it while its data can be read"
+        "is dying: 8 more sectors were reallocated; replace it while its data can be read"
     )
     with Ledger(path) as ledger:
         assert [(entry.disk, entry.mark, entry.reallocated) for entry in ledger.entries("S-sdz")] == [

@@ -77,7 +77,7 @@ class SmartReading(Struct, frozen=True, kw_only=True):
         exit_status: smartctl's, a mask of bits (smartctl(8), EXIT STATUS).
         power_on_hours: age in service.
         crc_errors: transfers between disk and controller that failed (ATA attribute 199): the link's fault.
-        reallocated, pending, uncorrectable: ATA's and SCSI's counts of bad places.
+        reallocated, pending, uncorrectable: ATA's and SCSI's counts of bad sectors.
         media_errors: NVMe's and SCSI's count of data that could not be corrected.
         nonmedium_errors: SCSI's errors of the link, the enclosure, or aborted commands.
         spare_percent, spare_threshold_percent: reserve left, and the limit below which it is too little.

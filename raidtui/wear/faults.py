@@ -1,6 +1,6 @@
 """What a disk counts of its own faults and its link's, judged by how many there are and whether they grow.
 
-Bad places are the disk's: pending and uncorrectable ones want attention from the first, remapped ones of a
+Bad sectors are the disk's: pending and uncorrectable ones want attention from the first, reallocated ones of a
 hard disk as well. An SSD retires a few blocks in a sound life: a handful is told, and no more. Failed
 transfers (CRC) and a SAS disk's non-medium errors are the link's or the enclosure's; they count over the
 whole life and stay after the cable was changed, so that many of them are a warning only until the history
@@ -19,7 +19,7 @@ from raidtui.model.units import counted
 from raidtui.wear.entries import DAY_S, Entry
 
 HANDFUL = 5
-"""So many remapped places of an SSD are worth attention."""
+"""So many reallocated sectors of an SSD are worth attention."""
 MANY_PLACES = 100
 """From so many on, a disk is to be replaced before it fails."""
 MANY_TRANSFERS, MANY_NONMEDIUM = 100, 1000
@@ -130,10 +130,10 @@ def _words(fault: Fault) -> tuple[str, str, str]:
     number = fault.count
     watch = "replace it if that grows; raidtui wear --record keeps count"
     if fault.field == "reallocated":
-        return "reallocated", f"has remapped {counted(number, 'bad place')}", watch
+        return "reallocated", f"has reallocated {counted(number, 'sector')}", watch
     if fault.field == "pending":
         remedy = "a check of its array writes them anew from the other members; replace it if they come back"
-        return "pending", f"has {counted(number, 'place')} that it cannot read now", remedy
+        return "pending", f"has {counted(number, 'sector')} that it cannot read now", remedy
     if fault.field == "uncorrectable":
         return "uncorrectable", f"has reported {counted(number, 'uncorrectable error')}", watch
     return "media-errors", f"has counted {counted(number, 'media error')}", watch

@@ -24,7 +24,7 @@ class DiskWear(Struct, frozen=True, kw_only=True):
         promised: its counter with the unit that its name promises: what the ledger keeps.
         verdict: what comparing with the kernel says of that unit.
         rated_bytes: what its maker lets be written to it, where the user said so.
-        faults: the counts of bad places and failed transfers that are not 0.
+        faults: the counts of bad sectors and failed transfers that are not 0.
         entry: for the ledger; None where the disk has no serial number and no WWN.
     """
 

@@ -1,7 +1,7 @@
 """A bad cable told from a dying disk, by what the disk says of itself before and after, and now.
 
 Transfers that fail on the way (attribute 199, CRC errors) and link resets are the link's: cable, connector,
-backplane, power. Places that cannot be read, are remapped or wait for it are the disk's. All of these count
+backplane, power. Sectors that cannot be read, are reallocated or wait for it are the disk's. All of these count
 over a disk's whole life: only their growth is news here; ``wear.faults`` judges how many there are.
 """
 
@@ -86,7 +86,7 @@ def _medium(now: SmartReading, before: SmartReading | None) -> Iterator[str]:
         return
     remapped = _growth(before.reallocated, now.reallocated)
     if remapped >= (HANDFUL if now.rotation_rpm == 0 else 1):
-        yield f"{remapped} more {'place was' if remapped == 1 else 'places were'} remapped"
+        yield f"{remapped} more {'sector was' if remapped == 1 else 'sectors were'} reallocated"
     for old, new, one, many in (
         (before.pending, now.pending, "place cannot be read", "places cannot be read"),
         (before.uncorrectable, now.uncorrectable, "error was uncorrectable", "errors were uncorrectable"),

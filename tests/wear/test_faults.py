@@ -1,4 +1,4 @@
-"""Counts of bad places and failed transfers: by how many there are, and by whether they grow."""
+"""Counts of bad sectors and failed transfers: by how many there are, and by whether they grow."""
 
 from __future__ import annotations
 
@@ -62,26 +62,26 @@ def _entry(now: SmartReading, days_ago: float, **counts: int | None) -> Entry:
     [
         (
             _hdd("5 Reallocated_Sector_Ct 95 36 304"),
-            (DEGRADED, "reallocated", "has remapped 304 bad places (attribute 5 Reallocated_Sector_Ct)"),
+            (DEGRADED, "reallocated", "has reallocated 304 sectors (attribute 5 Reallocated_Sector_Ct)"),
         ),
         (
             _hdd("5 Reallocated_Sector_Ct 100 36 1"),
             (
                 ATTENTIVE,
                 "reallocated",
-                "has remapped 1 bad place (attribute 5 Reallocated_Sector_Ct)",
+                "has reallocated 1 sector (attribute 5 Reallocated_Sector_Ct)",
             ),
         ),
         (
             ssd("5 Reallocated_Sector_Ct 100 10 4"),
-            (INFO, "reallocated", "has remapped 4 bad places (attribute 5 Reallocated_Sector_Ct)"),
+            (INFO, "reallocated", "has reallocated 4 sectors (attribute 5 Reallocated_Sector_Ct)"),
         ),
         (
             ssd("5 Reallocated_Sector_Ct 98 10 304"),
             (
                 ATTENTIVE,
                 "reallocated",
-                "has remapped 304 bad places (attribute 5 Reallocated_Sector_Ct)",
+                "has reallocated 304 sectors (attribute 5 Reallocated_Sector_Ct)",
             ),
         ),
         (
@@ -89,7 +89,7 @@ def _entry(now: SmartReading, days_ago: float, **counts: int | None) -> Entry:
             (
                 ATTENTIVE,
                 "reallocated",
-                f"has remapped 304 bad places (attribute 5 Reallocated_Sector_Ct){DEFAULT}",
+                f"has reallocated 304 sectors (attribute 5 Reallocated_Sector_Ct){DEFAULT}",
             ),
         ),
         (
@@ -97,7 +97,7 @@ def _entry(now: SmartReading, days_ago: float, **counts: int | None) -> Entry:
             (
                 ATTENTIVE,
                 "pending",
-                "has 8 places that it cannot read now (attribute 197 Current_Pending_Sector)",
+                "has 8 sectors that it cannot read now (attribute 197 Current_Pending_Sector)",
             ),
         ),
         (
@@ -105,7 +105,7 @@ def _entry(now: SmartReading, days_ago: float, **counts: int | None) -> Entry:
             (
                 DEGRADED,
                 "pending",
-                "has 800 places that it cannot read now (attribute 197 Current_Pending_Sector)",
+                "has 800 sectors that it cannot read now (attribute 197 Current_Pending_Sector)",
             ),
         ),
         (
@@ -134,7 +134,7 @@ def _entry(now: SmartReading, days_ago: float, **counts: int | None) -> Entry:
         ),
         (
             _sas(grown_defects=47),
-            (ATTENTIVE, "reallocated", "has remapped 47 bad places (grown defect list)"),
+            (ATTENTIVE, "reallocated", "has reallocated 47 sectors (grown defect list)"),
         ),
         (
             _sas(nonmedium_errors=12),
@@ -209,7 +209,7 @@ def test_one_block_more_of_an_ssd_wants_attention_and_is_no_death() -> None:
         (
             ATTENTIVE,
             "reallocated",
-            "has remapped 3 bad places, 1 of them within a week (attribute 5 Reallocated_Sector_Ct)",
+            "has reallocated 3 sectors, 1 of them within a week (attribute 5 Reallocated_Sector_Ct)",
         )
     ]
     assert _told(now, _entry(now, 30))[0][0] is INFO
@@ -266,8 +266,8 @@ def test_counts_of_logs_where_there_is_no_attribute() -> None:
     }
     whole["ata_pending_defects_log"] = {"size": 100, "count": 6}
     assert [(code, text) for _, code, text in _told(parsed(whole))] == [
-        ("reallocated", "has remapped 9 bad places (device statistics)"),
-        ("pending", "has 6 places that it cannot read now (device statistics)"),
+        ("reallocated", "has reallocated 9 sectors (device statistics)"),
+        ("pending", "has 6 sectors that it cannot read now (device statistics)"),
         ("uncorrectable", "has reported 2 uncorrectable errors (device statistics)"),
     ]
 

@@ -61,8 +61,8 @@ def test_a_long_absence_is_no_cable() -> None:
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        ({"reallocated": 5}, "5 more places were remapped"),
-        ({"reallocated": 8}, "8 more places were remapped"),
+        ({"reallocated": 5}, "5 more sectors were reallocated"),
+        ({"reallocated": 8}, "8 more sectors were reallocated"),
         ({"pending": 2}, "2 more places cannot be read"),
         ({"uncorrectable": 1}, "1 more error was uncorrectable"),
     ],
@@ -74,7 +74,7 @@ def test_bad_places_are_the_disks(more: dict[str, int], reason: str) -> None:
 def test_a_hard_disks_first_bad_place_is_news_and_an_ssds_is_not() -> None:
     disk = replace(SOUND, rotation_rpm=7200)
     assert find_trouble(replace(disk, reallocated=1), disk) == Trouble(
-        word="dying", reason="1 more place was remapped", remedy=DISK
+        word="dying", reason="1 more sector was reallocated", remedy=DISK
     )
     assert find_trouble(_after(reallocated=4), SOUND) is None
 
