@@ -1,8 +1,8 @@
 """A bad cable told from a dying disk, by what the disk says of itself before and after, and now.
 
 Transfers that fail on the way (attribute 199, CRC errors) and link resets are the link's: cable, connector,
-backplane, power. Sectors that cannot be read, are reallocated or wait for it are the disk's. All of these count
-over a disk's whole life: only their growth is news here; ``wear.faults`` judges how many there are.
+backplane, power. Sectors that cannot be read, are reallocated or wait for it are the disk's. All of these
+count over a disk's whole life: only their growth is news here; ``wear.faults`` judges how many there are.
 """
 
 from __future__ import annotations
