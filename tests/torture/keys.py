@@ -14,6 +14,7 @@ import os
 import random
 import re
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,8 @@ _FOREIGN = "éß€漢字🛟\u0301\u200b\u202e\x00\x7f[]{}\\'\"$"
 _STRAY = (b"\x1b[", b"\x1b[I", b"\x1b[O", b"\x1b[?1;2c", b"\x1b[24;80R", b"\x1bOz", b"\x1b]11;rgb:0/0/0\x07",
           b"\xff\xfe", b"\xc3", b"\x1b[200~unended")  # fmt: skip
 _CALM_S, _TRIES = 20.0, 5
-_EACH_REAL = 4
+_EACH_REAL, _LEAVE_S = 4, 60.0
+_PASTED = b"\x1b[201~"
 _MOST_BYTES = 2000  # a guest's console stalls when its buffers overflow
 _REPORTS = "/var/lib/raidtui/crash-*"
 _CLOCK = re.compile(r"\d\d:\d\d$", re.MULTILINE)
@@ -109,7 +111,7 @@ def play_on(guest: Guest, seed: int, *, bursts: int = BURSTS) -> None:
         for _ in range(bursts):
             data = b"".join(_stroke(dice, size) for _ in range(dice.randrange(1, MOST_KEYS)))
             played.append(repr(data))
-            terminal._send(data[:_MOST_BYTES])
+            terminal._send(data[:_MOST_BYTES] + _PASTED)  # else all that follows is the paste's
             size = _answered(terminal, dice, size)
             played.append(f"size {size}")
             if terminal.exit_status is not None:
@@ -143,14 +145,16 @@ def _answered(terminal: Terminal, dice: random.Random, size: tuple[int, int]) ->
 
 
 def _leave(terminal: Terminal, dice: random.Random, size: tuple[int, int]) -> None:
-    """Go out by Esc and q; a question whether to keep what was changed is answered with keep."""
-    for _ in range(12):
+    """Go out by Esc and q; a question whether to keep what was changed is answered with keep.
+
+    A form that was asked for before may still be being made, and opens in between.
+    """
+    end_s = time.monotonic() + _LEAVE_S
+    while terminal.exit_status is None and time.monotonic() < end_s:
         for key in ("escape", "1", "q", "k"):
             if terminal.exit_status is None:
                 terminal.press(key)
                 size = _answered(terminal, dice, size)
-        if terminal.exit_status is not None:
-            break
     terminal.wait_exit(timeout=_CALM_S)
 
 
