@@ -2,9 +2,9 @@
 
 Bad sectors are the disk's: pending and uncorrectable ones want attention from the first, and so do
 reallocated ones of a hard disk. An SSD retires a few blocks in a sound life: a handful is reported, and no
-more. Failed transfers (CRC) and a SAS disk's non-medium errors are the link's or the enclosure's; they count
-over the whole life and stay after the cable was changed, so that many of them are a warning only until the history
-shows that they have not grown for a week.
+more. Failed transfers (CRC) and a SAS disk's non-medium errors are the link's or the enclosure's; they
+count over the whole life and stay after the cable was changed, so that many of them are a warning only
+until the history shows that they have not grown for a week.
 """
 
 from __future__ import annotations
