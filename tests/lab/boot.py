@@ -94,16 +94,25 @@ $end
 """)
 
 
-# Tools that are started with an environment of its starter's own making (ctypes, udev, raidtui) get the
-# tunables, where the processor needs them, from a script in their place. Without them printf goes wrong, and
-# libblkid finds signatures that are not there.
+# Tools whose starter makes their environment (ctypes, udev, raidtui, the kernel that wants a module) get the
+# tunables, where the processor needs them, from a script in their place. Without them printf goes wrong,
+# libblkid finds signatures that are not there, and modules are not found.
 WRAPPERS = Template("""\
-for tool in /sbin/ldconfig /sbin/mdadm /sbin/wipefs /sbin/sfdisk /sbin/blkid /bin/lsblk; do
-    [ -e $$tool ] || continue
-    mv $$tool $$tool.bin
-    printf '#!/bin/sh\\nGLIBC_TUNABLES=%s exec %s.bin "$$@"\\n' $tunables $$tool >$$tool
-    chmod 755 $$tool
-done""")
+wrap() {  # a shell, how the tool is called by the name that it was called by, and tools
+    shell=$$1; named=$$2; shift 2
+    for tool in "$$@"; do
+        [ -e $$tool ] || continue
+        mv $$tool $$tool.bin
+        printf '#!%s\\nGLIBC_TUNABLES=%s exec %s %s.bin "$$@"\\n' $$shell $tunables "$$named" $$tool >$$tool
+        chmod 755 $$tool
+    done
+}
+wrap /bin/sh '' /sbin/ldconfig /sbin/mdadm /sbin/wipefs /sbin/sfdisk /sbin/blkid /sbin/dmsetup /sbin/fstrim \
+    /sbin/mkfs.xfs /sbin/tune2fs /bin/lsblk /bin/mount /bin/umount
+wrap /bin/bash '-a "$$0"' /sbin/lvm /sbin/mke2fs
+printf '#!/bin/sh\\nGLIBC_TUNABLES=%s exec /sbin/modprobe "$$@"\\n' $tunables >/run/modprobe
+chmod 755 /run/modprobe
+echo /run/modprobe >/proc/sys/kernel/modprobe""")
 
 
 class LabMissingError(Exception):
