@@ -131,7 +131,7 @@ def test_processors_by_keys(qemu: QemuGuest) -> None:
         assert governor(qemu) == other
         terminal.press("y")
         reads(qemu, f"{POLICY}/scaling_governor", "performance")
-        terminal.wait_for(re.compile(r"profile ssd-array: .* u undoes it|profile ssd-array: .*…"), SLOW_S)
+        terminal.wait_for(re.compile(r"profile ssd-array: [^·]* ·\s+u\s+undoes it"), SLOW_S)
         terminal.press("q")
         terminal.wait_for("This session changed what lasts until reboot", SLOW_S)
         terminal.press("r")
