@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual import events
 from textual.binding import BindingType
 from textual.driver import Driver
 from textual.screen import Screen
@@ -19,6 +20,7 @@ from textual.theme import Theme
 from raidtui.actions.target import needs_root
 from raidtui.config import Config
 from raidtui.console import Report
+from raidtui.first_frame import SMALLEST
 from raidtui.host.root import Root
 from raidtui.model.event import Event, Kind, Tone
 from raidtui.model.plan import Harm, Plan
@@ -133,6 +135,25 @@ class RaidApp(OrderlyApp):
 
     def _now_s(self) -> float:
         return self._root.now_s()  # the demo is another root
+
+    async def on_event(self, event: events.Event) -> None:
+        """Pass keys on; in a window that is too small to draw the panes, none that does something there.
+
+        A verb must not act on an array that nobody sees.
+        """
+        typed = isinstance(event, events.Key | events.Paste) and len(self.screen_stack) == 1
+        if typed and self._draws_no_pane and getattr(event, "key", "") not in self._keys_everywhere:
+            return
+        await super().on_event(event)
+
+    @property
+    def _draws_no_pane(self) -> bool:
+        return self.size.width < SMALLEST[0] or self.size.height < SMALLEST[1]
+
+    @property
+    def _keys_everywhere(self) -> frozenset[str]:
+        keys = (self._settings.keys.get(command.id, command.keys) for command in EVERYWHERE)
+        return frozenset(("ctrl+c", *(key.strip() for each in keys for key in each.split(","))))
 
     # -- defects
 
@@ -463,6 +484,8 @@ class RaidApp(OrderlyApp):
             )
 
     def _run_in_pane(self, action: str) -> None:
+        if self._draws_no_pane:
+            return  # the screen says how large the window has to be
         self.call_later(self.run_action, action, self.main.in_view)
 
     def _set_theme(self, name: str) -> None:

@@ -418,3 +418,21 @@ async def test_a_frozen_array_is_thawed_by_restoring() -> None:
         await wrote(pilot, kernel, ("md125/sync_action", "frozen"))
         await leave(pilot, "r")
     assert ends(kernel.writes) == [("md125/sync_action", "frozen"), ("md125/sync_action", "idle")]
+
+
+async def test_a_window_too_small_to_draw_acts_on_nothing() -> None:
+    """Whoever cannot see which array is chosen starts no check there; q quits all the same."""
+    kernel = Kernel(raid10())
+    async with running(kernel) as pilot:
+        await pilot.resize_terminal(50, 12)
+        await until(pilot, lambda: "make the window at least" in screen_text(pilot))
+        await pilot.press("c", "p", "x")
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: "slot set" in screen_text(pilot))
+        await pilot.pause()
+        assert kernel.writes == []
+        await pilot.press("c")
+        await until(pilot, lambda: kernel.writes)
+        await pilot.resize_terminal(50, 12)
+        await pilot.press("q")
+        await until(pilot, lambda: pilot.app._exit)

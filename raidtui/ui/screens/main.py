@@ -207,6 +207,11 @@ class MainScreen(PaintingScreen):
         if pane is not None:
             pane.focus()
 
+    def _focus_again(self) -> None:
+        """A pane that was hidden has lost the focus: without one, its keys would do nothing."""
+        if self.focused is None:
+            self.focus_pane()
+
     def opened(self, name: str) -> WearPane | TuningPane | BenchPane | None:
         """Return a pane that was in view before, or is."""
         return self._opened.get(name)
@@ -269,6 +274,8 @@ class MainScreen(PaintingScreen):
         """Draw header, tabs, message and footer."""
         width, height = self.app.size
         small = width < SMALLEST[0] or height < SMALLEST[1]
+        if self.has_class("-too-small") and not small:
+            self.call_after_refresh(self._focus_again)
         self.set_class(small, "-too-small")
         if small:
             words = f"make the window at least {SMALLEST[0]} x {SMALLEST[1]} (it is {width} x {height})"
