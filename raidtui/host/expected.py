@@ -10,6 +10,7 @@ from msgspec import Struct
 from raidtui.host.names import canonical_uuid
 from raidtui.host.root import Root
 from raidtui.host.usage import unescape
+from raidtui.model.levels import disk_count
 
 _CONFS = (("/etc/mdadm/mdadm.conf", "/etc/mdadm/mdadm.conf.d"), ("/etc/mdadm.conf", "/etc/mdadm.conf.d"))
 _WORD = re.compile(r"""(?:"[^"]*"?|'[^']*'?|[^ \t"'])+""")
@@ -101,7 +102,7 @@ def _array_entry(where: str, words: list[str]) -> Expected | None:
         path=path,
         uuid=canonical_uuid(values.get("uuid")),
         full_name=values.get("name", ""),
-        raid_disks=int(disks) if disks.isascii() and disks.isdigit() and len(disks) < 6 else None,
+        raid_disks=disk_count(int(disks)) if disks.isascii() and disks.isdigit() and len(disks) < 6 else None,
         ignored=ignored,
     )
     return found if found.path or found.uuid or found.full_name else None

@@ -14,6 +14,7 @@ from raidtui.host.mdstat import MdstatArray, MdstatSync
 from raidtui.host.names import ArrayName, read_array_name, sysfs_uuid
 from raidtui.host.root import Root
 from raidtui.model.array import Array, Bitmap, Member, Phase, SpeedLimit, Sync
+from raidtui.model.levels import disk_count
 
 BLOCK = "/sys/class/block"
 _VOLATILE = (
@@ -356,7 +357,7 @@ def _limit(text: str | None) -> tuple[int | None, str | None]:
 def _raid_disks(text: str | None) -> tuple[int | None, int | None]:
     """Return (old, new) of ``4 (3)`` during a reshape, else (None, n)."""
     new, _, old = (text or "").partition(" ")
-    return _integer(old.strip("()")), _integer(new)
+    return disk_count(_integer(old.strip("()"))), disk_count(_integer(new))
 
 
 def _states_from_flags(flags: str, *, active: bool) -> tuple[str, ...] | None:

@@ -7,6 +7,8 @@ them after parsing.
 
 from __future__ import annotations
 
+from raidtui.model.levels import disk_count
+
 _READ_ONLY = {"(read-only)": "read-only", "(auto-read-only)": "auto-read-only"}
 _STATES = frozenset({"active", "inactive", "broken"})
 _WAITING = frozenset({"PENDING", "DELAYED", "REMOTE"})
@@ -254,7 +256,9 @@ def _parse_geometry(array: MdstatArray, words: list[str]) -> None:
 def _parse_bracket(array: MdstatArray, inner: str) -> None:
     slots, slash, working = inner.partition("/")
     if slash:
-        array.raid_disks = _number(slots, "number of slots")
+        array.raid_disks = disk_count(_number(slots, "number of slots"))
+        if array.raid_disks is None:
+            raise MdstatError(f"{slots[:24]} slots are more than an array can have")
         array.working = _number(working, "number of working members")
     elif inner and not inner.strip("U_"):
         array.up = inner

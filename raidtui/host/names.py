@@ -11,6 +11,7 @@ from raidtui.host.mdadm import MdadmError, read_detail, read_examine
 from raidtui.host.root import Root
 from raidtui.host.udev import read_udev_entry
 from raidtui.model.array import Array
+from raidtui.model.levels import disk_count
 
 
 class ArrayName(Struct, frozen=True, kw_only=True):
@@ -50,7 +51,9 @@ def read_array_name(root: Root, array: Array, *, use_mdadm: bool) -> ArrayName:
         link=link,
         uuid=canonical_uuid(values.get("MD_UUID")),
         level=level if level != "container" else None,
-        raid_disks=int(devices) if devices.isascii() and devices.isdigit() and len(devices) < 6 else None,
+        raid_disks=disk_count(int(devices))
+        if devices.isascii() and devices.isdigit() and len(devices) < 6
+        else None,
     )
 
 

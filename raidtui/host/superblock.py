@@ -17,6 +17,7 @@ from raidtui.host.mdadm import (
 from raidtui.host.names import canonical_uuid
 from raidtui.host.root import Root
 from raidtui.model.capacity import raid10_layout
+from raidtui.model.levels import disk_count
 from raidtui.model.survey import Superblock
 
 _UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
@@ -54,7 +55,7 @@ def read_superblock(root: Root, name: str, *, whole: bool = True) -> Superblock 
         uuid=canonical_uuid(values.get("MD_UUID")),
         name=values.get("MD_NAME"),
         level=values.get("MD_LEVEL"),
-        raid_disks=_number(values.get("MD_DEVICES")),
+        raid_disks=disk_count(_number(values.get("MD_DEVICES"))),
         metadata=values.get("MD_METADATA") or words.get("Version"),
         device_uuid=canonical_uuid(values.get("MD_DEV_UUID")),
         events=_number(values.get("MD_EVENTS")),

@@ -24,6 +24,13 @@ PARITY_LAYOUTS = {
 _PARITY_SHORT = {0: "la", 1: "ra", 2: "ls", 3: "rs", 4: "pf", 5: "pl"}
 PARITY_LEVELS = {"raid4": 1, "raid5": 1, "raid6": 2}
 NO_REDUNDANCY = frozenset({"raid0", "linear", "faulty"})
+MOST_DISKS = 4096
+"""More slots no array has: metadata 1.x have room for 1,920 roles (drivers/md/md.c, super_1_validate)."""
+
+
+def disk_count(number: int | None) -> int | None:
+    """Return a number of slots, or None where there cannot be so many: the text is damaged."""
+    return number if number is not None and 0 <= number <= MOST_DISKS else None
 
 
 class Raid10Layout:

@@ -7,6 +7,9 @@ import shlex
 import time
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
+from raidtui.actions.devices import old_arrays
 from raidtui.actions.leave import plan_fail, plan_remove, plan_zero_superblock
 from raidtui.actions.locate import plan_locate
 from raidtui.actions.names import find_array
@@ -18,10 +21,11 @@ from raidtui.actions.script import plan_sentences, shell_script
 from raidtui.actions.sync import plan_check, plan_repair
 from raidtui.desk import read, scope_of
 from raidtui.host.root import Root
+from raidtui.host.survey import Scope
 from raidtui.jobs.store import save_plan
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal
-from raidtui.model.survey import Survey
+from raidtui.model.survey import Device, Survey
 from raidtui.model.text import visible
 from raidtui.monitor.sampler import Sampler
 from raidtui.orders.create import plan_created
@@ -44,6 +48,10 @@ _OF_MEMBER: dict[str, Callable[[Survey, Array, str], Plan | Refusal]] = {
 }
 
 
+def _closely(scope: Scope, survey: Survey) -> list[Device]:
+    return [survey.devices[name] for name in scope.closely if name in survey.devices]
+
+
 def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     """Read the host and return the plan that the arguments ask for."""
     verb = arguments.verb
@@ -54,6 +62,9 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
         return array
     scope = scope_of(verb, array, tuple(names.values()), on_top=verb == "create" and _puts_on_top(arguments))
     survey = read(root, snapshot, scope).start().wait()
+    if not scope.everything and hasattr(arguments, "destroy") and old_arrays(_closely(scope, survey), survey):
+        # Another array at rest may have the same name: that one alone would not say which is given up.
+        survey = read(root, snapshot, replace(scope, everything=True)).start().wait()
     if verb == "create":
         return plan_created(arguments, survey, names)
     if verb == "assemble":

@@ -160,3 +160,11 @@ def test_capture_parses_without_a_problem(name: str) -> None:
         for line in text.split("\n")
         if " blocks" in line and line.endswith("]")
     ]
+
+
+def test_more_slots_than_an_array_can_have() -> None:
+    """A damaged number is no number: what goes through all slots would take all memory."""
+    mdstat = parse_mdstat("md4 : active raid1 sdb[1]\n      262080 blocks [2147483648/1] [_U]\n      \n")
+    assert mdstat.arrays == []
+    assert [(each.name, each.raid_disks) for each in mdstat.unread] == [("md4", None)]
+    assert mdstat.problems == ["md4: 2147483648 slots are more than an array can have"]

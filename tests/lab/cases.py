@@ -281,7 +281,8 @@ def stopped_outside(disks: tuple[str, ...], new: str) -> list[object]:
     found.append((work(job), job.state))
     speed(500_000)
     sh(f"mdadm --assemble /dev/md/127 {' '.join(f'/dev/{name}' for name in (*disks, new))}; udevadm settle")
-    sh("mdadm --readwrite /dev/md/127")  # nothing is copied before the first write
+    # Nothing is copied before the first write; after one, mdadm finds that it is not read-only.
+    sh(f"mdadm --readwrite /dev/md/127 2>/dev/null || ! grep read /sys/block/{data.kernel}/md/array_state")
     found.append(work(job))
     until(lambda: job.state == "done", "the copy's end")
     until(lambda: seen(data)[1] == "idle", "the end of the recovery")

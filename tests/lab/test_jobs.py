@@ -184,7 +184,7 @@ def test_stop_and_assemble(guest: Guest, data: Made) -> None:
     do(guest, "stop", "127")
     assert (
         refusal(guest, "assemble", *disks[:3])
-        == "127 has 4 members, 3 are given; name all, or start it degraded with --run"
+        == "127 has 4 members, 3 are given with whole data; name all, or start it degraded with --run"
     )
     do(guest, "assemble", *disks, "--read-only")
     assert intact(guest, str(data.path))
@@ -278,7 +278,7 @@ def test_replaced_and_renamed_from_the_screen(guest: Guest, data: Made) -> None:
         terminal.wait_for(re.compile(r"2  done(?s:.*)\bdone\b(?s:.*)Esc back"))
         terminal.press("escape")
         in_sync(guest, data.kernel, disks[5])
-        terminal.wait_for(re.compile(rf"0  A +{disks[5]} .*in_sync"))
+        terminal.wait_for(re.compile(rf"0 +A +{disks[5]} .*in_sync"))
 
         terminal.press("N")
         terminal.wait_for("A new name for 127")
@@ -297,7 +297,7 @@ def test_an_interrupted_job_is_offered_on_the_screen(guest: Guest, data: Made) -
     with open_console(guest, argv=RAIDTUI, cols=100, rows=30) as terminal:
         terminal.wait_for("rename: 127 → 126 was interrupted; J shows it")
         terminal.press("J")
-        terminal.wait_for("interrupted  rename: 127 → 126")
+        terminal.wait_for(re.compile(r"interrupted +\d+ \w+ \d\d:\d\d +rename: 127 → 126"))
         terminal.press("enter")
         terminal.wait_for("nothing is lost")
         terminal.press("r")

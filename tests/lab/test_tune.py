@@ -141,7 +141,8 @@ def test_set_and_undone_by_another_run(guest: Guest, scsi: Scsi) -> None:
         )
         assert read(guest, scheduler, depth, requests) == ["mq-deadline", "8", "64"]
         found = knob(shown[1], disk, "queue_depth")
-        assert (found["value"], found["set_by"]["by"], found["at_boot"]) == ("8", "now", "192")
+        # What it is after a reboot is not known: nothing on the host sets it, and who set 192 is not told.
+        assert (found["value"], found["set_by"]["by"], found["at_boot"]) == ("8", "now", None)
         assert (found["low"], found["high"], found["survives"]) == (1, 192, False)
         last = raidtui(guest, "tune", "undo")
         assert last.stdout == (
