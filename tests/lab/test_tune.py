@@ -143,7 +143,7 @@ def test_set_and_undone_by_another_run(guest: Guest, scsi: Scsi) -> None:
         found = knob(shown[1], disk, "queue_depth")
         # What it is after a reboot is not known: nothing on the host sets it, and who set 192 is not told.
         assert (found["value"], found["set_by"]["by"], found["at_boot"]) == ("8", "now", None)
-        assert (found["low"], found["high"], found["survives"]) == (1, 192, False)
+        assert (found["low"], found["high"], found["survives"]) == (1, 192, None)
         last = raidtui(guest, "tune", "undo")
         assert last.stdout == (
             f"scheduler of {disk}: mq-deadline → none\n"
