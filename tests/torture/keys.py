@@ -52,6 +52,9 @@ _STRAY = (b"\x1b[", b"\x1b[I", b"\x1b[O", b"\x1b[?1;2c", b"\x1b[24;80R", b"\x1bO
           b"\xff\xfe", b"\xc3", b"\x1b[200~unended")  # fmt: skip
 _CALM_S, _TRIES = 20.0, 5
 _EACH_REAL, _LEAVE_S = 4, 60.0
+_ESCAPE = (
+    b"\x1b[27u"  # as kitty sends it: a bare ESC and the next key's byte, read together, are alt and that key
+)
 _PASTED = b"\x1b[201~"
 _MOST_BYTES = 2000  # a guest's console stalls when its buffers overflow
 _REPORTS = "/var/lib/raidtui/crash-*"
@@ -151,9 +154,9 @@ def _leave(terminal: Terminal, dice: random.Random, size: tuple[int, int]) -> No
     """
     end_s = time.monotonic() + _LEAVE_S
     while terminal.exit_status is None and time.monotonic() < end_s:
-        for key in ("escape", "1", "q", "k"):
+        for key in (_ESCAPE, b"1", b"q", b"k"):
             if terminal.exit_status is None:
-                terminal.press(key)
+                terminal._send(key)
                 size = _answered(terminal, dice, size)
     terminal.wait_exit(timeout=_CALM_S)
 

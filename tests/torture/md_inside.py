@@ -236,8 +236,8 @@ def differences(said: dict[str, dict[str, Any]], true: dict[str, dict[str, Any]]
 
 def same(field: str, told: Any, value: Any, array: dict[str, Any]) -> bool:
     """Whether a field is as it must be. What the kernel does not say of a level or state is not compared."""
-    if field == "label" and array["metadata"] == "0.90":
-        return True  # there is none in this metadata; mdadm makes one up
+    if field == "label" and array["metadata"].startswith("0.9"):
+        return True  # there is none in this metadata (0.91 in a reshape); mdadm makes one up
     if not array["active"] and field in {"level", "label", "raid_disks", "degraded", "consistency_policy"}:
         return told is None or value is None or told == value
     if field == "read_only" and not array["active"]:
