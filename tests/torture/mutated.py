@@ -422,10 +422,10 @@ def looked_at(root: Root) -> None:
     parser = build_parser()
     for array in snapshot.arrays[:3]:
         for verb in ("stop", "check", "repair", "read-only"):
-            make_plan(root, parser.parse_args(["plan", verb, array.name]))
+            make_plan(root, parser.parse_args(["plan", verb, "--", array.name]))
         for member in array.members[:2]:
             for verb in ("fail", "remove"):
-                make_plan(root, parser.parse_args(["plan", verb, array.name, member.name]))
+                make_plan(root, parser.parse_args(["plan", verb, "--", array.name, member.name]))
     console.close()
 
 
