@@ -135,7 +135,7 @@ def failure_of(round_of: Callable[[int], None], seed: int) -> str:
     """Run one round; its traceback, or nothing."""
     try:
         round_of(seed)
-    except (Exception, SystemExit):  # a round may fail by anything, and all of it is to be kept
+    except (Exception, SystemExit):  # noqa: BLE001  (a round may fail by anything, and all of it is to be kept)
         return traceback.format_exc()
     return ""
 
