@@ -179,6 +179,10 @@ class Worker:
                 saved = True
             # What cannot be begun is not begun: going back must not undo what it never did.
             reason = first_trouble(self._root, step.needs)
+            if reason and not step.undo and step.proves and holds(self._root, step.proves):
+                # It is so already: a boot, or somebody else, did it. Without an undo, nothing takes it back.
+                self._job.note(event="step done", step=number, found=True)
+                continue
             if not reason:
                 self._job.note(event="begin", step=number, command=step.command)
                 reason = _make_room(self._job) if self._job.full else self._do(step)

@@ -444,6 +444,17 @@ def test_a_step_that_was_not_begun_is_done_though_it_proves_true(tmp_path: Path,
     assert host.did == [f"{A} 1", f"{B} 1", f"{C} 1"]
 
 
+def test_what_is_so_already_is_no_trouble_where_nothing_undoes_it(tmp_path: Path, host: Host) -> None:
+    """After a power cut the boot takes a member back before the job does: the device is in use then."""
+    host.put(A, "1\n")
+    step = replace(TOOL, needs=(reads(A, "0"),), proves=(reads(A, "1"),))
+    job = job_of(tmp_path, replace(PLAN, steps=(step,)))
+    assert Worker(host, job).work() == "done"
+    assert host.did == []
+    undone = job_of(tmp_path / "other", replace(PLAN, steps=(replace(step, undo=(back(A),)),)))
+    assert Worker(host, undone).work() == "failed"
+
+
 @pytest.mark.parametrize("done", [True, False])
 def test_an_interrupted_job_is_rolled_back(tmp_path: Path, host: Host, *, done: bool) -> None:
     job = job_of(tmp_path, PLAN)

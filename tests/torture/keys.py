@@ -32,6 +32,7 @@ from tests.lab.boot import LabMissingError
 from tests.lab.console import open_console
 from tests.lab.deadline import wait_until
 from tests.lab.guest import Guest
+from tests.lab.link import LabError
 from tests.lab.terminal import Terminal
 from tests.lab.uml import UmlGuest
 from tests.ui.staging import StagedApp, screen_text, staged, until
@@ -138,7 +139,11 @@ def _answered(terminal: Terminal, dice: random.Random, size: tuple[int, int]) ->
     while wider == size:
         wider = dice.choice(_WIDTHS[4:]), dice.choice(_HEIGHTS[3:])
     seen = terminal.bytes_seen
-    terminal.resize(*wider)
+    try:
+        terminal.resize(*wider)
+    except LabError:  # its terminal is gone: it has ended in this moment
+        wait_until(lambda: terminal.exit_status is not None, _CALM_S, "the console's end")
+        return wider
     wait_until(
         lambda: terminal.bytes_seen > seen or terminal.exit_status is not None,
         _CALM_S,
