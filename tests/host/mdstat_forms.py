@@ -508,6 +508,7 @@ FORMS: dict[str, tuple[list[str], list[dict[str, Any]]]] = {
             "      64 blocks",
             "       ",
             "md4 : inactive raid1 sda3[0](F)",
+            "       ",
         ],
         [
             expected("md0", state="inactive", personality="raid5", members="sdd1[3] sdb1[1]", blocks_kib=64),

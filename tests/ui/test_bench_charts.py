@@ -237,8 +237,8 @@ def test_a_thin_band_has_an_axis_of_its_own() -> None:
  818 ┤
      └─────────────────────────────────
       0 s            5 s           10 s
- a #1 …  #1  median    836     835 … 83…
- #: the run drawn, the middle one by IO…"""
+ a #1 …  #1  median    836     835 … …
+ #: the run drawn, the middle one by …"""
     )
 
 

@@ -445,7 +445,9 @@ async def test_no_job_yet(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("raidtui.desk.recent", tuple)
     async with console(raid10()) as pilot:
         await pilot.press("J")
-        await until(pilot, lambda: message_of(pilot) == "there was no job yet")
+        await until(pilot, lambda: "there was no job yet" in screen_text(pilot))
+        await pilot.press("escape")
+        await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
 
 
 async def test_the_array_that_the_wizard_has_made_is_chosen(desk: Desk) -> None:
