@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from raidtui.model.snapshot import Snapshot
@@ -10,8 +12,22 @@ from tests.kernel import Kernel
 from tests.members import TWO, UUID, udev
 from tests.specs import raid1, raid5
 from tests.trees import host_tree
-from tests.ui.staging import header_of, lines_of, main_of, message_of, move, rows_of, running, until
+from tests.ui.staging import (
+    SMALL,
+    WIDE,
+    Paces,
+    header_of,
+    lines_of,
+    main_of,
+    message_of,
+    move,
+    rows_of,
+    running,
+    staged,
+    until,
+)
 
+Shows = Callable[..., None]
 NOT_STARTED = ["not", "started:", "2", "of", "3", "members"]
 GONE = ["gone:", "1", "of", "3", "members"]
 
@@ -35,8 +51,8 @@ async def test_an_array_that_is_not_started() -> None:
         body = lines_of(pilot, "#array-body")
         assert [line.split()[:2] for line in body.split("\n")[1:4]] == [
             ["0", "sda"],
-            ["2", "sdc"],
             ["1", "–"],
+            ["2", "sdc"],
         ]
         assert "is not started: 2 of 3 members present (sda, sdc)" in body
         assert "find the missing members" in body
@@ -74,3 +90,28 @@ async def test_an_array_that_dies_keeps_its_row() -> None:
         assert chosen.title == "media"
         assert "ran until" in lines_of(pilot, "#array-head")
         assert lines_of(pilot, "#array-body").count("not there") == 3  # two members, and the finding
+
+
+# -- pictures
+
+
+@pytest.mark.parametrize("size", [SMALL, WIDE], ids=["80x24", "120x40"])
+def test_not_started(shows: Shows, size: tuple[int, int]) -> None:
+    async def choose(pilot: Paces) -> None:
+        await pilot.press("up")
+
+    shows(staged(with_old()), size=size, prepare=choose)
+
+
+@pytest.mark.parametrize("size", [SMALL, WIDE], ids=["80x24", "120x40"])
+def test_gone(shows: Shows, size: tuple[int, int]) -> None:
+    kernel = Kernel(raid1(), raid5(uuid=UUID.replace(":", "")))
+    dies = host_tree(raid1())
+    dies.files.update(udev("8:128", number=8))
+
+    async def die(pilot: Paces) -> None:
+        await pilot.press("down")
+        await move(pilot, lambda: kernel.show(dies, pulled=("sdg", "sdh")))
+        await until(pilot, lambda: rows_of(pilot)[0].split()[-5:] == GONE)
+
+    shows(staged(kernel), size=size, prepare=die)

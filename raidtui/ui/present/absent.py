@@ -48,17 +48,17 @@ def absent_body_lines(report: Report, absent: AbsentArray, width: int) -> list[L
 
 def _members(absent: AbsentArray, width: int) -> Iterator[Line]:
     yield [(fit(" slot     member      serial          found", width), "dim")]
-    for member in sorted(absent.members, key=lambda each: (each.slot is None, each.slot or 0)):
-        slot = "–" if member.slot is None else str(member.slot)
-        serial = tail(visible(member.serial), 14) if member.serial else ""
-        text = f"  {slot:<2} {'':<4}  {fit(visible(member.name), 11)} {fit(serial, 15)} "
-        words, role = _found(absent, member)
-        yield [(text, "plain"), (fit(words, width - len(text)), role)]
     slots = {member.slot for member in absent.members if member.slot is not None}
-    for empty in range(absent.raid_disks or 0) if slots else ():
-        if empty not in slots:
-            text = f"  {empty:<2} {'':<4}  {'–':<11} {'':<15} "
-            yield [(text, "plain"), (fit("missing", width - len(text)), "bad")]
+    empty = [slot for slot in range(absent.raid_disks or 0) if slot not in slots] if slots else []
+    listed: list[tuple[int | None, AbsentMember | None]] = [(each.slot, each) for each in absent.members]
+    listed += [(slot, None) for slot in empty]
+    for slot, member in sorted(listed, key=lambda each: (each[0] is None, each[0] or 0)):
+        place = "–" if slot is None else str(slot)
+        name = visible(member.name) if member is not None else "–"
+        serial = tail(visible(member.serial), 14) if member is not None and member.serial else ""
+        text = f"  {place:<2} {'':<4}  {fit(name, 11)} {fit(serial, 15)} "
+        words, role = _found(absent, member) if member is not None else ("missing", "bad")
+        yield [(text, "plain"), (fit(words, width - len(text)), role)]
 
 
 def _found(absent: AbsentArray, member: AbsentMember) -> tuple[str, str]:
