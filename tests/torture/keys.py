@@ -267,13 +267,24 @@ def _resize(app: StagedApp, size: tuple[int, int]) -> None:
 
 
 async def _calm(pilot: Any) -> None:
-    """Wait until all that was typed is done."""
+    """Wait until all that was typed is done, and another size of the window is drawn in."""
+    app = pilot.app
     async with asyncio.timeout(_CALM_S):
+        while not _fits(app):
+            await pilot.pause(0.005)
         for _ in range(3):
             await asyncio.sleep(0)  # what came from a thread's call is in the queue now
             await pilot.pause()
-    if pilot.app._exception is not None:
-        raise pilot.app._exception
+    if app._exception is not None:
+        raise app._exception
+
+
+def _fits(app: StagedApp) -> bool:
+    """Whether the window's size has come to the screen; Textual passes it on when nothing else is to do."""
+    if app._exit or app._exception is not None or app._driver is None:
+        return True
+    size = app._driver._size or app.size
+    return app.size == size and (len(app.screen_stack) > 1 or app.main._drawn == app.size)
 
 
 async def _drawn_anew(pilot: Any) -> None:
