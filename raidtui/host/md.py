@@ -258,6 +258,8 @@ def _sync(line: MdstatSync | None, array: Array) -> Sync | None:
     phase = _PHASES.get(line.waiting, Phase.RUNNING)
     if phase is Phase.PENDING and action == "frozen":
         phase = Phase.FROZEN
+    if word == "recover" and phase is Phase.RUNNING and _is_filled(array):
+        return None  # mdstat was read a moment before its end, sysfs after it
     return Sync(
         action=word,
         phase=phase,
@@ -266,6 +268,13 @@ def _sync(line: MdstatSync | None, array: Array) -> Sync | None:
         kernel_permille=line.permille,
         kernel_speed_kib_s=line.speed_kib_s,
     )
+
+
+def _is_filled(array: Array) -> bool:
+    """Whether sysfs knows of no member that is still to be filled."""
+    known = array.array_state is not None and all(member.states is not None for member in array.members)
+    filling = array.replacing or any(member.role == "rebuilding" for member in array.members)
+    return known and bool(array.members) and not filling
 
 
 def _waiting_work(array: Array) -> str:

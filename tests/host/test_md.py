@@ -601,3 +601,12 @@ def test_bad_blocks_are_seen_after_a_while_though_nothing_else_changes() -> None
     stage.show(bad)
     seen = [reader.read(entry).members[0].bad_blocks for _ in range(12)]
     assert seen == [()] * 11 + [((0, 8),)]
+
+
+def test_a_recovery_that_ends_between_two_files() -> None:
+    """The member is not in sync yet when mdstat is read, and is a moment later in sysfs."""
+    done = Syncing(action="recover", done_kib=400_000, total_kib=409_600)
+    assert read_one(raid10(sync=done)).sync is None
+    running = read_one(raid10(rebuilding=("sdb",), sync=done)).sync
+    assert running is not None
+    assert running.phase is Phase.RUNNING
