@@ -258,7 +258,7 @@ def test_until_it_is_steady(host: Host, tmp_path: Path) -> None:
 
 
 def test_notes(host: Host) -> None:
-    tree = host_tree(raid10(failed=("sdd",), sync=Syncing(action="recover")))
+    tree = host_tree(raid10(rebuilding=("sdd",), sync=Syncing(action="recover")))
     host.put("/proc/mdstat", tree.files["/proc/mdstat"])
     for path, text in tree.files.items():
         if "/md127/md/" in path:
