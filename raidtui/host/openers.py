@@ -22,7 +22,6 @@ from raidtui.host.usage import BLOCK, unescape
 
 _PACE_S = 0.1
 _UDEV = frozenset({"systemd-udevd", "udevd", "(udev-worker)", "udev-worker", "eudev"})
-_GENERATIONS = 6
 # A file there may keep whoever asks for it waiting for ever.
 _REMOTE = ("nfs", "cifs", "smb", "fuse", "ceph", "9p", "afs", "gfs", "glusterfs", "lustre", "autofs")
 _LOOP_ENDS = " (deleted)"
@@ -112,8 +111,10 @@ def _processes(root: Root, numbers: set[str]) -> tuple[dict[str, list[Opener]], 
         return found, True
     all_seen = True
     away = _remote_mounts(root)
-    for pid in os.listdir("/proc"):
-        if not pid.isdigit() or int(pid) == os.getpid():
+    import psutil  # noqa: PLC0415  (a plan alone needs it)
+
+    for pid in psutil.pids():
+        if pid == os.getpid():
             continue
         try:
             files = os.listdir(f"/proc/{pid}/fd")
@@ -124,8 +125,8 @@ def _processes(root: Root, numbers: set[str]) -> tuple[dict[str, list[Opener]], 
             continue
         for file in files:
             number = _block_number(f"/proc/{pid}/fd/{file}", away)
-            if number in numbers and not _is_udev(root, pid):
-                words = f"{_command(root, pid)} (pid {pid}) has it open"
+            if number in numbers and not _is_udev(pid):
+                words = f"{root.text(f'/proc/{pid}/comm') or 'a process'} (pid {pid}) has it open"
                 opener = Opener(words=words, writes=_is_writing(root, pid, file))
                 found.setdefault(number, []).append(opener)
     return found, all_seen
@@ -142,7 +143,7 @@ def _block_number(path: str, away: tuple[str, ...]) -> str:
     return ""
 
 
-def _is_writing(root: Root, pid: str, file: str) -> bool:
+def _is_writing(root: Root, pid: int, file: str) -> bool:
     """Whether a file is open for writing: O_WRONLY or O_RDWR in its flags (proc(5), fdinfo)."""
     lines = (root.text(f"/proc/{pid}/fdinfo/{file}") or "").split("\n")
     flags = next((line.split()[1] for line in lines if line.startswith("flags:")), "0")
@@ -158,17 +159,12 @@ def _remote_mounts(root: Root) -> tuple[str, ...]:
     return tuple(places)
 
 
-def _command(root: Root, pid: str) -> str:
-    return root.text(f"/proc/{pid}/comm") or "a process"
-
-
-def _is_udev(root: Root, pid: str) -> bool:
+def _is_udev(pid: int) -> bool:
     """Whether a process is udev's, or was started by it."""
-    for _ in range(_GENERATIONS):
-        if _command(root, pid) in _UDEV:
-            return True
-        after = (root.text(f"/proc/{pid}/stat") or "").rpartition(")")[2].split()
-        pid = after[1] if len(after) > 1 else "0"
-        if pid in {"0", "1"}:
-            return False
-    return False
+    import psutil  # noqa: PLC0415  (as above)
+
+    try:
+        process = psutil.Process(pid)
+        return any(each.name() in _UDEV for each in (process, *process.parents()))
+    except psutil.Error:  # it has ended
+        return False
