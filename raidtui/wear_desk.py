@@ -319,7 +319,7 @@ def whole_disk(snapshot: Snapshot, member: str) -> str:
 
 
 class PlanAsker:
-    """Asks SMART for what a plan wants to know: see ``raidtui.host.survey.Asker``."""
+    """Asks SMART for what a plan wants to know: see ``raidtui.host.reading.Asker``."""
 
     def __init__(self) -> None:
         self._said: Mapping[str, Measured] = {}

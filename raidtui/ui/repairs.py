@@ -22,7 +22,7 @@ from raidtui.actions.locate import plan_locate, slot_of
 from raidtui.actions.power import plan_stop
 from raidtui.actions.rename import plan_rename
 from raidtui.actions.repair import plan_add, plan_re_add, plan_replace, refuse_replacing
-from raidtui.host.survey import Progress
+from raidtui.host.reading import Progress
 from raidtui.jobs.store import JobError
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from raidtui import desk
-from raidtui.host.survey import Progress, Scope
+from raidtui.host.reading import Progress, Scope
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.ui.host_thread import tell

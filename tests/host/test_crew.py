@@ -7,7 +7,8 @@ import threading
 import pytest
 
 from raidtui.host.crew import Crew
-from raidtui.host.survey import LOOKED_AT_BYTES, Reading, Scope, may_have_superblock, read_survey
+from raidtui.host.reading import Reading, Scope, read_survey
+from raidtui.host.survey import LOOKED_AT_BYTES, may_have_superblock
 from raidtui.host.tools import ToolOutput
 from raidtui.model.survey import Survey
 from tests.host.test_survey import EMPTY

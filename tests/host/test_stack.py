@@ -8,6 +8,7 @@ import pytest
 
 from raidtui.host.discards import read_discards
 from raidtui.host.memory_root import MemoryRoot
+from raidtui.host.reading import read_survey
 from raidtui.host.stack import (
     read_groups,
     read_issue_discards,
@@ -15,7 +16,6 @@ from raidtui.host.stack import (
     read_trim_timer,
     runs_systemd,
 )
-from raidtui.host.survey import read_survey
 from raidtui.host.tools import output_path
 from raidtui.model.survey import Survey
 from tests.trees import host_tree, snapshot_of

@@ -6,8 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.host.memory_root import MemoryRoot
+from raidtui.host.reading import read_survey
 from raidtui.host.superblock import read_superblock
-from raidtui.host.survey import read_above, read_device, read_survey
+from raidtui.host.survey import read_above, read_device
 from raidtui.host.tools import output_path
 from raidtui.model.disk import Disk, Use
 from raidtui.model.survey import Device, Named, Superblock, Survey

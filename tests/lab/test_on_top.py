@@ -20,7 +20,7 @@ from pathlib import Path
 from raidtui.actions.create.plan import CreateRequest, plan_create
 from raidtui.desk import new_file_system_uuid, new_uuid
 from raidtui.host.opening import open_root
-from raidtui.host.survey import read_survey
+from raidtui.host.reading import read_survey
 from raidtui.jobs.store import save_plan
 from raidtui.model.plan import Refusal
 from raidtui.monitor.sampler import Sampler

@@ -40,9 +40,9 @@ from raidtui.host.mdadm import MdadmError, parse_export, parse_words
 from raidtui.host.mdstat import parse_mdstat
 from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.opening import open_root
+from raidtui.host.reading import read_survey
 from raidtui.host.root import Root, RootError
 from raidtui.host.smart_json import parse_smart
-from raidtui.host.survey import read_survey
 from raidtui.host.udev import parse_udev_entry
 from raidtui.host.udev_rules import parse_rules
 from raidtui.jobs.store import Job, JobError, all_jobs, load_plan, save_plan

@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.desk import JobLine, JobNews
+from raidtui.host.reading import Progress, Scope
 from raidtui.host.root import Root
-from raidtui.host.survey import Progress, Scope
 from raidtui.jobs.store import JobError
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
