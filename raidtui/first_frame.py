@@ -11,13 +11,14 @@ import sys
 import termios
 import time
 
-from raidtui.glyphs import to_cells
 from raidtui.host.files import read_regular
 from raidtui.host.mdstat import MdstatArray, parse_mdstat
-from raidtui.model.brief import RANKS, Brief, Line, brief_line, counts_line, header_line, tab_line
 from raidtui.model.geometry import losses_left
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, layout_short
-from raidtui.palette import choose_theme, read_colours
+from raidtui.view.array_row import Brief, brief_line
+from raidtui.view.glyphs import to_cells
+from raidtui.view.line import RANKS, Line, counts_line, header_line, tab_line
+from raidtui.view.palette import choose_theme, colours_in, theme_folders
 
 TABS = (("1", "Arrays"), ("2", "Build"), ("3", "Wear"), ("4", "Tune"), ("5", "Bench"), ("6", "Log"))
 SMALLEST = (60, 15)
@@ -94,6 +95,18 @@ def _configured_theme() -> str | None:
         if line.startswith("["):
             break
     return None
+
+
+def read_colours(name: str) -> dict[str, str]:
+    """Return a theme's colours, empty where there is no such theme. ``raidtui.ui.themes`` checks the file."""
+    if not name or "/" in name or name.startswith("."):
+        return {}
+    for folder in theme_folders():
+        try:
+            return colours_in(read_regular(f"{folder}/{name}.toml").decode())
+        except (OSError, UnicodeDecodeError):
+            continue
+    return {}
 
 
 def frame(root: str, columns: int, rows: int) -> list[Line]:

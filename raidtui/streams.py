@@ -13,7 +13,7 @@ import os
 import sys
 from typing import Any, TextIO
 
-from raidtui.glyphs import LINES, encoding, register
+from raidtui.view.glyphs import LINES, encoding, register
 
 NOT_WRITTEN = 74
 

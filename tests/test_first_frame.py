@@ -12,12 +12,12 @@ import pytest
 
 from raidtui import first_frame
 from raidtui.console import Console
-from raidtui.first_frame import SMALLEST, TERMINAL, frame, paint, show
+from raidtui.first_frame import SMALLEST, TERMINAL, frame, paint, read_colours, show
 from raidtui.host.opening import open_root
-from raidtui.model.brief import Line, brief_line
-from raidtui.model.text import cell_width
-from raidtui.palette import read_colours
 from raidtui.ui.present.rows import brief_of, ordered
+from raidtui.view.array_row import brief_line
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width
 from tests.captures import ALL_CAPTURES, capture_text
 from tests.lab.terminal import Terminal, host_terminal
 from tests.trees import host_tree

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import raidtui
-from raidtui.glyphs import CELLS, LINES, TWINS, register
-from raidtui.model.text import cell_width
+from raidtui.view.glyphs import CELLS, LINES, TWINS, register
+from raidtui.view.text import cell_width
 from tests.trees import host_tree, raid1, raid10
 
 COMMANDS = (
@@ -126,7 +126,7 @@ def test_without_a_locale_it_is_utf8(host: str) -> None:
 @pytest.mark.parametrize("env", ASCII)
 def test_the_first_frame_has_twins_too(host: str, env: dict[str, str]) -> None:
     program = (
-        "from raidtui.first_frame import frame, paint; from raidtui.glyphs import to_cells; import os, sys;"
+        "import os; from raidtui.view.glyphs import to_cells; from raidtui.first_frame import frame, paint;"
     )
     program += f"os.write(1, to_cells(paint(frame({host!r}, 80, 24), {{}}, 80, 24)))"
     words = (sys.executable, "-c", program)

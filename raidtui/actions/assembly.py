@@ -8,7 +8,7 @@ from raidtui.actions.power import plan_assemble
 from raidtui.actions.whole import standing
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Superblock, Survey
-from raidtui.model.units import counted
+from raidtui.view.units import counted
 
 
 class AtRest(Struct, frozen=True, kw_only=True):

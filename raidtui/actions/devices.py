@@ -10,7 +10,7 @@ from raidtui.host.names import canonical_uuid
 from raidtui.model.geometry import losses_left
 from raidtui.model.plan import Refusal
 from raidtui.model.survey import Device, Superblock, Survey
-from raidtui.model.units import binary_size
+from raidtui.view.units import binary_size
 
 _LEAST_BYTES = 8 << 20
 

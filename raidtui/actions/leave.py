@@ -24,7 +24,7 @@ from raidtui.model.bad_blocks import lost
 from raidtui.model.geometry import loss_sentence
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
 from raidtui.model.survey import Survey
-from raidtui.model.units import joined
+from raidtui.view.units import joined
 
 
 def plan_fail(survey: Survey, array: Array, name: str) -> Plan | Refusal:

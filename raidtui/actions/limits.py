@@ -10,7 +10,7 @@ from raidtui.actions.target import array_step, needs_root
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal, Step
 from raidtui.model.snapshot import Snapshot
-from raidtui.model.units import rate_mb_s
+from raidtui.view.units import rate_mb_s
 
 LOWEST_KIB_S = 1
 HIGHEST_KIB_S = 2**31 - 1

@@ -14,7 +14,7 @@ from raidtui.model.geometry import losses_left
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
 from raidtui.model.plan import Fact, Kind, Refusal, Step
 from raidtui.model.survey import Device, Survey
-from raidtui.model.units import joined
+from raidtui.view.units import joined
 
 
 def refuse_array(survey: Survey, array: Array) -> Refusal | None:

@@ -28,7 +28,7 @@ from raidtui.model.array import Array
 from raidtui.model.bad_blocks import bad_sectors, only_holders
 from raidtui.model.plan import Harm, Plan, Refusal, Step
 from raidtui.model.survey import Device, Survey
-from raidtui.model.units import KIB, SECTOR_BYTES, binary_size, duration, joined, short_binary
+from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, duration, joined, short_binary
 
 _SUPERBLOCK_BYTES = 8 << 10
 """The least that any metadata takes of a member besides its data."""

@@ -15,7 +15,7 @@ from raidtui.model.capacity import data_disks
 from raidtui.model.levels import PARITY_LEVELS, Raid10Layout
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
 from raidtui.model.survey import Survey
-from raidtui.model.units import KIB, binary_size
+from raidtui.view.units import KIB, binary_size
 
 _MOST_CHUNK_KIB = 1 << 20
 

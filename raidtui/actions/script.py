@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 
 from raidtui.actions.persist import readable
 from raidtui.model.plan import Harm, Plan, Step
-from raidtui.model.text import visible
+from raidtui.view.text import visible
 
 _LAST_LINES = 6
 _HARM = {

@@ -6,7 +6,7 @@ from raidtui.actions.create.request import MISSING, CreateRequest
 from raidtui.actions.create.shape import Shape
 from raidtui.model.capacity import capacity_kib
 from raidtui.model.survey import Survey
-from raidtui.model.units import duration, rate_mb_s
+from raidtui.view.units import duration, rate_mb_s
 
 _DEFAULT_KIB_S = 200_000
 """The kernel's own limit, where md is not loaded yet."""

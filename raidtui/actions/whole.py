@@ -14,7 +14,7 @@ from raidtui.model.geometry import copy_groups, losses_left, slots_words
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Refusal
 from raidtui.model.survey import Superblock
-from raidtui.model.units import SECTOR_BYTES, binary_size, counted
+from raidtui.view.units import SECTOR_BYTES, binary_size, counted
 
 REBUILT = "was being rebuilt"
 MARGIN_EVENTS = 1

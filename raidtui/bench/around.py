@@ -15,7 +15,7 @@ from raidtui.bench.place import Place
 from raidtui.host.root import Root
 from raidtui.host.sensors import find_thermometers, policy_words, read_celsius, read_mhz
 from raidtui.host.usage import BLOCK
-from raidtui.model.units import counted
+from raidtui.view.units import counted
 
 CELSIUS_S = 2.0
 """How often a disk is asked for its temperature: that is a command to it."""

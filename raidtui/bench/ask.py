@@ -27,8 +27,8 @@ from raidtui.bench.workload import Workload, refuse_workload, with_usual_ramp
 from raidtui.host.fio import read_fio_version
 from raidtui.host.root import Root
 from raidtui.model.plan import Plan, Refusal
-from raidtui.model.units import binary_size
 from raidtui.monitor.sampler import Sampler
+from raidtui.view.units import binary_size
 
 _MOST_RUNS = 5000
 _MOST_BYTES = 1 << 20

@@ -17,7 +17,7 @@ from raidtui.host.root import Root
 from raidtui.model.capacity import capacity_kib, raid10_layout, usable_kib
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Device, Survey
-from raidtui.model.units import KIB
+from raidtui.view.units import KIB
 
 _CHUNK_KIB = 512
 

@@ -20,7 +20,7 @@ from raidtui.bench.verdict import (
     spread,
     too_few_words,
 )
-from raidtui.model.units import three_digits
+from raidtui.view.units import three_digits
 
 _MOST_NAMES = 4
 

@@ -15,7 +15,7 @@ from raidtui.bench.course import Course, Scratch
 from raidtui.bench.workload import Workload
 from raidtui.model.array import Array
 from raidtui.model.levels import PARITY_LEVELS, Raid10Layout
-from raidtui.model.units import SECTOR_BYTES, binary_size, counted
+from raidtui.view.units import SECTOR_BYTES, binary_size, counted
 
 GUESSED_BYTES_S = 500_000_000
 """What a run by time is taken to write in a second, since nobody knows before."""

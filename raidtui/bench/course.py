@@ -19,7 +19,7 @@ from raidtui.bench.place import Place
 from raidtui.bench.workload import Workload
 from raidtui.jobs.store import JobError
 from raidtui.model.plan import Fact, Plan
-from raidtui.model.units import short_binary
+from raidtui.view.units import short_binary
 
 FORM = 1
 ONE = "one"

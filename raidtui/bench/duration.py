@@ -7,7 +7,7 @@ from msgspec import Struct
 from raidtui.bench.cost import GUESSED_BYTES_S
 from raidtui.bench.course import Course
 from raidtui.bench.workload import Workload
-from raidtui.model.units import duration
+from raidtui.view.units import duration
 
 GUESSED_REQUEST_S = 0.0001
 _AT_A_TIME = 8

@@ -19,7 +19,7 @@ from raidtui.bench.course import ONE, Way
 from raidtui.bench.record import NOT_STEADY, Record
 from raidtui.bench.verdict import Best, decided_best, spread
 from raidtui.bench.workload import WAYS
-from raidtui.model.units import KIB, counted, short_binary, three_digits
+from raidtui.view.units import KIB, counted, short_binary, three_digits
 
 _PUBLISHED = {
     "randread": RANDOM_READ,

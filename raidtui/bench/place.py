@@ -15,7 +15,7 @@ from raidtui.host.block import DiskReader
 from raidtui.host.root import Root
 from raidtui.host.usage import BLOCK, unescape
 from raidtui.model.plan import Fact, Refusal
-from raidtui.model.units import binary_size
+from raidtui.view.units import binary_size
 
 _KEPT_FREE = 4  # a quarter of what is free stays free
 

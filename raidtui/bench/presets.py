@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from raidtui.bench.workload import Workload
-from raidtui.model.units import KIB
+from raidtui.view.units import KIB
 
 _CHUNKS = (
     "a study of chunk sizes on a RAID-10 of four SATA SSDs (2016, kernel 4.1, fio 2.2): one job, engine sync,"

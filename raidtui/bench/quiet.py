@@ -12,7 +12,7 @@ from raidtui.bench.place import Place
 from raidtui.host.block import read_io
 from raidtui.host.root import Root
 from raidtui.model.disk import DiskIo
-from raidtui.model.units import SECTOR_BYTES, three_digits
+from raidtui.view.units import SECTOR_BYTES, three_digits
 
 LOOK_S = 1.0
 """How long a look takes."""

@@ -12,7 +12,7 @@ from raidtui.bench.course import point_words
 from raidtui.bench.environment import Environment
 from raidtui.bench.samples import Figures, Sample
 from raidtui.bench.workload import Workload
-from raidtui.model.units import three_digits
+from raidtui.view.units import three_digits
 
 WHOLE, PARTIAL, FAILED = "whole", "partial", "failed"
 NOT_STEADY = "NOT STEADY"

@@ -13,7 +13,7 @@ from raidtui.bench.heat import HeatMap, best_words, heat_maps, left_out_words
 from raidtui.bench.record import NOT_STEADY, Record
 from raidtui.bench.samples import Sample
 from raidtui.bench.svg import bars_svg, curves_svg, heat_svg, text_of
-from raidtui.model.units import binary_size
+from raidtui.view.units import binary_size
 
 _MOST_CURVES = 8
 _STYLE = """

@@ -23,7 +23,7 @@ from raidtui.jobs.blackbox import save_black_box
 from raidtui.jobs.steps import do_step, first_trouble
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Fact, Kind, Plan, Refusal, Step
-from raidtui.model.units import binary_size
+from raidtui.view.units import binary_size
 
 _LAYOUT_BLOCK, _PRECONDITION_BLOCK = 1 << 20, 128 << 10
 _TRIM_S = 1800.0

@@ -11,8 +11,8 @@ from html import escape
 from raidtui.bench.compare import MEASURES, Curve, Row
 from raidtui.bench.heat import HeatMap, best_of
 from raidtui.bench.record import NOT_STEADY
-from raidtui.model.text import cell_width, visible
-from raidtui.model.units import short_binary, three_digits
+from raidtui.view.text import cell_width, visible
+from raidtui.view.units import short_binary, three_digits
 
 COLOURS = ("#1b6ca8", "#c4541b", "#2f7d4f", "#8a4fa3", "#a8811b", "#5c6b73", "#b03060", "#3d7ea6")
 _WIDTH, _HEIGHT = 720, 260

@@ -10,7 +10,7 @@ from msgspec import Struct
 from raidtui.bench.ask import Request, is_chunk, sweep_values
 from raidtui.bench.course import ONE, Conditions, Scratch
 from raidtui.bench.workload import Workload, parse_size
-from raidtui.model.units import KIB
+from raidtui.view.units import KIB
 
 _NUMBER = re.compile(r"-?[0-9]{1,9}")
 _MOST_DIGITS = 9

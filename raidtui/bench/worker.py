@@ -32,7 +32,7 @@ from raidtui.host.fio import read_fio_version
 from raidtui.host.root import Root
 from raidtui.jobs.store import COURSE_FILE, Job, JobError, only_worker
 from raidtui.jobs.worker import Measure, status_of
-from raidtui.model.units import counted
+from raidtui.view.units import counted
 
 Measuring = Callable[[Course], Measure]
 

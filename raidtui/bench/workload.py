@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.model.plan import Refusal
-from raidtui.model.units import KIB, binary_size, counted, short_binary
+from raidtui.view.units import KIB, binary_size, counted, short_binary
 
 WAYS = {
     "read": "sequential read",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from raidtui.host.root import Root
 from raidtui.host.usage import BLOCK
 from raidtui.model.plan import Kind
-from raidtui.model.units import KIB
+from raidtui.view.units import KIB
 
 
 def _attribute(root: Root, name: str, attribute: str) -> str:

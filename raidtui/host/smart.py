@@ -17,7 +17,7 @@ from raidtui.host.smart_json import STANDBY_STATUS, UNTOLD_STATUS, parse_nonmedi
 from raidtui.host.tools import ToolOutput
 from raidtui.host.usage import BLOCK
 from raidtui.model.smart import Measured, NoReading, SmartReading, Unread
-from raidtui.model.units import SECTOR_BYTES
+from raidtui.view.units import SECTOR_BYTES
 
 TIMEOUT_S = 30.0
 _GRACE_S = 5.0

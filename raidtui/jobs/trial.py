@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from raidtui.host.tools import ToolOutput
-from raidtui.model.units import SECTOR_BYTES, binary_size
+from raidtui.view.units import SECTOR_BYTES, binary_size
 
 _NOTHING = re.compile(r"\(0 bytes\) trimmed")
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from raidtui.model.units import counted
+from raidtui.view.units import counted
 
 
 class Absence(StrEnum):

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from raidtui.model.geometry import copy_groups, losses_left
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
-from raidtui.model.units import counted
+from raidtui.view.units import counted
 
 # In the kernel min wins where min > max; drivers/md/md.c md_do_sync tests it first.
 

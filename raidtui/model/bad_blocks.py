@@ -13,7 +13,7 @@ from msgspec import Struct
 from raidtui.model.array import Array, Member
 from raidtui.model.geometry import copy_groups
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
-from raidtui.model.units import SECTOR_BYTES, binary_size
+from raidtui.view.units import SECTOR_BYTES, binary_size
 
 Spans = Sequence[tuple[int, int]]
 """(first sector, sectors) from where a member's data begin, in order."""

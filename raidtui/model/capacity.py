@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from raidtui.model.levels import PARITY_LEVELS, Raid10Layout
-from raidtui.model.units import SECTOR_BYTES
+from raidtui.view.units import SECTOR_BYTES
 
 _MOST_COPIES = 200
 _MIB_SECTORS = 2048

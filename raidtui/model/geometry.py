@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
-from raidtui.model.units import joined
+from raidtui.view.units import joined
 
 TYPE_CHECKING = False  # as in raidtui/__main__.py: the first frame imports this
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from raidtui.model.array import Array, Member, Phase
 from raidtui.model.event import Event, Kind, Tone
 from raidtui.model.finding import Finding, Health
 from raidtui.model.snapshot import Snapshot
-from raidtui.model.units import binary_size, counted, rate_mb_s
 from raidtui.monitor.health import by_subject, health_of, health_of_absent
+from raidtui.view.units import binary_size, counted, rate_mb_s
 
 _PAUSES = {
     Phase.DELAYED: "delayed: another array on the same disks syncs",

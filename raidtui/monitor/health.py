@@ -14,7 +14,7 @@ from raidtui.model.bad_blocks import bad_members, bad_sectors, lost, only_holder
 from raidtui.model.finding import Finding, Health, Severity
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
 from raidtui.model.snapshot import Snapshot
-from raidtui.model.units import SECTOR_BYTES, binary_size, counted, joined
+from raidtui.view.units import SECTOR_BYTES, binary_size, counted, joined
 
 _OF_SEVERITY = {
     Severity.INFO: Health.OPTIMAL,

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from raidtui.model.array import Array, Phase
 from raidtui.model.snapshot import Snapshot
-from raidtui.model.units import SECTOR_BYTES
+from raidtui.view.units import SECTOR_BYTES
 
 
 class Begun(Struct, frozen=True, kw_only=True):

@@ -20,8 +20,8 @@ from raidtui.jobs.store import BusyError, Job, JobError, all_jobs, find_job, job
 from raidtui.jobs.words import FINAL, GOES_ON, entry_words
 from raidtui.jobs.worker import Measure, work_on
 from raidtui.model.plan import Harm, Plan
-from raidtui.model.text import visible
 from raidtui.streams import print_json
+from raidtui.view.text import visible
 
 FAILED, REFUSED, BUSY = 1, 2, 75
 _LARGEST_PLAN = 16 << 20

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from raidtui.bench.results import ResultsError
 from raidtui.host.root import Root
 from raidtui.jobs.store import BusyError, JobError
-from raidtui.model.text import visible
 from raidtui.orders.bench_option import OptionError
+from raidtui.view.text import visible
 
 if TYPE_CHECKING:
     from raidtui.bench.course import Course

@@ -24,10 +24,10 @@ from raidtui.jobs.spawn import cancel
 from raidtui.jobs.store import Job, JobError
 from raidtui.jobs.words import FINAL
 from raidtui.model.plan import Refusal
-from raidtui.model.text import visible
 from raidtui.orders.bench_history import print_comparison
 from raidtui.orders.bench_request import request_of
 from raidtui.streams import print_json, write_bytes
+from raidtui.view.text import visible
 
 FAILED, BUSY = 1, 75
 _PACE_S = 0.25

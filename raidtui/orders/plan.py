@@ -26,12 +26,12 @@ from raidtui.jobs.store import save_plan
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Device, Survey
-from raidtui.model.text import visible
 from raidtui.monitor.sampler import Sampler
 from raidtui.orders.create import plan_created
 from raidtui.orders.device_names import kernel_names
 from raidtui.orders.refusal import tell_refusal
 from raidtui.streams import write_bytes
+from raidtui.view.text import visible
 
 REFUSED = 2
 _OF_ARRAY: dict[str, Callable[[Survey, Array], Plan | Refusal]] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 from raidtui.model.plan import Refusal
-from raidtui.model.text import visible
 from raidtui.streams import print_json
+from raidtui.view.text import visible
 
 FORM = 1
 

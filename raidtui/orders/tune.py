@@ -21,7 +21,6 @@ from raidtui.model.knob import Scope, Tuning
 from raidtui.model.plan import NothingToDo, Plan, Refusal
 from raidtui.model.smart import ErrorRecovery, SmartReading
 from raidtui.model.snapshot import Snapshot
-from raidtui.model.text import visible
 from raidtui.monitor.sampler import Sampler
 from raidtui.orders.device_names import kernel_name
 from raidtui.orders.refusal import tell_refusal
@@ -29,6 +28,7 @@ from raidtui.orders.tune_json import NOTHING, nothing_dict, profile_dict, result
 from raidtui.orders.tune_words import detail_lines, table_lines
 from raidtui.streams import print_json, write_bytes
 from raidtui.tuning import Result, Tuner, read_profiles
+from raidtui.view.text import visible
 
 NOT_DONE, REFUSED = 1, 2
 

@@ -10,7 +10,7 @@ from raidtui.actions.tune.findings import TuneFinding, judge_tuning
 from raidtui.model.attribution import who_set, who_set_words
 from raidtui.model.knob import By, Scope, Subject, Tuning, Value
 from raidtui.model.knob_table import KNOBS, risk_of
-from raidtui.model.text import fit
+from raidtui.view.text import fit
 
 _MARK = "▲"
 _COLUMNS = ("disk", "scheduler", "NCQ", "requests", "ahead", "timeout/ERC", "set by")

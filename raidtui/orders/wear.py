@@ -19,10 +19,10 @@ from raidtui.host.root import Root
 from raidtui.host.smart_names import smart_names
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import Unread
-from raidtui.model.text import visible
 from raidtui.monitor.sampler import Sampler
 from raidtui.orders.wear_history import history_dict, history_lines, known_dict, known_lines
 from raidtui.streams import print_json
+from raidtui.view.text import visible
 from raidtui.wear.array import ArrayWear
 from raidtui.wear.entries import Entry
 from raidtui.wear.ledger import LedgerError

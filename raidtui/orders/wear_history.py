@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from raidtui.model.units import counted
+from raidtui.view.units import counted
 from raidtui.wear.entries import Entry, writes_per_day
 from raidtui.wear.report import FORMAT_VERSION
 from raidtui.wear.sizes import amount, decimal_size

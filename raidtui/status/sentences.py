@@ -10,8 +10,8 @@ from raidtui.model.array import Array, Phase, container_words
 from raidtui.model.event import Event
 from raidtui.model.finding import Health, Severity
 from raidtui.model.levels import layout_words
-from raidtui.model.text import visible
-from raidtui.model.units import binary_size, counted, duration, rate_mb_s, short_binary
+from raidtui.view.text import visible
+from raidtui.view.units import binary_size, counted, duration, rate_mb_s, short_binary
 
 
 def report_lines(report: Report) -> Iterator[str]:

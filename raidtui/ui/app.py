@@ -24,7 +24,6 @@ from raidtui.first_frame import SMALLEST
 from raidtui.host.root import Root
 from raidtui.model.event import Event, Kind, Tone
 from raidtui.model.plan import Harm, Plan
-from raidtui.palette import choose_theme
 from raidtui.ui.commands import DEMO, EVERYWHERE, HELP, ORDERS
 from raidtui.ui.key_order import OrderlyApp
 from raidtui.ui.messages import Sampled
@@ -33,6 +32,7 @@ from raidtui.ui.pulse import Pulse
 from raidtui.ui.screens.main import MainScreen
 from raidtui.ui.sides import Sides
 from raidtui.ui.themes import load_themes, pick, shipped_theme
+from raidtui.view.palette import choose_theme
 
 if TYPE_CHECKING:
     from textual.command import Provider

@@ -12,14 +12,14 @@ from raidtui.bench.compare import series_of
 from raidtui.bench.forms.draft import Draft, Kind
 from raidtui.bench.record import Record
 from raidtui.bench.results import ResultsError
-from raidtui.model.brief import Line
 from raidtui.model.snapshot import Snapshot
-from raidtui.model.text import visible
-from raidtui.model.units import counted
 from raidtui.ui.benching import Benching
 from raidtui.ui.present.bench_history import Entry
 from raidtui.ui.screens.choose import Ask
 from raidtui.ui.screens.confirm import WIDTH, Question
+from raidtui.view.line import Line
+from raidtui.view.text import visible
+from raidtui.view.units import counted
 
 if TYPE_CHECKING:
     from raidtui.bench.watching import UnderWay

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import raidtui
-from raidtui.glyphs import encoding
 from raidtui.host.root import Root
 from raidtui.jobs.journal import journal_path
 from raidtui.model.event import Event
-from raidtui.model.text import visible
+from raidtui.view.glyphs import encoding
+from raidtui.view.text import visible
 
 CRASHED = 70  # EX_SOFTWARE
 _MOST_EVENTS = 40

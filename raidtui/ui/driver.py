@@ -21,7 +21,7 @@ from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
 from raidtui.first_frame import TERMINAL
-from raidtui.glyphs import CELLS, encoding, register
+from raidtui.view.glyphs import CELLS, encoding, register
 
 _ALTERNATE_SCREEN = "\x1b[?1049h"
 

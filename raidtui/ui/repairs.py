@@ -28,12 +28,12 @@ from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
-from raidtui.model.text import fit, tail
-from raidtui.model.units import short_binary
 from raidtui.ui.screens.choose import Ask, Choice, Option
 from raidtui.ui.screens.job_view import JobView
 from raidtui.ui.screens.plan_view import SAVE, PlanView
 from raidtui.ui.surveying import Surveying, surveying
+from raidtui.view.text import fit, tail
+from raidtui.view.units import short_binary
 
 if TYPE_CHECKING:
     from raidtui.ui.app import RaidApp

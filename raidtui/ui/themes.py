@@ -9,8 +9,9 @@ from typing import Any
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
+from raidtui.first_frame import read_colours
 from raidtui.host.files import read_regular
-from raidtui.palette import COLOURS, DEFAULT, read_colours, theme_folders
+from raidtui.view.palette import COLOURS, DEFAULT, theme_folders
 
 _LARGEST = 100_000
 

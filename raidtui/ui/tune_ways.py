@@ -11,13 +11,13 @@ from raidtui.model.knob import Tuning
 from raidtui.model.knob_table import KNOBS
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
-from raidtui.model.units import counted
 from raidtui.ui.knobs import Knobs
 from raidtui.ui.present.tuning import Row
 from raidtui.ui.present.tuning_body import ONCE, range_words, title_of
 from raidtui.ui.repairs import Repairs
 from raidtui.ui.screens.choose import Ask, Choice, Option
 from raidtui.ui.screens.plan_view import SAVE, PlanView
+from raidtui.view.units import counted
 
 if TYPE_CHECKING:
     from raidtui.ui.app import RaidApp

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from raidtui.model.array import Array
 from raidtui.model.levels import PARITY_LEVELS
-from raidtui.model.units import three_digits
+from raidtui.view.units import three_digits
 from raidtui.wear.entries import Entry, cost_bytes
 from raidtui.wear.record import DiskWear
 from raidtui.wear.sizes import amount

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from raidtui.model.finding import Severity
 from raidtui.model.smart import Attribute, SmartReading
-from raidtui.model.units import counted
+from raidtui.view.units import counted
 from raidtui.wear.entries import DAY_S, Entry
 
 HANDFUL = 5

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from raidtui.model.smart import SmartReading
-from raidtui.model.text import visible
-from raidtui.model.units import three_digits
+from raidtui.view.text import visible
+from raidtui.view.units import three_digits
 
 OUT_OF_LINE = 2.0
 """How many times what the others took is out of line. Equal members of RAID-1, 5, 6 and 10 differ by less."""

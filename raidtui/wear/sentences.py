@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from raidtui.model.finding import Finding
-from raidtui.model.text import visible
+from raidtui.view.text import visible
 from raidtui.wear.array import ArrayWear
 from raidtui.wear.record import DiskWear
 from raidtui.wear.sizes import decimal_size

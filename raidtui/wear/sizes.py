@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidtui.model.units import three_digits
+from raidtui.view.units import three_digits
 
 _PREFIXES = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 

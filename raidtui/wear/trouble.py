@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from raidtui.model.smart import SmartReading
-from raidtui.model.units import counted, duration
+from raidtui.view.units import counted, duration
 from raidtui.wear.faults import HANDFUL
 
 SHORT_OUTAGE_S = 600.0

@@ -19,7 +19,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from raidtui.model.units import binary_size
+from raidtui.view.units import binary_size
 
 MIB, GIB = 1 << 20, 1 << 30
 CANDIDATES = (512, 4096, 10**6, MIB, 32 * MIB, 10**9, GIB)

@@ -9,7 +9,7 @@ from raidtui.actions.create.shape import Shape, shape_of
 from raidtui.actions.wizard.level import first_sync_words, may_fail, rebuild_words
 from raidtui.actions.wizard.steps import Draft, picks
 from raidtui.model.capacity import raid10_layout
-from raidtui.model.units import KIB
+from raidtui.view.units import KIB
 from tests.actions.new_array import FOUR, GIB, device, plain, survey
 
 TRIMMED = (

@@ -19,7 +19,7 @@ from raidtui.bench.export import COLUMNS, csv_text, json_bytes
 from raidtui.bench.heat import heat_maps
 from raidtui.bench.report import html_report
 from raidtui.bench.svg import bars_svg, curves_svg, heat_svg, short_number
-from raidtui.model.text import cell_width
+from raidtui.view.text import cell_width
 from tests.bench.records import READ, record, samples
 
 RUNS = [

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from raidtui.bench.fio import fio_argv
 from raidtui.bench.presets import PRESETS, find_preset
 from raidtui.bench.workload import Workload, parse_size, refuse_workload, workload_options
-from raidtui.model.units import short_binary
+from raidtui.view.units import short_binary
 
 READ = Workload(rw="randread", block_bytes=4096, size_bytes=8 << 20)
 MIX = Workload(

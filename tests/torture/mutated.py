@@ -35,6 +35,7 @@ from raidtui.cli import build_parser
 from raidtui.config import read_config
 from raidtui.console import Console
 from raidtui.demo.host import demo_root
+from raidtui.first_frame import read_colours
 from raidtui.host.devices import candidate_names
 from raidtui.host.mdadm import MdadmError, parse_export, parse_words
 from raidtui.host.mdstat import parse_mdstat
@@ -50,7 +51,6 @@ from raidtui.jobs.words import entry_words
 from raidtui.model.plan import Plan
 from raidtui.orders.plan import make_plan
 from raidtui.orders.tune_words import detail_lines, table_lines
-from raidtui.palette import read_colours
 from raidtui.status.json_form import report_dict
 from raidtui.status.prometheus import metric_lines
 from raidtui.status.sentences import report_lines

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from raidtui.bench.compare import MEASURES, series_of, table
 from raidtui.bench.heat import heat_maps
 from raidtui.bench.record import Record
-from raidtui.model.brief import Line
 from raidtui.ui.present.bench_curves import curve_lines, drawn_of
 from raidtui.ui.present.bench_heat import Layer, heat_map_lines, window_of
 from raidtui.ui.present.bench_table import comparison_lines, strip_of
+from raidtui.view.line import Line
 from tests.bench.records import READ, SCHEDULERS, chunk_sweep, courses, measured, samples, sweep
 
 SCHEDULED = sweep("scheduler", SCHEDULERS)

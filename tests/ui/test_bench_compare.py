@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.bench.record import FAILED, PARTIAL, Record
-from raidtui.model.brief import Line
 from raidtui.ui.present.bench_history import details_lines, entries_of, history_head, history_line
 from raidtui.ui.screens.bench_compare import Comparison
 from raidtui.ui.screens.bench_export import Export
 from raidtui.ui.screens.frame import PageScreen, rule
+from raidtui.view.line import Line
 from tests.bench.records import EPOCH_S, RANDOM, SCHEDULERS, chunk_sweep, courses, measured, record, sweep
 from tests.kernel import Kernel
 from tests.specs import raid10

@@ -15,11 +15,11 @@ from raidtui.bench.forms.known import Candidate
 from raidtui.bench.jobfile import JobFile
 from raidtui.bench.place import Place
 from raidtui.bench.workload import Workload
-from raidtui.model.brief import Line
 from raidtui.model.plan import Refusal
-from raidtui.model.text import cell_width
 from raidtui.ui.present.bench_form import Form, Row, in_form, rows_of
 from raidtui.ui.present.bench_review import offer_lines
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width
 from tests.bench.forms.choices import KNOWN, PLACE
 
 WORK = Workload(rw="randread", block_bytes=4096, size_bytes=1 << 30, runtime_s=60)

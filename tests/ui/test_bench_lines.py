@@ -17,12 +17,12 @@ from raidtui.bench.heat import heat_maps
 from raidtui.bench.record import FAILED, PARTIAL, WHOLE, Record
 from raidtui.bench.samples import Figures
 from raidtui.bench.workload import Workload
-from raidtui.model.brief import Line
-from raidtui.model.text import cell_width
 from raidtui.ui.present.bench_curves import curve_lines, drawn_of
 from raidtui.ui.present.bench_heat import Layer, heat_map_lines
 from raidtui.ui.present.bench_history import Entry, details_lines, entries_of, history_head, history_line
 from raidtui.ui.present.bench_table import comparison_lines
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width
 from tests.bench.records import (
     EPOCH_S,
     JOB,

@@ -11,9 +11,9 @@ from raidtui.bench.duration import estimate_duration, expect
 from raidtui.bench.place import Place
 from raidtui.bench.samples import Flow, Sample
 from raidtui.bench.watching import UnderWay
-from raidtui.model.brief import Line
-from raidtui.model.text import cell_width
 from raidtui.ui.present.bench_live import live_lines
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width
 from tests.bench.records import READ, record
 
 WORK = replace(READ, block_bytes=4096, size_bytes=1 << 30, depth=32, jobs=2, runtime_s=60, engine="libaio")

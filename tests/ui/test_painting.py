@@ -13,9 +13,9 @@ from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 
-from raidtui.model.text import cell_width
 from raidtui.ui.painting import LineCompositor, SpansUpdate
 from raidtui.ui.widgets.lines import Lines
+from raidtui.view.text import cell_width
 from tests.kernel import Kernel
 from tests.specs import Syncing, raid1, raid5, raid10
 from tests.ui.staging import Paces, app_of, in_worker, main_of, move, running, screen_text, slider_of, until

@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from raidtui.model.brief import Line
 from raidtui.model.plan import Harm, Plan, Step
 from raidtui.ui.panes.array_list import Chosen, keep_choice
 from raidtui.ui.present.footer import footer_line
 from raidtui.ui.present.review import no_undo, review_lines
 from raidtui.ui.present.wizard import with_note
+from raidtui.view.line import Line
 from tests.specs import ArraySpec, raid1, raid5, raid10
 from tests.trees import host_tree, snapshot_of
 from tests.ui.machines import ssd

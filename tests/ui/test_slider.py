@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidtui.model.units import rate_mb_s
 from raidtui.ui.widgets.slider import (
     _COARSE,
     _FINE,
@@ -17,6 +16,7 @@ from raidtui.ui.widgets.slider import (
     position,
     typed_kib_s,
 )
+from raidtui.view.units import rate_mb_s
 
 VALUES = st.integers(min_value=1, max_value=2**31 - 1)
 INSIDE = st.integers(min_value=LOWEST_KIB_S + 1, max_value=HIGHEST_KIB_S - 1)

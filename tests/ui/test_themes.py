@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from textual.color import Color
 
-from raidtui.palette import COLOURS, choose_theme, read_colours
+from raidtui.first_frame import read_colours
 from raidtui.ui.themes import ThemeError, load_themes, parse_theme, pick, shipped_theme
+from raidtui.view.palette import COLOURS, choose_theme
 
 SHIPPED = Path(__file__).parents[2] / "themes"
 LEAST = {"dark": 4.5, "light": 4.5, "high-contrast": 7.0}

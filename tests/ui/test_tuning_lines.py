@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from raidtui.model.brief import Line
 from raidtui.model.knob import Tuning
 from raidtui.model.knob_table import KNOBS
 from raidtui.model.smart import ErrorRecovery
-from raidtui.model.text import cell_width
 from raidtui.ui.present.tuning import (
     Cell,
     Row,
@@ -23,6 +21,8 @@ from raidtui.ui.present.tuning import (
     rows_of,
 )
 from raidtui.ui.present.tuning_body import body_lines
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width
 from tests.specs import raid5
 from tests.tune_host import ACPI, AMD, BLOCK, CPUS, FOUR, INTEL, POLICIES, RULES, TuneHost, parity
 

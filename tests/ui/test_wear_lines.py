@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.brief import Line
 from raidtui.ui.present.wear import disk_line, head_line, rule_line
 from raidtui.ui.present.wear_body import body_lines, history_lines
+from raidtui.view.line import Line
 from raidtui.wear.entries import Mark
 from raidtui.wear.spells import Spell
 from raidtui.wear_desk import WearDesk, WearLook

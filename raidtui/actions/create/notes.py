@@ -10,7 +10,7 @@ from raidtui.model.capacity import capacity_kib
 from raidtui.model.geometry import loss_sentence, separate_groups, slots_words
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.survey import Device, Survey
-from raidtui.model.units import KIB, binary_size, counted
+from raidtui.view.units import KIB, binary_size, counted
 
 _UNEQUAL = 0.01
 _RAID10 = {

@@ -15,7 +15,7 @@ from raidtui.actions.create.request import CreateRequest
 from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, Kind, Plan, Refusal, Step
 from raidtui.model.survey import Device, Survey
-from raidtui.model.units import binary_size
+from raidtui.view.units import binary_size
 
 RAID_TYPE = "A19D880F-05FC-4D3B-A006-743F0F84911E"
 MOST_RESERVED = 50

@@ -17,7 +17,7 @@ from raidtui.actions.persist import conf_steps
 from raidtui.actions.target import needs_root
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
 from raidtui.model.survey import Device, Survey
-from raidtui.model.units import KIB, counted
+from raidtui.view.units import KIB, counted
 
 __all__ = ["CreateRequest", "canonical_level", "plan_create"]
 

@@ -16,7 +16,7 @@ from raidtui.model.capacity import raid10_layout
 from raidtui.model.geometry import losses_left
 from raidtui.model.levels import PARITY_LAYOUTS, PARITY_LEVELS, Raid10Layout
 from raidtui.model.plan import Refusal
-from raidtui.model.units import counted
+from raidtui.view.units import counted
 
 METADATA = ("1.2", "1.1", "1.0")
 _LEAST = {"raid0": 2, "raid1": 2, "raid4": 2, "raid5": 2, "raid6": 4, "raid10": 2}

@@ -12,7 +12,7 @@ from raidtui.actions.on_top.stack import Below, OnTop
 from raidtui.actions.on_top.volume import EXTENT_KIB, extents_of, volume_bytes, whole_stripe_kib
 from raidtui.model.plan import Fact, Kind, Refusal, Step
 from raidtui.model.survey import Device, Survey
-from raidtui.model.units import KIB, binary_size, counted
+from raidtui.view.units import KIB, binary_size, counted
 
 _LEAST_STRIPE_KIB = 4
 _LONGEST = 120

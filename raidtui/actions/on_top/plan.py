@@ -16,7 +16,7 @@ from raidtui.actions.persist import file_steps
 from raidtui.model.capacity import data_disks
 from raidtui.model.plan import Fact, Kind, Refusal, Step
 from raidtui.model.survey import Device, Survey
-from raidtui.model.units import binary_size
+from raidtui.view.units import binary_size
 
 __all__ = [
     "FILE_SYSTEMS",

@@ -10,7 +10,7 @@ import math
 from raidtui.actions.on_top.stack import BLOCK_KIB, Below, Geometry, OnTop
 from raidtui.model.capacity import data_disks
 from raidtui.model.survey import Survey
-from raidtui.model.units import KIB
+from raidtui.view.units import KIB
 
 EXTENT_KIB = 4096
 _FIRST_KIB = 1024

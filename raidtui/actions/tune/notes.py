@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from raidtui.model.knob import By, Setting, Subject, Value, same_value
 from raidtui.model.knob_table import KNOBS, OUR_FILES
-from raidtui.model.units import KIB, binary_size
+from raidtui.view.units import KIB, binary_size
 
 _PAGE_KIB = 4
 _WATCHING = frozenset({By.TUNED, By.TLP, By.AUTO_CPUFREQ, By.POWER_PROFILES})

@@ -14,7 +14,7 @@ from raidtui.model.geometry import losses_left, separate_groups
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
 from raidtui.model.plan import Refusal
 from raidtui.model.survey import Survey
-from raidtui.model.units import KIB, binary_size
+from raidtui.view.units import KIB, binary_size
 
 _GOOD_AT = {
     "raid1": "Every member holds all of it. One reader gets one member's speed, many readers all of them;"

@@ -12,7 +12,7 @@ from raidtui.actions.wizard.draft import Draft, usable
 from raidtui.actions.wizard.pick import Row
 from raidtui.model.levels import PARITY_LAYOUTS
 from raidtui.model.survey import Survey
-from raidtui.model.units import KIB, binary_size
+from raidtui.view.units import KIB, binary_size
 
 _PARITY = tuple(PARITY_LAYOUTS[number] for number in (2, 0, 3, 1))
 _SIZES = (100, 99, 98, 95, 93, 90, 80, 70, 50)

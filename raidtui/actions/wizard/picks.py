@@ -9,7 +9,7 @@ from raidtui.actions.wizard.draft import JOURNAL, SPARE, Draft
 from raidtui.actions.wizard.evidence import BLOCKS_KIB, RANDOM_READ, RANDOM_WRITE, SOURCE
 from raidtui.actions.wizard.pick import Pick
 from raidtui.model.survey import Device, Survey
-from raidtui.model.units import binary_size, short_binary
+from raidtui.view.units import binary_size, short_binary
 
 EMPTY = "empty slots"
 """The row below the devices."""

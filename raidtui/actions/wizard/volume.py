@@ -11,7 +11,7 @@ from raidtui.actions.wizard.draft import Draft
 from raidtui.actions.wizard.more import turned
 from raidtui.actions.wizard.pick import Row
 from raidtui.model.survey import Survey
-from raidtui.model.units import binary_size, counted
+from raidtui.view.units import binary_size, counted
 
 _STRIPES_KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 _JOINS = "joins "

@@ -24,7 +24,7 @@ from raidtui.bench.forms.texts import (
 from raidtui.bench.typed import TypedError, read_chunks, read_number, read_size
 from raidtui.bench.workload import WAYS, Workload, parse_size, refuse_workload
 from raidtui.model.plan import Refusal
-from raidtui.model.units import KIB
+from raidtui.view.units import KIB
 
 _MOST_REPEATS = 5000
 _DAY_S = 86400

@@ -37,7 +37,7 @@ from raidtui.bench.forms.texts import (
 from raidtui.bench.forms.work import how_fields, what_fields
 from raidtui.bench.typed import Typed, TypedError, read_size, request_of_typed
 from raidtui.model.plan import Refusal
-from raidtui.model.units import KIB
+from raidtui.view.units import KIB
 
 __all__ = [
     "DEVICE", "FOLDER", "JOB", "KNOB", "NO", "OTHER", "OWN", "SCRATCH", "YES", "Draft", "Field", "Kind",

@@ -10,7 +10,7 @@ from raidtui.bench.forms.known import Known
 from raidtui.bench.forms.texts import Draft, text_of
 from raidtui.bench.presets import PRESETS
 from raidtui.model.knob_table import KNOBS
-from raidtui.model.text import visible
+from raidtui.view.text import visible
 
 _WORK = {
     "what": """\

@@ -21,8 +21,8 @@ from raidtui.bench.forms.texts import (
     levels_of,
 )
 from raidtui.model.levels import PARITY_LEVELS
-from raidtui.model.text import tail
-from raidtui.model.units import binary_size, counted
+from raidtui.view.text import tail
+from raidtui.view.units import binary_size, counted
 
 _SERIAL = 8
 _STRIPED = frozenset({"raid10", "raid0", *PARITY_LEVELS})

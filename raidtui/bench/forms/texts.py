@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from raidtui.bench.ask import sweep_values
 from raidtui.bench.presets import Preset, find_preset
 from raidtui.bench.workload import Workload, parse_size
-from raidtui.model.units import KIB
+from raidtui.view.units import KIB
 
 PRESET, JOB, OWN = "preset", "job", "own"
 """What is measured."""

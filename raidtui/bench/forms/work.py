@@ -24,7 +24,7 @@ from raidtui.bench.forms.texts import (
 )
 from raidtui.bench.presets import PRESETS, Preset
 from raidtui.bench.workload import ENGINES, WAYS, Workload, with_usual_ramp
-from raidtui.model.units import binary_size, short_binary
+from raidtui.view.units import binary_size, short_binary
 
 _MIXED = frozenset({"rw", "randrw"})
 _YES_NO = picks_of((NO, "no"), (YES, "yes"))

@@ -17,9 +17,7 @@ from raidtui.console import Report, limit_path
 from raidtui.first_frame import SMALLEST
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array
-from raidtui.model.brief import Line, brief_line
 from raidtui.model.plan import Harm, Plan, Refusal
-from raidtui.model.text import visible
 from raidtui.ui.commands import ARRAYS, Command
 from raidtui.ui.key_order import expect_form, refused
 from raidtui.ui.panes.array_list import ArrayList, Chosen, keep_choice
@@ -29,6 +27,9 @@ from raidtui.ui.present.detail import body_lines, head_lines, unit_lines
 from raidtui.ui.present.rows import Listed, brief_of, matches, ordered, shared_titles
 from raidtui.ui.widgets.lines import Lines, ScrollLines
 from raidtui.ui.widgets.slider import Slider
+from raidtui.view.array_row import brief_line
+from raidtui.view.line import Line
+from raidtui.view.text import visible
 
 _SETTLE_S = 0.12
 

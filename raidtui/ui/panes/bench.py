@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.binding import BindingType
 
 from raidtui.bench.record import Record
-from raidtui.model.units import counted
 from raidtui.ui.commands import BENCH, Command
 from raidtui.ui.key_order import escape_leaves, expect_form, no_form, refused
 from raidtui.ui.panes.bench_view import BenchView
 from raidtui.ui.panes.later import later
+from raidtui.view.units import counted
 
 if TYPE_CHECKING:
     from raidtui.bench.forms.draft import Draft, Kind

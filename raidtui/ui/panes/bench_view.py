@@ -15,9 +15,7 @@ from textual.timer import Timer
 from raidtui.bench.results import fits
 from raidtui.console import Report
 from raidtui.first_frame import SMALLEST
-from raidtui.model.brief import Line
 from raidtui.model.event import Tone
-from raidtui.model.text import visible
 from raidtui.ui.benching import Benching, History
 from raidtui.ui.commands import DOWN, UP
 from raidtui.ui.panes.later import later
@@ -25,6 +23,8 @@ from raidtui.ui.present.bench_history import Entry, details_lines, entries_of, h
 from raidtui.ui.present.bench_live import live_lines
 from raidtui.ui.screens.frame import wrapped
 from raidtui.ui.widgets.lines import Lines, ScrollLines
+from raidtui.view.line import Line
+from raidtui.view.text import visible
 
 if TYPE_CHECKING:
     from raidtui.bench.watching import UnderWay

@@ -9,10 +9,10 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from raidtui.model.brief import Line
 from raidtui.model.event import Event, Kind, Tone
-from raidtui.model.text import cell_width, fit, visible
 from raidtui.ui.widgets.lines import ScrollLines
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width, fit, visible
 
 _ROLES = {Tone.PLAIN: "plain", Tone.GOOD: "ok", Tone.WARN: "warn", Tone.BAD: "bad"}
 _HEAD = 24

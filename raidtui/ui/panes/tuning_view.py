@@ -15,7 +15,6 @@ from textual.timer import Timer
 
 from raidtui.console import Report
 from raidtui.first_frame import SMALLEST
-from raidtui.model.brief import Line
 from raidtui.model.knob import Scope, Tuning
 from raidtui.ui.knobs import Knobs, still
 from raidtui.ui.panes.later import later
@@ -32,6 +31,7 @@ from raidtui.ui.present.tuning import (
 )
 from raidtui.ui.present.tuning_body import body_lines
 from raidtui.ui.widgets.lines import Lines, ScrollLines
+from raidtui.view.line import Line
 
 EVERY_S = 3.0
 _LIVE_S = 0.9

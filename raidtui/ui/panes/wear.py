@@ -14,12 +14,12 @@ from textual.containers import Vertical
 
 from raidtui.console import Report
 from raidtui.first_frame import SMALLEST
-from raidtui.model.brief import Line
 from raidtui.ui.commands import DOWN, UP, WEAR, Command
 from raidtui.ui.panes.later import later
 from raidtui.ui.present.wear import disk_line, head_line, rule_line
 from raidtui.ui.present.wear_body import body_lines, history_lines
 from raidtui.ui.widgets.lines import Lines, ScrollLines
+from raidtui.view.line import Line
 from raidtui.wear.record import DiskWear
 from raidtui.wear_desk import DiskHistory, WearLook
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from raidtui.console import Report
 from raidtui.model.absent import Absence, AbsentArray, AbsentMember
-from raidtui.model.brief import Line
-from raidtui.model.text import fit, tail, visible
 from raidtui.ui.present.detail import LABEL, finding_lines
 from raidtui.ui.present.rows import absence_words, state_of
+from raidtui.view.line import Line
+from raidtui.view.text import fit, tail, visible
 
 
 def absent_head_lines(report: Report, absent: AbsentArray, width: int) -> list[Line]:

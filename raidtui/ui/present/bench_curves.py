@@ -15,10 +15,10 @@ from msgspec import Struct
 from raidtui.bench.compare import Series, middle_run
 from raidtui.bench.record import NOT_STEADY, milliseconds
 from raidtui.bench.samples import Sample
-from raidtui.model.brief import Line
-from raidtui.model.text import cell_width, fit, visible
-from raidtui.model.units import three_digits
 from raidtui.ui.present.bench_table import count_words, cut_line, head_of, letter_of
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width, fit, visible
+from raidtui.view.units import three_digits
 
 MOST = 6
 WHICH = "#: the run drawn, the middle one by IOPS"

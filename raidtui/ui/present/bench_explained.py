@@ -9,10 +9,10 @@ from raidtui.bench.around import during_words, merged
 from raidtui.bench.environment import Environment
 from raidtui.bench.record import FAILED, NOT_STEADY, PARTIAL, SHORT_S, Record
 from raidtui.bench.report import environment_lines
-from raidtui.model.brief import GLYPHS, Line
-from raidtui.model.text import fit, visible
-from raidtui.model.units import binary_size
 from raidtui.ui.present.bench_table import cut_line, wrap_cells
+from raidtui.view.line import GLYPHS, Line
+from raidtui.view.text import fit, visible
+from raidtui.view.units import binary_size
 
 _LABEL = 13
 _ROLES = {PARTIAL: "warn", FAILED: "bad"}

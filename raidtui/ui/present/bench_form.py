@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from raidtui.bench.forms.draft import Draft, Field, Kind, text_of
-from raidtui.model.brief import Line
 from raidtui.model.plan import Refusal
-from raidtui.model.text import cell_width, fit, tail, visible
 from raidtui.ui.present.wizard import note_lines
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width, fit, tail, visible
 
 TITLES = {
     Kind.RUN: "Measure",

@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from raidtui.bench.course import ONE
 from raidtui.bench.heat import HeatMap, best_of, best_words, left_out_words
-from raidtui.model.brief import Line, Span
-from raidtui.model.text import fit, visible
-from raidtui.model.units import counted, short_binary, three_digits
 from raidtui.ui.present.bench_table import cut_line, paragraph
+from raidtui.view.line import Line, Span
+from raidtui.view.text import fit, visible
+from raidtui.view.units import counted, short_binary, three_digits
 
 _HEIGHTS = " ▁▂▃▄▅▆▇█"
 _HEADS = 2

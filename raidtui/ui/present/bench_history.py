@@ -12,9 +12,6 @@ from raidtui.bench.course import labels_of, point_words, value_words
 from raidtui.bench.heat import heat_maps
 from raidtui.bench.record import FAILED, NOT_STEADY, PARTIAL, Record, milliseconds
 from raidtui.bench.verdict import Outcome, Spread, Verdict, spread
-from raidtui.model.brief import GLYPHS, Line
-from raidtui.model.text import cell_width, fit, tail, visible
-from raidtui.model.units import KIB, counted, duration
 from raidtui.ui.present.bench_explained import explained_lines
 from raidtui.ui.present.bench_heat import heat_map_lines
 from raidtui.ui.present.bench_table import (
@@ -27,6 +24,9 @@ from raidtui.ui.present.bench_table import (
     verdicts_lines,
 )
 from raidtui.ui.present.wear import stamp
+from raidtui.view.line import GLYPHS, Line
+from raidtui.view.text import cell_width, fit, tail, visible
+from raidtui.view.units import KIB, counted, duration
 
 _WHEN, _RUNS, _MEDIAN = 12, 5, 12
 _PLACE, _WAIT, _RESULT = {False: 7, True: 15}, {False: 0, True: 9}, {False: 15, True: 21}

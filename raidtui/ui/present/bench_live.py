@@ -11,10 +11,10 @@ from raidtui.bench.samples import Sample
 from raidtui.bench.svg import short_number
 from raidtui.bench.verdict import spread
 from raidtui.bench.watching import UnderWay
-from raidtui.model.brief import Line
-from raidtui.model.text import cell_width, fit, fit_words, visible
-from raidtui.model.units import binary_size, counted, duration, three_digits
 from raidtui.ui.present.chart import chart_rows, slices
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width, fit, fit_words, visible
+from raidtui.view.units import binary_size, counted, duration, three_digits
 
 _SAMPLE_S = 0.25
 _LABEL, _NUMBER, _TAIL = 8, 9, 33

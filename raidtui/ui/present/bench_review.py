@@ -9,12 +9,12 @@ from raidtui.bench.ask import Offer
 from raidtui.bench.course import Axis, Course, Way, point_words, value_words
 from raidtui.bench.duration import estimate_duration
 from raidtui.bench.forms.known import Candidate
-from raidtui.model.brief import Line
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Plan
-from raidtui.model.text import cell_width, fit, tail, visible
-from raidtui.model.units import binary_size, counted
 from raidtui.ui.present.review import step_lines
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width, fit, tail, visible
+from raidtui.view.units import binary_size, counted
 
 _LABEL = 10
 _MOST_POINTS = 12

@@ -10,8 +10,8 @@ from raidtui.bench.compare import Measure, Row, family_of, told_of
 from raidtui.bench.record import NOT_STEADY
 from raidtui.bench.svg import short_number
 from raidtui.bench.verdict import Spread, Verdict
-from raidtui.model.brief import Line
-from raidtui.model.text import cell_width, fit_words, visible
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width, fit_words, visible
 
 WIDE = 100
 _MARK, _GAP, _RUNS, _LEAST_LABEL = 3, 2, 6, 12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from raidtui.model.units import rate_mb_s
+from raidtui.view.units import rate_mb_s
 
 SLICE_S = 2.0
 _EIGHTHS = " ▁▂▃▄▅▆▇█"

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from raidtui.console import Report
 from raidtui.model.array import Array, Member, Phase, container_words
 from raidtui.model.bad_blocks import only_holders
-from raidtui.model.brief import GLYPHS, Line, whole_columns
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.geometry import loss_sentence, set_letters, slots_words
-from raidtui.model.text import cell_width, fit, fit_figure, fit_words, tail, visible
-from raidtui.model.units import binary_size, rate_mb_s
 from raidtui.ui.commands import ADD, ASSEMBLE, PAUSE, REMOVE
 from raidtui.ui.present.chart import bar, chart_rows, median_words, slices, spread_words
+from raidtui.view.line import GLYPHS, Line, whole_columns
+from raidtui.view.text import cell_width, fit, fit_figure, fit_words, tail, visible
+from raidtui.view.units import binary_size, rate_mb_s
 
 LABEL = 10
 _SEVERITY_ROLES = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.model.brief import Line
-from raidtui.model.text import cell_width, visible
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width, visible
 
 _CURSOR = "▏"
 

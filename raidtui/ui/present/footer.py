@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from raidtui.model.brief import Line
-from raidtui.model.text import cell_width
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width
 
 Item = tuple[str, str, bool]
 """A key as it is written, a word or two, whether it can be done now."""

@@ -8,11 +8,11 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from raidtui.actions.script import plan_sentences, undo_sentences
-from raidtui.model.brief import Line
 from raidtui.model.plan import Harm, Plan, Step
 from raidtui.model.survey import Device
-from raidtui.model.text import cell_width, fit, tail, visible
-from raidtui.model.units import counted
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width, fit, tail, visible
+from raidtui.view.units import counted
 
 _NUMBER = 4
 _TAIL = 4

@@ -7,9 +7,10 @@ from collections.abc import Collection
 from raidtui.console import Report
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array, Phase
-from raidtui.model.brief import RANKS, Brief
 from raidtui.model.finding import Health
 from raidtui.model.levels import layout_short
+from raidtui.view.array_row import Brief
+from raidtui.view.line import RANKS
 
 _ROLES = {
     Health.OPTIMAL: "ok",

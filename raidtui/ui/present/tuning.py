@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from raidtui.actions.tune.findings import judge_tuning
 from raidtui.model.attribution import who_set, who_set_words
-from raidtui.model.brief import Line
 from raidtui.model.knob import NOBODY, Scope, Subject, Tuning, Value, same_value
 from raidtui.model.knob_table import KNOBS
-from raidtui.model.text import cell_width, fit, visible
-from raidtui.model.units import binary_size
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width, fit, visible
+from raidtui.view.units import binary_size
 
 WIDE = 100
 MARK = "▲"

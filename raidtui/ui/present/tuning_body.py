@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from raidtui.actions.tune.findings import TuneFinding, judge_tuning
 from raidtui.actions.tune.now import names_of
-from raidtui.model.brief import GLYPHS, Line
 from raidtui.model.finding import Severity
 from raidtui.model.knob import By, Scope, Subject, Tuning, Value
 from raidtui.model.knob_table import KNOBS, risk_of
-from raidtui.model.text import cell_width, fit, visible
 from raidtui.ui.present.tuning import Row
+from raidtui.view.line import GLYPHS, Line
+from raidtui.view.text import cell_width, fit, visible
 
 _LABEL = 11
 ONCE = {"none": "once noop", "mq-deadline": "once deadline", "bfq": "nearest to cfq, which is gone"}

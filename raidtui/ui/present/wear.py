@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-from raidtui.model.brief import GLYPHS, Line
 from raidtui.model.finding import Severity
 from raidtui.model.smart import Unread
-from raidtui.model.text import cell_width, fit, tail, visible
+from raidtui.view.line import GLYPHS, Line
+from raidtui.view.text import cell_width, fit, tail, visible
 from raidtui.wear.costs import life_share, share_words
 from raidtui.wear.endurance import Confidence
 from raidtui.wear.record import DiskWear

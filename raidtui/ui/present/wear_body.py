@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from raidtui.model.array import Array
-from raidtui.model.brief import GLYPHS, Line
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.snapshot import Snapshot
-from raidtui.model.text import cell_width, fit, visible
-from raidtui.model.units import counted
 from raidtui.ui.present.chart import bar
 from raidtui.ui.present.wear import ASLEEP, ROLES, WIDE, odd_names, stamp
+from raidtui.view.line import GLYPHS, Line
+from raidtui.view.text import cell_width, fit, visible
+from raidtui.view.units import counted
 from raidtui.wear.costs import life_share, rebuild_cost, share_words
 from raidtui.wear.entries import writes_per_day
 from raidtui.wear.record import DiskWear

@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Collection, Sequence
 
 from raidtui.actions.wizard.pick import Pick, Row
-from raidtui.model.brief import Line
-from raidtui.model.text import cell_width, fit, tail, visible
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width, fit, tail, visible
 
 _LEFT, _WIDE_LEFT = 23, 34
 _NARROW, _WIDE = 74, 100

@@ -13,15 +13,15 @@ from raidtui.bench.compare import MEASURES, series_of, table
 from raidtui.bench.heat import heat_maps
 from raidtui.bench.record import Record
 from raidtui.bench.samples import Sample
-from raidtui.model.brief import Line
-from raidtui.model.text import cell_width, fit, visible
-from raidtui.model.units import counted
 from raidtui.ui.panes.later import later
 from raidtui.ui.present.bench_curves import MOST, curve_lines, drawn_of
 from raidtui.ui.present.bench_heat import NO_MAP, Layer, Window, heat_map_lines, next_layer, window_of
 from raidtui.ui.present.bench_table import comparison_lines, head_of, paragraph
 from raidtui.ui.screens.bench_export import Export
 from raidtui.ui.screens.frame import PageScreen, rule
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width, fit, visible
+from raidtui.view.units import counted
 
 _VIEWS = {"table": "Table", "time": "Over time", "heat": "Heat map"}
 _NO_BRAILLE = frozenset({"linux", "dumb", "vt100", "vt220"})

@@ -13,13 +13,13 @@ from textual.binding import Binding, BindingType
 from raidtui.bench.export import KINDS, ExportError, default_path, typed_path, write_export
 from raidtui.bench.record import Record
 from raidtui.bench.samples import Sample
-from raidtui.model.brief import GLYPHS, Line
-from raidtui.model.text import visible
-from raidtui.model.units import counted
 from raidtui.ui.host_thread import HostThread
 from raidtui.ui.panes.later import later
 from raidtui.ui.present.field import field_lines, field_of
 from raidtui.ui.screens.field import FieldScreen
+from raidtui.view.line import GLYPHS, Line
+from raidtui.view.text import visible
+from raidtui.view.units import counted
 
 _WORDS = {
     "html": "tables, pictures and what explains them, in one page",

@@ -8,10 +8,10 @@ from textual import events
 
 from raidtui.bench.ask import Offer
 from raidtui.bench.forms.known import Candidate
-from raidtui.model.brief import Line
-from raidtui.model.text import cell_width, visible
 from raidtui.ui.present.bench_review import offer_lines
 from raidtui.ui.screens.frame import PageScreen
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width, visible
 
 _LEAST_FIELD = 12
 _MOST_TYPED = 128

@@ -36,11 +36,11 @@ from raidtui.actions.wizard.steps import (
     rows_of,
     with_empty,
 )
-from raidtui.model.brief import Line
 from raidtui.model.survey import Survey
-from raidtui.model.text import visible
 from raidtui.ui.present import wizard
 from raidtui.ui.screens.frame import PageScreen
+from raidtui.view.line import Line
+from raidtui.view.text import visible
 
 TITLE = "Build an array"
 _MOST_TYPED = 60

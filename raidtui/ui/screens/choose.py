@@ -8,11 +8,11 @@ from typing import ClassVar
 from msgspec import Struct
 from textual.binding import Binding, BindingType
 
-from raidtui.model.brief import Line
-from raidtui.model.text import fit, visible
 from raidtui.ui.present.field import field_lines
 from raidtui.ui.screens.field import FieldScreen
 from raidtui.ui.screens.frame import FrameScreen, wrapped
+from raidtui.view.line import Line
+from raidtui.view.text import fit, visible
 
 
 class Option(Struct, frozen=True, kw_only=True):

@@ -11,11 +11,11 @@ from textual.containers import Vertical
 from textual.reactive import Reactive
 from textual.widget import Widget
 
-from raidtui.model.brief import Line
 from raidtui.model.plan import Plan
-from raidtui.model.text import visible
 from raidtui.ui.screens.dialog import Dialog
 from raidtui.ui.widgets.lines import Lines
+from raidtui.view.line import Line
+from raidtui.view.text import visible
 
 WIDTH = 74
 

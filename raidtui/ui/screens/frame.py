@@ -15,10 +15,10 @@ from textual.containers import Vertical
 from textual.reactive import Reactive
 from textual.widget import Widget
 
-from raidtui.model.brief import Line
-from raidtui.model.text import cell_width, fit
 from raidtui.ui.screens.dialog import Dialog
 from raidtui.ui.widgets.lines import Lines, ScrollLines
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width, fit
 
 WIDTH = 92
 _MOST_NOTES = 8

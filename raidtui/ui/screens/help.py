@@ -11,10 +11,10 @@ from textual.containers import Vertical
 from textual.reactive import Reactive
 from textual.widget import Widget
 
-from raidtui.model.brief import Line
-from raidtui.model.text import visible
 from raidtui.ui.screens.dialog import Dialog
 from raidtui.ui.widgets.lines import Lines, ScrollLines
+from raidtui.view.line import Line
+from raidtui.view.text import visible
 
 _INDENT, _TEXT = 19, 53
 _NOTES = """\

@@ -9,9 +9,9 @@ from textual.binding import Binding, BindingType
 
 from raidtui.desk import JobNews
 from raidtui.jobs.words import GOES_ON, entry_words
-from raidtui.model.brief import Line
-from raidtui.model.text import visible
 from raidtui.ui.screens.frame import FrameScreen, wrapped
+from raidtui.view.line import Line
+from raidtui.view.text import visible
 
 _PACE_S = 0.2
 _BEGIN_S = 20.0

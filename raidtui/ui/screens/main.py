@@ -17,9 +17,7 @@ from textual.widget import Widget
 
 from raidtui.console import Report
 from raidtui.first_frame import SMALLEST, TABS
-from raidtui.model.brief import Line, counts_line, header_line, tab_line
 from raidtui.model.event import Event, Kind, Tone
-from raidtui.model.text import fit, fit_words, visible
 from raidtui.ui.commands import (
     EVERYWHERE,
     FILTER,
@@ -37,6 +35,8 @@ from raidtui.ui.present.footer import Item, footer_line
 from raidtui.ui.present.rows import counts_of
 from raidtui.ui.widgets.lines import Lines
 from raidtui.ui.widgets.slider import Slider
+from raidtui.view.line import Line, counts_line, header_line, tab_line
+from raidtui.view.text import fit, fit_words, visible
 
 if TYPE_CHECKING:
     from raidtui.ui.benching import Benching

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from textual import events
 from textual._time import get_time
 
-from raidtui.model.brief import Line
 from raidtui.model.plan import Harm, Plan
 from raidtui.model.survey import Device
-from raidtui.model.text import cell_width, visible
 from raidtui.ui.present.review import no_undo, review_lines
 from raidtui.ui.screens.frame import PageScreen
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width, visible
 
 DO, SAVE = "do", "save"
 _FIELD = 16

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from raidtui.model.brief import Line
 from raidtui.ui.screens.frame import PageScreen
+from raidtui.view.line import Line
 
 _WIDEST = 100
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from textual import events
 from textual.message import Message
 
-from raidtui.model.text import visible
 from raidtui.ui.widgets.lines import Lines
+from raidtui.view.text import visible
 
 
 class FilterLine(Lines, can_focus=True):

@@ -16,10 +16,10 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from raidtui.model.brief import Line
-from raidtui.model.text import cell_width
 from raidtui.ui.painting import PaintingScreen
 from raidtui.ui.widgets.roles import PLAIN, role_styles
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width
 
 if TYPE_CHECKING:
     _Base = Widget

@@ -13,9 +13,9 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from raidtui.model.text import fit
-from raidtui.model.units import rate_mb_s
 from raidtui.ui.widgets.roles import role_styles
+from raidtui.view.text import fit
+from raidtui.view.units import rate_mb_s
 
 LOWEST_KIB_S, HIGHEST_KIB_S = 98, 9_765_625  # 0.1 MB/s, 10 GB/s
 _FINE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)

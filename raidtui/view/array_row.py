@@ -1,20 +1,10 @@
-"""An array in one line: the row that the first frame and the screen both draw.
-
-Plain classes and the standard library only, see ``first_frame``. A line is a list of spans: (text, role); the
-roles are ``plain``, ``dim``, ``strong``, ``ok``, ``warn``, ``bad`` and ``accent``.
-"""
+"""An array in one line: the row that the first frame and the screen both draw."""
 
 from __future__ import annotations
 
-from raidtui.model.text import cell_width, fit, fit_words, visible
-from raidtui.model.units import binary_size, duration, rate_mb_s, short_binary
-
-RANKS = {"bad": 0, "warn": 1, "unknown": 2, "ok": 3}
-"""The order of the rows by their role; within one it is the kernel's."""
-GLYPHS = {"ok": "●", "warn": "▲", "bad": "✖", "unknown": "?"}
-
-Span = tuple[str, str]
-Line = list[Span]
+from raidtui.view.line import GLYPHS, Line, whole_columns
+from raidtui.view.text import cell_width, fit, visible
+from raidtui.view.units import binary_size, duration, rate_mb_s, short_binary
 
 
 class Brief:
@@ -86,48 +76,9 @@ _COLUMNS = {"shape": 10, "chunk": 5, "size": 11, "percent": 7, "rate": 10, "left
 _DROPPED = ("chunk", "size", "left", "shape", "rate")
 
 
-def whole_columns(columns: dict[str, int], dropped: tuple[str, ...], room: int) -> dict[str, int]:
-    """Return the columns that fit, by name and cells: those that are ``dropped`` first go first, whole."""
-    kept = dict(columns)
-    for name in dropped:
-        if sum(kept.values()) <= room:
-            break
-        kept.pop(name, None)
-    return kept
-
-
 def _title(brief: Brief, width: int) -> str:
     if not brief.suffix:
         return fit(visible(brief.title), width)
     suffix = visible(brief.suffix)
     room = width - cell_width(suffix) - 1
     return f"{fit(visible(brief.title), room)} {suffix}" if room > 1 else fit(suffix, width)
-
-
-def header_line(left: str, middle: Line, right: str, width: int) -> Line:
-    """Return the first line: who on the left, the verdicts in the middle, clock and rights on the right."""
-    middle_width = sum(len(text) for text, _ in middle)
-    left_room = max(0, width - middle_width - len(right) - 5)
-    shown = fit_words(f" raidtui  {visible(left)}", left_room)
-    return [(shown, "strong"), (" ", "plain"), *middle, ("   ", "plain"), (right + " ", "plain")]
-
-
-def counts_line(counts: dict[tuple[str, str], int]) -> Line:
-    """Return ``● 2 optimal ▲ 1 resync`` from {(role, word): number}, the worst last."""
-    order = ("ok", "unknown", "warn", "bad")
-    spans: Line = []
-    for role, word in sorted(counts, key=lambda each: order.index(each[0])):
-        if spans:
-            spans.append((" ", "plain"))
-        spans.append((f"{GLYPHS[role]} {counts[role, word]} {word}", role))
-    return spans
-
-
-def tab_line(tabs: tuple[tuple[str, str], ...], chosen: str, width: int) -> Line:
-    """Return the line of panes: (key, title) pairs, the chosen one strong."""
-    spans: Line = []
-    for key, title in tabs:
-        spans.append((f" {key} {title} ", "tab" if title == chosen else "dim"))
-    used = sum(len(text) for text, _ in spans)
-    spans.append((" " * max(0, width - used), "plain"))
-    return spans

@@ -99,7 +99,7 @@ def _in_lines(error: UnicodeError) -> tuple[str, int]:
 def _in_cells(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    from raidtui.model.text import cell_width  # noqa: PLC0415
+    from raidtui.view.text import cell_width  # noqa: PLC0415
 
     parts = (
         TWINS.get(char) or _dots(char) or "?" * cell_width(char)

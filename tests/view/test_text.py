@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from raidtui.model.text import cell_width, fit, fit_figure, fit_words, tail, visible
+from raidtui.view.text import cell_width, fit, fit_figure, fit_words, tail, visible
 
 TRIES = settings(max_examples=200, deadline=None)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidtui.model.units import binary_size, counted, duration, rate_mb_s, short_binary, three_digits
+from raidtui.view.units import binary_size, counted, duration, rate_mb_s, short_binary, three_digits
 
 
 @pytest.mark.parametrize(

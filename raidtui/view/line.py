@@ -1,0 +1,56 @@
+"""Line, the drawing language: what every pane, dialog and the first frame return to be drawn.
+
+A line is a list of spans, each a text and its role: ``plain``, ``dim``, ``strong``, ``ok``, ``warn``,
+``bad``, ``unknown``, ``accent``, ``tab``, ``key``, ``asked`` or ``selected``. The theme says what a role
+looks like. Plain classes and the standard library only, see ``raidtui.first_frame``.
+"""
+
+from __future__ import annotations
+
+from raidtui.view.text import fit_words, visible
+
+RANKS = {"bad": 0, "warn": 1, "unknown": 2, "ok": 3}
+"""The order of the rows by their role; within one it is the kernel's."""
+GLYPHS = {"ok": "●", "warn": "▲", "bad": "✖", "unknown": "?"}
+
+Span = tuple[str, str]
+Line = list[Span]
+
+
+def whole_columns(columns: dict[str, int], dropped: tuple[str, ...], room: int) -> dict[str, int]:
+    """Return the columns that fit, by name and cells: those that are ``dropped`` first go first, whole."""
+    kept = dict(columns)
+    for name in dropped:
+        if sum(kept.values()) <= room:
+            break
+        kept.pop(name, None)
+    return kept
+
+
+def header_line(left: str, middle: Line, right: str, width: int) -> Line:
+    """Return the first line: who on the left, the verdicts in the middle, clock and rights on the right."""
+    middle_width = sum(len(text) for text, _ in middle)
+    left_room = max(0, width - middle_width - len(right) - 5)
+    shown = fit_words(f" raidtui  {visible(left)}", left_room)
+    return [(shown, "strong"), (" ", "plain"), *middle, ("   ", "plain"), (right + " ", "plain")]
+
+
+def counts_line(counts: dict[tuple[str, str], int]) -> Line:
+    """Return ``● 2 optimal ▲ 1 resync`` from {(role, word): number}, the worst last."""
+    order = ("ok", "unknown", "warn", "bad")
+    spans: Line = []
+    for role, word in sorted(counts, key=lambda each: order.index(each[0])):
+        if spans:
+            spans.append((" ", "plain"))
+        spans.append((f"{GLYPHS[role]} {counts[role, word]} {word}", role))
+    return spans
+
+
+def tab_line(tabs: tuple[tuple[str, str], ...], chosen: str, width: int) -> Line:
+    """Return the line of panes: (key, title) pairs, the chosen one strong."""
+    spans: Line = []
+    for key, title in tabs:
+        spans.append((f" {key} {title} ", "tab" if title == chosen else "dim"))
+    used = sum(len(text) for text, _ in spans)
+    spans.append((" " * max(0, width - used), "plain"))
+    return spans
