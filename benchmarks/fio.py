@@ -34,7 +34,7 @@ from raidtui.bench.results import Results
 from raidtui.bench.start import find_bench, make_job
 from raidtui.bench.worker import BenchWorker
 from raidtui.bench.workload import Workload, workload_options
-from raidtui.host.opening import open_root
+from raidtui.host.roots.opening import open_root
 from raidtui.ui.launch import launch
 
 ROUNDS, QUICK_ROUNDS = 11, 5

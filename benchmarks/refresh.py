@@ -59,7 +59,7 @@ class _Clock:
 def measure_here(tree: Path, rounds: int = ROUNDS) -> Refresh:
     """Sample the tree in this process."""
     try:
-        from raidtui.host.dir_root import DirRoot  # noqa: PLC0415 - what is measured may not be there
+        from raidtui.host.roots.dir_root import DirRoot  # noqa: PLC0415 - what is measured may not be there
         from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
     except ImportError as error:
         return Refresh(ran=False, why_not=f"no sampler to measure: {error}")

@@ -56,7 +56,7 @@ def _open_console(root: str, theme: str | None, mouse: bool) -> int:  # noqa: FB
     try:
         show(root, theme)
         _prepare_imports(TERMINAL.end)
-        from raidtui.host.opening import open_root  # noqa: PLC0415
+        from raidtui.host.roots.opening import open_root  # noqa: PLC0415
         from raidtui.ui.launch import launch  # noqa: PLC0415
 
         sys.modules.pop("ssl", None)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import raidtui
-from raidtui.host.opening import open_root
-from raidtui.host.root import Root, RootError
+from raidtui.host.roots.opening import open_root
+from raidtui.host.roots.root import Root, RootError
 from raidtui.orders.bench_parser import add_bench_parser
 from raidtui.orders.parsers import add_job_parsers, add_plan_parser
 from raidtui.orders.tune_parser import add_tune_parser

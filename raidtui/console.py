@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from raidtui.actions.limits import SYSTEM
 from raidtui.actions.target import base_of
-from raidtui.host.root import Happening, Root
+from raidtui.host.roots.root import Happening, Root
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Phase
 from raidtui.model.event import Event, Kind, Tone

@@ -13,9 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.actions.script import shell_script
-from raidtui.host.names import canonical_uuid
+from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.reading import Reading, Scope
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.jobs import journal
 from raidtui.jobs.spawn import begin_job, cancel, start_worker
 from raidtui.jobs.store import JobError, all_jobs, find_job, worker_of

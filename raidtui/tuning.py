@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from raidtui.actions.tune.profiles import BUILT_IN, Profile, parse_profiles
 from raidtui.actions.tune.told import Told, told
 from raidtui.host.files import read_regular
-from raidtui.host.knobs import KnobReader
-from raidtui.host.root import Root
+from raidtui.host.knobs.knob_reader import KnobReader
+from raidtui.host.roots.root import Root
 from raidtui.jobs.changed import Done, Record, Write, changed_by, record_path
 from raidtui.jobs.journal import Journal, journal_path, who
 from raidtui.jobs.runner import Outcome, run_plan, undo_of

@@ -13,9 +13,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from raidtui.host.block import read_identity
-from raidtui.host.root import Root
-from raidtui.host.smart import TIMEOUT_S, SmartReader
-from raidtui.host.smart_names import smart_names
+from raidtui.host.roots.root import Root
+from raidtui.host.smart.smart_names import smart_names
+from raidtui.host.smart.smart_reader import TIMEOUT_S, SmartReader
 from raidtui.model.disk import Disk
 from raidtui.model.finding import Severity
 from raidtui.model.smart import Measured, SmartReading

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from raidtui.capture import write_capture
-from raidtui.host.memory_root import MemoryRoot
-from raidtui.host.opening import open_root
-from raidtui.host.root import RootError
+from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.roots.opening import open_root
+from raidtui.host.roots.root import RootError
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
 from raidtui.wear.entries import Entry

@@ -15,10 +15,10 @@ import pytest
 from raidtui.actions.tune.keep import Item, plan_keep
 from raidtui.actions.tune.now import Asked, plan_set
 from raidtui.capture import write_capture
-from raidtui.host.dir_root import DirRoot
-from raidtui.host.knobs import KnobReader
-from raidtui.host.opening import open_root
-from raidtui.host.root import Root
+from raidtui.host.knobs.knob_reader import KnobReader
+from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.roots.opening import open_root
+from raidtui.host.roots.root import Root
 from raidtui.jobs.changed import RECORD
 from raidtui.jobs.journal import Journal
 from raidtui.model.knob import By, Tuning

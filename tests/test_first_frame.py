@@ -13,7 +13,7 @@ import pytest
 from raidtui import first_frame
 from raidtui.console import Console
 from raidtui.first_frame import SMALLEST, TERMINAL, frame, paint, read_colours, show
-from raidtui.host.opening import open_root
+from raidtui.host.roots.opening import open_root
 from raidtui.ui.present.rows import brief_of, ordered
 from raidtui.view.array_row import brief_line
 from raidtui.view.line import Line

@@ -9,7 +9,7 @@ import pytest
 
 from raidtui.actions.tune.keep import Item, plan_keep
 from raidtui.actions.tune.now import Asked, plan_set
-from raidtui.host.dir_root import DirRoot
+from raidtui.host.roots.dir_root import DirRoot
 from raidtui.jobs.journal import Journal
 from raidtui.jobs.store import COURSE_FILE, Job, only_worker
 from raidtui.model.plan import Plan, Refusal

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.memory_root import MemoryRoot
-from raidtui.host.smart import smart_argv
-from raidtui.host.smart_names import smart_names
+from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.smart.smart_names import smart_names
+from raidtui.host.smart.smart_reader import smart_argv
 from raidtui.host.tools import output_path
 from raidtui.model.survey import Superblock, Survey
 from raidtui.monitor.sampler import Sampler

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.host.smart import smart_argv
+from raidtui.host.smart.smart_reader import smart_argv
 from raidtui.model.event import Kind
 from raidtui.monitor.spans import Begun, Ended, SyncSpans
 from raidtui.wear.ledger import Ledger

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from raidtui.host.knobs import KnobReader
+from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.model.knob import Changed, Subject, Tuning, Value
 from raidtui.model.snapshot import Snapshot
 from tests.kernel import Kernel

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from raidtui.actions.contents import array_words, foreign_use, use_words, with_parts
 from raidtui.actions.whole import standing
-from raidtui.host.names import canonical_uuid
+from raidtui.host.md.array_names import canonical_uuid
 from raidtui.model.geometry import losses_left
 from raidtui.model.plan import Refusal
 from raidtui.model.survey import Device, Superblock, Survey

@@ -13,7 +13,7 @@ from raidtui.actions.target import needs_root
 from raidtui.bench.course import Scratch
 from raidtui.bench.place import Place, below, find_device
 from raidtui.bench.scratch import plan_scratch, survey_of
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.model.capacity import capacity_kib, raid10_layout, usable_kib
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Device, Survey

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from raidtui.bench.place import Place
 from raidtui.host.block import DiskReader
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.host.sensors import policy_words
-from raidtui.host.smart import SmartReader
+from raidtui.host.smart.smart_reader import SmartReader
 from raidtui.host.usage import BLOCK
 from raidtui.model.array import Array
 from raidtui.model.levels import Raid10Layout

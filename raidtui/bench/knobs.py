@@ -15,9 +15,9 @@ from raidtui.actions.reshape import plan_bitmap
 from raidtui.actions.tune.now import Asked, changes_of, plan_set
 from raidtui.bench.course import Axis, Way
 from raidtui.bench.place import Place
-from raidtui.host.knobs import KnobReader
+from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.reading import read_survey
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.model.knob import Scope, Tuning
 from raidtui.model.knob_table import ALIASES, KNOBS
 from raidtui.model.knob_table import Knob as KnobKind

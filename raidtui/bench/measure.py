@@ -21,7 +21,7 @@ from raidtui.bench.samples import Sample, figures
 from raidtui.bench.trouble import fio_trouble
 from raidtui.bench.workload import workload_options
 from raidtui.host.block import read_io
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 
 _JOB_FILE = "job.fio"
 _PROBE = "raidtui-was-here"

@@ -18,7 +18,7 @@ from raidtui.bench.place import Place, find_device
 from raidtui.bench.scratch import plan_scratch, scratch_words, survey_of, wait_for_sync
 from raidtui.bench.trouble import fio_trouble
 from raidtui.bench.workload import Workload, workload_options
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.jobs.blackbox import save_black_box
 from raidtui.jobs.steps import do_step, first_trouble
 from raidtui.jobs.store import Job

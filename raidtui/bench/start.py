@@ -11,7 +11,7 @@ from raidtui.bench.changes import left_behind
 from raidtui.bench.course import Course, save_course
 from raidtui.bench.live import Line, read_live
 from raidtui.bench.worker import BenchWorker
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.jobs.spawn import follow, refuse_busy, start_worker
 from raidtui.jobs.store import COURSE_FILE, Job, JobError, all_jobs, find_job, jobs_folder
 from raidtui.model.plan import Plan

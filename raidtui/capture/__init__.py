@@ -14,11 +14,11 @@ from pathlib import Path
 import raidtui
 from raidtui.capture.knobs import knob_files
 from raidtui.capture.serials import hash_serials
-from raidtui.host.captured import LINKS
-from raidtui.host.root import Root
-from raidtui.host.smart import errors_argv, smart_outputs
-from raidtui.host.smart_json import parse_smart
-from raidtui.host.smart_names import smart_names
+from raidtui.host.roots.captured import LINKS
+from raidtui.host.roots.root import Root
+from raidtui.host.smart.smart_names import smart_names
+from raidtui.host.smart.smart_reader import errors_argv, smart_outputs
+from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.jobs.changed import RECORD, captured_record
 from raidtui.model.smart import SmartReading

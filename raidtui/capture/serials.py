@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from raidtui.actions.tune.keep_files import udev_entries
+from raidtui.host.knobs.udev_rules import FOLDERS
 from raidtui.host.tools import output_path
-from raidtui.host.udev_rules import FOLDERS
 from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.snapshot import Snapshot
 from raidtui.wear.pages import PATH

@@ -11,8 +11,8 @@ from raidtui.demo import control, smart
 from raidtui.demo.kernel import SimKernel
 from raidtui.demo.script import Story, begin
 from raidtui.demo.tree import live_files, still_files
-from raidtui.host.memory_root import MemoryRoot
-from raidtui.host.root import Listener
+from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.roots.root import Listener
 from raidtui.host.tools import ToolOutput
 
 KERNEL = "6.12.3"

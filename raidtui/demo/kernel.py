@@ -13,7 +13,7 @@ from raidtui.demo.array import SimArray, SimSync
 from raidtui.demo.disks import Counters, SimDisk
 from raidtui.demo.rates import account_load, account_sync, natural_kib_s, running, speed_kib_s
 from raidtui.demo.spares import activate_spares, place_spares
-from raidtui.host.root import Happening, Listener
+from raidtui.host.roots.root import Happening, Listener
 
 _MISMATCH_AT = 0.4
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TypeGuard
 
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.host.udev import UdevEntry, read_udev_entry
 from raidtui.host.usage import BLOCK, UsageTables, read_uses
 from raidtui.model.disk import Disk, DiskIo

@@ -11,8 +11,8 @@ import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from raidtui.host.dir_root import DirRoot
-from raidtui.host.root import Root
+from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.roots.root import Root
 from raidtui.host.udev import read_udev_entry
 from raidtui.host.usage import BLOCK
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 
 _READS, _WRITES, _DISCARDED = 3, 7, 16
 

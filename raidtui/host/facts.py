@@ -6,11 +6,11 @@ import hashlib
 
 from raidtui.host import facts_array, facts_on_top
 from raidtui.host.block import DiskReader, read_appearance
-from raidtui.host.mdadm import MdadmError, MdadmTimeoutError, read_detail
-from raidtui.host.names import canonical_uuid, read_uuid
+from raidtui.host.md.array_names import canonical_uuid, read_uuid
+from raidtui.host.md.mdadm import MdadmError, MdadmTimeoutError, read_detail
+from raidtui.host.md.superblock import read_superblock
 from raidtui.host.openers import open_words
-from raidtui.host.root import Root
-from raidtui.host.superblock import read_superblock
+from raidtui.host.roots.root import Root
 from raidtui.host.survey import digest_of, why_busy
 from raidtui.host.usage import BLOCK
 from raidtui.model.disk import Disk

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.host.usage import BLOCK
 from raidtui.model.plan import Kind
 from raidtui.view.units import KIB

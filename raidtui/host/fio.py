@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 
 _VERSION = re.compile(r"fio-([0-9]{1,3})\.([0-9]{1,4})")
 

@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from raidtui.host.block import DiskReader
 from raidtui.host.device_paths import DevicePaths
-from raidtui.host.dir_root import DirRoot
-from raidtui.host.root import Root
+from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.roots.root import Root
 from raidtui.host.usage import BLOCK, unescape
 
 _PACE_S = 0.1

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from raidtui.host.block import DiskReader
 from raidtui.host.crew import Crew
 from raidtui.host.devices import candidate_names
-from raidtui.host.mdadm import MdadmTimeoutError
+from raidtui.host.md.mdadm import MdadmTimeoutError
 from raidtui.host.openers import open_words
-from raidtui.host.root import Root
-from raidtui.host.smart_names import has_smart
+from raidtui.host.roots.root import Root
+from raidtui.host.smart.smart_names import has_smart
 from raidtui.host.stack import (
     read_groups,
     read_issue_discards,

@@ -9,8 +9,8 @@ import os
 import stat
 from collections.abc import Iterator
 
-from raidtui.host.dir_root import DirRoot
-from raidtui.host.root import Root
+from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.roots.root import Root
 
 LARGEST_BYTES = 1 << 20
 MOST_FILES = 500

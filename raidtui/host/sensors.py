@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 
 _HWMON = "/sys/class/hwmon"
 _CPUFREQ = "/sys/devices/system/cpu/cpufreq"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 
 _TOOL_S = 10.0
 _TIMER = "fstrim.timer"

@@ -11,13 +11,13 @@ from collections.abc import Collection, Mapping
 from threading import Lock
 
 from raidtui.host.block import DiskReader, read_appearance
+from raidtui.host.md.superblock import read_superblock
 from raidtui.host.referring import read_referring
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.host.stack import (
     read_raid456_discards,
     runs_systemd,
 )
-from raidtui.host.superblock import read_superblock
 from raidtui.host.tools import tool_path
 from raidtui.host.udev import read_udev_entry
 from raidtui.host.usage import BLOCK

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from raidtui.host.device_paths import DevicePaths
 from raidtui.host.referring import MOST_FILES, regular_text
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.host.usage import unescape
 from raidtui.model.survey import Named
 

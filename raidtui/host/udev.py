@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 
 DATA = "/run/udev/data"
 

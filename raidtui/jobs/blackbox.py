@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from raidtui.host.block import DiskReader
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.jobs.files import PRIVATE_MODE, own_folder, write_synced
 from raidtui.model.plan import Plan
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.jobs.runner import undo_of
 from raidtui.model.knob import By, Changed
 from raidtui.model.knob_table import OUR_FILES

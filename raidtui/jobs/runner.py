@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.jobs.journal import Journal
 from raidtui.jobs.steps import do_step
 from raidtui.model.plan import Plan, Step

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from raidtui.host.discards import read_discards
 from raidtui.host.facts import why_not
-from raidtui.host.names import canonical_uuid, read_uuid
-from raidtui.host.root import Root
+from raidtui.host.md.array_names import canonical_uuid, read_uuid
+from raidtui.host.roots.root import Root
 from raidtui.jobs.files import sync_folder
 from raidtui.jobs.trial import discarded, trial_sentence
 from raidtui.model.knob import same_value

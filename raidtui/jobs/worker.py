@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Protocol
 
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.jobs.blackbox import save_black_box
 from raidtui.jobs.changed import Record, done_by_job, keeps_values, record_path
 from raidtui.jobs.steps import do_step, first_trouble, holds, reads_so

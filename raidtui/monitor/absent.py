@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from raidtui.host.block import read_identity
-from raidtui.host.expected import read_expected
-from raidtui.host.members import FoundMember, MemberScan, Superblocks
-from raidtui.host.names import canonical_uuid
-from raidtui.host.root import Root
+from raidtui.host.md.array_names import canonical_uuid
+from raidtui.host.md.expected import read_expected
+from raidtui.host.md.found_members import FoundMember, MemberScan, Superblocks
+from raidtui.host.roots.root import Root
 from raidtui.host.udev import read_udev_entry
 from raidtui.host.usage import BLOCK
 from raidtui.model.absent import Absence, AbsentArray, AbsentMember

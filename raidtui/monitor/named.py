@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from raidtui.host.expected import Expected
-from raidtui.host.root import Root
+from raidtui.host.md.expected import Expected
+from raidtui.host.roots.root import Root
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array
 

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from raidtui.host.block import DiskReader, read_io
 from raidtui.host.limits import read_limits
-from raidtui.host.md import ArrayReader
-from raidtui.host.mdstat import Mdstat, MdstatArray, parse_mdstat
-from raidtui.host.root import Root
+from raidtui.host.md.arrays import ArrayReader
+from raidtui.host.md.mdstat import Mdstat, MdstatArray, parse_mdstat
+from raidtui.host.roots.root import Root
 from raidtui.host.tools import tool_path
 from raidtui.host.udev import DATA as UDEV_DATA
 from raidtui.model.array import Array, Phase, Stale

@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.model.snapshot import Snapshot
 
 _BLOCK = "/sys/class/block"

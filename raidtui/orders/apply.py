@@ -14,7 +14,7 @@ from pathlib import Path
 
 from raidtui.actions.script import plan_sentences
 from raidtui.host.block import DiskReader
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.jobs.spawn import begin_job, cancel, follow, start_worker
 from raidtui.jobs.store import BusyError, Job, JobError, all_jobs, find_job, jobs_folder, load_plan
 from raidtui.jobs.words import FINAL, GOES_ON, entry_words

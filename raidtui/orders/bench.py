@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from raidtui.bench.results import ResultsError
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.jobs.store import BusyError, JobError
 from raidtui.orders.bench_option import OptionError
 from raidtui.view.text import visible

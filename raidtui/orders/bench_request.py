@@ -7,7 +7,7 @@ from typing import Any
 
 from raidtui.bench.ask import Request, sweep_values
 from raidtui.bench.typed import Typed, TypedError, request_of_typed
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.orders.bench_option import OptionError
 from raidtui.orders.device_names import kernel_name
 

@@ -19,7 +19,7 @@ from raidtui.bench.record import WHOLE, sample_words
 from raidtui.bench.results import Results
 from raidtui.bench.start import begin, find_bench, news, restore, settle
 from raidtui.bench.words import entry_words
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.jobs.spawn import cancel
 from raidtui.jobs.store import Job, JobError
 from raidtui.jobs.words import FINAL

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from raidtui.actions.create.request import MISSING
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 
 _MANY = ("devices", "spare", "write_mostly", "pv")
 _ONE = ("device", "other", "write_journal")

@@ -21,7 +21,7 @@ from raidtui.actions.script import plan_sentences, shell_script
 from raidtui.actions.sync import plan_check, plan_repair
 from raidtui.desk import read, scope_of
 from raidtui.host.reading import Scope
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.jobs.store import save_plan
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal

@@ -14,8 +14,8 @@ from raidtui.actions.tune.now import Asked, plan_set
 from raidtui.actions.tune.profiles import BUILT_IN, Profile, plan_profile
 from raidtui.actions.tune.targets import Reader, Word
 from raidtui.config import config_folder
-from raidtui.host.root import Root
-from raidtui.host.smart import SmartReader
+from raidtui.host.roots.root import Root
+from raidtui.host.smart.smart_reader import SmartReader
 from raidtui.jobs.store import save_plan
 from raidtui.model.knob import Scope, Tuning
 from raidtui.model.plan import NothingToDo, Plan, Refusal

@@ -15,8 +15,8 @@ from typing import Any
 
 import raidtui
 from raidtui.config import Config, read_config
-from raidtui.host.root import Root
-from raidtui.host.smart_names import smart_names
+from raidtui.host.roots.root import Root
+from raidtui.host.smart.smart_names import smart_names
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import Unread
 from raidtui.monitor.sampler import Sampler

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from raidtui.console import Console, Report
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.monitor.watch import Watch
 from raidtui.status.json_form import report_dict
 from raidtui.status.prometheus import metric_lines

@@ -21,7 +21,7 @@ from raidtui.actions.target import needs_root
 from raidtui.config import Config
 from raidtui.console import Report
 from raidtui.first_frame import SMALLEST
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.model.event import Event, Kind, Tone
 from raidtui.model.plan import Harm, Plan
 from raidtui.ui.commands import DEMO, EVERYWHERE, HELP, ORDERS

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import raidtui
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.jobs.journal import journal_path
 from raidtui.model.event import Event
 from raidtui.view.glyphs import encoding

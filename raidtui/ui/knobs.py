@@ -109,7 +109,7 @@ class Knobs:
         names = [subject.name for subject in tuning.subjects if "timeout" in subject.values]
 
         def work() -> Mapping[str, ErrorRecovery | None]:
-            from raidtui.host.smart import SmartReader  # noqa: PLC0415
+            from raidtui.host.smart.smart_reader import SmartReader  # noqa: PLC0415
             from raidtui.model.smart import SmartReading  # noqa: PLC0415
 
             return {

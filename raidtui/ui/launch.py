@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from raidtui.config import read_config
 from raidtui.first_frame import TERMINAL
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.ui.app import RaidApp
 from raidtui.ui.crash import CRASHED, crash_text, serials_of, tell
 from raidtui.ui.driver import QuietDriver

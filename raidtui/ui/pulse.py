@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec.structs import replace
 
 from raidtui.console import Console, Report
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.model.array import Stale
 from raidtui.model.plan import Plan
 from raidtui.monitor.watch import Uevent, Watch

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from raidtui.host.smart_json import parse_smart
+from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.model.finding import Finding
 from raidtui.model.smart import Measured
 from raidtui.wear.array import ArrayWear

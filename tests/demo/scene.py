@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from raidtui.demo.host import DemoRoot, demo_root
-from raidtui.host.mdstat import Mdstat, MdstatArray, parse_mdstat
+from raidtui.host.md.mdstat import Mdstat, MdstatArray, parse_mdstat
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.events import diff
 from raidtui.monitor.health import judge

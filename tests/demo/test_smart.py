@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from raidtui.host.smart import read_measured, read_smart
+from raidtui.host.smart.smart_reader import read_measured, read_smart
 from raidtui.model.smart import NoReading, SmartReading, Unread
 from raidtui.wear.endurance import written
 from raidtui.wear.pages import PATH, read_kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.host.root import Happening
+from raidtui.host.roots.root import Happening
 from tests.demo.scene import DATA, Scene
 from tests.trees import timeless
 

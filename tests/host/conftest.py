@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from raidtui.capture import write_capture
-from raidtui.host.knobs import KnobReader
-from raidtui.host.opening import open_root
+from raidtui.host.knobs.knob_reader import KnobReader
+from raidtui.host.roots.opening import open_root
 from raidtui.model.knob import Tuning
 from raidtui.monitor.sampler import Sampler
 from tests.tune_host import TuneHost

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from raidtui.host.mdstat import MdstatArray, MdstatBitmap, MdstatSync
+from raidtui.host.md.mdstat import MdstatArray, MdstatBitmap, MdstatSync
 
 _BLANK: dict[str, Any] = {
     "state": "active", "read_only": "", "personality": "", "members": "", "blocks_kib": None, "super": "",

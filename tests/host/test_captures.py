@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.host.mdstat import parse_mdstat
-from raidtui.host.memory_root import MemoryRoot
-from raidtui.host.opening import open_root
+from raidtui.host.md.mdstat import parse_mdstat
+from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.roots.opening import open_root
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.health import health_of, judge
 from raidtui.monitor.sampler import Sampler

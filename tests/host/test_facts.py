@@ -9,7 +9,7 @@ import pytest
 from raidtui.host import facts
 from raidtui.host.block import read_appearance
 from raidtui.host.facts import kernel_name, why_not
-from raidtui.host.memory_root import MemoryRoot
+from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import output_path
 from raidtui.model.plan import Fact, Kind
 from tests.trees import host_tree, inactive, raid1, raid5, raid10

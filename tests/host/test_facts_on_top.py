@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.host.facts import why_not
-from raidtui.host.memory_root import MemoryRoot
+from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import output_path
 from raidtui.model.plan import Fact, Kind
 

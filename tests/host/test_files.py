@@ -13,10 +13,10 @@ from raidtui import first_frame
 from raidtui.cli import run
 from raidtui.config import read_config
 from raidtui.first_frame import read_colours
-from raidtui.host.dir_root import DirRoot
 from raidtui.host.files import LARGEST_FILE, read_regular
-from raidtui.host.opening import open_root
-from raidtui.host.root import RootError
+from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.roots.opening import open_root
+from raidtui.host.roots.root import RootError
 from raidtui.tuning import read_profiles
 from raidtui.ui.themes import load_themes
 from tests.trees import host_tree, raid1

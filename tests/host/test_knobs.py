@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.host.knobs_disk import default_read_ahead, kind_of, ncq_depth
+from raidtui.host.knobs.disk_knobs import default_read_ahead, kind_of, ncq_depth
 from raidtui.model.knob import By, Changed, Value
 from raidtui.model.plan import Fact, Kind
 from tests.specs import raid0, raid5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.host.cpufreq import ranges
+from raidtui.host.knobs.cpufreq import ranges
 from raidtui.model.knob import Scope, neighbours
 from tests.tune_host import ACPI, AMD, CPUS, INTEL, POLICIES, TuneHost
 

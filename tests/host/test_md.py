@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.host.dir_root import DirRoot
-from raidtui.host.md import ArrayReader
-from raidtui.host.mdstat import parse_mdstat
-from raidtui.host.memory_root import MemoryRoot
+from raidtui.host.md.arrays import ArrayReader
+from raidtui.host.md.mdstat import parse_mdstat
+from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.array import Array, Bitmap, Member, Phase, SpeedLimit, Sync
 from tests.trees import (
     COMPONENT_KIB,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from raidtui.host.mdstat import MdstatError, parse_array, parse_mdstat
+from raidtui.host.md.mdstat import MdstatError, parse_array, parse_mdstat
 from tests.captures import ALL_CAPTURES, capture_text
 from tests.host.mdstat_forms import FORMS, expected, record
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.mdadm import MdadmError, parse_export, read_detail, read_examine
-from raidtui.host.memory_root import MemoryRoot
-from raidtui.host.names import ArrayName, canonical_uuid, read_array_name, read_uuid, sysfs_uuid
+from raidtui.host.md.array_names import ArrayName, canonical_uuid, read_array_name, read_uuid, sysfs_uuid
+from raidtui.host.md.mdadm import MdadmError, parse_export, read_detail, read_examine
+from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.host.udev import UdevEntry, parse_udev_entry, read_udev_entry
 from raidtui.model.array import Array, Member

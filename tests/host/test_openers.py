@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from raidtui.host import facts, openers, survey
-from raidtui.host.dir_root import DirRoot
 from raidtui.host.facts import why_not
-from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.openers import open_words
 from raidtui.host.reading import read_survey
+from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.plan import Fact, Kind
 from tests.trees import host_tree, snapshot_of
 

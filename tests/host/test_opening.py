@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.host import archive, opening
-from raidtui.host.dir_root import DirRoot
-from raidtui.host.memory_root import MemoryRoot
-from raidtui.host.opening import open_root
-from raidtui.host.root import RootError
+from raidtui.host.roots import archive, opening
+from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.roots.opening import open_root
+from raidtui.host.roots.root import RootError
 from tests.captures import capture_text
 from tests.trees import host_tree, raid1, raid10
 

@@ -7,9 +7,9 @@ import contextlib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raidtui.host.dir_root import DirRoot
-from raidtui.host.mdadm import MdadmError, parse_export
-from raidtui.host.mdstat import MdstatError, parse_array, parse_mdstat
+from raidtui.host.md.mdadm import MdadmError, parse_export
+from raidtui.host.md.mdstat import MdstatError, parse_array, parse_mdstat
+from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.udev import parse_udev_entry
 from raidtui.host.usage import UsageTables
 from raidtui.model.geometry import loss_sentence

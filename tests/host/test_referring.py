@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from raidtui.host import referring
-from raidtui.host.dir_root import DirRoot
-from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.reading import read_survey
 from raidtui.host.referring import read_referring
+from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.roots.memory_root import MemoryRoot
 from tests.trees import host_tree, snapshot_of
 
 NAMED = "root=/dev/md/data caf\xe9\n"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from raidtui.host import tools as tools_module
-from raidtui.host.dir_root import DirRoot
-from raidtui.host.memory_root import MemoryRoot
+from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput, output_path, run_tool, tool_path
 
 

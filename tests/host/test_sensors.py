@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.host.memory_root import MemoryRoot
+from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.sensors import find_thermometers, policy_words, read_celsius, read_mhz
 
 HWMON = "/sys/class/hwmon"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.host.setters import path_fits
+from raidtui.host.knobs.setters import path_fits
 from raidtui.model.knob import By, Value
 from tests.specs import raid5
 from tests.tune_host import ACPI, BLOCK, FOUR, INTEL, RULES, SYSCTL, TMPFILES, TuneHost, parity, udev

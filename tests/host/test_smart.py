@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidtui.host.memory_root import MemoryRoot
-from raidtui.host.smart import SmartReader, errors_argv, read_measured, read_smart, smart_argv
+from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.smart.smart_reader import SmartReader, errors_argv, read_measured, read_smart, smart_argv
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.model.smart import Measured, NoReading, SmartReading, Unread
 from tests.wear.disks import text_of
@@ -235,7 +235,7 @@ def test_many_disks_of_a_live_host_are_asked_at_once() -> None:
 def test_a_disk_that_hangs_keeps_nobody_waiting_and_is_not_asked_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("raidtui.host.smart._GRACE_S", 0.0)
+    monkeypatch.setattr("raidtui.host.smart.smart_reader._GRACE_S", 0.0)
     host = LiveHost("/dev/sdb")
     reader = SmartReader(host, timeout_s=1.0)
     hangs = Measured(

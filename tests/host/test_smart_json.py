@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raidtui.host.smart_json import parse_smart
+from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.model.smart import Attribute, Counted, ErrorRecovery, NoReading, SmartReading, Unread
 from raidtui.wear.endurance import life_used, written
 from raidtui.wear.report import metric_lines, wear_dict, wear_of_text

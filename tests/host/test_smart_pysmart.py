@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from raidtui.host.pysmart import Assessment, PysmartError, assess, find_devices, start_selftest
+from raidtui.host.smart.pysmart import Assessment, PysmartError, assess, find_devices, start_selftest
 from raidtui.host.tools import ToolOutput
 from raidtui.model.smart import Found
 from tests.host.test_smart import Host

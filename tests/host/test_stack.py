@@ -7,8 +7,8 @@ import json
 import pytest
 
 from raidtui.host.discards import read_discards
-from raidtui.host.memory_root import MemoryRoot
 from raidtui.host.reading import read_survey
+from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.stack import (
     read_groups,
     read_issue_discards,

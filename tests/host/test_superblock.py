@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.host.memory_root import MemoryRoot
-from raidtui.host.superblock import read_superblock
+from raidtui.host.md.superblock import read_superblock
+from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import output_path
 
 EXPORT = "exit 0\nMD_LEVEL=raid10\nMD_DEVICES=4\nMD_UUID=010c7d3a:e15ddc6f:2260233f:e1a29168\nMD_EVENTS=17\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.host.memory_root import MemoryRoot
+from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs import steps
 from raidtui.jobs.steps import do_step, first_trouble, holds

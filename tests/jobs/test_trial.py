@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.host.memory_root import MemoryRoot
+from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs.steps import do_step
 from raidtui.jobs.trial import discarded, trial_sentence

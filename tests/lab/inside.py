@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol
 
-import raidtui.host.dir_root
+import raidtui.host.roots.dir_root
 import raidtui.jobs.worker
 from raidtui.cli import run
-from raidtui.host.opening import open_root
+from raidtui.host.roots.opening import open_root
 from raidtui.host.tools import ToolOutput, run_tool, tool_path
 from raidtui.jobs.store import Job, JobError, PlanFile, all_jobs, jobs_folder, load_plan, save_plan
 from raidtui.jobs.worker import work_on
@@ -180,7 +180,7 @@ def killed_in_tool(number: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
 
-    names = vars(raidtui.host.dir_root)
+    names = vars(raidtui.host.roots.dir_root)
     assert names["run_tool"] is real
     names["run_tool"] = dying
 

@@ -15,7 +15,7 @@ JOBS = "/var/lib/raidtui/jobs"
 _KILLED = """
 import os, signal
 from pathlib import Path
-from raidtui.host.opening import open_root
+from raidtui.host.roots.opening import open_root
 from raidtui.jobs import store, worker
 
 file = store.load_plan(Path({plan!r}).read_bytes())

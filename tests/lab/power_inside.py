@@ -10,9 +10,9 @@ import threading
 import time
 from pathlib import Path
 
-import raidtui.host.dir_root
+import raidtui.host.roots.dir_root
 from raidtui.host.facts import kernel_name
-from raidtui.host.opening import open_root
+from raidtui.host.roots.opening import open_root
 from raidtui.host.tools import ToolOutput, run_tool
 from raidtui.jobs import blackbox
 from raidtui.jobs.store import Job, JobError, PlanFile, all_jobs
@@ -111,7 +111,7 @@ def carry_out(kind: str, seed: int) -> None:
         return output
 
     vars(os)["fsync"] = fsync
-    vars(raidtui.host.dir_root)["run_tool"] = tool
+    vars(raidtui.host.roots.dir_root)["run_tool"] = tool
     pid = os.fork()
     if pid == 0:
         os._exit(work_on(open_root("/"), job.folder))

@@ -26,8 +26,8 @@ exec /tmp/mdadm "$@"
 """
 LOOKS = """
 import json, sys
-from raidtui.host.dir_root import DirRoot
-from raidtui.host.superblock import read_superblock
+from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.md.superblock import read_superblock
 from raidtui.host.survey import may_have_superblock, read_edges
 
 root, found = DirRoot(), {}

@@ -19,7 +19,7 @@ import msgspec, sys, time
 from pathlib import Path
 from raidtui.actions.create.plan import CreateRequest, plan_create
 from raidtui.desk import new_file_system_uuid, new_uuid
-from raidtui.host.opening import open_root
+from raidtui.host.roots.opening import open_root
 from raidtui.host.reading import read_survey
 from raidtui.jobs.store import save_plan
 from raidtui.model.plan import Refusal
@@ -42,7 +42,7 @@ sys.stdout.buffer.write(data)
 _KILLED = """
 import os, signal
 from pathlib import Path
-from raidtui.host.opening import open_root
+from raidtui.host.roots.opening import open_root
 from raidtui.jobs import store, worker
 
 file = store.load_plan(Path({plan!r}).read_bytes())

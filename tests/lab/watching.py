@@ -5,7 +5,7 @@ from tests.lab.guest import Guest
 PRELUDE = """\
 import subprocess, sys, time
 from raidtui.console import Console
-from raidtui.host.dir_root import DirRoot
+from raidtui.host.roots.dir_root import DirRoot
 from raidtui.ui.present.rows import counts_of
 
 said = []

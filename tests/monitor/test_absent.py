@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.host.expected import read_expected
-from raidtui.host.memory_root import MemoryRoot
+from raidtui.host.md.expected import read_expected
+from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.finding import Health
 from raidtui.model.snapshot import Snapshot

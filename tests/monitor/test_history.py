@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.memory_root import MemoryRoot
+from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.array import Stale
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.cadence import interval_s

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.dir_root import DirRoot
-from raidtui.host.mdstat import Mdstat, parse_mdstat
-from raidtui.host.memory_root import MemoryRoot
+from raidtui.host.md.mdstat import Mdstat, parse_mdstat
+from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.array import Stale
 from raidtui.model.disk import DiskIo
 from raidtui.model.finding import Health

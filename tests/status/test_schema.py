@@ -12,8 +12,8 @@ import jsonschema
 import pytest
 
 from raidtui.console import Console
-from raidtui.host.memory_root import MemoryRoot
-from raidtui.host.root import Root
+from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.roots.root import Root
 from raidtui.monitor.sampler import MDSTAT
 from raidtui.status.json_form import report_dict
 from tests.captures import ALL_CAPTURES, capture_text

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.console import Console
-from raidtui.host.memory_root import MemoryRoot
-from raidtui.host.root import Root
+from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.roots.root import Root
 from raidtui.model.event import Event, Kind
 from raidtui.status.sentences import event_line, report_lines
 from tests.members import TWO

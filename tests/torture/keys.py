@@ -24,7 +24,7 @@ from textual.geometry import Size
 
 from raidtui.config import Config
 from raidtui.demo.host import demo_root
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.ui.screens.palette import Palette
 from tests.lab import keys
 from tests.lab.arrays import make_array

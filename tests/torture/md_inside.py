@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from raidtui.console import Console, Report
-from raidtui.host.opening import open_root
+from raidtui.host.roots.opening import open_root
 from raidtui.monitor.watch import Watch
 from raidtui.status.json_form import report_dict
 from tests.torture import oracle

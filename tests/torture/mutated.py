@@ -37,15 +37,15 @@ from raidtui.console import Console
 from raidtui.demo.host import demo_root
 from raidtui.first_frame import read_colours
 from raidtui.host.devices import candidate_names
-from raidtui.host.mdadm import MdadmError, parse_export, parse_words
-from raidtui.host.mdstat import parse_mdstat
-from raidtui.host.memory_root import MemoryRoot
-from raidtui.host.opening import open_root
+from raidtui.host.knobs.udev_rules import parse_rules
+from raidtui.host.md.mdadm import MdadmError, parse_export, parse_words
+from raidtui.host.md.mdstat import parse_mdstat
 from raidtui.host.reading import read_survey
-from raidtui.host.root import Root, RootError
-from raidtui.host.smart_json import parse_smart
+from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.roots.opening import open_root
+from raidtui.host.roots.root import Root, RootError
+from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.host.udev import parse_udev_entry
-from raidtui.host.udev_rules import parse_rules
 from raidtui.jobs.store import Job, JobError, all_jobs, load_plan, save_plan
 from raidtui.jobs.words import entry_words
 from raidtui.model.plan import Plan

@@ -9,7 +9,7 @@ import pytest
 from textual._context import active_app
 from textual.widgets import Input
 
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.monitor.sampler import Sampler
 from tests.bench.forms.choices import Asked
 from tests.ui.staging import SMALL, Prepares, StagedApp

@@ -16,7 +16,7 @@ from textual.widget import Widget
 import raidtui.ui
 from raidtui.config import Config
 from raidtui.console import Report
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.ui.app import RaidApp
 from raidtui.ui.screens.main import MainScreen
 from raidtui.ui.widgets.lines import LineBox, Lines, ScrollLines

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from raidtui.host.memory_root import MemoryRoot
-from raidtui.host.root import Root
+from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.roots.root import Root
 from raidtui.host.tools import ToolOutput
 from raidtui.ui.screens.build import BuildScreen
 from raidtui.ui.screens.choose import Ask, Choice

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from raidtui.capture import write_capture
-from raidtui.host.opening import open_root
+from raidtui.host.roots.opening import open_root
 from raidtui.tuning import Tuner
 from raidtui.ui.screens.choose import Ask, Choice
 from raidtui.ui.screens.plan_view import PlanView

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from raidtui.desk import JobLine, JobNews
 from raidtui.host.reading import Progress, Scope
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.jobs.store import JobError
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from raidtui.host.smart_json import parse_smart
+from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.model.smart import SmartReading
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "smart"

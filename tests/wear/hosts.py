@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from raidtui.host.smart import smart_argv
+from raidtui.host.smart.smart_reader import smart_argv
 from raidtui.host.tools import ToolOutput, output_path
 from tests.kernel import Kernel
 from tests.specs import ArraySpec

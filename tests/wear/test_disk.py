@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.smart_json import parse_smart
+from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.model.finding import Severity
 from raidtui.model.smart import Measured, NoReading, SmartReading, Unread
 from raidtui.wear.costs import life_share

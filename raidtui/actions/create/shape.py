@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from raidtui.actions.create.request import LEVELS, MISSING, CreateRequest, canonical_level
 from raidtui.actions.names import refuse_name
-from raidtui.host.names import canonical_uuid
+from raidtui.host.md.array_names import canonical_uuid
 from raidtui.model.capacity import raid10_layout
 from raidtui.model.geometry import losses_left
 from raidtui.model.levels import PARITY_LAYOUTS, PARITY_LEVELS, Raid10Layout

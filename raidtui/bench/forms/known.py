@@ -12,9 +12,9 @@ from raidtui.actions.target import needs_root
 from raidtui.bench.ask_devices import confirm_word
 from raidtui.bench.place import find_directory, free_bytes, mounts
 from raidtui.host.devices import candidate_names
-from raidtui.host.knobs import KnobReader
+from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.reading import read_survey
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.host.usage import BLOCK
 from raidtui.model.knob import Tuning
 from raidtui.model.knob_table import KNOBS

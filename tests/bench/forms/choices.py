@@ -11,7 +11,7 @@ from raidtui.bench.ask import Offer, Request, make_course
 from raidtui.bench.forms.draft import Draft
 from raidtui.bench.forms.known import Candidate, Folder, Known, Turnable
 from raidtui.bench.place import Place, find_directory
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.model.knob_table import KNOBS
 from raidtui.model.plan import Refusal
 from tests.bench.host import DISKS, Host, put_free_disks

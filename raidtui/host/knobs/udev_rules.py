@@ -12,8 +12,8 @@ from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
-from raidtui.host.drop_ins import drop_ins
-from raidtui.host.root import Root
+from raidtui.host.knobs.drop_ins import drop_ins
+from raidtui.host.roots.root import Root
 
 FOLDERS = (
     "/etc/udev/rules.d", "/run/udev/rules.d", "/usr/local/lib/udev/rules.d", "/usr/lib/udev/rules.d",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 
 
 def drop_ins(root: Root, folders: Iterable[str], suffix: str) -> tuple[str, ...]:

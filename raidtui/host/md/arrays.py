@@ -10,9 +10,9 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.host.mdstat import MdstatArray, MdstatSync
-from raidtui.host.names import ArrayName, read_array_name, sysfs_uuid
-from raidtui.host.root import Root
+from raidtui.host.md.array_names import ArrayName, read_array_name, sysfs_uuid
+from raidtui.host.md.mdstat import MdstatArray, MdstatSync
+from raidtui.host.roots.root import Root
 from raidtui.model.array import Array, Bitmap, Member, Phase, SpeedLimit, Sync
 from raidtui.model.levels import disk_count
 

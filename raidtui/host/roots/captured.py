@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.host.tools import ToolOutput, output_path
 
 LINKS = "/.raidtui/links"

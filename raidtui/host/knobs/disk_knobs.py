@@ -10,10 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from raidtui.host.root import Root
-from raidtui.host.setters import Setters
+from raidtui.host.knobs.setters import Setters
+from raidtui.host.knobs.udev_rules import UdevDevice
+from raidtui.host.roots.root import Root
 from raidtui.host.udev import UdevEntry, read_udev_entry
-from raidtui.host.udev_rules import UdevDevice
 from raidtui.host.usage import BLOCK
 from raidtui.model.attribution import attributed
 from raidtui.model.disk import Disk

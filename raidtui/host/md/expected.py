@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from raidtui.host.names import canonical_uuid
-from raidtui.host.root import Root
+from raidtui.host.md.array_names import canonical_uuid
+from raidtui.host.roots.root import Root
 from raidtui.host.usage import unescape
 from raidtui.model.levels import disk_count
 

@@ -10,11 +10,11 @@ import re
 from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
 
-from raidtui.host.drop_ins import assigned_lines, drop_ins
-from raidtui.host.names import canonical_uuid, usual_path
-from raidtui.host.root import Root
-from raidtui.host.setter_services import read_services
-from raidtui.host.udev_rules import Rule, UdevDevice, assignments, read_rules
+from raidtui.host.knobs.drop_ins import assigned_lines, drop_ins
+from raidtui.host.knobs.setter_services import read_services
+from raidtui.host.knobs.udev_rules import Rule, UdevDevice, assignments, read_rules
+from raidtui.host.md.array_names import canonical_uuid, usual_path
+from raidtui.host.roots.root import Root
 from raidtui.model.array import Array
 from raidtui.model.knob import By, Setting
 from raidtui.model.knob_table import OUR_FILES

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from raidtui.host.mdadm import MdadmError, read_detail, read_examine
-from raidtui.host.root import Root
+from raidtui.host.md.mdadm import MdadmError, read_detail, read_examine
+from raidtui.host.roots.root import Root
 from raidtui.host.udev import read_udev_entry
 from raidtui.model.array import Array
 from raidtui.model.levels import disk_count

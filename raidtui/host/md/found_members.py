@@ -11,9 +11,9 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from raidtui.host.names import canonical_uuid
-from raidtui.host.root import Root
-from raidtui.host.superblock import read_superblock
+from raidtui.host.md.array_names import canonical_uuid
+from raidtui.host.md.superblock import read_superblock
+from raidtui.host.roots.root import Root
 from raidtui.host.udev import read_udev_entry
 from raidtui.host.usage import BLOCK
 from raidtui.model.survey import Superblock

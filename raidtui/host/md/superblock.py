@@ -7,15 +7,15 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from raidtui.host.mdadm import (
+from raidtui.host.md.array_names import canonical_uuid
+from raidtui.host.md.mdadm import (
     MdadmError,
     MdadmTimeoutError,
     read_bitmap_words,
     read_examine,
     read_examine_words,
 )
-from raidtui.host.names import canonical_uuid
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.model.capacity import raid10_layout
 from raidtui.model.levels import disk_count
 from raidtui.model.survey import Superblock

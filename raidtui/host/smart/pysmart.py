@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.model.smart import Found
 
 TIMEOUT_S = 30.0

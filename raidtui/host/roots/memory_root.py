@@ -6,8 +6,8 @@ import errno
 import time
 from collections.abc import Mapping
 
-from raidtui.host.captured import captured_output, captured_time
-from raidtui.host.root import Root
+from raidtui.host.roots.captured import captured_output, captured_time
+from raidtui.host.roots.root import Root
 from raidtui.host.tools import ToolOutput
 
 

@@ -6,8 +6,8 @@ have none of this.
 
 from __future__ import annotations
 
-from raidtui.host.root import Root
-from raidtui.host.setters import CPU, Setters
+from raidtui.host.knobs.setters import CPU, Setters
+from raidtui.host.roots.root import Root
 from raidtui.model.attribution import attributed
 from raidtui.model.knob import Changed, Scope, Subject, Value
 from raidtui.model.knob_table import knobs_of

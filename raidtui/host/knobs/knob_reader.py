@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from raidtui.host.block import DiskReader
-from raidtui.host.cpufreq import NO_CPUFREQ, read_policies
 from raidtui.host.devices import candidate_names
-from raidtui.host.knobs_disk import DiskKnobs, default_read_ahead
+from raidtui.host.knobs.cpufreq import NO_CPUFREQ, read_policies
+from raidtui.host.knobs.disk_knobs import DiskKnobs, default_read_ahead
+from raidtui.host.knobs.setters import Setters, dead_words
+from raidtui.host.knobs.udev_rules import UdevDevice
 from raidtui.host.limits import FOLDER as LIMITS
-from raidtui.host.names import canonical_uuid
-from raidtui.host.root import Root
-from raidtui.host.setters import Setters, dead_words
+from raidtui.host.md.array_names import canonical_uuid
+from raidtui.host.roots.root import Root
 from raidtui.host.stack import runs_systemd
 from raidtui.host.udev import read_udev_entry
-from raidtui.host.udev_rules import UdevDevice
 from raidtui.host.usage import BLOCK
 from raidtui.model.array import Array
 from raidtui.model.attribution import attributed

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
-from raidtui.host.drop_ins import assigned_lines, drop_ins
-from raidtui.host.names import usual_path
-from raidtui.host.root import Root
+from raidtui.host.knobs.drop_ins import assigned_lines, drop_ins
+from raidtui.host.md.array_names import usual_path
+from raidtui.host.roots.root import Root
 from raidtui.model.knob import By, Setting
 
 _POLICY = "/sys/devices/system/cpu/cpufreq/policy*"

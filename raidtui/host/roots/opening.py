@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from raidtui.host.dir_root import DirRoot
 from raidtui.host.files import LARGEST_FILE, read_regular
-from raidtui.host.memory_root import MemoryRoot
-from raidtui.host.root import Root, RootError
+from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.roots.root import Root, RootError
 
 LARGEST_TEXT = LARGEST_FILE
 
@@ -31,7 +31,7 @@ def open_root(path: str = "/") -> Root:
         if not place.is_file():
             what = "neither a folder nor a file" if place.exists() else "no such file or folder"
             raise RootError(f"{path}: {what}")
-        from raidtui.host.archive import is_archive, open_capture  # noqa: PLC0415
+        from raidtui.host.roots.archive import is_archive, open_capture  # noqa: PLC0415
 
         return open_capture(place) if is_archive(place) else _open_mdstat(place)
     except (OSError, ValueError) as error:  # a name may hold what no path can

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from raidtui.host.root import Root
+from raidtui.host.roots.root import Root
 from raidtui.host.usage import BLOCK
 from raidtui.model.snapshot import Snapshot
 

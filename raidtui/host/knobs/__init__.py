@@ -1,0 +1,1 @@
+"""Knobs: their values now, and who set them."""

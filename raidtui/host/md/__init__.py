@@ -1,0 +1,1 @@
+"""md as the kernel, mdadm and superblocks describe it."""

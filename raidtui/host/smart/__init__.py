@@ -1,0 +1,1 @@
+"""SMART: what smartctl and pySMART say of a disk."""
