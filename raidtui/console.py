@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.actions.limits import SYSTEM
-from raidtui.actions.target import base_of
 from raidtui.host.roots.root import Happening, Root
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Phase
@@ -30,6 +28,8 @@ from raidtui.monitor.pace import HeldBack, held_back_by
 from raidtui.monitor.progress import Estimate
 from raidtui.monitor.sampler import Sampler
 from raidtui.monitor.watch import Uevent
+from raidtui.plans.limits import SYSTEM
+from raidtui.plans.target import base_of
 
 if TYPE_CHECKING:  # loaded when something is written: a watching console starts without
     from raidtui.jobs.journal import Journal

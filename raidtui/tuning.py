@@ -13,8 +13,6 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.actions.tune.profiles import BUILT_IN, Profile, parse_profiles
-from raidtui.actions.tune.told import Told, told
 from raidtui.host.files import read_regular
 from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.roots.root import Root
@@ -26,6 +24,8 @@ from raidtui.model.knob import Tuning, same_value
 from raidtui.model.plan import Plan, Refusal, Step
 from raidtui.model.smart import ErrorRecovery
 from raidtui.model.snapshot import Snapshot
+from raidtui.plans.tune.profiles import BUILT_IN, Profile, parse_profiles
+from raidtui.plans.tune.told import Told, told
 
 
 class Result(Struct, frozen=True, kw_only=True):
@@ -106,7 +106,7 @@ class Tuner:
         """Carry a plan out, remember the way back, and read the values again.
 
         Args:
-            plan: of ``raidtui.actions``: tune, keep or profiles.
+            plan: of ``raidtui.plans``: tune, keep or profiles.
             snapshot: the state that it was made from.
             before: the values that it was made from.
         """

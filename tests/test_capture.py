@@ -16,10 +16,10 @@ from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import RootError
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
+from raidtui.wear.desk import WearDesk
 from raidtui.wear.entries import Entry
 from raidtui.wear.pages import PATH, Kept, kept_text, read_kept
 from raidtui.wear.pages import MemoryLedger as Pages
-from raidtui.wear_desk import WearDesk
 from tests.trees import EPOCH_S, Stage, Syncing, host_tree, raid0, raid1, raid5, raid10
 from tests.wear.disks import smartctl_json
 from tests.wear.hosts import TB, asleep, evo, outputs

@@ -12,8 +12,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from raidtui.actions.tune.keep import Item, plan_keep
-from raidtui.actions.tune.now import Asked, plan_set
 from raidtui.capture import write_capture
 from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.roots.dir_root import DirRoot
@@ -24,6 +22,8 @@ from raidtui.jobs.journal import Journal
 from raidtui.model.knob import By, Tuning
 from raidtui.model.plan import Plan
 from raidtui.monitor.sampler import Sampler
+from raidtui.plans.tune.keep import Item, plan_keep
+from raidtui.plans.tune.now import Asked, plan_set
 from raidtui.tuning import Tuner
 from tests.specs import raid5
 from tests.trees import Tree

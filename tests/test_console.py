@@ -7,13 +7,13 @@ import errno
 import pytest
 from msgspec.structs import replace
 
-from raidtui.actions.limits import plan_give_back, plan_limits
-from raidtui.actions.sync import plan_check, plan_pause
 from raidtui.console import Console, Report, limit_path
 from raidtui.model.finding import Health
 from raidtui.model.plan import Plan, Refusal
 from raidtui.monitor.sampler import Sampler
 from raidtui.monitor.watch import Uevent
+from raidtui.plans.limits import plan_give_back, plan_limits
+from raidtui.plans.sync import plan_check, plan_pause
 from tests.kernel import Kernel, ends
 from tests.specs import Syncing, mdstat_text, raid1, raid5, raid10
 

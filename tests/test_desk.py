@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from raidtui import desk
-from raidtui.actions.script import shell_script
 from raidtui.jobs.store import BusyError, Job, JobError, all_jobs, only_worker
 from raidtui.model.plan import Plan, Step
+from raidtui.plans.script import shell_script
 from tests.kernel import Kernel
 from tests.trees import host_tree, raid1, snapshot_of
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.actions.tune.keep import Item, plan_keep
-from raidtui.actions.tune.now import Asked, plan_set
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.jobs.journal import Journal
 from raidtui.jobs.store import COURSE_FILE, Job, only_worker
 from raidtui.model.plan import Plan, Refusal
+from raidtui.plans.tune.keep import Item, plan_keep
+from raidtui.plans.tune.now import Asked, plan_set
 from raidtui.tuning import Result, Tuner, read_profiles
 from tests.kernel import ends
 from tests.tune_host import BLOCK, RULES, TuneHost

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from raidtui.actions.wizard.evidence import (
+from raidtui.bench.compare import MEASURES, series_of
+from raidtui.bench.course import ONE, Way
+from raidtui.bench.record import NOT_STEADY, Record
+from raidtui.bench.verdict import Best, decided_best, spread
+from raidtui.bench.workload import WAYS
+from raidtui.plans.wizard.evidence import (
     BLOCKS_KIB,
     RANDOM_READ,
     RANDOM_WRITE,
@@ -14,11 +19,6 @@ from raidtui.actions.wizard.evidence import (
     STREAM_READ,
     STREAM_WRITE,
 )
-from raidtui.bench.compare import MEASURES, series_of
-from raidtui.bench.course import ONE, Way
-from raidtui.bench.record import NOT_STEADY, Record
-from raidtui.bench.verdict import Best, decided_best, spread
-from raidtui.bench.workload import WAYS
 from raidtui.view.units import KIB, counted, short_binary, three_digits
 
 _PUBLISHED = {

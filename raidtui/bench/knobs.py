@@ -11,8 +11,6 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.actions.reshape import plan_bitmap
-from raidtui.actions.tune.now import Asked, changes_of, plan_set
 from raidtui.bench.course import Axis, Way
 from raidtui.bench.place import Place
 from raidtui.host.knobs.knob_reader import KnobReader
@@ -25,6 +23,8 @@ from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
+from raidtui.plans.reshape import plan_bitmap
+from raidtui.plans.tune.now import Asked, changes_of, plan_set
 
 _SHORT = {"read_ahead": "read_ahead_kb", **ALIASES}
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from raidtui.actions.tune.check import refuse_value
 from raidtui.bench.course import Axis, Scratch, Way
 from raidtui.bench.knobs import knob_named
 from raidtui.model.knob import Scope, Subject, Value
 from raidtui.model.knob_table import Knob
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
 from raidtui.model.plan import Refusal
+from raidtui.plans.tune.check import refuse_value
 
 _PAGE_KIB = 4
 _OF_STRIPES = frozenset({"stripe_cache_size", "group_thread_cnt", "preread_bypass_threshold"})

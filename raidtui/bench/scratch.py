@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection
 
 from msgspec.structs import replace
 
-from raidtui.actions.create.plan import CreateRequest, plan_create
 from raidtui.bench.course import Scratch
 from raidtui.host.devices import candidate_names
 from raidtui.host.md.array_names import canonical_uuid
@@ -19,6 +18,7 @@ from raidtui.model.plan import Harm, Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
+from raidtui.plans.create.plan import CreateRequest, plan_create
 
 _NUMBERS = range(999, 899, -1)
 _CLEAN = frozenset({"raid1", "raid10"})

@@ -24,8 +24,8 @@ from raidtui.jobs.changed import RECORD, captured_record
 from raidtui.model.smart import SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
+from raidtui.wear.desk import WearDesk
 from raidtui.wear.pages import PATH
-from raidtui.wear_desk import WearDesk
 
 _BLOCK = "/sys/class/block"
 _PROC = (

@@ -8,11 +8,11 @@ import secrets
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
-from raidtui.actions.tune.keep_files import udev_entries
 from raidtui.host.knobs.udev_rules import FOLDERS
 from raidtui.host.tools import output_path
 from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.snapshot import Snapshot
+from raidtui.plans.tune.keep_files import udev_entries
 from raidtui.wear.pages import PATH
 
 _SHORTEST = 4

@@ -12,7 +12,6 @@ import time
 from functools import partial
 from pathlib import Path
 
-from raidtui.actions.script import plan_sentences
 from raidtui.host.block import DiskReader
 from raidtui.host.roots.root import Root
 from raidtui.jobs.spawn import begin_job, cancel, follow, start_worker
@@ -20,6 +19,7 @@ from raidtui.jobs.store import BusyError, Job, JobError, all_jobs, find_job, job
 from raidtui.jobs.words import FINAL, GOES_ON, entry_words
 from raidtui.jobs.worker import Measure, work_on
 from raidtui.model.plan import Harm, Plan
+from raidtui.plans.script import plan_sentences
 from raidtui.streams import print_json
 from raidtui.view.text import visible
 
@@ -100,7 +100,7 @@ def run_jobs_order(root: Root, arguments: argparse.Namespace) -> int:
 
 def _cost(root: Root, plan: Plan) -> Measure:
     """Return what measures a plan's cost, on the disks that its devices lie on."""
-    from raidtui.wear_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
+    from raidtui.wear.cost_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
 
     disks = DiskReader(root).read(set(plan.devices)).values()
     return JobCost(root, plan.title, sorted({disk.disk for disk in disks}))

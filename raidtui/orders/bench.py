@@ -49,7 +49,7 @@ def run_bench_order(root: Root, arguments: argparse.Namespace) -> int:
 
 def _cost(root: Root, course: Course) -> Measure:
     """Return what measures what a benchmark costs the disks that it is on."""
-    from raidtui.wear_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
+    from raidtui.wear.cost_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
 
     return JobCost(root, "benchmark", course.place.disks)
 

@@ -9,16 +9,6 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from raidtui.actions.devices import old_arrays
-from raidtui.actions.leave import plan_fail, plan_remove, plan_zero_superblock
-from raidtui.actions.locate import plan_locate
-from raidtui.actions.names import find_array
-from raidtui.actions.power import plan_assemble, plan_read_only, plan_read_write, plan_stop
-from raidtui.actions.rename import plan_rename
-from raidtui.actions.repair import plan_add, plan_re_add, plan_replace
-from raidtui.actions.reshape import plan_bitmap, plan_grow_chunk
-from raidtui.actions.script import plan_sentences, shell_script
-from raidtui.actions.sync import plan_check, plan_repair
 from raidtui.desk import read, scope_of
 from raidtui.host.reading import Scope
 from raidtui.host.roots.root import Root
@@ -30,6 +20,16 @@ from raidtui.monitor.sampler import Sampler
 from raidtui.orders.create import plan_created
 from raidtui.orders.device_names import kernel_names
 from raidtui.orders.refusal import tell_refusal
+from raidtui.plans.devices import old_arrays
+from raidtui.plans.leave import plan_fail, plan_remove, plan_zero_superblock
+from raidtui.plans.locate import plan_locate
+from raidtui.plans.names import find_array
+from raidtui.plans.power import plan_assemble, plan_read_only, plan_read_write, plan_stop
+from raidtui.plans.rename import plan_rename
+from raidtui.plans.repair import plan_add, plan_re_add, plan_replace
+from raidtui.plans.reshape import plan_bitmap, plan_grow_chunk
+from raidtui.plans.script import plan_sentences, shell_script
+from raidtui.plans.sync import plan_check, plan_repair
 from raidtui.streams import write_bytes
 from raidtui.view.text import visible
 

@@ -7,12 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from raidtui.actions.script import plan_sentences
-from raidtui.actions.target import needs_root
-from raidtui.actions.tune.keep import Item, items_for_now, plan_forget, plan_keep
-from raidtui.actions.tune.now import Asked, plan_set
-from raidtui.actions.tune.profiles import BUILT_IN, Profile, plan_profile
-from raidtui.actions.tune.targets import Reader, Word
 from raidtui.config import config_folder
 from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_reader import SmartReader
@@ -26,6 +20,12 @@ from raidtui.orders.device_names import kernel_name
 from raidtui.orders.refusal import tell_refusal
 from raidtui.orders.tune_json import NOTHING, nothing_dict, profile_dict, result_dict, tuning_dict
 from raidtui.orders.tune_words import detail_lines, table_lines
+from raidtui.plans.script import plan_sentences
+from raidtui.plans.target import needs_root
+from raidtui.plans.tune.keep import Item, items_for_now, plan_forget, plan_keep
+from raidtui.plans.tune.now import Asked, plan_set
+from raidtui.plans.tune.profiles import BUILT_IN, Profile, plan_profile
+from raidtui.plans.tune.targets import Reader, Word
 from raidtui.streams import print_json, write_bytes
 from raidtui.tuning import Result, Tuner, read_profiles
 from raidtui.view.text import visible

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from raidtui.actions.tune.findings import judge_tuning, odd_members
-from raidtui.actions.tune.profiles import Profile
 from raidtui.model.knob import Setting, Subject, Tuning, Value
 from raidtui.model.knob_table import KNOBS
 from raidtui.model.plan import NothingToDo
 from raidtui.model.snapshot import Snapshot
+from raidtui.plans.tune.findings import judge_tuning, odd_members
+from raidtui.plans.tune.profiles import Profile
 from raidtui.tuning import Result
 
 FORMAT_VERSION = 1

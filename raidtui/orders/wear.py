@@ -24,6 +24,7 @@ from raidtui.orders.wear_history import history_dict, history_lines, known_dict,
 from raidtui.streams import print_json
 from raidtui.view.text import visible
 from raidtui.wear.array import ArrayWear
+from raidtui.wear.desk import WearDesk, WearLook
 from raidtui.wear.entries import Entry
 from raidtui.wear.ledger import LedgerError
 from raidtui.wear.record import DiskWear
@@ -31,7 +32,6 @@ from raidtui.wear.report import metric_lines, wear_dict, wear_of_text
 from raidtui.wear.sentences import wear_lines
 from raidtui.wear.sizes import amount
 from raidtui.wear.spells import BY_HAND
-from raidtui.wear_desk import WearDesk, WearLook
 
 WELL, ATTENTION, DYING, CANNOT_TELL = range(4)
 NOT_WRITTEN, REFUSED = 1, 2

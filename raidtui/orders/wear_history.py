@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from raidtui.view.units import counted
+from raidtui.wear.desk import DiskHistory
 from raidtui.wear.entries import Entry, writes_per_day
 from raidtui.wear.report import FORMAT_VERSION
 from raidtui.wear.sizes import amount, decimal_size
-from raidtui.wear_desk import DiskHistory
 
 _DAYS = 30
 

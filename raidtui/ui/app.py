@@ -17,13 +17,13 @@ from textual.driver import Driver
 from textual.screen import Screen
 from textual.theme import Theme
 
-from raidtui.actions.target import needs_root
 from raidtui.config import Config
 from raidtui.console import Report
 from raidtui.first_frame import SMALLEST
 from raidtui.host.roots.root import Root
 from raidtui.model.event import Event, Kind, Tone
 from raidtui.model.plan import Harm, Plan
+from raidtui.plans.target import needs_root
 from raidtui.ui.commands import DEMO, EVERYWHERE, HELP, ORDERS
 from raidtui.ui.key_order import OrderlyApp
 from raidtui.ui.messages import Sampled

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from raidtui import desk
-from raidtui.actions.assembly import Way, arrays_at_rest, ways
-from raidtui.actions.leave import plan_zero_superblock
-from raidtui.actions.wizard.steps import REVIEW, Draft, asked, plan_build
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
+from raidtui.plans.assembly import Way, arrays_at_rest, ways
+from raidtui.plans.leave import plan_zero_superblock
+from raidtui.plans.wizard.steps import REVIEW, Draft, asked, plan_build
 from raidtui.ui.repairs import Made, Offered, Repairs, labels_on, offered_devices
 from raidtui.ui.screens.build import TITLE, BuildScreen
 from raidtui.ui.screens.choose import Option

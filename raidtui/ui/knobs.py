@@ -21,9 +21,9 @@ from raidtui.ui.host_thread import HostThread
 from raidtui.ui.pulse import Pulse
 
 if TYPE_CHECKING:
-    from raidtui.actions.tune.profiles import Profile
     from raidtui.jobs.changed import Done
     from raidtui.model.smart import ErrorRecovery
+    from raidtui.plans.tune.profiles import Profile
     from raidtui.tuning import Result, Tuner
     from raidtui.ui.app import RaidApp
 
@@ -92,8 +92,8 @@ class Knobs:
         """Return raidtui's profiles and the user's own, and what could not be taken of those."""
 
         def work() -> tuple[tuple[Profile, ...], tuple[str, ...]]:
-            from raidtui.actions.tune.profiles import BUILT_IN  # noqa: PLC0415
             from raidtui.config import config_folder  # noqa: PLC0415
+            from raidtui.plans.tune.profiles import BUILT_IN  # noqa: PLC0415
             from raidtui.tuning import read_profiles  # noqa: PLC0415
 
             own, troubles = read_profiles(config_folder())

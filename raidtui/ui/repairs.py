@@ -16,18 +16,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui import desk
-from raidtui.actions.devices import old_arrays, word_of
-from raidtui.actions.leave import plan_fail, plan_remove
-from raidtui.actions.locate import plan_locate, slot_of
-from raidtui.actions.power import plan_stop
-from raidtui.actions.rename import plan_rename
-from raidtui.actions.repair import plan_add, plan_re_add, plan_replace, refuse_replacing
 from raidtui.host.reading import Progress
 from raidtui.jobs.store import JobError
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
+from raidtui.plans.devices import old_arrays, word_of
+from raidtui.plans.leave import plan_fail, plan_remove
+from raidtui.plans.locate import plan_locate, slot_of
+from raidtui.plans.power import plan_stop
+from raidtui.plans.rename import plan_rename
+from raidtui.plans.repair import plan_add, plan_re_add, plan_replace, refuse_replacing
 from raidtui.ui.screens.choose import Ask, Choice, Option
 from raidtui.ui.screens.job_view import JobView
 from raidtui.ui.screens.plan_view import SAVE, PlanView

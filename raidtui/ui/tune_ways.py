@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raidtui import desk
-from raidtui.actions.tune.keep import Item, items_for_now, kept_items, plan_forget, plan_keep
-from raidtui.actions.tune.profiles import Profile, plan_profile
 from raidtui.model.knob import Tuning
 from raidtui.model.knob_table import KNOBS
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
+from raidtui.plans.tune.keep import Item, items_for_now, kept_items, plan_forget, plan_keep
+from raidtui.plans.tune.profiles import Profile, plan_profile
 from raidtui.ui.knobs import Knobs
 from raidtui.ui.present.tuning import Row
 from raidtui.ui.present.tuning_body import ONCE, range_words, title_of

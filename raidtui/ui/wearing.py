@@ -19,8 +19,8 @@ from raidtui.ui.pulse import Pulse
 
 if TYPE_CHECKING:
     from raidtui.ui.app import RaidApp
-    from raidtui.wear_desk import DiskHistory, WearDesk, WearLook
-    from raidtui.wear_watch import CostWatch
+    from raidtui.wear.cost_watch import CostWatch
+    from raidtui.wear.desk import DiskHistory, WearDesk, WearLook
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ class Wearing:
 
     def _measured(self, change: Begun | Ended) -> tuple[Event | None, str]:
         if self._watch is None:
-            from raidtui.wear_watch import CostWatch  # noqa: PLC0415
+            from raidtui.wear.cost_watch import CostWatch  # noqa: PLC0415
 
             self._watch = CostWatch(self._root, self._at_desk())
         event = None
@@ -97,7 +97,7 @@ class Wearing:
 
     def _at_desk(self) -> WearDesk:
         if self._desk is None:
-            from raidtui.wear_desk import WearDesk  # noqa: PLC0415
+            from raidtui.wear.desk import WearDesk  # noqa: PLC0415
 
             self._desk = WearDesk(self._root, self._ratings)
         return self._desk

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from raidtui.actions.wizard.evidence import SOURCE, TABLE
 from raidtui.bench.compare import (
     MEASURES,
     Curve,
@@ -19,6 +18,7 @@ from raidtui.bench.environment import Environment
 from raidtui.bench.heat import HeatMap, heat_lines, heat_maps, published_mb_s
 from raidtui.bench.record import FAILED, PARTIAL
 from raidtui.bench.verdict import Best
+from raidtui.plans.wizard.evidence import SOURCE, TABLE
 from tests.bench.records import READ, chunk_sweep, record, samples, surroundings
 
 A_B = [

@@ -6,9 +6,9 @@ import json
 
 from raidtui.host.smart.smart_reader import read_measured, read_smart
 from raidtui.model.smart import NoReading, SmartReading, Unread
+from raidtui.wear.desk import WearDesk, WearLook
 from raidtui.wear.endurance import written
 from raidtui.wear.pages import PATH, read_kept
-from raidtui.wear_desk import WearDesk, WearLook
 from tests.demo.scene import EPOCH_S, Scene
 
 

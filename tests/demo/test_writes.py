@@ -6,8 +6,8 @@ import errno
 
 import pytest
 
-from raidtui.actions.sync import plan_resume
 from raidtui.model.plan import Plan
+from raidtui.plans.sync import plan_resume
 from tests.demo.scene import DATA, ROOT, SCRATCH, SYSTEM, VM, Scene
 
 

@@ -141,7 +141,7 @@ def test_it_leaves_no_marks_on_the_process() -> None:
     """In a process of its own: here pySMART may have been imported before."""
     script = (
         "import logging, os, sys\n"
-        "from raidtui.host import pysmart, smart\n"
+        "from raidtui.host.smart import pysmart, smart_reader as smart\n"
         "assert 'pySMART' not in sys.modules\n"
         "before = logging.getLoggerClass()\n"
         "pysmart._library()\n"

@@ -79,12 +79,12 @@ def test_what_the_next_boot_wants_is_not_taken(guest: Guest, file: str, line: st
     made = guest.run(NAMED.format(name))
     assert made.status == 0, made.output
     uuid, number = made.stdout.split()
-    guest.run(f"mkdir -p /etc/systemd/system; [ -e {file} ] && cp {file} /tmp/before")
+    guest.run(f"mkdir -p /etc/systemd/system; [ -e {file} ] && cp {file} /run/before-the-test")
     try:
         text = line.format(uuid=uuid, number=number, name=name)
         assert guest.run(f"cat >{file} <<'END'\n# x\n{text}\nEND").status == 0
         why = f"{name} is named in {file}, line 2; {NEXT_BOOT}"
         assert refusal(guest, "create", "--name=127", "--level=raid1", name, other) == why
     finally:
-        guest.run(f"rm -f {file} /tmp/link; [ -e /tmp/before ] && mv /tmp/before {file}")
+        guest.run(f"rm -f {file} /tmp/link; [ -e /run/before-the-test ] && mv /run/before-the-test {file}")
     assert plan(guest, "create", "--name=127", "--level=raid1", name, other)["loses"] != []

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from raidtui.actions.create.partition import RAID_TYPE
+from raidtui.plans.create.partition import RAID_TYPE
 from tests.lab.arrays import Made, disk_names, make_array, make_ram_disks, mdstat
 from tests.lab.console import RAIDTUI, kernel_text, open_console, shows_row
 from tests.lab.deadline import wait_until

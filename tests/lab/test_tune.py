@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from raidtui.actions.tune.keep_files import tmpfiles_text
+from raidtui.plans.tune.keep_files import tmpfiles_text
 from tests.lab.arrays import make_array
 from tests.lab.deadline import wait_until
 from tests.lab.guest import Guest

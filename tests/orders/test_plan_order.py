@@ -9,13 +9,13 @@ from typing import Any, get_args
 import pytest
 
 import raidtui
-from raidtui.actions.create.request import CreateRequest
-from raidtui.actions.on_top.plan import OnTop
 from raidtui.cli import build_parser, run
 from raidtui.jobs.store import load_plan
 from raidtui.model.plan import Code, Refusal
 from raidtui.orders.device_names import kernel_name
 from raidtui.orders.plan import make_plan
+from raidtui.plans.create.request import CreateRequest
+from raidtui.plans.on_top.plan import OnTop
 from tests.orders.host import OLD, Host, opens
 from tests.trees import host_tree, raid1, raid10
 

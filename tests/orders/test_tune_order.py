@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from raidtui.actions.tune.profiles import BUILT_IN
 from raidtui.cli import run
 from raidtui.jobs.store import load_plan
 from raidtui.model.knob import By
 from raidtui.model.knob_table import KNOBS, OUR_FILES
+from raidtui.plans.tune.profiles import BUILT_IN
 from tests.kernel import ends
 from tests.specs import raid0, raid5
 from tests.tune_host import BLOCK, FOUR, INTEL, RULES, TuneHost, parity

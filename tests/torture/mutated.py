@@ -22,8 +22,6 @@ from functools import cache
 from pathlib import Path
 
 from raidtui import first_frame
-from raidtui.actions.script import plan_sentences, shell_script
-from raidtui.actions.tune.keep_files import sysctl_entries, tmpfiles_entries, udev_entries
 from raidtui.bench.course import load_course
 from raidtui.bench.jobfile import judge_job_file
 from raidtui.bench.live import NAME as LIVE
@@ -51,17 +49,19 @@ from raidtui.jobs.words import entry_words
 from raidtui.model.plan import Plan
 from raidtui.orders.plan import make_plan
 from raidtui.orders.tune_words import detail_lines, table_lines
+from raidtui.plans.script import plan_sentences, shell_script
+from raidtui.plans.tune.keep_files import sysctl_entries, tmpfiles_entries, udev_entries
 from raidtui.status.json_form import report_dict
 from raidtui.status.prometheus import metric_lines
 from raidtui.status.sentences import report_lines
 from raidtui.tuning import Tuner, read_profiles
 from raidtui.ui.themes import load_themes
+from raidtui.wear.desk import WearDesk
 from raidtui.wear.ledger import Ledger, LedgerError
 from raidtui.wear.pages import read_kept
 from raidtui.wear.report import metric_lines as wear_metrics
 from raidtui.wear.report import wear_dict, wear_of_text
 from raidtui.wear.sentences import wear_lines
-from raidtui.wear_desk import WearDesk
 from tests.bench.records import record as record_of
 
 HOUSE = Path(__file__).parents[1]

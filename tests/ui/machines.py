@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from raidtui.model.disk import Use
 from raidtui.model.survey import Device, Superblock, Survey
-from tests.actions.new_array import FOUR, GIB, device, survey
+from tests.plans.new_array import FOUR, GIB, device, survey
 
 OLD = Superblock(
     uuid="aaaaaaaa:bbbbbbbb:cccccccc:dddddddd",

@@ -9,16 +9,16 @@ import pytest
 from msgspec.structs import replace
 from textual import events
 
-from raidtui.actions.create.plan import plan_create
-from raidtui.actions.leave import plan_fail
 from raidtui.desk import JobNews
 from raidtui.model.plan import Plan
+from raidtui.plans.create.plan import plan_create
+from raidtui.plans.leave import plan_fail
 from raidtui.ui.screens.choose import Ask, Choice, Option
 from raidtui.ui.screens.frame import FrameScreen
 from raidtui.ui.screens.job_view import JobView
 from raidtui.ui.screens.plan_view import PlanView
-from tests.actions.new_array import request, survey
 from tests.kernel import Kernel
+from tests.plans.new_array import request, survey
 from tests.specs import raid10
 from tests.ui.machines import host
 from tests.ui.staging import SMALL, WIDE, Paces, running, shown, staged

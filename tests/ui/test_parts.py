@@ -185,7 +185,7 @@ def test_rows_that_do_not_fit(at: int, seen: list[str]) -> None:
 def test_the_wizard_is_not_loaded_before_it_is_wanted() -> None:
     code = (
         "import sys, raidtui.ui.app; print(sorted(name for name in sys.modules if name.startswith("
-        "('raidtui.actions.wizard', 'raidtui.actions.create', 'raidtui.ui.building', 'raidtui.ui.repairs',"
+        "('raidtui.plans.wizard', 'raidtui.plans.create', 'raidtui.ui.building', 'raidtui.ui.repairs',"
         " 'raidtui.ui.screens.build', 'raidtui.desk'))))"
     )
     done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True)

@@ -6,9 +6,9 @@ import errno
 
 import pytest
 
-from raidtui.actions.tune.keep import Item, plan_keep
 from raidtui.jobs.store import JobError
 from raidtui.model.plan import Plan
+from raidtui.plans.tune.keep import Item, plan_keep
 from raidtui.ui.screens.choose import Ask, Choice
 from raidtui.ui.screens.plan_view import PlanView
 from tests.kernel import ends

@@ -224,7 +224,7 @@ def test_nothing_of_it_is_loaded_before_it_is_opened() -> None:
         "import sys, raidtui.ui.app; print(sorted(name for name in sys.modules if name.startswith("
         "('raidtui.tuning', 'raidtui.ui.knobs', 'raidtui.ui.panes.tuning', 'raidtui.ui.present.tuning',"
         " 'raidtui.ui.tune_ways', 'raidtui.ui.leaving', 'raidtui.host.knobs.knob_reader',"
-        " 'raidtui.actions.tune.now'))))"
+        " 'raidtui.plans.tune.now'))))"
     )
     done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

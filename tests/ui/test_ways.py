@@ -20,8 +20,8 @@ from raidtui.ui.screens.build import BuildScreen
 from raidtui.ui.screens.choose import Ask, Choice
 from raidtui.ui.screens.job_view import JobView
 from raidtui.ui.screens.plan_view import PlanView
-from tests.actions.new_array import FOUR, UUID
 from tests.kernel import Kernel
+from tests.plans.new_array import FOUR, UUID
 from tests.specs import raid5, raid10
 from tests.ui.machines import OLD, plain_host, ssd
 from tests.ui.staging import (

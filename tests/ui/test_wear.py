@@ -16,7 +16,7 @@ from raidtui.console import Report
 from raidtui.model.event import Kind
 from raidtui.ui.panes.wear import WearPane
 from raidtui.ui.wearing import Wearing
-from raidtui.wear_desk import WearDesk
+from raidtui.wear.desk import WearDesk
 from tests.demo.scene import Scene
 from tests.specs import ArraySpec, Syncing, raid1, raid5, raid10
 from tests.ui.staging import (
@@ -183,7 +183,7 @@ async def main():
         print([name for name in sys.modules if name.startswith("raidtui.wear") or name == "sqlite3"])
         await pilot.press("3")
         await pilot.pause()
-        print("raidtui.wear_desk" in sys.modules)
+        print("raidtui.wear.desk" in sys.modules)
 asyncio.run(main())
 """
     done = subprocess.run(
@@ -394,7 +394,7 @@ async def test_a_live_hosts_disks_are_asked_in_a_thread_of_their_own(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that hangs must not hold up the sampling."""
-    monkeypatch.setattr("raidtui.wear_desk.ledger_path", lambda: tmp_path / "wear.sqlite")
+    monkeypatch.setattr("raidtui.wear.desk.ledger_path", lambda: tmp_path / "wear.sqlite")
     root = host(HEALTHY)
     root.live = True
     said: list[str] = []

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from raidtui.ui.present.wear import disk_line, head_line, rule_line
 from raidtui.ui.present.wear_body import body_lines, history_lines
 from raidtui.view.line import Line
+from raidtui.wear.desk import WearDesk, WearLook
 from raidtui.wear.entries import Mark
 from raidtui.wear.spells import Spell
-from raidtui.wear_desk import WearDesk, WearLook
 from tests.specs import ArraySpec, raid0, raid1, raid10
 from tests.trees import EPOCH_S
 from tests.wear.disks import facts, smartctl_json, text_of

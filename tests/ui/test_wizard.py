@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.actions.wizard.steps import STEPS, Draft, plan_build
 from raidtui.model.plan import Plan
+from raidtui.plans.wizard.steps import STEPS, Draft, plan_build
 from raidtui.ui.screens.build import TITLE, BuildScreen
 from raidtui.ui.screens.frame import FrameScreen
 from raidtui.ui.screens.plan_view import PlanView
 from raidtui.ui.screens.why import WhyScreen
-from tests.actions.new_array import FOUR, MOUNT, UUID, survey
 from tests.kernel import Kernel
+from tests.plans.new_array import FOUR, MOUNT, UUID, survey
 from tests.specs import raid5, raid10
 from tests.ui.machines import OLD, host, plain_host, ssd
 from tests.ui.staging import SMALL, WIDE, Paces, running, screen_text, staged, until

@@ -6,9 +6,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from raidtui.actions.contents import loss_of
-from raidtui.actions.devices import refuse_device, refuse_old_arrays
-from raidtui.actions.target import needs_root
 from raidtui.bench.ask_devices import confirm_word
 from raidtui.bench.place import find_directory, free_bytes, mounts
 from raidtui.host.devices import candidate_names
@@ -21,6 +18,9 @@ from raidtui.model.knob_table import KNOBS
 from raidtui.model.plan import Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
+from raidtui.plans.contents import loss_of
+from raidtui.plans.devices import refuse_device, refuse_old_arrays
+from raidtui.plans.target import needs_root
 
 _FIRST = (
     *("queue_depth", "scheduler", "governor", "read_ahead_kb", "bitmap", "nr_requests"),

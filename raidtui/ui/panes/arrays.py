@@ -12,12 +12,12 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.timer import Timer
 
-from raidtui.actions.limits import plan_limits
 from raidtui.console import Report, limit_path
 from raidtui.first_frame import SMALLEST
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array
 from raidtui.model.plan import Harm, Plan, Refusal
+from raidtui.plans.limits import plan_limits
 from raidtui.ui.commands import ARRAYS, Command
 from raidtui.ui.key_order import expect_form, refused
 from raidtui.ui.panes.array_list import ArrayList, Chosen, keep_choice

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from raidtui.actions.limits import plan_give_back, plan_limits
-from raidtui.actions.sync import is_paused, plan_cancel, plan_check, plan_pause, plan_resume
-from raidtui.actions.target import needs_root
 from raidtui.console import Report
 from raidtui.model.plan import Plan, Refusal
+from raidtui.plans.limits import plan_give_back, plan_limits
+from raidtui.plans.sync import is_paused, plan_cancel, plan_check, plan_pause, plan_resume
+from raidtui.plans.target import needs_root
 from raidtui.ui.commands import ARRAYS, Command
 
 _REPAIRS = frozenset(

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from textual.binding import BindingType
 from textual.timer import Timer
 
-from raidtui.actions.target import needs_root
-from raidtui.actions.tune.now import Asked, plan_same, plan_set
 from raidtui.model.knob import Scope, neighbours
 from raidtui.model.plan import Plan, Refusal
+from raidtui.plans.target import needs_root
+from raidtui.plans.tune.now import Asked, plan_same, plan_set
 from raidtui.ui.commands import TUNE, Command
 from raidtui.ui.key_order import expect_form, no_form, refused
 from raidtui.ui.panes.later import later

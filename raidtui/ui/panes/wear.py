@@ -20,8 +20,8 @@ from raidtui.ui.present.wear import disk_line, head_line, rule_line
 from raidtui.ui.present.wear_body import body_lines, history_lines
 from raidtui.ui.widgets.lines import Lines, ScrollLines
 from raidtui.view.line import Line
+from raidtui.wear.desk import DiskHistory, WearLook
 from raidtui.wear.record import DiskWear
-from raidtui.wear_desk import DiskHistory, WearLook
 
 if TYPE_CHECKING:
     from raidtui.ui.wearing import Wearing

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.actions.tune.findings import judge_tuning
 from raidtui.model.attribution import who_set, who_set_words
 from raidtui.model.knob import NOBODY, Scope, Subject, Tuning, Value, same_value
 from raidtui.model.knob_table import KNOBS
+from raidtui.plans.tune.findings import judge_tuning
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import binary_size

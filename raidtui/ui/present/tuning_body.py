@@ -5,11 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from raidtui.actions.tune.findings import TuneFinding, judge_tuning
-from raidtui.actions.tune.now import names_of
 from raidtui.model.finding import Severity
 from raidtui.model.knob import By, Scope, Subject, Tuning, Value
 from raidtui.model.knob_table import KNOBS, risk_of
+from raidtui.plans.tune.findings import TuneFinding, judge_tuning
+from raidtui.plans.tune.now import names_of
 from raidtui.ui.present.tuning import Row
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, visible

@@ -17,11 +17,11 @@ from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import counted
 from raidtui.wear.costs import life_share, rebuild_cost, share_words
+from raidtui.wear.desk import DiskHistory, WearLook
 from raidtui.wear.entries import writes_per_day
 from raidtui.wear.record import DiskWear
 from raidtui.wear.sizes import amount, decimal_size
 from raidtui.wear.spells import Spell
-from raidtui.wear_desk import DiskHistory, WearLook
 
 LABEL = 11
 _SPELLS = 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Collection, Sequence
 
-from raidtui.actions.wizard.pick import Pick, Row
+from raidtui.plans.wizard.pick import Pick, Row
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
 

@@ -10,9 +10,10 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 
-from raidtui.actions.contents import array_words
-from raidtui.actions.devices import word_of
-from raidtui.actions.wizard.steps import (
+from raidtui.model.survey import Survey
+from raidtui.plans.contents import array_words
+from raidtui.plans.devices import word_of
+from raidtui.plans.wizard.steps import (
     EMPTY,
     JOURNAL,
     MEMBER,
@@ -36,7 +37,6 @@ from raidtui.actions.wizard.steps import (
     rows_of,
     with_empty,
 )
-from raidtui.model.survey import Survey
 from raidtui.ui.present import wizard
 from raidtui.ui.screens.frame import PageScreen
 from raidtui.view.line import Line
@@ -350,7 +350,7 @@ class BuildScreen(PageScreen[Draft]):
 
     def action_why(self) -> None:
         """Show what there is to know before one decides."""
-        from raidtui.actions.wizard.why import why  # noqa: PLC0415
+        from raidtui.plans.wizard.why import why  # noqa: PLC0415
         from raidtui.ui.screens.why import WhyScreen  # noqa: PLC0415
 
         self.app.push_screen(WhyScreen(f"{TITLE}: {self.step}", why(self.step)))

@@ -1,0 +1,162 @@
+"""Members that go: fail, remove, and the superblock that is wiped from what is no member any more."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from msgspec.structs import replace
+
+from raidtui.model.array import Array, Member
+from raidtui.model.bad_blocks import lost
+from raidtui.model.geometry import loss_sentence
+from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
+from raidtui.model.survey import Survey
+from raidtui.plans.contents import array_words, device_facts
+from raidtui.plans.devices import is_given_up, refuse_needed, word_of
+from raidtui.plans.locate import which_disk, which_disk_notes
+from raidtui.plans.manage import (
+    bound,
+    good_elsewhere,
+    manage,
+    member_fact,
+    member_of,
+    no_redundancy,
+    refuse_loss,
+)
+from raidtui.plans.target import needs_root
+from raidtui.view.units import joined
+
+
+def plan_fail(survey: Survey, array: Array, name: str) -> Plan | Refusal:
+    """Return the plan that marks a member as failed."""
+    member = member_of(survey, array, name)
+    if isinstance(member, Refusal):
+        return member
+    if member.has("faulty"):
+        return Refusal(code="nothing-to-do", why=f"{name} has failed already", remedy="remove it")
+    if refusal := refuse_loss(array, member):
+        return refusal
+    serves = member.has("in_sync") and member.slot is not None
+    faulty = member_fact(array, name, "faulty")
+    step = manage(array, ("--fail", f"/dev/{name}"), "take it out of service", faulty)
+    others = (*_others_in_sync(array, member), *good_elsewhere(array, member)) if serves else ()
+    warning = "Its copy is given up before there is another one. Replace does it the other way round."
+    return Plan(
+        title=f"fail: {name}",
+        subject=array.title,
+        steps=(bound(survey, replace(step, needs=(*step.needs, *others)), name),),
+        harm=Harm.REDUCES,
+        warning=warning if serves else "",
+        notes=(*(_after_loss(array, member) if serves else ()), *which_disk_notes(survey, name)),
+        devices=(name,),
+        arrays=(array.name,),
+    )
+
+
+def _after_loss(array: Array, member: Member) -> tuple[str, ...]:
+    """Return what the next failure would do once this member is gone."""
+    gone = {*(array.missing_slots or ()), *(() if member.slot is None else (member.slot,))}
+    words = loss_sentence(array.level, array.layout, len(array.up or ()), gone)
+    return (f"After this: {words}.",) if words else ()
+
+
+def _others_in_sync(array: Array, member: Member) -> tuple[Fact, ...]:
+    """Return that all serve that served when the plan was made: another loss since then changes the sum."""
+    return tuple(
+        member_fact(array, each.name, "in_sync")
+        for each in array.members
+        if each.name != member.name and each.slot is not None and each.has("in_sync")
+    )
+
+
+def plan_remove(survey: Survey, array: Array, name: str) -> Plan | Refusal:
+    """Return the plan that takes a failed member, or a spare, out of an array."""
+    member = member_of(survey, array, name)
+    if isinstance(member, Refusal):
+        return member
+    if not array.redundant:
+        return no_redundancy(array, member)
+    if not (member.has("faulty") or (member.has("spare") and member.slot is None)):
+        return Refusal(code="in-use", why=f"{name} is in service", remedy="replace it, or fail it first")
+    absent = member_fact(array, name, "absent")
+    step = manage(array, ("--remove", f"/dev/{name}"), "let go of it", absent)
+    return Plan(
+        title=f"remove: {name}",
+        subject=array.title,
+        steps=(bound(survey, step, name),),
+        harm=Harm.REDUCES,
+        warning=_still_needed(array, name),
+        notes=which_disk_notes(survey, name),
+        devices=(name,),
+        arrays=(array.name,),
+    )
+
+
+def _still_needed(array: Array, name: str) -> str:
+    """Return what a member that leaves may still hold, and no other."""
+    gone = lost(array)
+    if not gone.sectors:
+        return ""
+    return (
+        f"Of {array.title} {gone.size} cannot be read, because of bad blocks on {joined(gone.names)}."
+        f" {name} may still hold that: keep it as it is."
+    )
+
+
+def plan_zero_superblock(survey: Survey, name: str, *, destroys: Collection[str] = ()) -> Plan | Refusal:
+    """Return the plan that wipes md's superblock from a device that no array uses.
+
+    Args:
+        survey: the host, with all devices: the others tell whether this one is needed.
+        name: the device.
+        destroys: names of arrays that may be destroyed, as somebody typed them.
+    """
+    if refusal := needs_root(survey.snapshot):
+        return refusal
+    device = survey.devices.get(name)
+    if device is None:
+        return survey.no_device(name)
+    if refusal := survey.refuse_unread(name) or survey.refuse_pending():
+        return refusal  # any of those left may make it needed
+    block = device.superblock
+    if block is None:
+        return Refusal(code="not-found", why=f"{name} has no md superblock")
+    for array in survey.snapshot.arrays:
+        if any(member.name == name for member in array.members):
+            return Refusal(
+                code="in-use", why=f"{name} is a member of {array.title}", remedy="remove it from there first"
+            )
+    if device.disk.users or device.busy:
+        return Refusal(code="in-use", why=f"{name} is in use: {device.disk.users or device.busy}")
+    running = next((each for each in survey.snapshot.arrays if each.uuid == block.uuid and each.active), None)
+    if (
+        running is None
+        and not is_given_up(block, survey, destroys)
+        and (refusal := refuse_needed(device, survey))
+    ):
+        return refusal
+    step = Step(
+        argv=("mdadm", "--zero-superblock", device.path),
+        why="it belongs to no array any more",
+        needs=device_facts(device),
+        proves=(Fact(kind=Kind.SUPERBLOCK, subject=name),),
+        destroys=True,
+    )
+    return Plan(
+        title=f"zero superblock: {name}",
+        subject=name,
+        steps=(step,),
+        harm=Harm.DESTROYS,
+        loses=(f"{name}: a member of {array_words(block)}",),
+        warning=" ".join(
+            text
+            for text in (
+                _still_needed(running, name) if running is not None else "",
+                f"Without it, {name} is no part of {block.label} any more.",
+            )
+            if text
+        ),
+        notes=(which_disk(device),),
+        confirm=word_of(block, survey),
+        devices=(name,),
+    )

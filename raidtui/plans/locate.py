@@ -1,0 +1,74 @@
+"""Which disk is it: the words that tell one from its neighbours, and the light in its bay (ledctl(8))."""
+
+from __future__ import annotations
+
+from raidtui.model.plan import Fact, Kind, Plan, Refusal, Step
+from raidtui.model.survey import Device, Survey
+from raidtui.plans.target import needs_root
+
+_BY_PATH = "disk/by-path/"
+
+
+def slot_of(device: Device) -> str:
+    """Return where a device is plugged in, as udev names it (pci-0000:00:17.0-ata-3); "" where not known."""
+    for link in device.links:
+        if link.startswith(_BY_PATH):
+            return link.removeprefix(_BY_PATH).partition("-part")[0]
+    return ""
+
+
+def which_disk(device: Device) -> str:
+    """Return a sentence that finds the disk in its case: model, serial number, slot."""
+    disk = device.disk
+    words = [
+        disk.model or "unknown model",
+        f"serial {disk.serial}" if disk.serial else f"WWN {disk.wwn}" if disk.wwn else "no serial number",
+        f"at {slot_of(device)}" if slot_of(device) else "",
+    ]
+    on = f" (on {disk.disk})" if disk.disk != disk.name else ""
+    return f"{disk.name}{on} is: {', '.join(word for word in words if word)}."
+
+
+def which_disk_notes(survey: Survey, *names: str) -> tuple[str, ...]:
+    """Return that sentence for each device that is known, and what is wrong with it, if anything."""
+    found = [survey.devices[name] for name in names if name in survey.devices]
+    return tuple(text for device in found for text in (which_disk(device), trouble_words(device)) if text)
+
+
+def trouble_words(device: Device) -> str:
+    """Return what is wrong with a disk or its cable in a sentence; "" where nothing is known to be."""
+    return f"{device.disk.name} {device.trouble}." if device.trouble else ""
+
+
+def plan_locate(survey: Survey, name: str, *, on: bool = True) -> Plan | Refusal:
+    """Return the plan that lets the light of a disk's bay blink, or ends that.
+
+    Args:
+        survey: the host, with this device.
+        name: the device.
+        on: False puts the light out.
+    """
+    if refusal := needs_root(survey.snapshot) or survey.refuse_tool("ledctl"):
+        return refusal
+    device = survey.devices.get(name)
+    if device is None:
+        return survey.no_device(name)
+    disk = device.disk
+    begin, end = _light(device, on=True), _light(device, on=False)
+    return Plan(
+        title=f"light of {disk.disk} {'on' if on else 'off'}",
+        subject=disk.disk,
+        steps=(begin if on else end,),
+        undo=(end if on else begin,),
+        notes=(which_disk(device), "Bays without a light of their own, or a controller for it, stay dark."),
+    )
+
+
+def _light(device: Device, *, on: bool) -> Step:
+    disk = device.disk
+    same = (Fact(kind=Kind.SERIAL, subject=disk.disk, value=disk.identity),) if disk.identity else ()
+    return Step(
+        argv=("ledctl", f"{'locate' if on else 'locate_off'}=/dev/{disk.disk}"),
+        why="its bay blinks" if on else "its bay is dark again",
+        needs=same,
+    )

@@ -1,0 +1,340 @@
+"""Members that come: replace, re-add, add.
+
+Replace copies while the old member still serves, so it is the verb for a disk that is to go; a former member
+is taken back by its bitmap, where it can be, before anything is copied whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from msgspec.structs import replace
+
+from raidtui.model.array import Array
+from raidtui.model.bad_blocks import bad_sectors, only_holders
+from raidtui.model.plan import Harm, Plan, Refusal, Step
+from raidtui.model.survey import Device, Survey
+from raidtui.plans.contents import cleared_facts, device_facts, loss_of, wipe_steps
+from raidtui.plans.devices import refuse_device, refuse_member, refuse_old_arrays
+from raidtui.plans.locate import which_disk_notes
+from raidtui.plans.manage import (
+    bad_block_notes,
+    bound,
+    filled,
+    manage,
+    member_fact,
+    member_of,
+    refuse_array,
+)
+from raidtui.plans.replace_undo import undo_add_spare, undo_replace
+from raidtui.plans.sync_time import at_least
+from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, duration, joined, short_binary
+
+_SUPERBLOCK_BYTES = 8 << 10
+"""The least that any metadata takes of a member besides its data."""
+
+
+def plan_re_add(survey: Survey, array: Array, name: str) -> Plan | Refusal:
+    """Return the plan that takes a former member back, so that only what changed is copied."""
+    device = _candidate(survey, array, name, wiped=False)
+    if isinstance(device, Refusal):
+        return device
+    if device.superblock is None or array.uuid is None or device.superblock.uuid != array.uuid:
+        return Refusal(code="not-found", why=f"{name} was no member of {array.title}", remedy="add it")
+    if array.bitmap is None:
+        whole = f" ({short_binary(array.component_kib * KIB)})" if array.component_kib else ""
+        return Refusal(
+            code="unknown",
+            why=f"{array.title} has no bitmap, so what changed is not known",
+            remedy=f"add it: all is copied{whole}",
+        )
+    step = manage(array, ("--re-add", f"/dev/{name}"), "take it back", member_fact(array, name, "present"))
+    return Plan(
+        title=f"re-add: {name}",
+        subject=array.title,
+        steps=(bound(survey, step, name, device),),
+        harm=Harm.REDUCES,
+        notes=(*_behind(survey, array, device), *which_disk_notes(survey, name)),
+        devices=(name,),
+        arrays=(array.name,),
+        **(filled(array, name, f"md recovers {name}") if _empty_slots(array) > 0 else {}),
+    )
+
+
+def _behind(survey: Survey, array: Array, device: Device) -> tuple[str, ...]:
+    """Return how far a former member is behind, and what is copied for that."""
+    members = [survey.devices[each.name].superblock for each in array.members if each.name in survey.devices]
+    blocks = [block for block in members if block is not None and block.uuid == array.uuid]
+    now = max((block.events or 0 for block in blocks), default=0)
+    then = device.superblock.events if device.superblock is not None else None
+    dirty = max((block.dirty_bytes for block in blocks if block.dirty_bytes is not None), default=None)
+    notes = []
+    if now and then is not None:
+        at_s = device.superblock.updated_s if device.superblock is not None else None
+        ago = f", {duration(max(0.0, survey.snapshot.taken_s - at_s))} ago" if at_s is not None else ""
+        notes.append(f"{device.disk.name} left at event {then}{ago}; {array.title} is at {now}.")
+    if dirty is None or not array.component_kib:
+        notes.append("Only what was written since it left is copied: the bitmap knows.")
+    else:
+        most = min(dirty, array.component_kib * KIB)
+        notes.append(
+            f"At most {binary_size(most)} of {binary_size(array.component_kib * KIB)} are copied:"
+            " the bitmap knows what was written since it left."
+        )
+    return tuple(notes)
+
+
+def plan_add(survey: Survey, array: Array, name: str, *, destroys: Collection[str] = ()) -> Plan | Refusal:
+    """Return the plan that adds a device: as a member where one is missing, else as a spare.
+
+    Args:
+        survey: the host.
+        array: the array.
+        name: the device.
+        destroys: names of arrays that may be destroyed, as somebody typed them.
+    """
+    device = _candidate(survey, array, name, destroys=destroys)
+    if isinstance(device, Refusal):
+        return device
+    former = device.superblock is not None and device.superblock.uuid == array.uuid
+    if former and array.bitmap is not None:
+        return Refusal(
+            code="wrong-state",
+            why=f"{name} was a member, and the bitmap knows what changed",
+            remedy="re-add it; where that fails, zero its superblock and add it",
+        )
+    wipes = wipe_steps(device, survey)
+    fills = _empty_slots(array) > 0
+    option = "--add" if fills else "--add-spare"
+    step = manage(array, (option, f"/dev/{name}"), "a new member", member_fact(array, name, "present"))
+    copied = short_binary(array.component_kib * KIB) if fills and array.component_kib else ""
+    return Plan(
+        title=f"add: {name}",
+        subject=array.title,
+        steps=(*wipes, _cleared(survey, step, device)),
+        harm=Harm.DESTROYS if wipes else Harm.REDUCES,
+        loses=_losses(device, survey),
+        confirm=array.title if wipes else "",
+        notes=(
+            f"{copied} are written to {name}{_share(survey, array, name)};"
+            f" that takes {at_least(survey, array.component_kib or 0)}."
+            if copied
+            else "It waits as a spare.",
+            *(bad_block_notes(array) if copied else ()),
+            *which_disk_notes(survey, name),
+        ),
+        devices=(name,),
+        arrays=(array.name,),
+        **(filled(array, name, f"md recovers {name}") if fills else {}),
+    )
+
+
+def plan_replace(
+    survey: Survey, array: Array, old: str, new: str, *, destroys: Collection[str] = ()
+) -> Plan | Refusal:
+    """Return the plan that copies a member to another device while it still serves.
+
+    Args:
+        survey: the host.
+        array: the array.
+        old: the member that is to go.
+        new: a spare of the array, or a device that is free.
+        destroys: names of arrays that may be destroyed, as somebody typed them.
+    """
+    if refusal := refuse_replacing(survey, array, old):
+        return refusal
+    spare = next((each for each in array.members if each.name == new), None)
+    before: tuple[Step, ...] = ()
+    device: Device | None = None
+    if spare is None:
+        found = _candidate(survey, array, new, destroys=destroys)
+        if isinstance(found, Refusal):
+            return found
+        device = found
+        before = (*wipe_steps(device, survey), _add_spare(survey, array, old, device))
+    elif not spare.has("spare") or spare.slot is not None or spare.has("faulty"):
+        return Refusal(
+            code="nothing-to-do",
+            why=f"{new} is {spare.role} of {array.title} already",
+            remedy="choose a free device",
+        )
+    step = manage(
+        array,
+        ("--replace", f"/dev/{old}", "--with", f"/dev/{new}"),
+        "copy the old one; it goes out of service when the copy is whole",
+        member_fact(array, old, "want_replacement|faulty|absent"),
+    )
+    step = bound(survey, bound(survey, step, old), new) if device is None else bound(survey, step, old)
+    step = replace(step, undo=undo_replace(array, old, new, spare=device is None))
+    loses = _losses(device, survey) if device is not None else ()
+    return Plan(
+        title=f"replace: {old} → {new}",
+        subject=array.title,
+        steps=(*before, step),
+        harm=Harm.DESTROYS if len(before) > 1 else Harm.REDUCES,
+        loses=loses,
+        confirm=array.title if len(before) > 1 else "",
+        notes=(
+            f"{old} stays in service until the copy is whole; then remove it.",
+            *_bad_notes(array, old),
+            *bad_block_notes(array),
+            *_copy_time(survey, array, new),
+            *which_disk_notes(survey, old, new),
+        ),
+        rolls_back=True,
+        devices=(old, new),
+        arrays=(array.name,),
+        **filled(array, new, f"md copies {old} to {new}"),
+    )
+
+
+def _bad_notes(array: Array, old: str) -> tuple[str, ...]:
+    """Return what bad blocks mean for a copy: what is bad on the old member comes from the others."""
+    notes = []
+    member = next((each for each in array.members if each.name == old), None)
+    if member is not None and member.bad_blocks:
+        size = binary_size(bad_sectors(member) * SECTOR_BYTES)
+        notes.append(f"{old} has {size} of bad blocks: what belongs there is read from the other members.")
+    held = next((held for each, held in only_holders(array) if each.name == old), None)
+    if held is not None:
+        notes.append(
+            f"{old} alone holds {held.size}, because of bad blocks on {joined(held.names)}: do not fail it"
+            " before the copy is whole."
+        )
+    return tuple(notes)
+
+
+def _copy_time(survey: Survey, array: Array, new: str) -> tuple[str, ...]:
+    if not array.component_kib:
+        return ()
+    size = short_binary(array.component_kib * KIB)
+    share = _share(survey, array, new)
+    return (f"The copy writes {size} to {new}{share} and takes {at_least(survey, array.component_kib)}.",)
+
+
+def _share(survey: Survey, array: Array, name: str) -> str:
+    """Return what part of the disk's life writing a whole member is; "" where that is not known."""
+    device = survey.devices.get(name)
+    if device is None or not device.life_bytes or not array.component_kib:
+        return ""
+    percent = array.component_kib * KIB / device.life_bytes * 100
+    return f" ({max(percent, 0.01):.2g} % of its life)"
+
+
+def refuse_replacing(survey: Survey, array: Array, old: str) -> Refusal | None:
+    """Return why a member cannot be replaced, whatever the new one is, or None."""
+    member = member_of(survey, array, old)
+    if isinstance(member, Refusal):
+        return member
+    if not member.has("in_sync") or member.slot is None:
+        return Refusal(
+            code="unsupported",
+            why=f"{old} is {member.role}, so there is nothing to copy from it",
+            remedy="add a disk",
+        )
+    if member.has("want_replacement"):
+        return Refusal(code="busy", why=f"{old} is being replaced already")
+    if not array.redundant:
+        return Refusal(
+            code="unsupported", why=f"{array.why_not_redundant}: a member cannot be replaced while it serves"
+        )
+    if array.degraded:
+        return Refusal(
+            code="wrong-state",
+            why=f"{array.title} is degraded: a new device goes to the empty slot first",
+            remedy="add a disk and wait for the recovery",
+        )
+    return None
+
+
+def _add_spare(survey: Survey, array: Array, old: str, device: Device) -> Step:
+    name = device.disk.name
+    add = manage(
+        array, ("--add-spare", f"/dev/{name}"), "a place for the copy", member_fact(array, name, "present")
+    )
+    same = device_facts(device, free=False, untouched=False)
+    return replace(_cleared(survey, add, device), undo=undo_add_spare(array, old, name, same))
+
+
+def _cleared(survey: Survey, step: Step, device: Device) -> Step:
+    return replace(step, needs=(*step.needs, *cleared_facts(device, survey)))
+
+
+def _losses(device: Device, survey: Survey) -> tuple[str, ...]:
+    loss = loss_of(device, survey)
+    return (loss,) if loss else ()
+
+
+def _candidate(
+    survey: Survey, array: Array, name: str, *, destroys: Collection[str] = (), wiped: bool = True
+) -> Device | Refusal:
+    """Return a device that can be added, or why it cannot."""
+    if refusal := refuse_array(survey, array):
+        return refusal
+    if not array.redundant:
+        return Refusal(
+            code="unsupported", why=f"{array.why_not_redundant}: it takes neither spares nor new members"
+        )
+    own = next((member for member in array.members if member.name == name), None)
+    if own is not None:
+        remedy = "remove it first" if own.has("faulty") else "choose a free device"
+        return Refusal(
+            code="nothing-to-do", why=f"{name} is {own.role} of {array.title} already", remedy=remedy
+        )
+    if refusal := refuse_member(name, survey):
+        return refusal
+    device = survey.devices.get(name)
+    if device is None:
+        return survey.no_device(name)
+    if refusal := refuse_device(device, survey, former_of=array.uuid):
+        return refusal
+    parts = [use.what for use in device.disk.uses if use.kind == "partition"]
+    if parts:
+        return Refusal(
+            code="in-use", why=f"{name} has partitions ({', '.join(parts)})", remedy="give one of them"
+        )
+    return (
+        _refuse_size(survey, array, device)
+        or _refuse_sectors(survey, array, device)
+        or (refuse_old_arrays((device,), survey, destroys) if wiped else None)
+        or device
+    )
+
+
+def _refuse_size(survey: Survey, array: Array, device: Device) -> Refusal | None:
+    """A new member's data begin where those of the others do (mdadm's super1.c)."""
+    blocks = [survey.devices[each.name].superblock for each in array.members if each.name in survey.devices]
+    offsets = [block.offset_sectors for block in blocks if block is not None and block.offset_sectors]
+    before = max(min(offsets, default=0) * SECTOR_BYTES, _SUPERBLOCK_BYTES)
+    size, needed = device.disk.size_bytes, (array.component_kib or 0) * KIB + before
+    if size is not None and size < needed:
+        return Refusal(
+            code="too-small",
+            why=f"{device.disk.name} is too small: {size} bytes, {needed} are needed",
+            remedy="choose a larger device",
+        )
+    return None
+
+
+def _refuse_sectors(survey: Survey, array: Array, device: Device) -> Refusal | None:
+    """One member with larger sectors makes the array's larger, and what is on it may not be readable then."""
+    for member in array.members:
+        known = survey.devices.get(member.name)
+        if known is not None and known.sector_bytes != device.sector_bytes:
+            return Refusal(
+                code="unsupported",
+                why=f"{device.disk.name} has sectors of {device.sector_bytes} bytes,"
+                f" {member.name} of {known.sector_bytes}",
+                remedy="choose a device of the same kind",
+            )
+    return None
+
+
+def _empty_slots(array: Array) -> int:
+    """Return how many slots nothing fills, or is about to fill."""
+    filling = [
+        each
+        for each in array.members
+        if each.has("spare") and not each.has("faulty") and not each.has("replacement")
+    ]
+    return (array.degraded or 0) - len(filling)

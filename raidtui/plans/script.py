@@ -1,0 +1,130 @@
+"""A plan for the eye, and as a commented shell script."""
+
+from __future__ import annotations
+
+import shlex
+from difflib import SequenceMatcher
+
+from raidtui.model.plan import Harm, Plan, Step
+from raidtui.plans.persist import readable
+from raidtui.view.text import visible
+
+_LAST_LINES = 6
+_HARM = {
+    Harm.HARMLESS: "harmless",
+    Harm.REDUCES: "reduces redundancy, or takes the array away for a time",
+    Harm.DESTROYS: "destroys what is on the devices",
+}
+
+
+def plan_sentences(plan: Plan) -> list[str]:
+    """Return a plan as lines: what it is, what is lost, every step, every command that undoes it."""
+    lines = [f"{plan.title} ({_HARM[plan.harm]})"]
+    lines += [f"  gone afterwards: {text}" for text in plan.loses]
+    lines += [f"  {text}" for text in (plan.warning, *plan.notes) if text]
+    for number, step in enumerate(plan.steps, start=1):
+        lines.append(f"{number:>3}  {step.command}")
+        lines.append(f"       {step.why}")
+        lines += [f"       {text}" for text in _content(step)]
+    undone = sum(bool(step.undo) for step in plan.steps)
+    if plan.harm is Harm.DESTROYS:
+        lines.append("What is on the devices cannot be brought back.")
+    elif undone:
+        last = "; a failure in the middle undoes what was done" if plan.rolls_back else ""
+        lines.append(f"{undone} of {len(plan.steps)} steps can be undone{last}.")
+    lines += undo_sentences(plan)
+    return [visible(line) for line in lines]
+
+
+def undo_sentences(plan: Plan) -> list[str]:
+    """Return what a rollback would do, in its order: root runs it as it runs the steps."""
+    lines = []
+    for number, step in reversed(list(enumerate(plan.steps, start=1))):
+        lines += [visible(f"  undo {number}: {line}") for line in _undo_lines(step)]
+    return lines
+
+
+def _undo_lines(step: Step) -> list[str]:
+    """Return the commands that undo a step; what a file is to read then, unless the step's own lines tell."""
+    lines = []
+    for undo in step.undo:
+        told = step.content is not None and undo.path == step.path
+        lines.append(undo.command + (" (as it reads now)" if told and undo.content is not None else ""))
+        if undo.content is not None and not told:
+            lines += [f"  | {readable(line)}" for line in _lines(undo.content)]
+    return lines
+
+
+def _content(step: Step) -> list[str]:
+    """Return what a file's new content changes; its beginning's end where the old content is not known."""
+    if step.content is None:
+        return []
+    known, old = _old_content(step)
+    if not known:
+        return [f"| {readable(line)}" for line in _lines(step.content)[-_LAST_LINES:]]
+    before, after = _lines(old), _lines(step.content)
+    changed = []
+    for tag, first, last, new_first, new_last in SequenceMatcher(
+        None, before, after, autojunk=False
+    ).get_opcodes():
+        if tag != "equal":
+            changed += [f"- {readable(line)}" for line in before[first:last]]
+            changed += [f"+ {readable(line)}" for line in after[new_first:new_last]]
+    return changed
+
+
+def _old_content(step: Step) -> tuple[bool, str]:
+    """Return whether the step's undo tells what was in the file before, and that: "" for no file."""
+    for undo in step.undo:
+        if undo.path == step.path and undo.content is not None:
+            return True, undo.content
+        if undo.argv[:1] == ("rm",) and undo.argv[-1] == step.path:
+            return True, ""
+    return False, ""
+
+
+def _lines(content: str) -> list[str]:
+    return content.removesuffix("\n").split("\n") if content else []
+
+
+def shell_script(plan: Plan) -> str:
+    """Return a plan as a shell script: for reading, and for a rescue without raidtui.
+
+    What raidtui reads again before each step is a comment here: a person has to look.
+    """
+    lines = [
+        "#!/bin/sh",
+        *(f"# {visible(text)}" for text in (plan.title, *plan.loses, plan.warning, *plan.notes) if text),
+    ]
+    lines += ["# raidtui would read again, right before each step, what the comments say.", "set -eu"]
+    for number, step in enumerate(plan.steps, start=1):
+        lines += ["", f"# {number}: {visible(step.why)}"]
+        lines += [
+            f"#    must hold: {fact.kind} {visible(fact.subject)} {visible(fact.value)}".rstrip()
+            for fact in step.needs
+        ]
+        lines.append(_shell(step))
+        lines += [
+            f"#    then holds: {fact.kind} {visible(fact.subject)} {visible(fact.value)}".rstrip()
+            for fact in step.proves
+        ]
+        lines += [f"#    undone by: {visible(line)}" for line in _undo_lines(step)]
+    return "\n".join(lines) + "\n"
+
+
+def _shell(step: Step) -> str:
+    if step.argv:
+        words = shlex.join(step.argv)
+        words += " || :" if step.may_fail else ""  # set -e would end the script
+        return f"printf %s {shlex.quote(step.stdin)} | {words}" if step.stdin else words
+    if step.content is not None:
+        return f"{_printf(step.content)} > {shlex.quote(step.path)}"
+    return f"printf '%s\\n' {shlex.quote(step.text)} > {shlex.quote(step.path)}"
+
+
+def _printf(content: str) -> str:
+    """Return what prints a file's bytes, in whatever encoding the script is saved."""
+    if content.isascii() and "\0" not in content:
+        return f"printf %s {shlex.quote(content)}"
+    octal = (f"\\0{ord(char):03o}" if not char.isascii() or char in "\\\0" else char for char in content)
+    return f"printf %b {shlex.quote(''.join(octal))}"

@@ -1,0 +1,198 @@
+"""Check, cancel, pause and resume: writes to md/sync_action (Documentation/admin-guide/md.rst).
+
+``idle`` does not pause a resync, recover or reshape: the kernel starts it again at once. ``frozen`` does, and
+while it stands no failed disk is rebuilt. A check that was interrupted leaves its place in ``sync_min``, and
+the next one goes on from there.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from raidtui.model.array import Array, Phase
+from raidtui.model.levels import PARITY_LEVELS
+from raidtui.model.plan import Harm, Plan, Refusal, Step
+from raidtui.model.snapshot import Snapshot
+from raidtui.plans.target import array_step, needs_root
+
+_CHECKS = frozenset({"check", "repair"})
+
+
+def plan_check(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
+    """Return the plan of a full check: it reads all members and counts what does not match."""
+    array = _whole(snapshot, key)
+    if isinstance(array, Refusal):
+        return array
+    return Plan(
+        title="check started",
+        subject=array.title,
+        steps=_full_run(array, "check", "read all members and compare"),
+        undo=_end_check(array, "check"),
+    )
+
+
+def plan_repair(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
+    """Return the plan of a repair: where members do not match, one of them is written over (md(4)).
+
+    md does not know which of two copies is the right one.
+    """
+    array = _whole(snapshot, key)
+    if isinstance(array, Refusal):
+        return array
+    parity = array.level in PARITY_LEVELS
+    what = "parity is computed anew from the data" if parity else "the first copy is written over the others"
+    counted = (
+        f"The last {array.last_sync_action} counted {array.mismatch_count} sectors that do not match."
+        if array.last_sync_action in _CHECKS and array.mismatch_count is not None
+        else "No check has counted yet what does not match: a check comes first, and writes nothing."
+    )
+    benign = (
+        "On a mirror, mismatches are often harmless: swap, or pages that changed while they were written."
+    )
+    return Plan(
+        title="repair started",
+        subject=array.title,
+        steps=_full_run(array, "repair", "where members do not match, " + what, destroys=True),
+        undo=_end_check(array, "repair"),
+        harm=Harm.DESTROYS,
+        warning=f"Where members do not match, {what}. md cannot know which one is right.",
+        notes=(counted,) if parity else (counted, benign),
+        confirm=array.title,
+        devices=tuple(member.name for member in array.members),
+        arrays=(array.name,),
+    )
+
+
+def _whole(snapshot: Snapshot, key: str | None) -> Array | Refusal:
+    """Return an array that can be read from one end to the other now, or why not."""
+    array = _target(snapshot, key)
+    if isinstance(array, Refusal):
+        return array
+    if array.sync is not None and array.sync.phase is not Phase.FROZEN:
+        ends = "wait for it, or cancel it (x)" if array.sync.action in _CHECKS else "wait until it has ended"
+        return Refusal(code="busy", why=f"a {array.sync.action} is there already", remedy=ends)
+    if array.sync_action == "frozen":
+        return Refusal(code="wrong-state", why=f"{array.title} is frozen", remedy="resume it first (p)")
+    if array.degraded:
+        return Refusal(
+            code="wrong-state", why="a check needs all members", remedy="replace the missing one first"
+        )
+    if array.read_only == "read-only":
+        return Refusal(
+            code="wrong-state", why=f"{array.title} is read-only", remedy=f"mdadm --readwrite {array.path}"
+        )
+    return array
+
+
+def _full_run(array: Array, action: str, why: str, *, destroys: bool = False) -> tuple[Step, ...]:
+    step = replace(
+        array_step(array, "sync_action", action, why), undo=_end_check(array, action), destroys=destroys
+    )
+    if not array.sync_min_sectors:
+        return (step,)
+    first = array_step(array, "sync_min", "0", "from the start, not where the last one stopped")
+    return first, step
+
+
+def _end_check(array: Array, action: str) -> tuple[Step, ...]:
+    return (
+        array_step(array, "sync_action", "idle", f"cancel the {action}"),
+        array_step(array, "sync_min", "0", "so that the next one starts at the start"),
+    )
+
+
+def plan_cancel(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
+    """Return the plan that ends a check for good; the next one starts at the start."""
+    array = _target(snapshot, key)
+    if isinstance(array, Refusal):
+        return array
+    if array.sync is None or array.sync.action not in _CHECKS:
+        if array.sync is not None:
+            return Refusal(
+                code="wrong-state", why=f"a {array.sync.action} cannot be cancelled", remedy="p pauses it"
+            )
+        return Refusal(code="wrong-state", why="no check runs")
+    return Plan(
+        title=f"{array.sync.action} cancelled",
+        subject=array.title,
+        steps=(
+            array_step(array, "sync_action", "idle", f"end the {array.sync.action}"),
+            array_step(array, "sync_min", "0", "so that the next one starts at the start"),
+        ),
+    )
+
+
+def plan_pause(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
+    """Return the plan that pauses what runs."""
+    array = _target(snapshot, key)
+    if isinstance(array, Refusal):
+        return array
+    sync = array.sync
+    if array.sync_action == "frozen":
+        return Refusal(code="nothing-to-do", why=f"{array.title} is frozen already", remedy="p resumes it")
+    if sync is None:
+        return Refusal(code="wrong-state", why="nothing runs that could be paused")
+    if sync.action in _CHECKS:
+        return Plan(
+            title=f"{sync.action} paused",
+            subject=array.title,
+            steps=(
+                array_step(array, "sync_action", "idle", "sync_min keeps the last sixteenth that was done"),
+            ),
+            undo=(array_step(array, "sync_action", sync.action, "go on from there"),),
+        )
+    lost = " The array stays degraded as long." if array.degraded else ""
+    return Plan(
+        title=f"{sync.action} paused",
+        subject=array.title,
+        steps=(array_step(array, "sync_action", "frozen", "idle would start it again at once"),),
+        undo=(array_step(array, "sync_action", "idle", "let it go on"),),
+        harm=Harm.REDUCES,
+        warning=f"While it is frozen, no failed disk is rebuilt.{lost} It stays so until it is resumed.",
+    )
+
+
+def plan_resume(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
+    """Return the plan that lets go on what was paused."""
+    array = _target(snapshot, key)
+    if isinstance(array, Refusal):
+        return array
+    if array.sync_action == "frozen":
+        return Plan(
+            title="resumed",
+            subject=array.title,
+            steps=(array_step(array, "sync_action", "idle", "what waits starts by itself"),),
+            undo=(array_step(array, "sync_action", "frozen", "freeze it again"),),
+        )
+    if array.sync is None and array.sync_min_sectors:
+        action = "repair" if array.last_sync_action == "repair" else "check"
+        return Plan(
+            title=f"{action} goes on where it was paused",
+            subject=array.title,
+            steps=(array_step(array, "sync_action", action, f"from sector {array.sync_min_sectors} on"),),
+            undo=(array_step(array, "sync_action", "idle", "pause it again"),),
+        )
+    return Refusal(code="wrong-state", why=f"{array.title} is not paused")
+
+
+def is_paused(array: Array) -> bool:
+    """Whether the pause key means "resume" now."""
+    return array.sync_action == "frozen" or (array.sync is None and bool(array.sync_min_sectors))
+
+
+def _target(snapshot: Snapshot, key: str | None) -> Array | Refusal:
+    if refusal := needs_root(snapshot):
+        return refusal
+    array = snapshot.array(key)
+    if array is None:
+        return Refusal(code="not-found", why="no array is chosen" if key is None else "the array is gone")
+    if array.stale is not None:
+        return Refusal(code="unknown", why=f"{array.title} cannot be read now: {array.stale.reason}")
+    if array.is_container:
+        return Refusal(code="unsupported", why=array.why_not_redundant, remedy="choose one of its volumes")
+    if not array.active:
+        return Refusal(code="wrong-state", why=f"{array.title} is inactive", remedy="start it first")
+    if array.sync_action is None:
+        why = array.why_not_redundant or f"the kernel shows no sync_action of {array.title}"
+        return Refusal(code="unsupported", why=f"{why}: there is nothing to sync or check")
+    return array

@@ -1,0 +1,265 @@
+"""Values for good: written now, and into the file that writes them again at every boot; and taken out there.
+
+The kernel is asked first: what it refuses is not kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from raidtui.model.knob import By, Scope, Subject, Tuning
+from raidtui.model.knob_table import ALIASES, KNOBS
+from raidtui.model.plan import Fact, Kind, NothingToDo, Plan, Refusal, Step
+from raidtui.model.snapshot import Snapshot
+from raidtui.model.survey import Survey
+from raidtui.plans.persist import file_steps
+from raidtui.plans.target import needs_root
+from raidtui.plans.tune.keep_texts import UDEV, Kept, new_texts, only_others
+from raidtui.plans.tune.notes import tune_notes
+from raidtui.plans.tune.now import LIMITS, Asked, changes_of, names_of, plan_set, subject_of, value_steps
+
+_RELOAD = Step(argv=("udevadm", "control", "--reload"), why="udev reads its rules again", may_fail=True)
+
+
+class Item(Struct, frozen=True, kw_only=True):
+    """A value that is to be kept, or no longer: ("sda", "scheduler"); without a value it is that of now."""
+
+    subject: str
+    knob: str
+    value: str = ""
+
+
+def plan_keep(snapshot: Snapshot, tuning: Tuning, items: Sequence[Item]) -> Plan | Refusal:
+    """Return the plan that keeps values over reboots.
+
+    Args:
+        snapshot: the present state.
+        tuning: the present values, and raidtui's files.
+        items: what is to be kept. A value that is not so yet is written now, too.
+    """
+    if refusal := needs_root(snapshot):
+        return refusal
+    if not items:
+        return Refusal(
+            code="nothing-to-do",
+            why="nothing was changed for now",
+            remedy="name what is to be kept: sda scheduler",
+        )
+    kept = _kept(tuning, items)
+    if isinstance(kept, Refusal):
+        return kept
+    now = _now(snapshot, tuning, kept)
+    if isinstance(now, Refusal):
+        return now
+    files = _file_steps(snapshot, tuning, new_texts(tuning, kept, frozenset()))
+    if any(step.argv == _RELOAD.argv for step in files):
+        files = (*files, *(_looked_at(name) for name in _arrays(kept)))
+    if not files and now is None:
+        return NothingToDo(why="all of it is kept already")
+    values, back = (now.steps, now.undo) if now is not None else ((), ())
+    return Plan(
+        title=f"kept: {_words(kept)}",
+        subject=_subject(tuning, [each.subject for each in kept]),
+        steps=(*values, *files),
+        undo=(*_undone(files), *back),
+        notes=tune_notes([(each.subject, each.knob, each.value) for each in kept], kept=True),
+    )
+
+
+def plan_forget(snapshot: Snapshot, tuning: Tuning, items: Sequence[Item] | None) -> Plan | Refusal:
+    """Return the plan that keeps values no longer. The values of now stay until a reboot.
+
+    Args:
+        snapshot: the present state.
+        tuning: the present values, and raidtui's files.
+        items: what is to be forgotten; None for all, that of disks which are not here included.
+    """
+    if refusal := needs_root(snapshot):
+        return refusal
+    if items is None:
+        found: dict[str, str] = dict.fromkeys(tuning.texts, "")
+        if not found:
+            return Refusal(code="nothing-to-do", why="raidtui keeps nothing here")
+        texts = {path: only_others(path, tuning.texts[path]) for path in found}
+        title, subjects = "all that raidtui kept is forgotten", []
+    else:
+        gone = _known(tuning, items)
+        if isinstance(gone, Refusal):
+            return gone
+        names = frozenset((each.subject.name, each.knob) for each in gone)
+        texts = new_texts(tuning, [], names)
+        if texts == new_texts(tuning, [], frozenset(("", knob) for _, knob in names)):
+            where = " and ".join(texts)
+            return Refusal(
+                code="unsupported",
+                why=f"{where} says so in lines that raidtui has not written",
+                remedy="take them out there",
+            )
+        title = f"forgotten: {_words(gone)}"
+        subjects = [each.subject for each in gone]
+    steps = _file_steps(snapshot, tuning, texts)
+    if not steps:
+        return Refusal(code="nothing-to-do", why="raidtui keeps nothing here")
+    return Plan(
+        title=title,
+        subject=_subject(tuning, subjects),
+        steps=steps,
+        undo=_undone(steps),
+        notes=("The values of now stay until a reboot.",),
+    )
+
+
+def items_for_now(tuning: Tuning) -> tuple[Item, ...]:
+    """Return what raidtui changed for now and still stands: what is kept where nothing is named."""
+    return tuple(
+        Item(subject=subject.name, knob=knob)
+        for subject in tuning.subjects
+        for knob, value in subject.values.items()
+        if value.set_by.by in {By.RUN, By.NOW} and KNOBS[knob].keep and value.text != "system"
+    )
+
+
+def kept_items(tuning: Tuning) -> tuple[Item, ...]:
+    """Return what raidtui keeps of what is here."""
+    return tuple(
+        Item(subject=subject.name, knob=knob, value=value.kept)
+        for subject in tuning.subjects
+        for knob, value in subject.values.items()
+        if value.kept is not None
+    )
+
+
+def _kept(tuning: Tuning, items: Sequence[Item]) -> list[Kept] | Refusal:
+    found: dict[tuple[str, str], Kept] = {}
+    for item in items:
+        subject, knob = tuning.subject(item.subject), ALIASES.get(item.knob, item.knob)
+        if subject is None:
+            return Refusal(code="not-found", why=f"there is no {item.subject} here")
+        if knob not in KNOBS:
+            return Refusal(
+                code="not-found", why=f"there is no knob {knob!r}", remedy=f"there are: {', '.join(KNOBS)}"
+            )
+        if knob not in subject.values:
+            return Refusal(code="not-found", why=subject.absent.get(knob) or f"{subject.title} has no {knob}")
+        if refusal := _refuse_keeping(tuning, subject, knob):
+            return refusal
+        value = item.value or subject.values[knob].text
+        if value == "system":
+            return Refusal(
+                code="unsupported",
+                why=f"{subject.title} follows the system's limits: there is nothing to keep",
+            )
+        found[subject.name, knob] = Kept(subject=subject, knob=knob, value=value)
+    return list(found.values())
+
+
+def _refuse_keeping(tuning: Tuning, subject: Subject, knob: str) -> Refusal | None:
+    way = KNOBS[knob].keep
+    if not way:
+        return Refusal(code="unsupported", why=KNOBS[knob].no_keep)
+    if way == "udev" and subject.match is None:
+        return Refusal(
+            code="unsupported", why=subject.no_match or f"{subject.title} cannot be told by an udev rule"
+        )
+    if way == "tmpfiles" and not tuning.systemd:
+        return Refusal(
+            code="unsupported",
+            why=f"{knob} is kept by tmpfiles.d, which is systemd's, and this host is not run by systemd",
+            remedy="set it in a script that runs at boot",
+        )
+    return None
+
+
+def _now(snapshot: Snapshot, tuning: Tuning, kept: Sequence[Kept]) -> Plan | Refusal | None:
+    """Return the plan that makes it so now, or None where it is."""
+    asked = [Asked(subject=each.subject.name, knob=each.knob, value=each.value) for each in kept]
+    changes = changes_of(tuning, asked)
+    if isinstance(changes, Refusal):
+        return changes
+    if not changes:
+        return None
+    if any(each.knob in LIMITS for each in changes):
+        return plan_set(snapshot, tuning, asked)
+    steps, undo = value_steps(tuning, changes)
+    return Plan(title="", subject="", steps=steps, undo=undo)
+
+
+def _file_steps(snapshot: Snapshot, tuning: Tuning, texts: Mapping[str, str]) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    survey = Survey(snapshot=snapshot, texts=tuning.texts)
+    for path, new in texts.items():
+        old = tuning.texts.get(path)
+        if new == (old or ""):
+            continue
+        folder = path.rpartition("/")[0]
+        if new and folder not in tuning.folders:
+            steps.append(Step(argv=("mkdir", "--parents", folder), why=f"{folder} is not there yet"))
+        if new:
+            steps += file_steps(survey, path, new, why="written again at every boot", initramfs=False)
+        elif old is not None:
+            steps.append(_removal(path, old))
+        if path == UDEV:
+            steps.append(replace(_RELOAD, undo=(_RELOAD,)))
+    return tuple(steps)
+
+
+def _arrays(kept: Sequence[Kept]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.subject.name for each in kept if each.subject.scope is Scope.ARRAY))
+
+
+def _looked_at(name: str) -> Step:
+    """An array's values are written once: udev notes it now, or it would write them at its next look."""
+    return Step(
+        argv=("udevadm", "trigger", "--action=change", "--settle", f"/sys/class/block/{name}"),
+        why=f"udev looks at {name} now, and writes its values again only when it starts again",
+        may_fail=True,
+    )
+
+
+def _removal(path: str, old: str) -> Step:
+    digest = hashlib.sha256(old.encode("latin-1")).hexdigest()
+    there = Fact(kind=Kind.DIGEST, subject=path, value=digest)
+    gone = Fact(kind=Kind.DIGEST, subject=path, value="")
+    back = Step(path=path, content=old, why=f"{path} as it was", needs=(gone,), proves=(there,))
+    return Step(
+        argv=("rm", "--force", "--", path),
+        why="nothing is kept in it any more",
+        needs=(there,),
+        proves=(gone,),
+        undo=(back,),
+    )
+
+
+def _undone(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Return what undoes file steps: the files first, udev's rules read again at the end."""
+    undo = [each for step in steps for each in step.undo]
+    return (*(each for each in undo if each != _RELOAD), *((_RELOAD,) if _RELOAD in undo else ()))
+
+
+def _known(tuning: Tuning, items: Sequence[Item]) -> list[Kept] | Refusal:
+    found = []
+    for item in items:
+        subject, knob = tuning.subject(item.subject), ALIASES.get(item.knob, item.knob)
+        if subject is None:
+            return Refusal(code="not-found", why=f"there is no {item.subject} here")
+        value = subject.values.get(knob)
+        if value is None or value.kept is None:
+            return Refusal(code="unsupported", why=f"raidtui does not keep {knob} of {subject.title}")
+        found.append(Kept(subject=subject, knob=knob, value=value.kept))
+    return found
+
+
+def _words(kept: Sequence[Kept]) -> str:
+    """Return "scheduler none (sda, sdb), queue_depth 8 (sda)"."""
+    groups: dict[tuple[str, str], list[Subject]] = {}
+    for each in kept:
+        groups.setdefault((each.knob, each.value), []).append(each.subject)
+    return ", ".join(f"{knob} {value} ({names_of(group)})" for (knob, value), group in groups.items())
+
+
+def _subject(tuning: Tuning, subjects: Sequence[Subject]) -> str:
+    return subject_of(tuning, subjects) if subjects else "tuning"

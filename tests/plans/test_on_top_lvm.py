@@ -1,0 +1,413 @@
+"""LVM on a new array: whole stripes, further physical volumes, LVM's own stripes, and every refusal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from raidtui.model.disk import Disk
+from raidtui.model.plan import Fact, Kind, Step
+from raidtui.model.survey import Device, Survey
+from raidtui.plans.on_top.lvm import refuse_other
+from raidtui.plans.on_top.plan import Below, Geometry, OnTop, on_top_notes, on_top_steps, refuse_on_top
+from raidtui.plans.on_top.volume import on_volume, volume_bytes, whole_stripe_kib
+from tests.plans.new_array import FOUR, GPT, MOUNT, device, fact, plan, refused, request, survey
+from tests.specs import ArraySpec
+from tests.trees import raid0, raid1, raid5, raid10
+
+FS = "11111111-2222-3333-4444-555555555555"
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+SHAPE = Geometry(stride=8, width=2)
+SCRATCH = raid0("md126", "scratch", members=("sdx", "sdy"), chunk_kib=64)
+TWO = OnTop(group="vg127", others=("md126",), stripes=2)
+
+
+def below(shape: Geometry = SHAPE, *, size_bytes: int = 100 * GIB, **more: Any) -> Below:
+    given: dict[str, Any] = {"level": "raid10", "members": FOUR, **more}
+    return Below(path="/dev/md/127", shape=shape, size_bytes=size_bytes, **given)
+
+
+def md126(size_bytes: int = 100 * GIB) -> Device:
+    """Another array, empty."""
+    return Device(disk=Disk(name="md126", disk="md126", size_bytes=size_bytes), digest="digest of md126")
+
+
+def host(*more: Device, arrays: tuple[ArraySpec, ...] = (SCRATCH,), **given: Any) -> Survey:
+    return survey(*(device(name) for name in FOUR), *(more or (md126(),)), arrays=arrays, **given)
+
+
+def steps(wanted: OnTop, found: Survey | None = None, array: Below | None = None) -> tuple[Step, ...]:
+    return on_top_steps(wanted, found or host(), array or below())
+
+
+def member(path: str) -> Fact:
+    return fact(Kind.FILE_SYSTEM, path, "LVM2_member")
+
+
+def pvremove(path: str) -> Step:
+    return Step(
+        argv=("pvremove", "--yes", path),
+        why="give it back",
+        needs=(member(path), fact(Kind.GROUP, path)),
+        proves=(fact(Kind.FILE_SYSTEM, path),),
+    )
+
+
+def test_on_the_array_alone() -> None:
+    array = "/dev/md/127"
+    assert steps(OnTop(group="vg127")) == (
+        Step(
+            argv=("pvcreate", "--yes", "--dataalignment", "64k", array),
+            why="LVM takes the array; its data begin at a whole stripe",
+            proves=(member(array), fact(Kind.EXTENTS, array, "65536")),
+            undo=(pvremove(array),),
+        ),
+        Step(
+            argv=("vgcreate", "--physicalextentsize", "4096k", "vg127", array),
+            why="a volume group of this array alone",
+            needs=(fact(Kind.GROUP, array),),
+            proves=(fact(Kind.GROUP, array, "vg127"),),
+            undo=(
+                Step(
+                    argv=("vgremove", "vg127"),
+                    why="take the group away",
+                    needs=(fact(Kind.GROUP, array, "vg127"),),
+                    proves=(fact(Kind.GROUP, array),),
+                ),
+            ),
+        ),
+        Step(
+            argv=("lvcreate", "--yes", "--extents", "100%FREE", "--name", "data", "vg127"),
+            why="one volume of all of it; md stripes below, so LVM does not",
+            needs=(fact(Kind.GROUP, array, "vg127"),),
+            proves=(fact(Kind.VOLUME, "vg127/data", "linear"), fact(Kind.NODE, "/dev/vg127/data")),
+            undo=(
+                Step(
+                    argv=("lvremove", "--yes", "vg127/data"),
+                    why="take the volume away",
+                    needs=(fact(Kind.GROUP, array, "vg127"),),
+                    proves=(fact(Kind.VOLUME, "vg127/data"),),
+                ),
+            ),
+        ),
+    )
+
+
+def test_a_mirror_has_no_stripes_to_begin_at() -> None:
+    pvcreate, *_ = steps(OnTop(group="vg127"), array=below(Geometry(stride=0, width=0), level="raid1"))
+    assert (pvcreate.argv, pvcreate.why, pvcreate.proves) == (
+        ("pvcreate", "--yes", "/dev/md/127"),
+        "LVM takes the array",
+        (member("/dev/md/127"),),
+    )
+
+
+def test_striped_over_another_array() -> None:
+    array, other = "/dev/md/127", "/dev/md126"
+    first, second, group, volume = steps(TWO)
+    assert first.argv == ("pvcreate", "--yes", "--dataalignment", "64k", array)
+    assert second == Step(
+        argv=("pvcreate", "--yes", "--dataalignment", "128k", other),
+        why="md126 joins the group; its data begin at a whole stripe",
+        needs=(
+            fact(Kind.ARRAY, "md126", SCRATCH.array_uuid),
+            fact(Kind.SIZE, "md126", str(100 * GIB)),
+            fact(Kind.FREE, "md126"),
+            fact(Kind.UNTOUCHED, "md126", "digest of md126"),
+            fact(Kind.SUPERBLOCK, "md126"),
+            fact(Kind.CLEAN, "md126"),
+        ),
+        proves=(member(other), fact(Kind.EXTENTS, other, "131072")),
+        undo=(pvremove(other),),
+    )
+    assert group.argv == ("vgcreate", "--physicalextentsize", "4096k", "vg127", array, other)
+    assert group.why == "a volume group of 2 physical volumes"
+    assert group.needs == (fact(Kind.GROUP, array), fact(Kind.GROUP, other))
+    assert group.proves == group.undo[0].needs
+    assert group.proves == (fact(Kind.GROUP, array, "vg127"), fact(Kind.GROUP, other, "vg127"))
+    assert group.undo[0].proves == group.needs
+    assert volume.argv == (
+        *("lvcreate", "--yes", "--extents", "100%FREE", "--stripes", "2", "--stripesize", "64k"),
+        *("--name", "data", "vg127"),
+    )
+    assert volume.why == "one volume of all of it, striped over 2 physical volumes"
+    assert volume.proves[0] == fact(Kind.VOLUME, "vg127/data", "2x64")
+
+
+def test_a_disk_joins_as_it_is() -> None:
+    """What is no array has no stripes; its serial number is looked at again."""
+    found = host(device("sde", optimal_bytes=64 * KIB), arrays=())
+    _, second, *_ = steps(OnTop(group="vg127", others=("sde",)), found)
+    assert second.argv == ("pvcreate", "--yes", "/dev/sde")
+    assert second.needs == (
+        fact(Kind.SERIAL, "sde", "S-sde"),
+        fact(Kind.SIZE, "sde", str(100 * GIB)),
+        fact(Kind.FREE, "sde"),
+        fact(Kind.UNTOUCHED, "sde", "digest of sde"),
+        fact(Kind.SUPERBLOCK, "sde"),
+        fact(Kind.CLEAN, "sde"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("array", "kib"),
+    [
+        (raid0("md126", chunk_kib=64), 128),
+        (raid10("md126"), 64),
+        (raid10("md126", layout="f2"), 128),
+        (raid5("md126"), 1024),
+        (raid1("md126"), 0),
+        (raid1("md120"), 0),
+    ],
+)
+def test_the_whole_stripe_of_another_array(array: ArraySpec, kib: int) -> None:
+    assert whole_stripe_kib("md126", host(arrays=(array,))) == kib
+
+
+def test_undone_last_first_it_takes_away_what_was_made_alone() -> None:
+    """Nothing is forced: a group that somebody else uses by then stays."""
+    undone = [step.argv for each in reversed(steps(TWO)) for step in each.undo]
+    assert undone == [
+        ("lvremove", "--yes", "vg127/data"),
+        ("vgremove", "vg127"),
+        ("pvremove", "--yes", "/dev/md126"),
+        ("pvremove", "--yes", "/dev/md/127"),
+    ]
+
+
+def test_the_file_system_goes_on_the_volume() -> None:
+    made = plan(request(on_top=OnTop(file_system="ext4", group="vg127", uuid=FS)), host())
+    mkfs = next(step for step in made.steps if step.argv[:1] == ("mkfs.ext4",))
+    assert mkfs.argv == (
+        *("mkfs.ext4", "-q", "-F", "-b", "4096", "-E", "stride=8,stripe_width=16", "-U", FS),
+        "/dev/vg127/data",
+    )
+    assert mkfs.proves == (
+        fact(Kind.FILE_SYSTEM, "/dev/vg127/data", "ext4"),
+        fact(Kind.GEOMETRY, "/dev/vg127/data", "stride=8,stripe_width=16"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("shape", "stripes", "stripe_kib", "expected"),
+    [
+        (SHAPE, 0, 64, SHAPE),
+        (SHAPE, 1, 64, SHAPE),
+        (SHAPE, 2, 64, Geometry(stride=8, width=4)),  # a stripe of LVM is a stripe of the array
+        (SHAPE, 2, 4096, Geometry(stride=8, width=256)),  # 64 of them
+        (SHAPE, 3, 16, Geometry(stride=8, width=6)),  # four of LVM's make one
+        (Geometry(stride=128, width=3), 2, 64, Geometry(stride=128, width=6)),
+        (Geometry(stride=8, width=3), 2, 64, Geometry(stride=8, width=12)),  # every 192 KiB both begin anew
+        (Geometry(stride=0, width=0), 2, 64, Geometry(stride=16, width=2)),
+    ],
+)
+def test_the_geometry_of_a_striped_volume(
+    shape: Geometry, stripes: int, stripe_kib: int, expected: Geometry
+) -> None:
+    wanted = OnTop(group="vg", others=("md126", "sde"), stripes=stripes, stripe_kib=stripe_kib)
+    assert on_volume(wanted, shape) == expected
+
+
+@pytest.mark.parametrize(
+    ("wanted", "size_bytes", "other_bytes", "mib"),
+    [
+        (OnTop(group="vg"), 301 * MIB, 0, 300),
+        (OnTop(group="vg"), 300 * MIB, 0, 296),
+        (OnTop(group="vg", others=("md126",)), 301 * MIB, 101 * MIB, 400),
+        (OnTop(group="vg", others=("md126",), stripes=1), 301 * MIB, 101 * MIB, 400),
+        (OnTop(group="vg", others=("md126",), stripes=2), 301 * MIB, 101 * MIB, 200),
+        (OnTop(group="vg", others=("md126",), stripes=2), 0, 101 * MIB, 0),
+    ],
+)
+def test_the_size_of_a_volume(wanted: OnTop, size_bytes: int, other_bytes: int, mib: int) -> None:
+    found = host(md126(other_bytes))
+    assert volume_bytes(wanted, found, below(size_bytes=size_bytes)) == mib * MIB
+
+
+def test_stripes_over_some_of_the_group() -> None:
+    """As lvcreate did with 99, 49 and 24 extents: 73 in each of two stripes."""
+    found = host(md126(99 * 4 * MIB + MIB), device("sde", size_bytes=25 * 4 * MIB))
+    wanted = OnTop(group="vg", others=("md126", "sde"), stripes=2)
+    assert volume_bytes(wanted, found, below(size_bytes=50 * 4 * MIB)) == 146 * 4 * MIB
+
+
+def test_where_data_begin_takes_room() -> None:
+    """Stripes of 1536 KiB: the first whole one begins there."""
+    array = below(Geometry(stride=128, width=3), size_bytes=301 * MIB)
+    assert volume_bytes(OnTop(group="vg"), host(), array) == 296 * MIB
+
+
+def test_notes() -> None:
+    small = below(size_bytes=301 * MIB)
+    found = host(md126(101 * MIB), issue_discards=False)
+    weakest = "A group is whole only while all of its physical volumes are: the weakest decides for all."
+    discards = (
+        "lvm.conf's issue_discards is {}: it matters where a volume is removed or made smaller;"
+        " fstrim passes through LVM either way."
+    )
+    assert on_top_notes(TWO, found, small) == (
+        "200 MiB of the group stay free: each stripe needs room on 2 physical volumes at once.",
+        weakest,
+        discards.format("off"),
+    )
+    assert on_top_notes(OnTop(group="vg", others=("md126",)), host(issue_discards=True), small) == (
+        "Without stripes, LVM fills one physical volume after the other: a single one takes the load.",
+        weakest,
+        discards.format("on"),
+    )
+    assert on_top_notes(TWO, host(), below()) == (weakest,)
+    assert on_top_notes(OnTop(group="vg"), host(), small) == ()
+
+
+WORDS = "letters, digits, . _ + or -"
+LONG = "v" * 60
+
+
+@pytest.mark.parametrize(
+    ("wanted", "sentence"),
+    [
+        (OnTop(group="vg 1"), f"'vg 1' is no name for a volume group; {WORDS}"),
+        (OnTop(group="-vg"), f"'-vg' is no name for a volume group; {WORDS}"),
+        (OnTop(group="."), f"'.' is no name for a volume group; {WORDS}"),
+        (OnTop(group="vg", volume="a/b"), f"'a/b' is no name for a volume; {WORDS}"),
+        (OnTop(group="vg", volume=""), f"'' is no name for a volume; {WORDS}"),
+        (
+            OnTop(group="vg", volume="snapshot1"),
+            "LVM keeps names like snapshot1 for volumes of its own; choose another name",
+        ),
+        (
+            OnTop(group="vg", volume="a_rimage_0"),
+            "LVM keeps names like a_rimage_0 for volumes of its own; choose another name",
+        ),
+        (
+            OnTop(group=LONG, volume=LONG),
+            f"{LONG} and {LONG} are too long for the kernel together; choose shorter names",
+        ),
+        (
+            OnTop(group="-".join("v" * 30), volume="-".join("v" * 12)),
+            (
+                f"{'-'.join('v' * 30)} and {'-'.join('v' * 12)} are too long for the kernel together;"
+                " choose shorter names"
+            ),
+        ),
+        (OnTop(group="old"), "there is a volume group old already; choose another name"),
+        (OnTop(group="mapper"), "there is a /dev/mapper already; choose another name"),
+        (
+            OnTop(others=("md126",)),
+            "md126 cannot join a volume group: there is none; name the group",
+        ),
+        (
+            OnTop(stripes=2),
+            "LVM stripes over the physical volumes of a group, and there is none; name the group",
+        ),
+        (OnTop(group="vg", stripes=-1), "-1 is no number of stripes; 0 is none"),
+        (
+            OnTop(group="vg", stripes=2),
+            (
+                "2 stripes need as many physical volumes, and there is 1;"
+                " name further devices, or choose fewer stripes"
+            ),
+        ),
+        (
+            OnTop(group="vg", others=("md126",), stripes=3),
+            (
+                "3 stripes need as many physical volumes, and there are 2;"
+                " name further devices, or choose fewer stripes"
+            ),
+        ),
+        (
+            OnTop(group="vg", others=("md126",), stripes=2, stripe_kib=48),
+            (
+                "a stripe of 48 KiB is not possible: LVM takes powers of two, 4 KiB at least;"
+                " choose 64, for example"
+            ),
+        ),
+        (
+            OnTop(group="vg", others=("md126",), stripes=2, stripe_kib=2),
+            (
+                "a stripe of 2 KiB is not possible: LVM takes powers of two, 4 KiB at least;"
+                " choose 64, for example"
+            ),
+        ),
+        (
+            OnTop(group="vg", others=("md126",), stripes=2, stripe_kib=8192),
+            "a stripe of 8192 KiB is larger than an extent of 4 MiB; choose 4096 at most",
+        ),
+        (OnTop(group="vg", others=("md125",)), "there is no device md125"),
+        (OnTop(group="vg", others=("md126", "md126")), "md126 is named twice; name each device once"),
+        (
+            OnTop(group="vg", others=("sda2",)),
+            "sda2 is a disk of the new array, or lies on one; choose another device",
+        ),
+    ],
+)
+def test_refused(wanted: OnTop, sentence: str) -> None:
+    found = host(groups=("root", "old"), nodes=("mapper", "md"))
+    refusal = refuse_on_top(wanted, found, below())
+    assert refusal is not None
+    assert refusal.sentence == sentence
+    assert refused(request(on_top=wanted), found) == sentence
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        OnTop(group="vg.1", volume="a.b"),
+        OnTop(group="_vg+", volume="a-b"),
+        OnTop(group="vg", others=("md126",), stripes=2, stripe_kib=4),
+        OnTop(group="vg", others=("md126",), stripes=2, stripe_kib=4096),
+        OnTop(group="vg", others=("md126",), stripes=1, stripe_kib=48),
+        OnTop(group="v" * 60, volume="v" * 59),
+    ],
+)
+def test_not_refused(wanted: OnTop) -> None:
+    assert refuse_on_top(wanted, host(groups=("vg.",)), below()) is None
+
+
+@pytest.mark.parametrize(
+    ("other", "sentence"),
+    [
+        (device("sde", MOUNT), "sde is in use: ext4 mounted at /srv; choose a free device"),
+        (
+            device("sde", GPT),
+            (
+                "something is on sde: the GPT partition table;"
+                " if nobody needs it any more: wipefs --all /dev/sde"
+            ),
+        ),
+        (device("sde", read_only=True), "sde is read-only; choose a device that can be written to"),
+        (
+            device("sde", sector_bytes=4096),
+            (
+                "sde has sectors of 4096 bytes and the new array of 512: a volume group takes one kind;"
+                " choose another device"
+            ),
+        ),
+        (device("sda"), "sda is a disk of the new array, or lies on one; choose another device"),
+        (device("sda5"), "sda5 is a disk of the new array, or lies on one; choose another device"),
+        (device("sdx"), "sdx is a member of scratch; choose a free device"),
+    ],
+)
+def test_a_device_that_cannot_join(other: Device, sentence: str) -> None:
+    name = other.disk.name
+    found = host(other)
+    refusal = refuse_other(name, found, below())
+    assert refusal is not None
+    assert refusal.sentence == sentence
+    assert refused(request(on_top=OnTop(group="vg", others=(name,))), found) == sentence
+
+
+def test_a_device_that_can_join() -> None:
+    assert refuse_other("md126", host(), below()) is None
+    assert refuse_other("md126", host()) is None
+
+
+def test_too_little_for_an_extent() -> None:
+    refusal = refuse_on_top(OnTop(group="vg"), host(), below(size_bytes=5 * MIB - 1))
+    assert refusal is not None
+    assert (
+        refusal.sentence
+        == "5.0 MiB are too little for LVM, whose extents are 4 MiB; choose larger devices, or no LVM"
+    )
+    assert refuse_on_top(OnTop(group="vg"), host(), below(size_bytes=5 * MIB)) is None

@@ -1,0 +1,340 @@
+"""Add, re-add, replace and zero-superblock: plans whole. Refusals are in test_repair_refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from raidtui.model.disk import Use
+from raidtui.model.plan import Harm, Kind, Plan, Step
+from raidtui.model.survey import Device
+from raidtui.plans.leave import plan_fail, plan_remove, plan_zero_superblock
+from raidtui.plans.repair import (
+    plan_add,
+    plan_re_add,
+    plan_replace,
+)
+from raidtui.plans.replace_undo import undo_add_spare, undo_replace
+from tests.plans.new_array import device
+from tests.plans.running import BIG, OTHER, fact, first, former, host, manage, planned, same, serial
+from tests.specs import ArraySpec, Syncing, raid1, raid5, raid6, raid10
+
+DEGRADED = raid10(failed=("sdb",))
+BITMAP = (1, 8)
+EXT4 = Use(kind="signature", what="ext4", detail="root")
+RAID = Use(kind="signature", what="linux_raid_member")
+NEW = device("sdz", size_bytes=BIG)
+USED = device("sdz", EXT4, size_bytes=BIG)
+
+
+def was(array: ArraySpec) -> Device:
+    """A device that was a member of an array."""
+    return device("sdz", RAID, size_bytes=BIG, superblock=former(array.array_uuid, f"nas:{array.label}"))
+
+
+def goes_on(array: ArraySpec, words: str) -> dict[str, Any]:
+    """What is said of the copy to sdz, which md makes after the last step."""
+    same_array, member = fact(Kind.ARRAY, array.name, array.array_uuid), f"{array.name}/sdz"
+    return {
+        "goes_on": words,
+        "ends": (same_array, fact(Kind.MEMBER, member, "in_sync")),
+        "lasts": (same_array, fact(Kind.MEMBER, member, "spare|in_sync")),
+    }
+
+
+def wipes(found: Device) -> tuple[Step, ...]:
+    """What clears a device that held a file system, or was a member."""
+    block, name = found.superblock, found.disk.name
+    none = fact(Kind.SUPERBLOCK, name)
+    wipe = Step(
+        argv=("wipefs", "--all", found.path),
+        why=f"what is on {name} must not come back later",
+        needs=same(found) if block is None else (*same(found, untouched=False), none),
+        proves=(fact(Kind.CLEAN, name),),
+        destroys=True,
+    )
+    if block is None:
+        return (wipe,)
+    zero = Step(
+        argv=("mdadm", "--zero-superblock", found.path),
+        why=f"{name} is no part of {block.label} any more",
+        needs=(*same(found), fact(Kind.SUPERBLOCK, name, block.uuid or "")),
+        proves=(none,),
+        destroys=True,
+    )
+    return zero, wipe
+
+
+def test_fail() -> None:
+    """Another loss between the plan and the step would make it one too many."""
+    survey = host(raid10(spares=("sde",)))
+    others = tuple(fact(Kind.MEMBER, f"md127/{name}", "in_sync") for name in ("sdb", "sdc", "sdd"))
+    assert plan_fail(survey, first(survey), "sda") == Plan(
+        title="fail: sda",
+        subject="data",
+        steps=(
+            manage(
+                raid10(),
+                "--fail /dev/sda",
+                "take it out of service",
+                needs=(*others, serial("sda")),
+                proves="sda faulty",
+            ),
+        ),
+        harm=Harm.REDUCES,
+        warning="Its copy is given up before there is another one. Replace does it the other way round.",
+        notes=("After this: slot 1 must not fail: the last copy · others may.",),
+        devices=("sda",),
+        arrays=("md127",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("array", "name"),
+    [
+        (raid10(failed=("sdb",)), "sdc"),  # the other mirror set
+        (raid10(layout="f2", failed=("sda",)), "sdc"),  # far 2: 0 shares chunks with 1 and 3
+        (raid1(members=("sde", "sdf", "sdg"), failed=("sdg",)), "sdf"),
+        (raid5(), "sdg"),
+        (raid6(failed=("sdj",)), "sdk"),
+    ],
+)
+def test_fail_of_what_is_not_the_last_copy(array: ArraySpec, name: str) -> None:
+    survey = host(array)
+    assert planned(plan_fail(survey, first(survey), name)).title == f"fail: {name}"
+
+
+@pytest.mark.parametrize(
+    ("array", "name"),
+    [
+        (raid10(spares=("sde",)), "sde"),
+        (raid10(rebuilding=("sdb",), sync=Syncing(action="recover", done_kib=1)), "sdb"),
+    ],
+)
+def test_fail_of_what_holds_no_copy(array: ArraySpec, name: str) -> None:
+    survey = host(array)
+    found = planned(plan_fail(survey, first(survey), name))
+    assert found.warning == ""
+    assert found.steps[0].needs == (fact(Kind.ARRAY, "md127", array.array_uuid), serial(name))
+
+
+@pytest.mark.parametrize(("array", "name"), [(DEGRADED, "sdb"), (raid10(spares=("sdb1",)), "sdb1")])
+def test_remove(array: ArraySpec, name: str) -> None:
+    survey = host(array)
+    step = manage(
+        array, f"--remove /dev/{name}", "let go of it", needs=(serial(name),), proves=f"{name} absent"
+    )
+    assert plan_remove(survey, first(survey), name) == Plan(
+        title=f"remove: {name}",
+        subject="data",
+        steps=(step,),
+        harm=Harm.REDUCES,
+        devices=(name,),
+        arrays=("md127",),
+    )
+
+
+def test_re_add() -> None:
+    array = replace(raid10(members=("sda", None, "sdc", "sdd")), bitmap=BITMAP)
+    found = was(array)
+    survey = host(array, devices=(found,))
+    assert plan_re_add(survey, first(survey), "sdz") == Plan(
+        title="re-add: sdz",
+        subject="data",
+        steps=(manage(array, "--re-add /dev/sdz", "take it back", needs=same(found), proves="sdz present"),),
+        harm=Harm.REDUCES,
+        notes=("Only what was written since it left is copied: the bitmap knows.", WHICH),
+        devices=("sdz",),
+        arrays=("md127",),
+        **goes_on(array, "md recovers sdz"),
+    )
+
+
+WRITTEN = "210G are written to sdz; that takes at least 18 min (205 MB/s is the limit)."
+WHICH = "sdz is: unknown model, serial S-sdz."
+SPARE = "It waits as a spare."
+RECOVER = Syncing(action="recover", done_kib=1)
+
+
+@pytest.mark.parametrize(
+    ("array", "option", "note"),
+    [
+        (raid10(), "--add-spare", SPARE),
+        (DEGRADED, "--add", WRITTEN),
+        (raid6(members=("sdj", None, None, "sdm"), spares=("sdn",)), "--add", WRITTEN),
+        (raid10(rebuilding=("sdb",), sync=RECOVER), "--add-spare", SPARE),
+        (raid10(failed=("sdb",), spares=("sde",)), "--add-spare", SPARE),
+    ],
+)
+def test_add(array: ArraySpec, option: str, note: str) -> None:
+    survey = host(array, devices=(NEW,))
+    step = manage(array, f"{option} /dev/sdz", "a new member", needs=same(NEW), proves="sdz present")
+    assert plan_add(survey, first(survey), "sdz") == Plan(
+        title="add: sdz",
+        subject=array.label,
+        steps=(step,),
+        harm=Harm.REDUCES,
+        notes=(note, WHICH),
+        devices=("sdz",),
+        arrays=(array.name,),
+        **(goes_on(array, "md recovers sdz") if option == "--add" else {}),
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "loss"),
+    [
+        (USED, 'sdz: the ext4 file system "root"'),
+        (was(DEGRADED), f'sdz: a member of the array "data" ({DEGRADED.array_uuid})'),
+    ],
+)
+def test_add_of_a_device_that_is_not_empty(found: Device, loss: str) -> None:
+    """A former member without a bitmap is one too: all of it is written anew."""
+    survey = host(DEGRADED, devices=(found,))
+    step = manage(
+        DEGRADED,
+        "--add /dev/sdz",
+        "a new member",
+        needs=(*same(found, untouched=False), *([fact(Kind.SUPERBLOCK, "sdz")] if found.superblock else [])),
+        proves="sdz present",
+    )
+    assert plan_add(survey, first(survey), "sdz") == Plan(
+        title="add: sdz",
+        subject="data",
+        steps=(*wipes(found), step),
+        harm=Harm.DESTROYS,
+        loses=(loss,),
+        confirm="data",
+        notes=(WRITTEN, WHICH),
+        devices=("sdz",),
+        arrays=("md127",),
+        **goes_on(DEGRADED, "md recovers sdz"),
+    )
+
+
+def replacing(array: ArraySpec, new: str, *, spare: bool = False) -> Step:
+    """What takes it back is the business of ``replace_undo``, and of its tests."""
+    there = first(host(array))
+    step = manage(
+        array,
+        f"--replace /dev/sda --with /dev/{new}",
+        "copy the old one; it goes out of service when the copy is whole",
+        needs=(serial("sda"), *((serial(new),) if spare else ())),
+        proves="sda want_replacement|faulty|absent",
+    )
+    return replace(step, undo=undo_replace(there, "sda", new, spare=spare))
+
+
+REPLACED = Plan(
+    title="replace: sda → sdz",
+    subject="data",
+    steps=(),
+    harm=Harm.REDUCES,
+    notes=(
+        "sda stays in service until the copy is whole; then remove it.",
+        "The copy writes 210G to sdz and takes at least 18 min (205 MB/s is the limit).",
+    ),
+    rolls_back=True,
+    devices=("sda", "sdz"),
+    arrays=("md127",),
+    **goes_on(raid10(), "md copies sda to sdz"),
+)
+
+
+def test_replace_by_a_spare() -> None:
+    array = raid10(spares=("sdz",))
+    survey = host(array)
+    expected = replace(REPLACED, steps=(replacing(array, "sdz", spare=True),))
+    assert plan_replace(survey, first(survey), "sda", "sdz") == expected
+
+
+@pytest.mark.parametrize("found", [NEW, USED])
+def test_replace_by_a_device(found: Device) -> None:
+    survey = host(raid10(), devices=(found,))
+    used = found is USED
+    kept = (fact(Kind.SERIAL, "sdz", "S-sdz"), fact(Kind.SIZE, "sdz", str(BIG)))
+    undo = undo_add_spare(first(survey), "sda", "sdz", kept)
+    add = manage(
+        raid10(),
+        "--add-spare /dev/sdz",
+        "a place for the copy",
+        needs=same(found, untouched=not used),
+        proves="sdz present",
+        undo=undo,
+    )
+    assert plan_replace(survey, first(survey), "sda", "sdz") == replace(
+        REPLACED,
+        steps=(*(wipes(found) if used else ()), add, replacing(raid10(), "sdz")),
+        harm=Harm.DESTROYS if used else Harm.REDUCES,
+        loses=('sdz: the ext4 file system "root"',) if used else (),
+        notes=(*REPLACED.notes, WHICH),
+        confirm="data" if used else "",
+    )
+
+
+def test_zero_superblock() -> None:
+    """A file system of a mirror with its superblock at the end is not lost by that."""
+    found = device("sdz", EXT4, RAID, superblock=former())
+    assert plan_zero_superblock(host(raid10(), devices=(found,)), "sdz") == Plan(
+        title="zero superblock: sdz",
+        subject="sdz",
+        steps=(
+            Step(
+                argv=("mdadm", "--zero-superblock", "/dev/sdz"),
+                why="it belongs to no array any more",
+                needs=same(found),
+                proves=(fact(Kind.SUPERBLOCK, "sdz"),),
+                destroys=True,
+            ),
+        ),
+        harm=Harm.DESTROYS,
+        loses=(f'sdz: a member of the array "old" ({OTHER})',),
+        warning="Without it, sdz is no part of old any more.",
+        notes=(WHICH,),
+        confirm="old",
+        devices=("sdz",),
+    )
+
+
+def test_what_is_not_known_is_not_asked_for() -> None:
+    bare = replace(NEW, digest=None, disk=replace(NEW.disk, serial=None))
+    survey = host(DEGRADED, devices=(bare,))
+    step = planned(plan_add(survey, first(survey), "sdz")).steps[0]
+    assert step.needs == (
+        fact(Kind.ARRAY, "md127", DEGRADED.array_uuid),
+        fact(Kind.SIZE, "sdz", str(BIG)),
+        fact(Kind.FREE, "sdz"),
+    )
+    unread = replace(survey, snapshot=replace(survey.snapshot, disks={}))
+    gone = planned(plan_remove(unread, first(unread), "sdb")).steps[0]
+    assert gone.needs == (fact(Kind.ARRAY, "md127", DEGRADED.array_uuid),)
+
+
+def test_what_is_known_of_the_disk_is_told() -> None:
+    """A cable is not a reason to throw a disk away: the plan says which of the two it looks like."""
+    array = replace(raid10(members=("sda", None, "sdc", "sdd")), bitmap=BITMAP)
+    block = former(array.array_uuid, "nas:data", events=17, updated_s=1_795_209_900.0 - 180)
+    words = "may have a bad cable: 12 transfers failed on the way (CRC errors); reseat or change the cable"
+    found = device("sdz", RAID, size_bytes=BIG, superblock=block, trouble=words)
+    live = device("sda", superblock=former(array.array_uuid, "nas:data", events=40, dirty_bytes=3 << 26))
+    survey = host(array, devices=(found, live))
+    assert planned(plan_re_add(survey, first(survey), "sdz")).notes == (
+        "sdz left at event 17, 3 min ago; data is at 40.",
+        "At most 192 MiB of 210 GiB are copied: the bitmap knows what was written since it left.",
+        WHICH,
+        f"sdz {words}.",
+    )
+
+
+def test_what_a_copy_costs_of_a_disks_life() -> None:
+    worn = replace(NEW, life_bytes=100 * BIG)
+    survey = host(DEGRADED, devices=(worn,))
+    assert planned(plan_add(survey, first(survey), "sdz")).notes[0] == (
+        "210G are written to sdz (1 % of its life); that takes at least 18 min (205 MB/s is the limit)."
+    )
+    survey = host(raid10(), devices=(worn,))
+    assert planned(plan_replace(survey, first(survey), "sda", "sdz")).notes[1] == (
+        "The copy writes 210G to sdz (1 % of its life) and takes at least 18 min (205 MB/s is the limit)."
+    )

@@ -1,0 +1,59 @@
+"""Taking a replace back: each step whole, frozen first, and never the only copy."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from raidtui.model.plan import Kind, Step
+from raidtui.plans.replace_undo import undo_add_spare, undo_replace
+from raidtui.plans.target import array_step
+from tests.plans.running import fact, first, host, manage
+from tests.specs import raid10
+
+ARRAY = raid10()
+SERVES = fact(Kind.SERVES, "md127/sda", "sde")
+
+
+SETTLE = Step(
+    argv=("udevadm", "settle", "--timeout=10"), why="what udev has to do with sde first", may_fail=True
+)
+
+
+@pytest.mark.parametrize("spare", [False, True])
+def test_a_copy_that_is_not_whole(*, spare: bool) -> None:
+    array = first(host(ARRAY))
+    freeze = array_step(array, "sync_action", "frozen", "so that the copy does not end meanwhile")
+    thaw = array_step(array, "sync_action", "idle", "what else waits goes on, and sde loses its slot")
+    add = manage(ARRAY, "--add-spare /dev/sde", "it was a spare before", proves="sde spare")
+    assert undo_replace(array, "sda", "sde", spare=spare) == (
+        replace(freeze, needs=(SERVES,)),
+        manage(ARRAY, "--fail /dev/sde", "give the copy up", needs=(SERVES,), proves="sde faulty|absent"),
+        array_step(array, "dev-sda/state", "-want_replacement", "sda is to stay"),
+        replace(thaw, proves=(fact(Kind.LOOSE, "md127/sde"),)),
+        SETTLE,
+        manage(ARRAY, "--remove /dev/sde", "let go of it", needs=(SERVES,), proves="sde absent"),
+        *([add] if spare else []),
+    )
+
+
+def test_the_device_that_was_added_for_it() -> None:
+    """Nothing but this array's own superblock is wiped, on the disk that was meant."""
+    same = (fact(Kind.SERIAL, "sde", "S-sde"),)
+    zero = Step(
+        argv=("mdadm", "--zero-superblock", "/dev/sde"),
+        why="with a superblock it would be taken for a spare again",
+        needs=(*same, fact(Kind.FREE, "sde"), fact(Kind.SUPERBLOCK, "sde", ARRAY.array_uuid)),
+        proves=(fact(Kind.SUPERBLOCK, "sde"),),
+    )
+    array = first(host(ARRAY))
+    remove = manage(ARRAY, "--remove /dev/sde", "give it back", needs=(SERVES,), proves="sde absent")
+    assert undo_add_spare(array, "sda", "sde", same) == (SETTLE, remove, zero)
+    unknown = undo_add_spare(replace(array, uuid=None), "sda", "sde", same)
+    assert [step.argv for step in unknown] == [SETTLE.argv, remove.argv]
+
+
+def test_names_with_a_slash() -> None:
+    steps = undo_replace(first(host(ARRAY)), "cciss/c0d0", "cciss/c0d1", spare=False)
+    assert steps[2].path == "/sys/class/block/md127/md/dev-cciss!c0d0/state"
+    assert steps[5].argv == ("mdadm", "--manage", "/dev/md127", "--remove", "/dev/cciss/c0d1")

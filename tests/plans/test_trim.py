@@ -1,0 +1,157 @@
+"""Whether TRIM passes, in words; its trial; and the weekly one, where there is systemd and where not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from raidtui.model.plan import Kind, Step
+from raidtui.model.survey import Device
+from raidtui.plans.on_top.plan import Below, Geometry, OnTop, on_top_notes, on_top_steps, trim_words
+from raidtui.plans.on_top.trim import trial_steps, weekly_notes, weekly_steps
+from tests.plans.new_array import FOUR, device, fact, survey
+
+SSD = tuple(device(name, discards=True) for name in FOUR)
+MIXED = (*SSD[:3], device("sdd2"))
+MOUNTED = OnTop(file_system="ext4", mount="/srv", uuid="1-2")
+WEEKLY = OnTop(file_system="ext4", mount="/srv", uuid="1-2", trim_weekly=True)
+CRON = "for a weekly TRIM, let cron run fstrim --fstab (a script in /etc/cron.weekly)."
+
+
+@pytest.mark.parametrize(
+    ("level", "told", "devices", "words"),
+    [
+        ("raid10", None, SSD, "TRIM passes: raid10 hands discards on, and all members take them."),
+        ("raid0", False, SSD, "TRIM passes: raid0 hands discards on, and all members take them."),
+        ("raid1", False, SSD, "TRIM passes: raid1 hands discards on, and all members take them."),
+        ("raid10", None, MIXED, "TRIM does not pass to all members: sdd2 takes no discards."),
+        (
+            "raid10",
+            None,
+            (*SSD[:1], device("sdb2"), device("sdc2")),
+            "TRIM does not pass to all members: sdb2, sdc2 take no discards.",
+        ),
+        ("raid5", True, (device("sda2"),), "TRIM does not pass: no member takes discards."),
+        (
+            "raid6",
+            True,
+            SSD,
+            (
+                "TRIM passes: all members take discards, and raid456 is told that they read zeros afterwards"
+                " (devices_handle_discard_safely=Y)."
+            ),
+        ),
+        (
+            "raid5",
+            False,
+            SSD,
+            (
+                "TRIM does not pass: raid5 keeps discards to itself, although fstrim may claim success. With"
+                " SSDs that are known to read zeros afterwards: options raid456"
+                " devices_handle_discard_safely=Y in /etc/modprobe.d."
+            ),
+        ),
+        (
+            "raid4",
+            None,
+            SSD,
+            (
+                "TRIM passes raid4 only where raid456 is loaded with devices_handle_discard_safely=Y:"
+                " that is not its default, and safe only with SSDs that read zeros after a discard."
+            ),
+        ),
+    ],
+)
+def test_words(level: str, *, told: bool | None, devices: tuple[Device, ...], words: str) -> None:
+    assert trim_words(level, survey(*devices, raid456_discards=told), devices) == words
+
+
+def test_a_trial_that_may_fail() -> None:
+    trial = Step(
+        argv=("fstrim", "--verbose", "/srv"),
+        why="a trial of TRIM: the members' counters tell whether it passes, whatever fstrim says",
+        timeout_s=1800.0,
+        counts=FOUR,
+        may_fail=True,
+    )
+    assert trial_steps(MOUNTED, survey(*SSD), FOUR) == (trial,)
+    assert trial_steps(MOUNTED, survey(*MIXED), FOUR) == (trial,)
+
+
+def test_no_trial_where_it_would_tell_nothing() -> None:
+    assert trial_steps(MOUNTED, survey(), FOUR) == ()
+    assert trial_steps(MOUNTED, survey(*SSD, missing=("fstrim",)), FOUR) == ()
+    array = Below(
+        path="/dev/md/127", level="raid10", shape=Geometry(stride=8, width=2), size_bytes=0, members=FOUR
+    )
+    made = on_top_steps(OnTop(file_system="ext4"), survey(*SSD), array)
+    assert [step.argv[0] for step in made] == ["mkfs.ext4"]
+
+
+def test_switched_on_and_off_again() -> None:
+    [step] = weekly_steps(WEEKLY, survey(systemd=True, trim_timer="disabled"))
+    unit = "fstrim.timer"
+    assert step == Step(
+        argv=("systemctl", "enable", "--now", unit),
+        why="what is free is told to the SSDs once a week",
+        proves=(fact(Kind.UNIT, unit, "enabled"), fact(Kind.UNIT, unit, "active")),
+        undo=(
+            Step(
+                argv=("systemctl", "disable", "--now", unit),
+                why="as it was",
+                proves=(fact(Kind.UNIT, unit, "disabled"), fact(Kind.UNIT, unit, "inactive")),
+            ),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "note"),
+    [
+        ({}, f"systemd does not run here: {CRON}"),
+        ({"trim_timer": "disabled"}, f"systemd does not run here: {CRON}"),
+        (
+            {"systemd": True, "trim_timer": "enabled"},
+            "fstrim.timer is enabled already: all file systems of fstab are trimmed once a week.",
+        ),
+        (
+            {"systemd": True, "trim_timer": "enabled-runtime"},
+            "fstrim.timer is enabled already: all file systems of fstab are trimmed once a week.",
+        ),
+        (
+            {"systemd": True, "trim_timer": "masked"},
+            "fstrim.timer is masked, so it stays off: systemctl unmask fstrim.timer lifts that.",
+        ),
+        ({"systemd": True}, f"systemd has no fstrim.timer here that could be enabled: {CRON}"),
+        (
+            {"systemd": True, "trim_timer": "static"},
+            f"systemd has no fstrim.timer here that could be enabled: {CRON}",
+        ),
+    ],
+)
+def test_a_weekly_trim_without_a_step(given: dict[str, Any], note: str) -> None:
+    host = survey(**given)
+    assert weekly_notes(WEEKLY, host) == (note,)
+    assert weekly_steps(WEEKLY, host) == ()
+
+
+def test_a_weekly_trim_with_a_step_is_told_too() -> None:
+    host = survey(systemd=True, trim_timer="disabled")
+    assert weekly_notes(WEEKLY, host) == (
+        "fstrim.timer trims all file systems of fstab, not this one alone.",
+    )
+    assert (weekly_notes(MOUNTED, host), weekly_steps(MOUNTED, host)) == ((), ())
+
+
+def test_trim_is_spoken_of_where_it_matters() -> None:
+    array = Below(
+        path="/dev/md/127", level="raid5", shape=Geometry(stride=0, width=0), size_bytes=0, members=FOUR
+    )
+    hard = tuple(device(name) for name in FOUR)
+    assert on_top_notes(MOUNTED, survey(), array, hard) == ()
+    assert on_top_notes(WEEKLY, survey(), array, hard) == (
+        "TRIM does not pass: no member takes discards.",
+        f"systemd does not run here: {CRON}",
+    )
+    assert on_top_notes(OnTop(), survey(), array, SSD) == (trim_words("raid5", survey(), SSD),)
