@@ -110,7 +110,7 @@ def _ran_all_of_ui(session: pytest.Session) -> bool:
     if any("::" in argument for argument in chosen.file_or_dir) or getattr(chosen, "lf", False):
         return False
     collected = {item.path for item in getattr(session, "items", ())}
-    return session.shouldstop is False and set((HERE / "ui").glob("test_*.py")) <= collected
+    return session.shouldstop is False and set((HERE / "ui").rglob("test_*.py")) <= collected
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,7 @@ from raidtui.model.plan import Plan
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.tune.keep import Item, plan_keep
 from raidtui.plans.tune.now import Asked, plan_set
-from raidtui.tuning import Tuner
+from raidtui.session.tuning import Tuner
 from tests.specs import raid5
 from tests.trees import Tree
 from tests.tune_host import CPUS, FOUR, INTEL, RULES, SYSCTL, TuneHost, parity, udev

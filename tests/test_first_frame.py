@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from raidtui import first_frame
-from raidtui.console import Console
 from raidtui.first_frame import SMALLEST, TERMINAL, frame, paint, read_colours, show
 from raidtui.host.roots.opening import open_root
-from raidtui.ui.present.rows import brief_of, ordered
+from raidtui.session.watch import Console
+from raidtui.ui.arrays.array_rows import brief_of, ordered
 from raidtui.view.array_row import brief_line
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width

@@ -1,6 +1,6 @@
 """A few threads that do many small readings, several at a time. One that hangs holds up none of the others.
 
-Waiting is for a descriptor, never for a lock with a timeout: see ``raidtui.ui.host_thread``.
+Waiting is for a descriptor, never for a lock with a timeout: see ``raidtui.session.host_thread``.
 """
 
 from __future__ import annotations

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from raidtui.desk import new_file_system_uuid, new_uuid
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Survey
 from raidtui.plans.create.partition import plan_on_disks
 from raidtui.plans.create.plan import CreateRequest, plan_create
 from raidtui.plans.on_top.plan import OnTop
+from raidtui.session.storage import new_file_system_uuid, new_uuid
 
 
 def plan_created(arguments: argparse.Namespace, survey: Survey, names: dict[str, str]) -> Plan | Refusal:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from raidtui.desk import read, scope_of
 from raidtui.host.reading import Scope
 from raidtui.host.roots.root import Root
 from raidtui.jobs.store import save_plan
@@ -30,6 +29,7 @@ from raidtui.plans.repair import plan_add, plan_re_add, plan_replace
 from raidtui.plans.reshape import plan_bitmap, plan_grow_chunk
 from raidtui.plans.script import plan_sentences, shell_script
 from raidtui.plans.sync import plan_check, plan_repair
+from raidtui.session.storage import read, scope_of
 from raidtui.streams import write_bytes
 from raidtui.view.text import visible
 

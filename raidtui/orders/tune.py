@@ -26,8 +26,8 @@ from raidtui.plans.tune.keep import Item, items_for_now, plan_forget, plan_keep
 from raidtui.plans.tune.now import Asked, plan_set
 from raidtui.plans.tune.profiles import BUILT_IN, Profile, plan_profile
 from raidtui.plans.tune.targets import Reader, Word
+from raidtui.session.tuning import Result, Tuner, read_profiles
 from raidtui.streams import print_json, write_bytes
-from raidtui.tuning import Result, Tuner, read_profiles
 from raidtui.view.text import visible
 
 NOT_DONE, REFUSED = 1, 2

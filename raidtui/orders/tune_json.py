@@ -11,7 +11,7 @@ from raidtui.model.plan import NothingToDo
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.tune.findings import judge_tuning, odd_members
 from raidtui.plans.tune.profiles import Profile
-from raidtui.tuning import Result
+from raidtui.session.tuning import Result
 
 FORMAT_VERSION = 1
 NOTHING = "nothing to change"

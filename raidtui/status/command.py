@@ -7,9 +7,9 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 
-from raidtui.console import Console, Report
 from raidtui.host.roots.root import Root
 from raidtui.monitor.watch import Watch
+from raidtui.session.watch import Console, Report
 from raidtui.status.json_form import report_dict
 from raidtui.status.prometheus import metric_lines
 from raidtui.status.sentences import event_line, report_lines

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import raidtui
-from raidtui.console import Report
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Member
 from raidtui.model.bad_blocks import bad_sectors
 from raidtui.model.finding import Finding
 from raidtui.model.geometry import set_letters
 from raidtui.model.levels import layout_words
+from raidtui.session.watch import Report
 
 FORMAT_VERSION = 1
 

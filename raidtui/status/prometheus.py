@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from raidtui.console import Report
 from raidtui.model.array import Array, Member, Phase
 from raidtui.model.bad_blocks import bad_sectors
+from raidtui.session.watch import Report
 
 _STATES = ("active", "inactive", "recovering", "resync", "check")
 _OF_ACTION = {

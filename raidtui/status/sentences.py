@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidtui.console import Report
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Phase, container_words
 from raidtui.model.event import Event
 from raidtui.model.finding import Health, Severity
 from raidtui.model.levels import layout_words
+from raidtui.session.watch import Report
 from raidtui.view.text import visible
 from raidtui.view.units import binary_size, counted, duration, rate_mb_s, short_binary
 

@@ -7,9 +7,9 @@ import contextlib
 import gc
 import os
 import signal
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import events
 from textual.binding import BindingType
@@ -18,35 +18,37 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from raidtui.config import Config
-from raidtui.console import Report
 from raidtui.first_frame import SMALLEST
 from raidtui.host.roots.root import Root
 from raidtui.model.event import Event, Kind, Tone
 from raidtui.model.plan import Harm, Plan
 from raidtui.plans.target import needs_root
+from raidtui.session.pulse import Pulse
+from raidtui.session.sides import Sides
+from raidtui.session.watch import Report
+from raidtui.ui.arrays.arrays_pane import ArraysPane
 from raidtui.ui.commands import DEMO, EVERYWHERE, HELP, ORDERS
-from raidtui.ui.key_order import OrderlyApp
-from raidtui.ui.messages import Sampled
-from raidtui.ui.panes.arrays import ArraysPane
-from raidtui.ui.pulse import Pulse
-from raidtui.ui.screens.main import MainScreen
-from raidtui.ui.sides import Sides
+from raidtui.ui.frame.key_order import OrderlyApp
+from raidtui.ui.frame.messages import Sampled
+from raidtui.ui.main_screen import MainScreen
 from raidtui.ui.themes import load_themes, pick, shipped_theme
 from raidtui.view.palette import choose_theme
 
 if TYPE_CHECKING:
     from textual.command import Provider
 
-    from raidtui.ui.command_search import Entry
-    from raidtui.ui.widgets.filter import FilterLine
+    from raidtui.ui.frame.command_search import Entry
+    from raidtui.ui.frame.filter import FilterLine
+    from raidtui.ui.tune.tune_pane import TuningPane
 
 
 def _commands() -> type[Provider]:
-    from raidtui.ui.command_search import Commands  # noqa: PLC0415  (the palette alone needs it)
+    from raidtui.ui.frame.command_search import Commands  # noqa: PLC0415  (the palette alone needs it)
 
     return Commands
 
 
+T = TypeVar("T")
 _LATER_S = 0.4  # what is not needed for the first picture waits until it is there
 
 
@@ -133,6 +135,37 @@ class RaidApp(OrderlyApp):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # not in a thread
                 loop.add_signal_handler(number, self.exit, 128 + number)
 
+    # -- what a session asks of its shell
+
+    @property
+    def held(self) -> bool:
+        """Whether the picture is held still."""
+        return self.main.held
+
+    def say(self, text: str, role: str = "warn") -> None:
+        """Show a sentence."""
+        self.main.say(text, role)
+
+    def note_events(self, events: Sequence[Event]) -> None:
+        """Add events to the log."""
+        self.main.note_events(events)
+
+    def in_background(self, work: Coroutine[Any, Any, object]) -> None:
+        """Run a coroutine; nobody waits for it."""
+        self.run_worker(work)
+
+    async def ask(self, screen: Screen[T]) -> T | None:
+        """Show a dialog or page, and return its answer; None where it was left."""
+        return await self.push_screen_wait(screen)
+
+    def after_drawing(self, call: Callable[[], object]) -> None:
+        """Call something once the screen is drawn."""
+        self.call_after_refresh(call)
+
+    def expect_array(self, uuid: str | None) -> None:
+        """Choose the array with this UUID as soon as it is there."""
+        self.main.arrays.expect(uuid)
+
     def _now_s(self) -> float:
         return self._root.now_s()  # the demo is another root
 
@@ -183,7 +216,7 @@ class RaidApp(OrderlyApp):
 
     async def _tell_of_jobs(self) -> None:
         """Say which job was interrupted: it can be gone on with, or undone; or why no job can be kept."""
-        from raidtui import desk  # noqa: PLC0415
+        from raidtui.session import storage as desk  # noqa: PLC0415
 
         if self.pulse is not None and (trouble := await self.pulse.aside(desk.state_trouble)):
             self._say(trouble)
@@ -235,7 +268,7 @@ class RaidApp(OrderlyApp):
             self.go(self._confirm(plan))
 
     async def _confirm(self, plan: Plan) -> None:
-        from raidtui.ui.screens.confirm import Question, plan_lines  # noqa: PLC0415
+        from raidtui.ui.frame.confirm import Question, plan_lines  # noqa: PLC0415
 
         answer = await self.push_screen_wait(Question(plan_lines(plan), (("y", "do it"),)))
         if answer == "y":
@@ -279,13 +312,13 @@ class RaidApp(OrderlyApp):
             return
         snapshot = self.report.snapshot
         if message.verb in {"assemble", "zero"}:
-            from raidtui.ui.building import Building  # noqa: PLC0415
+            from raidtui.ui.build.build_flow import Building  # noqa: PLC0415
 
             way = Building(self)
             assemble = message.verb == "assemble"
             self.go(way.assemble(snapshot, message.uuid) if assemble else way.zero(snapshot))
         elif message.array is not None:
-            from raidtui.ui.repairs import Repairs  # noqa: PLC0415
+            from raidtui.ui.arrays.repair_flow import Repairs  # noqa: PLC0415
 
             self.go(Repairs(self).run(message.verb, message.array, snapshot))
         else:
@@ -314,14 +347,14 @@ class RaidApp(OrderlyApp):
                 refusal.sentence if refusal else "the demo host is simulated: nothing is built there"
             )
             return
-        from raidtui.ui.building import Building  # noqa: PLC0415
+        from raidtui.ui.build.build_flow import Building  # noqa: PLC0415
 
         self.begin_way()
         self.go(Building(self).build(snapshot))
 
     def action_jobs(self) -> None:
         """Show the last jobs."""
-        from raidtui.ui.repairs import Repairs  # noqa: PLC0415
+        from raidtui.ui.arrays.repair_flow import Repairs  # noqa: PLC0415
 
         self.begin_way()
         self.go(Repairs(self).jobs())
@@ -337,10 +370,10 @@ class RaidApp(OrderlyApp):
         """Bring a pane into view."""
         await self.main.open_pane(name)
 
-    async def measure_knob(self, knob: str, values: tuple[str, str], array: str) -> None:
+    async def on_tuning_pane_measure_wanted(self, message: TuningPane.MeasureWanted) -> None:
         """Open pane 5 with the form for two values of a knob."""
         await self.main.open_pane("bench")
-        self.main.bench.measure_knob(knob, values, array)
+        self.main.bench.measure_knob(message.knob, message.values, message.array)
 
     def action_hold(self) -> None:
         """Hold the picture, or let it go on."""
@@ -356,7 +389,7 @@ class RaidApp(OrderlyApp):
     async def action_filter(self) -> None:
         """Open the filter line, and be there before the next key is."""
         if not self.main.query("#filter"):
-            from raidtui.ui.widgets.filter import FilterLine  # noqa: PLC0415
+            from raidtui.ui.frame.filter import FilterLine  # noqa: PLC0415
 
             await self.main.mount(FilterLine(id="filter"), before="#bottom")
         self.main.set_focus(self.main.query_one("#filter"))
@@ -371,7 +404,7 @@ class RaidApp(OrderlyApp):
 
     def action_help(self) -> None:
         """Show the keys, and why some are dim."""
-        from raidtui.ui.screens.help import HelpScreen  # noqa: PLC0415
+        from raidtui.ui.frame.help import HelpScreen  # noqa: PLC0415
 
         rows: list[tuple[str, str, str, str]] = []
         for command, label, _ in self.main.offered:
@@ -406,9 +439,12 @@ class RaidApp(OrderlyApp):
         self.go(self._leave())
 
     async def _leave(self) -> None:
-        from raidtui.ui.leaving import leave  # noqa: PLC0415
+        from raidtui.ui.leaving import may_leave  # noqa: PLC0415
 
-        await leave(self)
+        if await may_leave(self):
+            if self.pulse is not None:
+                await self.pulse.stop()
+            self.exit(0)
 
     # -- themes and palette
 
@@ -439,7 +475,7 @@ class RaidApp(OrderlyApp):
 
     def action_command_palette(self) -> None:
         """Open the palette; themes are read when they are first offered."""
-        from raidtui.ui.screens.palette import Palette  # noqa: PLC0415
+        from raidtui.ui.frame.palette_screen import Palette  # noqa: PLC0415
 
         self._load_all_themes()
         if not any(isinstance(screen, Palette) for screen in self.screen_stack):
@@ -447,7 +483,7 @@ class RaidApp(OrderlyApp):
 
     def palette_entries(self) -> Iterable[Entry]:
         """Everything that can be done, and what the command line alone does."""
-        from raidtui.ui.command_search import Entry  # noqa: PLC0415
+        from raidtui.ui.frame.command_search import Entry  # noqa: PLC0415
 
         keys = self._settings.keys
         for command, label, possible in self.main.offered:

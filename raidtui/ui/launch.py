@@ -12,7 +12,7 @@ from raidtui.first_frame import TERMINAL
 from raidtui.host.roots.root import Root
 from raidtui.ui.app import RaidApp
 from raidtui.ui.crash import CRASHED, crash_text, serials_of, tell
-from raidtui.ui.driver import QuietDriver
+from raidtui.ui.frame.driver import QuietDriver
 
 
 def launch(root: Root, *, theme: str | None, mouse: bool) -> NoReturn:

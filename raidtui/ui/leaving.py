@@ -2,49 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec.structs import replace
 
 from raidtui.model.plan import Plan
-
-if TYPE_CHECKING:
-    from raidtui.ui.app import RaidApp
+from raidtui.ui.frame.shell import ScreenShell
 
 
-async def leave(app: RaidApp) -> None:
-    """Leave the console; ask first where something would be left changed."""
-    plan = await left(app)
-    if plan is not None and plan_is_real(app):
-        from raidtui.ui.screens.confirm import Question, plan_lines  # noqa: PLC0415
+async def may_leave(shell: ScreenShell) -> bool:
+    """Whether the console is left; it asks first where something would be left changed, and restores it."""
+    plan = await left(shell)
+    if plan is not None and plan_is_real(shell):
+        from raidtui.ui.frame.confirm import Question, plan_lines  # noqa: PLC0415
 
         lines = [[("This session changed what lasts until reboot. As it was before:", "strong")]]
         lines += plan_lines(plan)[1:]
         answers = (("r", "restore and leave"), ("k", "keep and leave"))
-        answer = await app.push_screen_wait(Question(lines, answers, harmless="stay"))
+        answer = await shell.ask(Question(lines, answers, harmless="stay"))
         if answer == "stay":
-            return
-        if answer == "r" and not await _restored(app, plan):
-            return
-    if app.pulse is not None:
-        await app.pulse.stop()
-    app.exit(0)
+            return False
+        if answer == "r":
+            return await _restored(shell, plan)
+    return True
 
 
-def plan_is_real(app: RaidApp) -> bool:
+def plan_is_real(shell: ScreenShell) -> bool:
     """Whether what was changed is there after the end: the demo host's is not."""
-    return app.pulse is not None and app.pulse.console.root.source != "demo"
+    return shell.pulse is not None and shell.pulse.console.root.source != "demo"
 
 
-async def left(app: RaidApp) -> Plan | None:
+async def left(shell: ScreenShell) -> Plan | None:
     """Return the plan that puts back what this session changed for now and nobody has put back, or None.
 
     A limit that was set as a limit and as a knob goes back to what it was before it was set as a limit.
     """
-    if app.pulse is None or app.report is None:
+    if shell.pulse is None or shell.report is None:
         return None
-    limits = await app.pulse.left_changed()
-    tuned = app.sides.tuned
+    limits = await shell.pulse.left_changed()
+    tuned = shell.sides.tuned
     knobs = await tuned.left() if tuned is not None else None
     if limits is None or knobs is None:
         return limits or knobs
@@ -52,13 +46,13 @@ async def left(app: RaidApp) -> Plan | None:
     return replace(limits, steps=(*limits.steps, *(step for step in knobs.steps if step.path not in known)))
 
 
-async def _restored(app: RaidApp, plan: Plan) -> bool:
-    if app.pulse is None:
+async def _restored(shell: ScreenShell, plan: Plan) -> bool:
+    if shell.pulse is None:
         return True
-    outcome, _ = await app.pulse.execute(plan, is_undo=True)
+    outcome, _ = await shell.pulse.execute(plan, is_undo=True)
     if outcome.failed is not None:
-        app.main.say(outcome.sentence, "bad")
+        shell.say(outcome.sentence, "bad")
         return False
-    if app.sides.tuned is not None:
-        await app.sides.tuned.put_back()
+    if shell.sides.tuned is not None:
+        await shell.sides.tuned.put_back()
     return True

@@ -17,7 +17,7 @@ from raidtui.host.files import LARGEST_FILE, read_regular
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import RootError
-from raidtui.tuning import read_profiles
+from raidtui.session.tuning import read_profiles
 from raidtui.ui.themes import load_themes
 from tests.trees import host_tree, raid1
 

@@ -18,7 +18,7 @@ _PLANNED = """
 import msgspec, sys, time
 from pathlib import Path
 from raidtui.plans.create.plan import CreateRequest, plan_create
-from raidtui.desk import new_file_system_uuid, new_uuid
+from raidtui.session.storage import new_file_system_uuid, new_uuid
 from raidtui.host.roots.opening import open_root
 from raidtui.host.reading import read_survey
 from raidtui.jobs.store import save_plan

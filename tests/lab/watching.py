@@ -4,9 +4,9 @@ from tests.lab.guest import Guest
 
 PRELUDE = """\
 import subprocess, sys, time
-from raidtui.console import Console
+from raidtui.session.watch import Console
 from raidtui.host.roots.dir_root import DirRoot
-from raidtui.ui.present.rows import counts_of
+from raidtui.ui.arrays.array_rows import counts_of
 
 said = []
 

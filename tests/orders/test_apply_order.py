@@ -67,7 +67,7 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
         started.append((job.id, back))
         note(job, WORK, {"event": "rolled back", "reason": "asked for"} if back else {"event": "done"})
 
-    for module in ("orders.apply", "jobs.spawn"):
+    for module in ("command.apply", "jobs.spawn"):
         monkeypatch.setattr(f"raidtui.{module}.start_worker", start)
     return started
 
@@ -201,7 +201,7 @@ def test_a_worker_that_cannot_be_started(tmp_path: Path, monkeypatch: pytest.Mon
     def start(_: Job) -> None:
         raise JobError("the worker cannot be started: another job of fork failed")
 
-    for module in ("orders.apply", "jobs.spawn"):
+    for module in ("command.apply", "jobs.spawn"):
         monkeypatch.setattr(f"raidtui.{module}.start_worker", start)
     status, _, err = call("apply", saved(tmp_path))
     assert (status, err) == (2, "raidtui: the worker cannot be started: another job of fork failed\n")

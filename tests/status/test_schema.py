@@ -11,10 +11,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from raidtui.console import Console
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.root import Root
 from raidtui.monitor.sampler import MDSTAT
+from raidtui.session.watch import Console
 from raidtui.status.json_form import report_dict
 from tests.captures import ALL_CAPTURES, capture_text
 from tests.members import TWO

@@ -31,7 +31,6 @@ from raidtui.bench.stream import StreamParser
 from raidtui.capture import write_capture
 from raidtui.cli import build_parser
 from raidtui.config import read_config
-from raidtui.console import Console
 from raidtui.demo.host import demo_root
 from raidtui.first_frame import read_colours
 from raidtui.host.devices import candidate_names
@@ -51,10 +50,11 @@ from raidtui.orders.plan import make_plan
 from raidtui.orders.tune_words import detail_lines, table_lines
 from raidtui.plans.script import plan_sentences, shell_script
 from raidtui.plans.tune.keep_files import sysctl_entries, tmpfiles_entries, udev_entries
+from raidtui.session.tuning import Tuner, read_profiles
+from raidtui.session.watch import Console
 from raidtui.status.json_form import report_dict
 from raidtui.status.prometheus import metric_lines
 from raidtui.status.sentences import report_lines
-from raidtui.tuning import Tuner, read_profiles
 from raidtui.ui.themes import load_themes
 from raidtui.wear.desk import WearDesk
 from raidtui.wear.ledger import Ledger, LedgerError

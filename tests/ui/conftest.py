@@ -28,7 +28,7 @@ def staged_clock(monkeypatch: pytest.MonkeyPatch) -> None:
             return Sampler(root, absent=absent, patient=patient)
         return Sampler(root, clock=clock, absent=absent, patient=patient)
 
-    monkeypatch.setattr("raidtui.console.Sampler", sampler)
+    monkeypatch.setattr("raidtui.session.watch.Sampler", sampler)
     monkeypatch.setattr(Input, "cursor_blink", False)
 
 

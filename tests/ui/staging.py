@@ -15,12 +15,12 @@ from textual.widget import Widget
 
 import raidtui.ui
 from raidtui.config import Config
-from raidtui.console import Report
 from raidtui.host.roots.root import Root
+from raidtui.session.watch import Report
 from raidtui.ui.app import RaidApp
-from raidtui.ui.screens.main import MainScreen
-from raidtui.ui.widgets.lines import LineBox, Lines, ScrollLines
-from raidtui.ui.widgets.slider import Slider
+from raidtui.ui.arrays.slider import Slider
+from raidtui.ui.frame.lines import LineBox, Lines, ScrollLines
+from raidtui.ui.main_screen import MainScreen
 from tests.kernel import Kernel
 from tests.specs import raid10
 from tests.trees import Stage, Tree

@@ -9,14 +9,14 @@ import pytest
 from msgspec.structs import replace
 from textual import events
 
-from raidtui.desk import JobNews
 from raidtui.model.plan import Plan
 from raidtui.plans.create.plan import plan_create
 from raidtui.plans.leave import plan_fail
-from raidtui.ui.screens.choose import Ask, Choice, Option
-from raidtui.ui.screens.frame import FrameScreen
-from raidtui.ui.screens.job_view import JobView
-from raidtui.ui.screens.plan_view import PlanView
+from raidtui.session.storage import JobNews
+from raidtui.ui.frame.choose import Ask, Choice, Option
+from raidtui.ui.frame.job_view import JobView
+from raidtui.ui.frame.pages import FrameScreen
+from raidtui.ui.frame.plan_view import PlanView
 from tests.kernel import Kernel
 from tests.plans.new_array import request, survey
 from tests.specs import raid10

@@ -285,9 +285,9 @@ sys.argv[1:] = ["--root", sys.argv[1]]
 main()
 """
 DEFECTS = {
-    "a key": ("panes.arrays", "ArraysPane", "action_limits"),
+    "a key": ("arrays.arrays_pane", "ArraysPane", "action_limits"),
     "the start": ("app", "RaidApp", "_use_theme"),
-    "the input": ("driver", "QuietDriver", "process_message"),
+    "the input": ("frame.driver", "QuietDriver", "process_message"),
 }
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual.widget import Widget
 
-from raidtui.ui.widgets.lines import ScrollLines
+from raidtui.ui.frame.lines import ScrollLines
 from tests.kernel import Kernel
 from tests.specs import ArraySpec
 from tests.ui.staging import SMALL, WIDE, Paces, main_of, move, running, until

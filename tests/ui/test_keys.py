@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from textual.widgets import Input, OptionList
 
 from raidtui.config import Config, read_config
-from raidtui.ui.panes.log import LogPane
-from raidtui.ui.widgets.lines import Lines, ScrollLines
+from raidtui.ui.frame.lines import Lines, ScrollLines
+from raidtui.ui.log.log_pane import LogPane
 from tests.kernel import Kernel
 from tests.specs import raid1, raid5, raid10
 from tests.trees import host_tree

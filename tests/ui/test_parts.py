@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from raidtui.model.plan import Harm, Plan, Step
-from raidtui.ui.panes.array_list import Chosen, keep_choice
-from raidtui.ui.present.footer import footer_line
-from raidtui.ui.present.review import no_undo, review_lines
-from raidtui.ui.present.wizard import with_note
+from raidtui.ui.arrays.array_list import Chosen, keep_choice
+from raidtui.ui.build.wizard_lines import with_note
+from raidtui.ui.frame.footer import footer_line
+from raidtui.ui.frame.review import no_undo, review_lines
 from raidtui.view.line import Line
 from tests.specs import ArraySpec, raid1, raid5, raid10
 from tests.trees import host_tree, snapshot_of
@@ -185,8 +185,9 @@ def test_rows_that_do_not_fit(at: int, seen: list[str]) -> None:
 def test_the_wizard_is_not_loaded_before_it_is_wanted() -> None:
     code = (
         "import sys, raidtui.ui.app; print(sorted(name for name in sys.modules if name.startswith("
-        "('raidtui.plans.wizard', 'raidtui.plans.create', 'raidtui.ui.building', 'raidtui.ui.repairs',"
-        " 'raidtui.ui.screens.build', 'raidtui.desk'))))"
+        "('raidtui.plans.wizard', 'raidtui.plans.create', 'raidtui.ui.build.build_flow',"
+        " 'raidtui.ui.arrays.repair_flow',"
+        " 'raidtui.ui.build.wizard_screen', 'raidtui.session.storage'))))"
     )
     done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -11,9 +11,9 @@ from textual.geometry import Region
 from textual.widget import Widget
 
 from raidtui.model.event import Event, Kind
-from raidtui.ui.messages import PlanDone, Sampled
-from raidtui.ui.painting import PaintingScreen
-from raidtui.ui.widgets.lines import Lines
+from raidtui.ui.frame.lines import Lines
+from raidtui.ui.frame.messages import PlanDone, Sampled
+from raidtui.ui.frame.painting import PaintingScreen
 from tests.kernel import Kernel
 from tests.specs import Syncing, raid1, raid10
 from tests.trees import host_tree

@@ -7,13 +7,13 @@ import threading
 
 import pytest
 
-from raidtui.console import Report
+from raidtui.session.watch import Report
 from tests.ui.staging import app_of, header_of, lines_of, running, until
 from tests.ui.states import STATES
 
 
 async def test_what_is_of_the_past_is_said_so_until_the_host_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raidtui.ui.pulse._SILENT_S", 0.05)
+    monkeypatch.setattr("raidtui.session.pulse._SILENT_S", 0.05)
     async with running(STATES["optimal"]) as pilot:
         pulse = app_of(pilot).pulse
         assert pulse is not None

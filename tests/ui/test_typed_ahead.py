@@ -7,8 +7,8 @@ from textual import events
 from raidtui.bench.ask import Offer, Request
 from raidtui.bench.forms.draft import Draft, Kind
 from raidtui.model.plan import Refusal
-from raidtui.ui.screens.bench_form import BenchForm
-from raidtui.ui.screens.build import BuildScreen
+from raidtui.ui.bench.form_page import BenchForm
+from raidtui.ui.build.wizard_screen import BuildScreen
 from tests.bench.forms.choices import KNOWN
 from tests.kernel import Kernel
 from tests.specs import raid10

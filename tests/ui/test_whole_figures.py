@@ -11,9 +11,10 @@ import pytest
 from raidtui.first_frame import SMALLEST
 from tests.kernel import Kernel
 from tests.specs import Syncing, raid1, raid5
-from tests.ui import test_wear, tuning_stage
 from tests.ui.staging import Paces, main_of, move, play, rows_of, running, screen_text
 from tests.ui.states import ARRAYS, STATES, resync_life
+from tests.ui.tune import tuning_stage
+from tests.ui.wear import test_wear
 
 LARGE = (200, 60)
 _UNITS = ("MB/s", "KB/s", "KiB/s", "GiB", "TiB", "MiB", "GB", "TB", "ms", "min", "KiB", "GHz")

@@ -1,0 +1,1 @@
+"""What both front ends hold of one host: watch, plans and jobs, tuning, wear, benchmarks; threads."""

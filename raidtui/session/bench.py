@@ -1,0 +1,219 @@
+"""The app's side of pane 5: benchmarks asked for, begun, followed and stopped, and their history.
+
+All of it is done in a thread of its own: what is asked of a disk that is being measured may take its time,
+and the arrays are watched on meanwhile. Nothing of ``raidtui.bench`` is loaded before the pane is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
+
+from raidtui.model.event import Event, Kind, Tone
+from raidtui.model.plan import Refusal
+from raidtui.model.snapshot import Snapshot
+from raidtui.session.host_thread import HostThread
+from raidtui.session.pulse import Pulse
+from raidtui.session.shell import Shell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from raidtui.bench.ask import Offer, Request
+    from raidtui.bench.forms.known import Known
+    from raidtui.bench.record import Record
+    from raidtui.bench.samples import Sample
+    from raidtui.bench.start import Restored
+    from raidtui.bench.watching import UnderWay, Watcher
+
+T = TypeVar("T")
+
+
+class History(Struct, frozen=True, kw_only=True):
+    """All runs that are kept, the oldest first, or why they cannot be read."""
+
+    records: tuple[Record, ...] = ()
+    trouble: str = ""
+
+
+class Benching:
+    """One host's benchmarks.
+
+    Args:
+        shell: its log gets what was started, and how it ended.
+        pulse: what drives the host's console.
+    """
+
+    def __init__(self, shell: Shell, pulse: Pulse) -> None:
+        self.shell = shell
+        self.pulse = pulse
+        self.root = pulse.console.root.apart() or pulse.console.root
+        self._thread = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
+        self._watcher: Watcher | None = None
+
+    @property
+    def refusal(self) -> str:
+        """Why nothing can be measured here; "" where it can."""
+        if self.root.live:
+            return ""
+        what = "the demo host is simulated" if self.root.source == "demo" else "a capture is only looked at"
+        return f"{what}: nothing can be measured there"
+
+    async def look(self) -> UnderWay | None:
+        """Return the newest benchmark, whoever began it."""
+
+        def work() -> UnderWay | None:
+            from raidtui.bench.watching import Watcher  # noqa: PLC0415
+
+            if self._watcher is None:
+                self._watcher = Watcher()
+            return self._watcher.look()
+
+        return await self._work(work) if self.root.live else None
+
+    async def history(self) -> History:
+        """Return the runs that are kept. Looking makes no file where there is none."""
+
+        def work() -> History:
+            from raidtui.bench.results import Results, ResultsError, results_path  # noqa: PLC0415
+
+            if not results_path().exists():
+                return History()
+            try:
+                with Results() as results:
+                    return History(records=results.runs())
+            except ResultsError as error:
+                return History(trouble=str(error))
+
+        return await self._work(work) if self.root.live else History()
+
+    async def samples(self, runs: Sequence[int]) -> Mapping[int, Sequence[Sample]]:
+        """Return what was seen of runs, by their numbers.
+
+        Raises:
+            ResultsError: the history cannot be read.
+        """
+
+        def work() -> Mapping[int, Sequence[Sample]]:
+            from raidtui.bench.results import Results  # noqa: PLC0415
+
+            with Results() as results:
+                return {run: results.samples(run) for run in runs}
+
+        return await self._work(work)
+
+    async def known(self, snapshot: Snapshot) -> Known:
+        """Return what the forms can offer: folders, devices, knobs."""
+
+        def work() -> Known:
+            from raidtui.bench.forms.known import read_known  # noqa: PLC0415
+
+            return read_known(self.root, snapshot)
+
+        return await self._work(work)
+
+    async def ask(self, request: Request) -> Offer | Refusal:
+        """Return the course that is asked for, or why it is not run."""
+
+        def work() -> Offer | Refusal:
+            from raidtui.bench.ask import make_course  # noqa: PLC0415
+
+            return make_course(self.root, request)
+
+        return await self._work(work)
+
+    async def begin(self, offer: Offer) -> str:
+        """Begin a benchmark; return why it could not be begun, or ""."""
+
+        def work() -> str:
+            from raidtui.bench.start import begin, interrupted  # noqa: PLC0415
+            from raidtui.jobs.store import JobError  # noqa: PLC0415
+
+            if interrupted():
+                return "a benchmark was interrupted meanwhile: R puts back what it changed, then ask again"
+            try:
+                begin(self.root, offer.course)
+            except JobError as error:
+                return str(error)
+            return ""
+
+        trouble = await self._work(work)
+        if not trouble:
+            self.note(f"{offer.course.title}: begun on {offer.course.place.words}")
+        return trouble
+
+    async def stop(self, job: str) -> str:
+        """Ask a benchmark to end now; return why it could not be asked, or ""."""
+
+        def work() -> str:
+            from raidtui.bench.start import find_bench  # noqa: PLC0415
+            from raidtui.jobs.spawn import cancel  # noqa: PLC0415
+            from raidtui.jobs.store import JobError  # noqa: PLC0415
+
+            try:
+                cancel(find_bench(job))
+            except JobError as error:
+                return str(error)
+            return ""
+
+        return await self._work(work)
+
+    async def interrupted(self) -> tuple[str, ...]:
+        """Return the titles of the benchmarks that were interrupted and have left something."""
+
+        def work() -> tuple[str, ...]:
+            from raidtui.bench.changes import title_of  # noqa: PLC0415
+            from raidtui.bench.start import interrupted  # noqa: PLC0415
+
+            return tuple(f"{title_of(job).removeprefix('bench: ')} ({job.id})" for job in interrupted())
+
+        return await self._work(work) if self.root.live else ()
+
+    async def restore(self) -> tuple[Sequence[Restored], str]:
+        """Put back what interrupted benchmarks have left; return what became of it, and why not, or ""."""
+
+        def work() -> tuple[Sequence[Restored], str]:
+            from raidtui.bench.start import settle_apart  # noqa: PLC0415
+            from raidtui.jobs.store import JobError  # noqa: PLC0415
+
+            try:
+                return settle_apart(), ""
+            except JobError as error:
+                return (), str(error)
+
+        found, trouble = await self._work(work)
+        for each in found:
+            for text in each.left:
+                self.note(f"{each.job}: not put back: {text}", Tone.BAD)
+        if found and not any(each.left for each in found):
+            self.note("what interrupted benchmarks had changed is put back", Tone.GOOD)
+        return found, trouble
+
+    async def change(self, runs: Sequence[int], *, note: str | None = None) -> str:
+        """Give runs a note, or without one forget them; return what went wrong, or ""."""
+
+        def work() -> str:
+            from raidtui.bench.results import Results, ResultsError  # noqa: PLC0415
+
+            try:
+                with Results() as results:
+                    if note is None:
+                        results.delete(runs)
+                    else:
+                        results.set_note(runs, note)
+            except ResultsError as error:
+                return str(error)
+            return ""
+
+        return await self._work(work)
+
+    def note(self, text: str, tone: Tone = Tone.PLAIN) -> None:
+        """Note something in the log."""
+        at_s = self.root.now_s()
+        event = Event(at_s=at_s, kind=Kind.ACTION, subject="bench", text=text, tone=tone)
+        self.shell.note_events((event,))
+
+    async def _work(self, work: Callable[[], T]) -> T:
+        return await self._thread.run(work)

@@ -1,0 +1,110 @@
+"""The app's side of wear: readings in the background, and what syncs cost while raidtui is open.
+
+A live host's disks are asked in a thread of their own, since one that hangs would hold up the sampling; of a
+host in memory the sampling's thread alone may read. Nothing of ``raidtui.wear`` is loaded before the pane is
+opened or a sync begins or ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar
+
+from raidtui.model.event import Event
+from raidtui.model.snapshot import Snapshot
+from raidtui.monitor.spans import Begun, Ended, SyncSpans
+from raidtui.session.host_thread import HostThread
+from raidtui.session.pulse import Pulse
+from raidtui.session.shell import Shell
+from raidtui.session.watch import Report
+
+if TYPE_CHECKING:
+    from raidtui.wear.cost_watch import CostWatch
+    from raidtui.wear.desk import DiskHistory, WearDesk, WearLook
+
+T = TypeVar("T")
+
+
+class Wearing:
+    """One host's disks.
+
+    Args:
+        shell: its log gets what syncs have cost. Those of the report that it has now had begun unseen.
+        pulse: what drives the host's console.
+        ratings: the makers' ratings, bytes by the beginning of a model's name.
+        say: says a trouble.
+    """
+
+    def __init__(
+        self, shell: Shell, pulse: Pulse, ratings: Mapping[str, int], say: Callable[[str], None]
+    ) -> None:
+        self._shell = shell
+        self._say = say
+        self.pulse = pulse
+        self._root = pulse.console.root.apart() or pulse.console.root
+        self._ratings = ratings
+        self._spans = SyncSpans()
+        self._seen_s = 0.0
+        if shell.report is not None:
+            self._spans.see(shell.report.snapshot)
+        self._thread: HostThread | None = None
+        self._desk: WearDesk | None = None
+        self._watch: CostWatch | None = None
+
+    def follow(self, report: Report) -> None:
+        """Let be measured what a sync costs that has begun or ended since the report before; cheap."""
+        if report.snapshot.clock_s < self._seen_s:
+            return  # it is from before our own last write
+        self._seen_s = report.snapshot.clock_s
+        for change in self._spans.see(report.snapshot):
+            self._shell.in_background(self._measure(change))
+
+    async def _measure(self, change: Begun | Ended) -> None:
+        event, trouble = await self._work(lambda: self._measured(change))
+        if event is not None:
+            self._shell.note_events((event,))
+        if trouble:
+            self._say(trouble)
+
+    def _measured(self, change: Begun | Ended) -> tuple[Event | None, str]:
+        if self._watch is None:
+            from raidtui.wear.cost_watch import CostWatch  # noqa: PLC0415
+
+            self._watch = CostWatch(self._root, self._at_desk())
+        event = None
+        if isinstance(change, Begun):
+            self._watch.begun(change)
+        else:
+            event = self._watch.ended(change)
+        return event, self._watch.trouble
+
+    async def look(self, snapshot: Snapshot, mark: str | None = None) -> WearLook:
+        """Read the disks; with ``mark`` this moment is marked."""
+        keeps = self._root.live and self._root.writable
+        return await self._work(lambda: self._at_desk().look(snapshot, record=keeps, mark=mark))
+
+    async def history(self, disk: str) -> DiskHistory | str:
+        """Return a disk's history by its serial number or WWN, or why it cannot be read."""
+        return await self._work(lambda: self._history(disk))
+
+    def _history(self, disk: str) -> DiskHistory | str:
+        from raidtui.wear.ledger import LedgerError  # noqa: PLC0415
+
+        try:
+            return self._at_desk().history(disk)
+        except LedgerError as error:
+            return str(error)
+
+    def _at_desk(self) -> WearDesk:
+        if self._desk is None:
+            from raidtui.wear.desk import WearDesk  # noqa: PLC0415
+
+            self._desk = WearDesk(self._root, self._ratings)
+        return self._desk
+
+    async def _work(self, work: Callable[[], T]) -> T:
+        if not self._root.live:
+            return await self.pulse.work(work)
+        if self._thread is None:
+            self._thread = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
+        return await self._thread.run(work)

@@ -1,0 +1,354 @@
+"""The chosen array: what it is, its sync, its members, what may fail, what is found."""
+
+from __future__ import annotations
+
+import textwrap
+import time
+from collections.abc import Iterator, Mapping
+
+from raidtui.model.array import Array, Member, Phase, container_words
+from raidtui.model.bad_blocks import only_holders
+from raidtui.model.finding import Finding, Severity
+from raidtui.model.geometry import loss_sentence, set_letters, slots_words
+from raidtui.session.watch import Report
+from raidtui.ui.commands import ADD, ASSEMBLE, PAUSE, REMOVE
+from raidtui.ui.frame.chart import bar, chart_rows, median_words, slices, spread_words
+from raidtui.view.line import GLYPHS, Line, whole_columns
+from raidtui.view.text import cell_width, fit, fit_figure, fit_words, tail, visible
+from raidtui.view.units import binary_size, rate_mb_s
+
+LABEL = 10
+_SEVERITY_ROLES = {
+    Severity.INFO: "accent",
+    Severity.ATTENTION: "warn",
+    Severity.DEGRADED: "bad",
+    Severity.FAILED: "bad",
+}
+_MEMBER_ROLES = {"in_sync": "plain", "faulty": "bad", "rebuilding": "warn", "replacement": "warn", "?": "dim"}
+
+
+def head_lines(report: Report, array: Array, width: int, chart_height: int) -> list[Line]:
+    """Return rule, identity, progress and chart."""
+    lines: list[Line] = [[(" " + "─" * (width - 2) + " ", "dim")], _identity(array, width)]
+    lines.append(_progress(report, array, width))
+    chart = _chart(report, array, width, chart_height)
+    return [*lines, *([[]] if chart_height > 1 and chart else []), *chart]
+
+
+def _label(text: str) -> tuple[str, str]:
+    return (fit(" " + text, LABEL), "dim")
+
+
+def _identity(array: Array, width: int) -> Line:
+    cut = cell_width(visible(array.title)) >= LABEL  # the whole name has to be somewhere
+    facts = [array.title, array.path] if cut else [array.path]
+    if array.uuid:
+        facts.append(array.uuid[:8])
+    if array.metadata:
+        facts.append(f"metadata {array.metadata}")
+    if array.redundant:
+        facts.append("no bitmap" if array.bitmap is None else f"bitmap {array.bitmap.location}")
+    if array.array_state and not array.is_container:
+        facts.append(array.array_state)
+    if array.homehost:
+        facts.append(f"host {array.homehost}")
+    text = visible(" · ".join(facts))
+    return [
+        (fit(" " + visible(array.title), LABEL) + " ", "strong"),
+        (fit_words(text, width - LABEL - 1), "plain"),
+    ]
+
+
+def _progress(report: Report, array: Array, width: int) -> Line:
+    sync = array.sync
+    if sync is None:
+        label, words, role = _rest(report, array)
+        return [_label(label), (" " + fit_words(visible(words), width - LABEL - 1), role)]
+    if sync.phase is not Phase.RUNNING or sync.fraction is None:
+        held = report.brakes.get(array.key)
+        words = f"{sync.phase.value}: {held.words}" if held else sync.phase.value
+        role = "bad" if sync.phase is Phase.FROZEN else "accent"
+        return [_label(sync.action), (" " + fit_words(visible(words), width - LABEL - 1), role)]
+    bar_width = max(10, width - LABEL - 35)
+    percent = sync.percent or f"{sync.fraction:.1%}"
+    room = width - LABEL - bar_width - 11
+    ends = next((each for each in _ends(report, array) if len(each) <= room), "")
+    return [
+        _label(sync.action),
+        (" " + bar(sync.fraction, bar_width), "accent"),
+        (f" {percent:>7}  ", "strong"),
+        (fit(ends, room), "plain"),
+    ]
+
+
+def _rest(report: Report, array: Array) -> tuple[str, str, str]:
+    """Return (label, words, role) for an array in which nothing is synced."""
+    if array.is_container:
+        return "container", container_words(report.snapshot.arrays, array), "dim"
+    if not array.understood:
+        return "unknown", "what it does cannot be read", "dim"
+    if not array.active:
+        return "inactive", "not started: its data cannot be reached", "bad"
+    return "at rest", _rest_words(array), "dim"
+
+
+def _rest_words(array: Array) -> str:
+    if array.level is None:
+        return "its level is not known"
+    if not array.redundant:
+        return "no redundancy: nothing is ever synced"
+    if array.missing_slots:
+        return "no recovery runs"
+    if array.sync_min_sectors:
+        return "a check stopped half way: p goes on with it, c starts anew"
+    if array.last_sync_action in {"check", "repair"} and array.mismatch_count is not None:
+        return f"last {array.last_sync_action}: {array.mismatch_count} mismatched sectors"
+    return "nothing to sync"
+
+
+def _ends(report: Report, array: Array) -> tuple[str, ...]:
+    """Return when it ends, in words that become shorter: a time is shown whole, or not at all."""
+    estimate = report.estimates.get(array.key)
+    if estimate is None or estimate.left_s is None:
+        return ()
+    now_s = report.snapshot.taken_s
+    about = f"ends about {_clock(now_s, now_s + estimate.left_s)}"
+    low, high = estimate.left_low_s, estimate.left_high_s
+    if low is None or high is None or high - low < 90:
+        return (about,)
+    return f"ends {_clock(now_s, now_s + low)} to {_clock(now_s, now_s + high)}", about
+
+
+def _clock(now_s: float, then_s: float) -> str:
+    form = "%H:%M" if then_s - now_s < 20 * 3600 else "%a %H:%M" if then_s - now_s < 6 * 86400 else "%d %b"
+    return time.strftime(form, time.localtime(then_s))
+
+
+def _chart(report: Report, array: Array, width: int, height: int) -> list[Line]:
+    points = report.speeds.get(array.key, ())
+    if not points or array.sync is None:
+        return []
+    cells = max(10, width - LABEL - 1 - 52)
+    if height > 1:
+        cells = width - LABEL - 1 - 24
+    values = slices(points, cells)
+    estimate = report.estimates.get(array.key)
+    now = rate_mb_s(estimate.speed_kib_s) if estimate else ""
+    held = report.brakes.get(array.key)
+    brake = visible(f"held back by: {held.words}") if held and array.sync.phase is Phase.RUNNING else ""
+    rows = chart_rows(values, cells, height)
+    if height == 1:
+        room = width - LABEL - 1 - cells - 22
+        beside = cell_width(brake) <= room
+        line: Line = [
+            (fit_figure(f"{now:>{LABEL - 1}}", LABEL + 1), "strong"),
+            (rows[0], "accent"),
+            (fit_figure(f"  {spread_words(values)}", 22), "plain"),
+            (fit(brake if beside else "", room), "warn"),
+        ]
+        return [line, *([] if beside else _below_chart(brake, width))]
+    notes = [f"now {now}", spread_words(values), median_words(values), *textwrap.wrap(brake, 21)]
+    beside = len(notes) <= height
+    notes = (notes if beside else notes[:3]) + [""] * height
+    lines: list[Line] = [
+        [
+            (" " * (LABEL + 1), "plain"),
+            (row, "accent"),
+            (
+                fit(f"  {notes[number]}", width - LABEL - 1 - cells),
+                "warn" if number >= 3 else "plain",
+            ),
+        ]
+        for number, row in enumerate(rows)
+    ]
+    return [*lines, *([] if beside else _below_chart(brake, width))]
+
+
+def _below_chart(words: str, width: int) -> list[Line]:
+    """Return what holds a sync back, where there is no room beside the chart."""
+    parts = textwrap.wrap(words, width - LABEL - 1)
+    return [[(fit(" " * (LABEL + 1) + part, width), "warn")] for part in parts]
+
+
+def unit_lines(array: Array, width: int) -> list[Line]:
+    """Return the sum for RAID-10, whose resync counts the array's KiB; nothing where nothing needs it."""
+    text = _unit_words(array, width)
+    parts = textwrap.wrap(text, width - LABEL - 2) if text else []
+    return [[(fit(" " * (LABEL + 1) + part, width - 1), "dim")] for part in parts]
+
+
+def _unit_words(array: Array, width: int) -> str:
+    share = array.member_share
+    if array.level != "raid10" or array.speed_limit is None or array.speed_limit.max_kib_s is None:
+        return ""
+    sync = array.sync
+    if share is None or sync is None or not array.sync_counts_array:
+        text = "this counts a member's KiB; a resync or check would count the array's"
+        return "" if sync is None else text
+    limit = array.speed_limit.max_kib_s
+    each = rate_mb_s(limit * share)
+    text = f"{sync.action} counts array KiB: {rate_mb_s(limit)} here is {each} a member"
+    if width >= 110:
+        text += "; recover counts a member's KiB"
+    return text
+
+
+def body_lines(
+    report: Report, array: Array, width: int, keymap: Mapping[str, str] | None = None
+) -> list[Line]:
+    """Return members, what may fail, what uses the array, and the findings with their remedies.
+
+    The last cell of a line stays empty: a scroll bar is there.
+    """
+    width -= 1
+    lines = [*_reshape_lines(array, width), *_members(report, array, width)]
+    sentence = ""
+    if array.up is not None and array.active:
+        missing = array.missing_slots or ()
+        sentence = loss_sentence(array.level, array.layout, len(array.up), missing)
+    held = only_holders(array) if sentence else ()
+    if array.parity_unfinished and not array.missing_slots:
+        sentence = "until this resync ends, parity is incomplete: if one goes, data may be lost"
+        lines += _wrapped(sentence, width, "warn")
+    elif sentence:
+        if held:
+            slots = slots_words([member.slot for member, _ in held if member.slot is not None])
+            words = f" slot{'s' if len(held) > 1 else ''} {slots} must not fail: bad blocks elsewhere"
+            lines.append([(fit(words, width), "bad")])
+            sentence = f"otherwise, {sentence}"
+        role = "bad" if (array.losses_left or 0) <= 0 and array.redundant else "plain"
+        lines += _wrapped(sentence, width, role)
+    lines += _uses(report, array, width)
+    for finding in report.of(array):
+        if finding.code in {"pending", "delayed"}:
+            continue  # the progress line says so, with the reason
+        lines += finding_lines(finding, remedy_words(finding, array, keymap or {}), width)
+    for lack in report.snapshot.lacks:
+        if lack.part != "changes":  # the header says read-only
+            lines += _wrapped(lack.sentence, width, "dim")
+    return lines
+
+
+def _wrapped(text: str, width: int, role: str) -> list[Line]:
+    return [[(fit(" " + part, width), role)] for part in textwrap.wrap(visible(text), width - 1)]
+
+
+def _reshape_lines(array: Array, width: int) -> list[Line]:
+    """Return what a reshape comes to, where the number of devices is another."""
+    old, new = array.old_raid_disks, array.raid_disks
+    if not old or not new or old == new:
+        return []
+    words = f"reshape: {old} → {new} devices"
+    then_bytes = array.reshaped_bytes
+    if array.size_bytes and then_bytes and then_bytes != array.size_bytes:
+        words += f"; {binary_size(array.size_bytes)} → {binary_size(then_bytes)} when it has ended"
+    return _wrapped(words, width, "plain")
+
+
+_MEMBER_COLUMNS = {
+    "slot": 11, "member": 12, "serial": 16, "state": 12, "errors": 7, "latency": 9, "size": 11, "model": 16
+}  # fmt: skip
+_MEMBER_DROPPED = ("model", "size", "latency", "serial", "errors")
+
+
+def _member_columns(width: int) -> dict[str, int]:
+    """Return the columns that fit; size and model come together."""
+    kept = whole_columns(_MEMBER_COLUMNS, _MEMBER_DROPPED, width)
+    if "model" not in kept:
+        kept.pop("size", None)
+    else:
+        kept["model"] += min(12, width - sum(kept.values()))
+    return kept
+
+
+def _members(report: Report, array: Array, width: int) -> Iterator[Line]:
+    letters = set_letters(array.level, array.layout, array.raid_disks or 0)
+    kept = _member_columns(width)
+    heads = {
+        "slot": " slot set" if letters else " slot",
+        "member": "member",
+        "serial": "serial",
+        "state": "state",
+        "errors": f"{'errors':>7}",
+        "latency": f"{'latency':>9}",
+        "size": f"  {'size':>9}",
+        "model": "  model",
+    }
+    head = "".join(fit(heads[name], room) for name, room in kept.items())
+    yield [(fit(head.rstrip(), width), "dim")]
+    slots = {m.slot for m in array.members if m.slot is not None and not m.has("replacement")}
+    empty = sorted(set(array.missing_slots or ()) - slots) if array.active and slots else []
+    for member in array.members:
+        while empty and (member.slot is None or member.slot > empty[0]):
+            yield _empty_slot(empty.pop(0), letters, kept, width)
+        yield _member(report, member, letters, kept, width)
+    for slot in empty:
+        yield _empty_slot(slot, letters, kept, width)
+
+
+def _empty_slot(slot: int, letters: dict[int, str], kept: Mapping[str, int], width: int) -> Line:
+    text = f"  {slot:<2}  {letters.get(slot, ''):<3}  {'–':<11} " + " " * kept.get("serial", 0)
+    return [(text, "plain"), (fit("missing", width - len(text)), "bad")]
+
+
+def _member(
+    report: Report, member: Member, letters: dict[int, str], kept: Mapping[str, int], width: int
+) -> Line:
+    disk = report.snapshot.disks.get(member.name)
+    slot = "–" if member.slot is None else str(member.slot)
+    letter = letters.get(member.slot, "") if member.slot is not None else ""
+    serial = tail(visible(disk.serial), 14) if disk and disk.serial else ""
+    latency = report.latency_ms.get(member.name)
+    waited = "" if latency is None else f"{latency:.1f} ms"
+    errors = "" if member.errors is None else str(member.errors)
+    role = _MEMBER_ROLES.get(member.role, "dim")
+    word = member.role + ("" if not member.has("write_mostly") else " W")
+    size = binary_size(disk.size_bytes) if disk and disk.size_bytes else ""
+    model = visible(disk.model) if disk and disk.model else ""
+    cells = {
+        "slot": (f"  {slot:<2}  {letter:<3}  ", "plain"),
+        "member": (f"{fit(visible(member.name), 11)} ", "plain"),
+        "serial": (f"{fit(serial, 15)} ", "plain"),
+        "state": (fit(word, 12), role),
+        "errors": (f" {errors:>6}", "warn" if member.errors else "plain"),
+        "latency": (f" {waited:>8}", "plain"),
+        "size": (f"  {size:>9}", "plain"),
+        "model": (f"  {fit(model, kept.get('model', 2) - 2)}", "plain"),
+    }
+    spans: Line = [cells[name] for name in kept]
+    used = sum(cell_width(text) for text, _ in spans)
+    spans.append((" " * max(0, width - used), "plain"))
+    return spans
+
+
+def _uses(report: Report, array: Array, width: int) -> Iterator[Line]:
+    disk = report.snapshot.disks.get(array.name)
+    uses = [use.words for use in disk.uses if use.kind != "signature"] if disk else []
+    if uses:
+        yield from _wrapped("used: " + " · ".join(uses), width, "plain")
+
+
+def remedy_words(finding: Finding, array: Array, keymap: Mapping[str, str]) -> str:
+    """Return a finding's remedy; where a key of this screen does it, that key and not mdadm's command."""
+    if finding.code == "inactive":
+        return f"{ASSEMBLE.shown_key(keymap)} shows how it can be started; never create it anew"
+    if finding.code == "member-faulty":
+        return f"{REMOVE.shown_key(keymap)} removes it from the array; then replace the disk"
+    if finding.code in {"frozen", "frozen-with-work"}:
+        return f"{PAUSE.shown_key(keymap)} resumes it"
+    if finding.code == "degraded":
+        if array.sync is not None and array.sync.phase is Phase.FROZEN:
+            return f"nothing is rebuilt while it is frozen; {PAUSE.shown_key(keymap)} resumes it"
+        if array.sync is None and not any(member.role == "spare" for member in array.members):
+            return f"{ADD.shown_key(keymap)} adds a disk"
+    return finding.remedy
+
+
+def finding_lines(finding: Finding, remedy: str, width: int) -> Iterator[Line]:
+    """Yield a finding and its remedy, wrapped."""
+    role = _SEVERITY_ROLES[finding.severity]
+    glyph = {"accent": "i", "warn": GLYPHS["warn"], "bad": GLYPHS["bad"]}[role]
+    for number, part in enumerate(textwrap.wrap(visible(finding.sentence), width - 5)):
+        yield [(f" {glyph if number == 0 else ' '} ", role), (fit(part, width - 3), role)]
+    for number, part in enumerate(textwrap.wrap(visible(remedy), width - 7)):
+        yield [(f"   {'→' if number == 0 else ' '} ", "dim"), (fit(part, width - 5), "plain")]

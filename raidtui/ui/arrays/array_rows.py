@@ -1,0 +1,134 @@
+"""The rows of the list of arrays, and the counts in the header."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from raidtui.model.absent import Absence, AbsentArray
+from raidtui.model.array import Array, Phase
+from raidtui.model.finding import Health
+from raidtui.model.levels import layout_short
+from raidtui.session.watch import Report
+from raidtui.view.array_row import Brief
+from raidtui.view.line import RANKS
+
+_ROLES = {
+    Health.OPTIMAL: "ok",
+    Health.UNKNOWN: "unknown",
+    Health.ATTENTION: "warn",
+    Health.DEGRADED: "bad",
+    Health.FAILED: "bad",
+}
+
+
+Listed = Array | AbsentArray
+"""What has a row: an array that runs, or one that should."""
+
+
+def ordered(report: Report) -> list[Listed]:
+    """Return the arrays as they are listed: what is broken first, the optimal ones last."""
+    listed: list[Listed] = [*report.snapshot.absent, *report.snapshot.arrays]
+    return sorted(listed, key=lambda array: RANKS[state_of(report, array)[0]])
+
+
+def shared_titles(report: Report) -> frozenset[str]:
+    """Return the titles that more than one array has: there, the kernel's name is shown too."""
+    seen: set[str] = set()
+    shared: set[str] = set()
+    listed: list[Listed] = [*report.snapshot.absent, *report.snapshot.arrays]
+    for array in listed:
+        (shared if array.title in seen else seen).add(array.title)
+    return frozenset(shared)
+
+
+def state_of(report: Report, array: Listed) -> tuple[str, str]:
+    """Return (role, word) of an array's state."""
+    health = report.healths[array.key]
+    role = _ROLES[health]
+    if isinstance(array, AbsentArray):
+        return role, "failed" if health is Health.FAILED else "stopped"
+    sync = array.sync
+    if not array.active:
+        return ("ok", "container") if array.is_container else ("bad", "inactive")
+    if health is Health.FAILED:
+        return role, "failed"
+    if array.sync_action == "frozen":
+        return role, "frozen"
+    if sync is not None and sync.phase is Phase.RUNNING:
+        return ("bad" if role == "bad" else "warn"), sync.action
+    if role in {"bad", "unknown"}:
+        return role, health.word
+    if health is Health.ATTENTION:
+        return role, health.word
+    if sync is not None:
+        return "warn", sync.phase.value
+    return role, health.word
+
+
+def brief_of(report: Report, array: Listed, shared: Collection[str] = ()) -> Brief:
+    """Return an array's row; ``shared`` as from ``shared_titles``."""
+    role, word = state_of(report, array)
+    if isinstance(array, AbsentArray):
+        absent = Brief(array.title, role, word)
+        absent.level = array.level or ""
+        absent.layout = layout_short(array.level, array.layout)
+        absent.note = absence_words(array)
+        return absent
+    if report.snapshot.stale is not None and role != "bad":
+        role = "unknown"  # that is how it was
+    brief = Brief(array.title, role, word)
+    brief.suffix = array.name if array.title in shared else ""
+    brief.level = array.level or ""
+    brief.layout = layout_short(array.level, array.layout)
+    brief.chunk_bytes = array.chunk_bytes
+    brief.size_bytes = array.size_bytes
+    brief.note = _note(array)
+    if array.sync is not None and array.sync.percent is not None:
+        brief.percent = array.sync.percent
+        estimate = report.estimates.get(array.key)
+        if estimate is not None:
+            brief.speed_kib_s = estimate.speed_kib_s
+            brief.left_s = estimate.left_s
+    return brief
+
+
+def absence_words(absent: AbsentArray) -> str:
+    """Return why an array has no line in /proc/mdstat, with what is left of it."""
+    if absent.absence is Absence.NOT_THERE:
+        return "does not run, no member found"
+    word = "gone" if absent.absence is Absence.GONE else "not started"
+    return f"{word}: {absent.count_words.replace(' present', '')}"
+
+
+def _note(array: Array) -> str:
+    if not array.active and not array.is_container:
+        total = f" of {array.raid_disks}" if array.raid_disks else ""
+        return f"{len(array.members)}{total} members there"
+    missing = array.missing_slots
+    if missing and array.up is not None:
+        return f"{len(array.up) - len(missing)} of {len(array.up)} in sync"
+    if array.sync is not None and array.sync.phase is not Phase.RUNNING:
+        return f"{array.sync.action} waits"
+    return array.read_only
+
+
+def counts_of(report: Report) -> dict[tuple[str, str], int]:
+    """Return {(role, word): how many arrays} for the header."""
+    counts: dict[tuple[str, str], int] = {}
+    for array in ordered(report):
+        state = state_of(report, array)
+        counts[state] = counts.get(state, 0) + 1
+    return counts
+
+
+def matches(array: Listed, text: str) -> bool:
+    """Whether a text is in an array's names, level, state or members (case does not matter)."""
+    if isinstance(array, AbsentArray):
+        found = [array.path, array.title, array.level or "", array.uuid or "", array.absence.value]
+        found += [member.name for member in array.members]
+        return any(text.lower() in word.lower() for word in found)
+    words = [array.name, array.title, array.level or "", array.array_state or "", array.uuid or ""]
+    words += [member.name for member in array.members]
+    if array.sync is not None:
+        words.append(array.sync.action)
+    return any(text.lower() in word.lower() for word in words)

@@ -1,0 +1,383 @@
+"""Pane 1: all arrays; the chosen one with its sync, speed limits, members and findings."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.timer import Timer
+
+from raidtui.first_frame import SMALLEST
+from raidtui.model.absent import AbsentArray
+from raidtui.model.array import Array
+from raidtui.model.plan import Harm, Plan, Refusal
+from raidtui.plans.limits import plan_limits
+from raidtui.session.watch import Report, limit_path
+from raidtui.ui.arrays.absent_detail import absent_body_lines, absent_head_lines
+from raidtui.ui.arrays.array_detail import body_lines, head_lines, unit_lines
+from raidtui.ui.arrays.array_list import ArrayList, Chosen, keep_choice
+from raidtui.ui.arrays.array_rows import Listed, brief_of, matches, ordered, shared_titles
+from raidtui.ui.arrays.offers import offers, plan_of
+from raidtui.ui.arrays.slider import Slider
+from raidtui.ui.commands import ARRAYS, Command
+from raidtui.ui.frame.key_order import expect_form, refused
+from raidtui.ui.frame.lines import Lines, ScrollLines
+from raidtui.view.array_row import brief_line
+from raidtui.view.line import Line
+from raidtui.view.text import visible
+
+_SETTLE_S = 0.12
+
+
+class Body(ScrollLines, can_focus=True):
+    """Members and findings; scrolls where they do not fit."""
+
+
+class ArraysPane(Vertical):
+    """See the module. Plans are asked for with ``Wanted``; refusals are said with ``Said``."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [each for command in ARRAYS for each in command.bindings]
+
+    class Wanted(Message):
+        """A plan to carry out, after confirmation where its harm asks for it."""
+
+        def __init__(self, plan: Plan) -> None:
+            super().__init__()
+            self.plan = plan
+
+    class UndoWanted(Message):
+        """The last thing done shall be undone."""
+
+    class RepairWanted(Message):
+        """A verb that changes members or the array itself; some are about devices, and no array."""
+
+        def __init__(self, verb: str, array: Array | None, uuid: str | None = None) -> None:
+            super().__init__()
+            self.verb = verb
+            self.array = array
+            self.uuid = uuid
+            """Of the array that is chosen and does not run."""
+
+    class Said(Message):
+        """A sentence for the message line."""
+
+        def __init__(self, text: str, role: str = "warn") -> None:
+            super().__init__()
+            self.text = text
+            self.role = role
+
+    def __init__(self, report: Report | None = None, keymap: Mapping[str, str] | None = None) -> None:
+        super().__init__(id="arrays-pane")
+        self.keymap: Mapping[str, str] = keymap or {}
+        self._expected: str | None = None
+        self._drawn_key: str | None = None
+        self.report: Report | None = report
+        self.chosen: str | None = None
+        self._gone: str | None = None  # was chosen when it was stopped; nothing else was chosen since
+        self.system_scope = False
+        self.wanted_text = ""
+        self._listed: list[Listed] = []
+        self._known_rows: dict[str, tuple[tuple[object, ...], Line]] = {}
+        self._settle: Timer | None = None
+        self.acting = False
+        """Whether something is being done: nothing is planned until its report is there."""
+        self._queued = ""
+        self._slider_key: tuple[str | None, bool] | None = None
+        self.rows = ArrayList(self.move)
+        self.head = Lines(id="array-head")
+        self.low, self.high = Slider("min", id="min"), Slider("max", id="max")
+        self.body = Body(id="array-body")
+        if report is not None:
+            self._listed = ordered(report)
+            self._keep(self._listed)
+
+    def compose(self) -> ComposeResult:
+        """Rows, head, sliders, body."""
+        yield from (self.rows, self.head, self.low, self.high, self.body)
+
+    # -- showing
+
+    @property
+    def array(self) -> Array | None:
+        """The chosen array."""
+        return self.report.snapshot.array(self.chosen) if self.report else None
+
+    @property
+    def absent(self) -> AbsentArray | None:
+        """The chosen array where it is one that does not run."""
+        return self.report.snapshot.absent_array(self.chosen) if self.report else None
+
+    def show_report(self, report: Report) -> None:
+        """Draw a report. What is equal is not drawn again."""
+        self.report = report
+        shown = ordered(report)
+        if self.wanted_text:
+            shown = [array for array in shown if matches(array, self.wanted_text)]
+        self._keep(shown)
+        self._listed = shown
+        self.redraw()
+
+    def expect(self, key: str | None) -> None:
+        """Choose an array as soon as it is there, unless another one is chosen meanwhile."""
+        self._expected = key
+
+    def _keep(self, shown: list[Listed]) -> None:
+        if self._expected is not None and any(array.key == self._expected for array in shown):
+            self.chosen, self._gone, self._expected = self._expected, None, None
+        before = Chosen(key=self.chosen, gone=self._gone)
+        is_there = self.array is not None or self.absent is not None
+        now = keep_choice(before, shown, self._listed, is_there=is_there)
+        self.chosen, self._gone = now.key, now.gone
+
+    def redraw(self) -> None:
+        """Draw everything from the report at hand."""
+        report = self.report
+        width, height = self.app.size
+        if report is None or width < SMALLEST[0]:
+            return
+        selected = next((i for i, each in enumerate(self._listed) if each.key == self.chosen), None)
+        shared = shared_titles(report)
+        lines = [self._row(report, array, width, shared) for array in self._listed]
+        self.rows.show(lines or self._nothing(report), selected=selected)
+        if selected is not None:
+            self.rows.keep_in_view(selected)
+        array, absent = self.array, self.absent
+        self.head.display = self.body.display = array is not None or absent is not None
+        if array is None:
+            self.low.display = self.high.display = False
+            if absent is not None:
+                self.head.show(absent_head_lines(report, absent, width))
+                self.body.show(absent_body_lines(report, absent, width))
+            return
+        tall = height >= 36
+        self.head.show(head_lines(report, array, width, 6 if tall else 1))
+        self._show_sliders(report, array)
+        if array.key != self._drawn_key:
+            self._drawn_key = array.key
+            self.body.scroll_home(animate=False)
+        self.body.show([*unit_lines(array, width), *body_lines(report, array, width, self.keymap)])
+
+    def _row(self, report: Report, array: Listed, width: int, shared: frozenset[str]) -> Line:
+        """Return an array's row; one of which nothing changed is not made again."""
+        stale = report.snapshot.stale is not None
+        facts = (
+            array,
+            report.healths[array.key],
+            report.estimates.get(array.key),
+            width,
+            stale,
+            array.title in shared,
+        )
+        known = self._known_rows.get(array.key)
+        if known is None or known[0] != facts:
+            known = (facts, brief_line(brief_of(report, array, shared), width))
+            self._known_rows[array.key] = known
+        return known[1]
+
+    def _nothing(self, report: Report) -> list[Line]:
+        if self.wanted_text and (report.snapshot.arrays or report.snapshot.absent):
+            return [[(f" No array holds {visible(self.wanted_text)!r}. Esc shows all.", "plain")]]
+        if not report.snapshot.readable:
+            reason = report.snapshot.lacks[0].sentence if report.snapshot.lacks else ""
+            return [[(f" Cannot tell: {visible(reason)}", "bad")]]
+        lines: list[Line] = [
+            [],
+            [
+                (" No md array on this host.", "strong"),
+                (" b builds one, a assembles one, d opens the demo host.", "plain"),
+            ],
+            [],
+        ]
+        for lack in report.snapshot.lacks:
+            parts = textwrap.wrap(visible(lack.sentence), max(20, self.app.size.width - 3))
+            lines += [[(f" {part}", "dim")] for part in parts]
+        return lines
+
+    def _show_sliders(self, report: Report, array: Array) -> None:
+        low, high = self.low, self.high
+        limit = array.speed_limit
+        scope = (array.key, self.system_scope)
+        if scope != self._slider_key:
+            self._slider_key = scope
+            low.forget_asked()
+            high.forget_asked()
+        visible_now = limit is not None or self.system_scope
+        low.display = high.display = visible_now
+        locked = not report.snapshot.host.is_root
+        if self.system_scope:
+            limits = report.snapshot.limits
+            low.show(limits.min_kib_s, "all arrays", locked=locked)
+            high.show(limits.max_kib_s, "all arrays", locked=locked)
+        elif limit is not None:
+            low.show(limit.min_kib_s, limit.min_scope or "", locked=locked)
+            high.show(limit.max_kib_s, limit.max_scope or "", locked=locked)
+
+    # -- choosing
+
+    def move(self, delta: int) -> None:
+        """Choose the array ``delta`` rows further down."""
+        if not self._listed:
+            return
+        at = next((i for i, each in enumerate(self._listed) if each.key == self.chosen), 0)
+        row = max(0, min(len(self._listed) - 1, at + delta))
+        self.chosen, self._gone, self._expected = self._listed[row].key, None, None
+        self.redraw()
+        self.post_message(self.Said("", "plain"))
+
+    def narrow(self, text: str) -> None:
+        """Show only arrays that hold ``text``."""
+        self.wanted_text = text
+        if self.report is not None:
+            self.show_report(self.report)
+
+    # -- acting
+
+    def plan_of(self, command_id: str) -> Plan | Refusal | None:
+        """Return what a command would do now; None for commands that change nothing."""
+        return plan_of(command_id, self.report, self.chosen, system_scope=self.system_scope)
+
+    def why_not(self, command_id: str) -> str:
+        """Return why a command cannot be used now; "" where it can."""
+        plan = self.plan_of(command_id)
+        return plan.sentence if isinstance(plan, Refusal) else ""
+
+    def foot(self) -> list[tuple[Command, str, bool]]:
+        """Return (command, label now, whether it can be done) for the footer and the help."""
+        return offers(self.report, self.chosen, system_scope=self.system_scope)
+
+    def _want(self, plan: Plan) -> None:
+        self.acting = True
+        if plan.harm is not Harm.HARMLESS:
+            expect_form(self)
+        self.post_message(self.Wanted(plan))
+
+    def settled(self) -> None:
+        """What was being done is done, and shown: go on with what was asked for meanwhile."""
+        self.acting = False
+        queued, self._queued = self._queued, ""
+        if queued:
+            self._do(queued)
+
+    def _do(self, command_id: str) -> None:
+        self._gone = None
+        if self.acting:
+            self._queued = command_id
+            return
+        if command_id == "arrays.undo":
+            self.acting = True
+            self.post_message(self.UndoWanted())
+            return
+        plan = self.plan_of(command_id)
+        if isinstance(plan, Refusal):
+            self.post_message(self.Said(plan.sentence))
+        elif plan is not None:
+            self._want(plan)
+
+    def action_check(self) -> None:
+        """Start a check; on an array that is being checked the key says how to end it."""
+        self._do("arrays.check")
+
+    def action_cancel(self) -> None:
+        """End a check."""
+        self._do("arrays.cancel")
+
+    def action_pause(self) -> None:
+        """Pause, or resume."""
+        self._do("arrays.pause")
+
+    def action_give_back(self) -> None:
+        """Give the limits back to the system."""
+        self._do("arrays.give_back")
+
+    def action_undo(self) -> None:
+        """Undo the last change."""
+        self._do("arrays.undo")
+
+    def action_repair(self, verb: str) -> None:
+        """Ask for what a repair verb needs to know, then for its plan."""
+        refusal = self.plan_of(f"arrays.{verb}")
+        if isinstance(refusal, Refusal):
+            refused(self)
+            self.post_message(self.Said(refusal.sentence))
+        else:
+            expect_form(self)
+            absent = self.absent
+            self.post_message(self.RepairWanted(verb, self.array, absent.uuid if absent else None))
+
+    def action_limits(self) -> None:
+        """Go to the max slider."""
+        slider = self.high
+        if slider.display:
+            self.screen.set_focus(slider)  # at once: digits may be waiting behind this key
+        else:
+            self._do("arrays.limits")
+
+    def action_scope(self) -> None:
+        """Switch the sliders between this array and the system."""
+        self.system_scope = not self.system_scope
+        self.redraw()
+        scope = "all arrays that have no limits of their own" if self.system_scope else "this array alone"
+        self.post_message(self.Said(f"the sliders move the limits of {scope}", "accent"))
+
+    def on_slider_left(self, message: Slider.Left) -> None:
+        """Back to the list."""
+        message.stop()
+        self.rows.focus()
+
+    def on_slider_refused(self, message: Slider.Refused) -> None:
+        """Say why a typed figure is not asked for."""
+        message.stop()
+        self.post_message(self.Said(message.text))
+
+    def on_slider_asked(self, message: Slider.Asked) -> None:
+        """Wait until the slider rests, then plan; min and max never cross."""
+        message.stop()
+        self._gone = None
+        low, high = self.low, self.high
+        if (
+            low.value_kib_s is not None
+            and high.value_kib_s is not None
+            and low.value_kib_s > high.value_kib_s
+        ):
+            limit = high.value_kib_s if message.slider is low else low.value_kib_s
+            other = "max" if message.slider is low else "min"
+            message.slider.asked_kib_s = limit
+            message.slider.refresh()
+            self.post_message(
+                self.Said(f"min stays at or below max: move {other} first (in the kernel min wins)")
+            )
+        else:
+            path = limit_path(None if self.system_scope else self.array, message.slider.word)
+            self.post_message(self.Said(f"writes {message.slider.value_kib_s} to {path}", "accent"))
+        if self._settle is not None:
+            self._settle.stop()
+        self._settle = self.set_timer(_SETTLE_S, self._ask)
+
+    def _ask(self) -> None:
+        if self.acting:
+            self._settle = self.set_timer(_SETTLE_S, self._ask)
+            return
+        low, high = self.low, self.high
+        if self.report is None or low.value_kib_s is None or high.value_kib_s is None:
+            return
+        if low.asked_kib_s is None and high.asked_kib_s is None:
+            return
+        key = None if self.system_scope else self.chosen
+        plan = plan_limits(self.report.snapshot, key, low.value_kib_s, high.value_kib_s)
+        if isinstance(plan, Refusal):
+            low.forget_asked()
+            high.forget_asked()
+            if plan.why != "the limits are so already":
+                self.post_message(self.Said(plan.sentence))
+        else:
+            self._want(plan)
+
+    def forget_asked(self) -> None:
+        """What was asked was not done: show the kernel's values."""
+        for slider in (self.low, self.high):
+            slider.forget_asked()

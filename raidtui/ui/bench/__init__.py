@@ -1,0 +1,1 @@
+"""Pane 5: benchmarks."""

@@ -1,0 +1,194 @@
+"""From a key of pane 5 through its dialogs: forms, comparison, export, notes, and what is asked before."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from raidtui.bench.compare import series_of
+from raidtui.bench.forms.draft import Draft, Kind
+from raidtui.bench.record import Record
+from raidtui.bench.results import ResultsError
+from raidtui.model.snapshot import Snapshot
+from raidtui.session.bench import Benching
+from raidtui.ui.bench.history_lines import Entry
+from raidtui.ui.frame.choose import Ask
+from raidtui.ui.frame.confirm import WIDTH, Question
+from raidtui.ui.frame.shell import ScreenShell
+from raidtui.view.line import Line
+from raidtui.view.text import visible
+from raidtui.view.units import counted
+
+if TYPE_CHECKING:
+    from raidtui.bench.watching import UnderWay
+
+_NOTE_CELLS = 200
+
+
+class BenchWays:
+    """The ways that lead through a dialog.
+
+    Args:
+        shell: the app.
+        benching: the benchmarks of the host in view.
+        snapshot: the present state.
+    """
+
+    def __init__(self, shell: ScreenShell, benching: Benching, snapshot: Snapshot) -> None:
+        self._benching = benching
+        self._shell = shell
+        self._snapshot = snapshot
+
+    async def begin(self, kind: Kind, draft: Draft, array: str = "") -> tuple[Draft, bool]:
+        """Fill in a form, see what it comes to, and begin it.
+
+        Args:
+            kind: which form.
+            draft: what stands in it at first.
+            array: the title of an array; a folder upon it is taken where none is chosen yet.
+
+        Returns:
+            What stood in the form when it was left, and whether a benchmark was begun.
+        """
+        from raidtui.ui.bench.form_page import BenchForm  # noqa: PLC0415
+
+        if not await self.restore(first=True):
+            return draft, False
+        self._shell.say("reading what can be measured …", "dim")
+        known = await self._benching.known(self._snapshot)
+        self._shell.say("", "plain")
+        upon = next((each.path for each in known.folders if array in each.arrays), "")
+        form = BenchForm(kind, replace(draft, folder=draft.folder or upon), self._benching.ask, known)
+        offer = await self._shell.ask(form)
+        if offer is None:
+            self._shell.say("nothing was begun", "plain")
+            return form.draft, False
+        trouble = await self._benching.begin(offer)
+        if trouble:
+            self._shell.say(trouble, "bad")
+        return form.draft, not trouble
+
+    async def restore(self, *, first: bool = False) -> bool:
+        """Put back what interrupted benchmarks have changed; return whether nothing is left to be.
+
+        Args:
+            first: whether that is on the way to a new one, and is not worth a word where there is none.
+        """
+        titles = await self._benching.interrupted()
+        if not titles:
+            if not first:
+                self._shell.say("no benchmark was interrupted", "plain")
+            return True
+        lines = [[(f"Interrupted: {counted(len(titles), 'benchmark')}", "strong")], []]
+        for title in titles:
+            lines += _prose(visible(title))
+        words = (
+            "What it changed on this host (knobs, arrays made for it) is put back as its journal has it, its"
+            " files are removed, and what it had measured is kept as partial."
+        )
+        lines += [[], *_prose(words)]
+        if first:
+            lines += _prose("This comes before another one can begin.")
+        if await self._shell.ask(Question(lines, (("y", "put it back"),))) != "y":
+            self._shell.say("nothing was changed", "plain")
+            return False
+        found, trouble = await self._benching.restore()
+        if trouble:
+            self._shell.say(trouble, "bad")
+            return False
+        left = [text for each in found for text in each.left]
+        if not left:
+            self._shell.say(f"{counted(len(found), 'benchmark')} put back", "ok")
+            return True
+        lines = [[("Not put back:", "bad")], []]
+        for text in left:
+            lines += _prose(visible(text))
+        words = (
+            "It stays as it is until you change it; the log has it, too. Later benchmarks are free to run."
+        )
+        lines += [[], *_prose(words)]
+        return bool(await self._shell.ask(Question(lines, (("y", "go on"),))) == "y")
+
+    async def stop(self, way: UnderWay) -> None:
+        """Ask whether a benchmark shall end now, and end it."""
+        lines = [[(visible(f"Stop {way.title}?"), "strong")], []]
+        ended = f"{counted(way.done, 'run')} of {way.of} ended and kept. " if way.done else ""
+        words = (
+            f"{ended}The run under way ends now and is kept as partial. What the benchmark changed is put"
+            " back, and its files are removed."
+        )
+        lines += _prose(words)
+        if await self._shell.ask(Question(lines, (("y", "stop it"),), "")) != "y":
+            return
+        trouble = await self._benching.stop(way.job)
+        self._shell.say(trouble or "stopping: fio tells what it has …", "bad" if trouble else "dim")
+
+    async def compare(self, records: tuple[Record, ...], title: str, *, heat: bool = False) -> None:
+        """Show runs side by side."""
+        from raidtui.ui.bench.compare_page import Comparison  # noqa: PLC0415
+
+        try:
+            samples = await self._benching.samples(_needed(records))
+        except ResultsError as error:
+            self._shell.say(str(error), "bad")
+            return
+        await self._shell.ask(Comparison(records, samples, title, start="heat" if heat else "table"))
+
+    async def export(self, records: tuple[Record, ...]) -> None:
+        """Write runs to a file."""
+        from raidtui.ui.bench.export_page import Export  # noqa: PLC0415
+
+        try:
+            samples = await self._benching.samples([record.id for record in records])
+        except ResultsError as error:
+            self._shell.say(str(error), "bad")
+            return
+        path = await self._shell.ask(Export(records, samples))
+        if path is None:
+            self._shell.say("nothing was written", "plain")
+        else:
+            self._shell.say(f"{counted(len(records), 'run')} written to {path}", "ok")
+
+    async def note(self, entry: Entry) -> bool:
+        """Give a benchmark's runs a note; return whether there is another one now."""
+        text = await self._shell.ask(
+            Ask(
+                f"A note for {visible(entry.title)}",
+                "It is kept with the results, and the filter finds it.",
+                text=entry.note,
+                most=_NOTE_CELLS,
+            )
+        )
+        if text is None or text == entry.note:
+            return False
+        return await self._change(entry, "the note is kept", note=text)
+
+    async def delete(self, entry: Entry) -> bool:
+        """Forget a benchmark's runs, after a question; return whether they are gone."""
+        count = counted(len(entry.records), "run")
+        lines = [[(visible(f"Delete {count} of {entry.title}?"), "strong")], []]
+        words = "Their figures, samples and fio's own JSON are gone for good. e exports them before."
+        lines += _prose(words, "warn")
+        if await self._shell.ask(Question(lines, (("y", "delete"),))) != "y":
+            self._shell.say("nothing was deleted", "plain")
+            return False
+        return await self._change(entry, f"{count} deleted")
+
+    async def _change(self, entry: Entry, done: str, *, note: str | None = None) -> bool:
+        trouble = await self._benching.change([record.id for record in entry.records], note=note)
+        self._shell.say(trouble or done, "bad" if trouble else "ok")
+        return not trouble
+
+
+def _needed(records: Sequence[Record]) -> list[int]:
+    """Return the runs whose course is laid over the others': of few all, of many the first of each series."""
+    if len(records) <= 60:
+        return [record.id for record in records]
+    return [run.id for series in series_of(records) for run in series.runs[:3]]
+
+
+def _prose(text: str, role: str = "plain") -> list[Line]:
+    return [[(part, role)] for part in textwrap.wrap(text, WIDTH - 4)]

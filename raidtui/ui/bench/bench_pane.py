@@ -1,0 +1,177 @@
+"""Pane 5: fio, live; what was measured before; and what of it is faster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.binding import BindingType
+
+from raidtui.bench.record import Record
+from raidtui.ui.bench.bench_view import BenchView
+from raidtui.ui.commands import BENCH, Command
+from raidtui.ui.frame.key_order import escape_leaves, expect_form, no_form, refused
+from raidtui.ui.frame.later import later
+from raidtui.ui.frame.shell import shell_of
+from raidtui.view.units import counted
+
+if TYPE_CHECKING:
+    from raidtui.bench.forms.draft import Draft, Kind
+    from raidtui.ui.bench.bench_flow import BenchWays
+
+_BUSY = "something else is being done: press the key again"
+_BEGINS = frozenset({"bench.new", "bench.sweep", "bench.ab"})
+_OF_ENTRY = frozenset(f"bench.{verb}" for verb in ("compare", "heat", "export", "mark", "note", "delete"))
+
+
+class BenchPane(BenchView):
+    """See the module. What it takes is told in ``BenchView``."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [each for command in BENCH for each in command.bindings]
+    _on_the_way = False
+    _drafts: dict[str, Draft]
+
+    def on_mount(self) -> None:
+        """Begin with empty forms."""
+        self._drafts = {}
+        super().on_mount()
+
+    def why_not(self, command_id: str) -> str:
+        """Return why a command cannot be used now; "" where it can."""
+        benching, works = self.benching(), self.way is not None and self.way.works
+        if command_id in _BEGINS:
+            if benching is not None and benching.refusal:
+                return benching.refusal
+            return "a benchmark is running: x stops it" if works else ""
+        if command_id == "bench.stop":
+            return "" if works else "no benchmark is running"
+        if command_id == "bench.restore":
+            return "" if self.interrupted else "no benchmark was interrupted"
+        if command_id in _OF_ENTRY and self.entry is None:
+            return "nothing was measured yet" if not self.wanted_text else "no benchmark is chosen"
+        return ""
+
+    def foot(self) -> list[tuple[Command, str, bool]]:
+        """Return (command, label now, whether it can be done) for the footer and the help."""
+        labels = {"bench.compare": f"Compare {len(self.marked)}"} if len(self.marked) > 1 else {}
+        return [(each, labels.get(each.id, each.label), not self.why_not(each.id)) for each in BENCH]
+
+    def _ways(self, command_id: str) -> BenchWays | None:
+        """Return the ways through dialogs, or say why a command cannot be used."""
+        benching = self.benching()
+        why = self.why_not(command_id) or (_BUSY if self._on_the_way else "")
+        if why:
+            refused(self)
+            self.say(why, "warn")
+        if why or benching is None or self.report is None:
+            return None
+        from raidtui.ui.bench.bench_flow import BenchWays  # noqa: PLC0415
+
+        return BenchWays(shell_of(self), benching, self.report.snapshot)
+
+    def _go(self, way: Callable[[], Coroutine[Any, Any, object]], *, afresh: bool = False) -> None:
+        """Open one way of dialogs at a time: keys typed ahead of the first must not open another."""
+        self._on_the_way = True
+        expect_form(self)
+        later(self, partial(self._through, way, afresh=afresh))
+
+    async def _through(self, way: Callable[[], Coroutine[Any, Any, object]], *, afresh: bool) -> None:
+        escape_leaves(self, lambda: self.say("nothing was begun", "plain"))
+        try:
+            await way()
+        finally:
+            self._on_the_way = False
+            no_form(self)
+        if afresh:
+            await self.look(afresh=True)
+
+    def action_new(self, kind: str) -> None:
+        """Fill in a form: one measurement, a sweep, or two settings against each other."""
+        from raidtui.bench.forms.draft import Draft, Kind  # noqa: PLC0415
+
+        self._open_form(Kind(kind), self._drafts.get(kind) or Draft())
+
+    def measure_knob(self, knob: str, values: tuple[str, str], array: str) -> None:
+        """Fill in the form for two values of a knob.
+
+        Args:
+            knob: its name.
+            values: two of its values.
+            array: the title of the array that it is about; "" of none.
+        """
+        from raidtui.bench.forms.draft import KNOB, Draft, Kind, with_text  # noqa: PLC0415
+
+        draft = Draft(first=KNOB, knob=knob)
+        for side, value in zip("AB", values, strict=True):
+            draft = with_text(draft, f"{side} {knob}", value)
+        self._open_form(Kind.AB, draft, array)
+
+    def _open_form(self, kind: Kind, draft: Draft, array: str = "") -> None:
+        ways = self._ways(f"bench.{'new' if kind == 'run' else kind}")
+        if ways is not None:
+            self._go(lambda: self._begin(ways, kind, draft, array))
+
+    async def _begin(self, ways: BenchWays, kind: Kind, draft: Draft, array: str) -> None:
+        self._drafts[kind], begun = await ways.begin(kind, draft, array)
+        if begun:
+            self.say("begun; it goes on when raidtui is left", "ok")
+        await self.look(afresh=True)
+        if self.way is not None and self.way.works:
+            self.chosen = self.way.job
+            self.redraw()
+
+    def action_stop(self) -> None:
+        """End the benchmark that runs."""
+        ways, way = self._ways("bench.stop"), self.way
+        if ways is not None and way is not None:
+            self._go(lambda: ways.stop(way))
+
+    def action_restore(self) -> None:
+        """Put back what interrupted benchmarks have changed."""
+        ways = self._ways("bench.restore")
+        if ways is not None:
+            self._go(ways.restore, afresh=True)
+
+    def action_mark(self) -> None:
+        """Mark the chosen benchmark, or take the mark off, for the comparison."""
+        if why := self.why_not("bench.mark"):
+            self.say(why, "warn")
+            return
+        self.marked ^= {self.chosen}
+        self.say(f"{counted(len(self.marked), 'benchmark')} marked; c compares them", "plain")
+        self.redraw()
+
+    def action_compare(self, heat: bool = False) -> None:  # noqa: FBT001, FBT002  (a binding gives it)
+        """Show the marked benchmarks side by side; without marks, the series of the chosen one."""
+        ways = self._ways("bench.compare")
+        if ways is not None:
+            records, title = self._meant()
+            self._go(lambda: ways.compare(records, title, heat=heat))
+
+    def action_export(self) -> None:
+        """Write the marked benchmarks, or the chosen one, to a file."""
+        ways = self._ways("bench.export")
+        if ways is not None:
+            records, _ = self._meant()
+            self._go(lambda: ways.export(records))
+
+    def action_note(self) -> None:
+        """Give the chosen benchmark a note."""
+        ways, entry = self._ways("bench.note"), self.entry
+        if ways is not None and entry is not None:
+            self._go(lambda: ways.note(entry), afresh=True)
+
+    def action_delete(self) -> None:
+        """Forget the chosen benchmark."""
+        ways, entry = self._ways("bench.delete"), self.entry
+        if ways is not None and entry is not None:
+            self._go(lambda: ways.delete(entry), afresh=True)
+
+    def _meant(self) -> tuple[tuple[Record, ...], str]:
+        """Return the runs that are marked, or the chosen one's, oldest first, and what to call them."""
+        marked = [each for each in reversed(self._entries) if each.key in self.marked]
+        entries = marked or [each for each in (self.entry,) if each is not None]
+        records = tuple(record for each in entries for record in each.records)
+        title = entries[0].title if len(entries) == 1 else f"{len(entries)} benchmarks"
+        return records, title

@@ -1,0 +1,301 @@
+"""Pane 5 as far as it reads and shows: what is measured now, the history, and the chosen benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.timer import Timer
+
+from raidtui.bench.results import fits
+from raidtui.first_frame import SMALLEST
+from raidtui.model.event import Tone
+from raidtui.session.bench import Benching, History
+from raidtui.session.watch import Report
+from raidtui.ui.bench.history_lines import Entry, details_lines, entries_of, history_head, history_line
+from raidtui.ui.bench.live_lines import live_lines
+from raidtui.ui.commands import DOWN, UP
+from raidtui.ui.frame.later import later
+from raidtui.ui.frame.lines import Lines, ScrollLines
+from raidtui.ui.frame.pages import wrapped
+from raidtui.view.line import Line
+from raidtui.view.text import visible
+
+if TYPE_CHECKING:
+    from raidtui.bench.watching import UnderWay
+
+_LIVE_S = 0.4
+"""Two looks a second at least: fio tells four times."""
+_REST_S = 2.0
+_TONES = {"done": Tone.GOOD, "cancelled": Tone.WARN, "rolled back": Tone.WARN}
+_ROLES = {Tone.GOOD: "ok", Tone.WARN: "warn", Tone.BAD: "bad"}
+_NOTHING = (
+    "No benchmark yet. n measures one thing: a preset, a fio job file of your own, or your own choice of"
+    " block size and depth. s goes through values: block sizes, depths, schedulers, chunks of arrays that are"
+    " made for it. a compares two settings, and says whether they differ. Files in a folder that you name are"
+    " used, unless you name a device."
+)
+
+
+class BenchList(ScrollLines, can_focus=True, inherit_bindings=False):
+    """The history, newest first. Arrow keys move the choice; so does a click."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*UP.bindings, *DOWN.bindings]
+
+    def __init__(self, move: Callable[[int], None], point: Callable[[int], None]) -> None:
+        super().__init__(id="bench-list")
+        self._move = move
+        self._point = point
+
+    def action_move(self, delta: int) -> None:
+        """Choose the row ``delta`` further down."""
+        self._move(delta)
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose what is under the mouse."""
+        self._point(event.y + self.scroll_offset.y)
+
+
+class BenchView(Vertical):
+    """See the module.
+
+    Args:
+        benching: gives the benchmarks of the host in view.
+        say: shows a sentence above the footer.
+        changed: called when the footer may have to be another.
+        report: what is known of the arrays, if anything.
+        held: whether the picture is held: fio goes on.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pageup", "scroll_body(-1)", show=False),
+        Binding("pagedown", "scroll_body(1)", show=False),
+    ]
+
+    def __init__(
+        self,
+        benching: Callable[[], Benching | None],
+        say: Callable[[str, str], None],
+        changed: Callable[[], None],
+        report: Report | None,
+        held: Callable[[], bool],
+    ) -> None:
+        super().__init__(id="bench-pane")
+        self.benching = benching
+        self.say = say
+        self._changed = changed
+        self._held = held
+        self.report = report
+        self.way: UnderWay | None = None
+        self.history: History | None = None
+        self.chosen = ""
+        """The id of the chosen benchmark."""
+        self.marked: set[str] = set()
+        self.interrupted: tuple[str, ...] = ()
+        self.wanted_text = ""
+        self._entries: tuple[Entry, ...] = ()
+        self._rows_made: tuple[Entry, ...] = ()
+        self._shown_of: tuple[History | None, list[str]] = (None, [])
+        self._details: tuple[Entry | None, int, list[Line]] = (None, 0, [])
+        self._looking = False
+        self._read_of: Benching | None = None
+        self._timer: Timer | None = None
+        self.live = Lines(id="bench-live", lines=[])
+        self.live_rule = Lines(id="bench-live-rule", lines=[[]])
+        self.head = Lines(id="bench-head", lines=[[]])
+        self.rows = BenchList(self.move, self._point)
+        self.rule = Lines(id="bench-rule", lines=[[]])
+        self.body = ScrollLines(id="bench-body")
+        self.body.can_focus = False
+
+    def compose(self) -> ComposeResult:
+        """What runs, a rule, the history, a rule, the chosen one."""
+        yield from (self.live, self.live_rule, self.head, self.rows, self.rule, self.body)
+
+    def on_mount(self) -> None:
+        """Draw what is known."""
+        self.live.display = self.live_rule.display = False
+        self.redraw()
+
+    def come(self) -> None:
+        """The pane comes into view, or goes: what nobody sees is looked at only while something runs."""
+        if self.display:
+            self.action_read()
+
+    # -- reading
+
+    def action_read(self) -> None:
+        """Read the history again, and look whether something runs."""
+        later(self, partial(self.look, afresh=True))
+
+    async def look(self, *, afresh: bool = False) -> None:
+        """Look at what runs; read the history where a run has ended meanwhile, or ``afresh``."""
+        benching = self.benching()
+        if benching is None or self._looking:
+            return
+        self._looking = True
+        try:
+            before = self.way if self._read_of is benching else None
+            way = await benching.look()
+            other = self._read_of is not benching or _progress(before) != _progress(way)
+            if afresh or self.history is None or other:
+                self.history = await benching.history()
+                self.interrupted = await benching.interrupted() if way is None or not way.works else ()
+        finally:
+            self._looking = False
+        if benching is not self.benching():
+            later(self, self.look)  # another host came into view meanwhile
+            return
+        self._read_of = benching
+        self._own(before, way)
+        self._look_again()
+
+    def _own(self, before: UnderWay | None, way: UnderWay | None) -> None:
+        self.way = way
+        if way is not None and way.works and (before is None or way.job != before.job):
+            self.chosen = way.job
+        elif way is not None and before is not None and before.works and not way.works:
+            self._tell_end(way)
+        if not self._held():
+            self.redraw()
+
+    def _tell_end(self, way: UnderWay) -> None:
+        tone = _TONES.get(way.state, Tone.BAD)
+        words = {"cancelled": "stopped"}.get(way.state, way.state)
+        kept = "; what was measured is kept" if way.state in {"cancelled", "failed", "interrupted"} else ""
+        why = f": {way.reason}" if way.reason and way.state != "cancelled" else ""
+        text = f"{way.title}: {words}{why}{kept}"
+        self.say(text, _ROLES[tone])
+        benching = self.benching()
+        if benching is not None:
+            benching.note(text, tone)
+
+    def _look_again(self) -> None:
+        """Soon while something runs and is seen, seldom otherwise; not at all where nobody would see it."""
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        works = self.way is not None and self.way.works
+        if self.display or works:
+            pause_s = _LIVE_S if works and self.display else _REST_S
+            self._timer = self.set_timer(pause_s, lambda: later(self, self.look))
+
+    # -- showing
+
+    def show_report(self, report: Report) -> None:
+        """Take a report: its arrays are what the forms offer."""
+        self.report = report
+
+    def narrow(self, text: str) -> None:
+        """Show only benchmarks with runs that fit all words."""
+        self.wanted_text = text
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Draw everything."""
+        width, height = self.app.size
+        if width < SMALLEST[0]:
+            return
+        way = self.way if self.way is not None and self.way.works else None
+        shows = way is not None
+        if self.live.display != shows:
+            self.live.display = self.live_rule.display = shows
+        if way is not None:
+            self.live.show(live_lines(way, width, height))
+            self.live_rule.show([_rule(width)])
+        self._entries = self._shown()
+        self._settle_choice()
+        self.head.show([history_head(width)])
+        benching = self.benching()
+        now_s = benching.root.now_s() if benching is not None else 0.0
+        lines = [history_line(each, width, each.key in self.marked, now_s=now_s) for each in self._entries]
+        at = next((n for n, each in enumerate(self._entries) if each.key == self.chosen), None)
+        self.rows.show(lines or self._nothing(width), selected=at)
+        if at is not None:
+            self.rows.keep_in_view(at)
+        self.rule.show([_rule(width)])
+        self.body.show(self._body(width))
+        self._changed()
+
+    def _body(self, width: int) -> list[Line]:
+        lines: list[Line] = []
+        for title in self.interrupted:
+            words = f"{title} was interrupted: what it changed is not put back. R puts it back."
+            lines += wrapped(" " + visible(words), width - 1, "warn", indent=1)
+        entry = self.entry
+        if entry is not None:
+            if self._details[0] is not entry or self._details[1] != width:
+                self._details = (entry, width, details_lines(entry, width))
+            return [*lines, *self._details[2]]
+        return [*lines, *([[(" No run of it has ended yet.", "dim")]] if self._awaited else [])]
+
+    def _nothing(self, width: int) -> list[Line]:
+        benching = self.benching()
+        if self.history is None:
+            return [[(" Reading.", "plain")]]
+        if self.history.trouble:
+            return wrapped(" " + visible(self.history.trouble), width - 1, "bad", indent=1)
+        if self.wanted_text:
+            return [[(" No benchmark holds that. Esc shows all.", "plain")]]
+        if self.way is not None and self.way.works:
+            return [[(" This is the first one.", "dim")]]
+        refusal = benching.refusal if benching is not None else ""
+        return wrapped(" " + (f"{refusal}." if refusal else _NOTHING), width - 1, "plain", indent=1)
+
+    def _shown(self) -> tuple[Entry, ...]:
+        """Return the rows; made anew only of another history, or for another filter."""
+        history, words = self.history, self.wanted_text.split()
+        if history is not self._shown_of[0] or words != self._shown_of[1]:
+            records = history.records if history is not None else ()
+            wanted = [each for each in records if all(fits(each, word) for word in words)]
+            self._rows_made = entries_of(wanted)
+            self._shown_of = (history, words)
+        return self._rows_made
+
+    def _settle_choice(self) -> None:
+        keys = [each.key for each in self._entries]
+        self.marked &= set(keys) if not self.wanted_text else self.marked
+        if self.chosen not in keys and keys and not self._awaited:
+            self.chosen = keys[0]
+
+    @property
+    def _awaited(self) -> bool:
+        """Whether the chosen one runs, and has no run to its end yet."""
+        return self.way is not None and self.way.works and self.way.job == self.chosen
+
+    @property
+    def entry(self) -> Entry | None:
+        """The chosen benchmark."""
+        return next((each for each in self._entries if each.key == self.chosen), None)
+
+    # -- choosing
+
+    def move(self, delta: int) -> None:
+        """Choose the benchmark ``delta`` rows further down."""
+        at = next((n for n, each in enumerate(self._entries) if each.key == self.chosen), -1)
+        self._point(max(0, at + delta))
+
+    def _point(self, number: int) -> None:
+        if self._entries:
+            self.chosen = self._entries[min(number, len(self._entries) - 1)].key
+            self.say("", "plain")
+            self.body.scroll_to(y=0, animate=False)
+            self.redraw()
+
+    def action_scroll_body(self, pages: int) -> None:
+        """Scroll what is below the rule."""
+        self.body.scroll_relative(y=pages * max(1, self.body.size.height - 1), animate=False)
+
+
+def _progress(way: UnderWay | None) -> tuple[str, int, bool] | None:
+    """Return what of a benchmark is another one as soon as the history is."""
+    return None if way is None else (way.job, way.done, way.works)
+
+
+def _rule(width: int) -> Line:
+    return [(" " + "─" * (width - 2), "dim")]

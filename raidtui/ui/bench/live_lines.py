@@ -1,0 +1,192 @@
+"""A benchmark under way, as lines: what runs, its figures with their course, and what surrounds it. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from raidtui.bench.around import Around, ArrayNow
+from raidtui.bench.record import NOT_STEADY, Record, milliseconds
+from raidtui.bench.samples import Sample
+from raidtui.bench.svg import short_number
+from raidtui.bench.verdict import spread
+from raidtui.bench.watching import UnderWay
+from raidtui.ui.frame.chart import chart_rows, slices
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width, fit, fit_words, visible
+from raidtui.view.units import binary_size, counted, duration, three_digits
+
+_SAMPLE_S = 0.25
+_LABEL, _NUMBER, _TAIL = 8, 9, 33
+_TALL = 36
+_RUN_STATES = {"made": "begins", "running": ""}
+
+
+def live_lines(way: UnderWay, width: int, height: int) -> list[Line]:
+    """Return the lines on a benchmark that is under way.
+
+    Args:
+        way: the benchmark.
+        width: cells of a line.
+        height: of the window: in a tall one the chart is.
+    """
+    lines = [_head(way, width)]
+    rows = 3 if height >= _TALL else 1
+    lines += _iops(way.samples, width, rows)
+    lines.append(_bandwidth(way, width))
+    lines.append(_latency(way.samples, width))
+    lines.append(_around(way.around))
+    return [_cut(line, width) for line in lines]
+
+
+def _head(way: UnderWay, width: int) -> Line:
+    record = way.record
+    what = visible(record.words if record is not None else way.title)
+    where = visible(_where(record, way))
+    right, role = _progress(way)
+    room = width - cell_width(right) - 4
+    return [
+        (" ", "plain"),
+        (fit(f"{what} on {where}", max(1, room)), "strong"),
+        (f"  {right} ", role),
+    ]
+
+
+def _where(record: Record | None, way: UnderWay) -> str:
+    arrays = record.environment.arrays if record is not None else ()
+    place = record.place if record is not None else way.place
+    return f"{arrays[0].label or arrays[0].name}: {place}" if arrays else place
+
+
+def _progress(way: UnderWay) -> tuple[str, str]:
+    """Return how far it is, and how that is shown."""
+    if way.run is None:
+        words = _RUN_STATES.get(way.state) or way.doing or "begins"
+        return visible(words), "accent"
+    runs = f"run {way.run + 1} of {'up to ' if way.open_end else ''}{way.of}"
+    if way.open_end and not way.steady:
+        runs += f", {NOT_STEADY} yet"
+    if way.doing:
+        return f"{visible(way.doing)[:_TAIL]}  {runs}", "accent"
+    return f"{_how_far(way)}  {runs}", "plain"
+
+
+def _how_far(way: UnderWay) -> str:
+    last = way.samples[-1] if way.samples else None
+    work = way.record.work if way.record is not None else None
+    t_s = last.t_s if last is not None else 0.0
+    if work is None:
+        return duration(t_s)
+    if work.runtime_s:
+        return f"{t_s:.0f} s of {work.runtime_s}"
+    done = sum(last.size_bytes) if last is not None else 0
+    return f"{100 * done / work.total_bytes:.0f} % of {binary_size(work.total_bytes)}"
+
+
+def _iops(samples: Sequence[Sample], width: int, rows: int) -> list[Line]:
+    values = [(each.t_s, each.read.iops + each.write.iops) for each in samples]
+    numbers = [value for _, value in values]
+    tail = ""
+    if numbers:
+        found = spread(numbers)
+        tail = f"median {short_number(found.median)}  {short_number(found.low)} … {short_number(found.high)}"
+    chart = _chart(values, width, rows)
+    now = f"{numbers[-1]:,.0f}" if numbers else "–"
+    lines: list[Line] = [
+        [(" " * (_LABEL + _NUMBER + 2), "plain"), (text, "accent"), (" " * (_TAIL + 2), "plain")]
+        for text in chart[:-1]
+    ]
+    return [*lines, _row("IOPS", now, chart[-1], tail, role="strong")]
+
+
+def _bandwidth(way: UnderWay, width: int) -> Line:
+    left = way.left
+    end = f"{left.words} left" if left is not None and left.words and way.works else ""
+    rate, mixed = "–", ""
+    if way.samples:
+        last = way.samples[-1]
+        rate = three_digits((last.read.bytes_s + last.write.bytes_s) / 1e6)
+        if last.ios[0] and last.ios[1]:
+            mixed = f"read {short_number(last.read.iops)}, write {short_number(last.write.iops)}"
+    return _row("MB/s", rate, fit_words(mixed, _chart_width(width)), end, chart_role="plain")
+
+
+def _latency(samples: Sequence[Sample], width: int) -> Line:
+    points = [(each.t_s, float(each.main.p99_ns)) for each in samples if each.main.p99_ns is not None]
+    chart = _chart(points, width, 1)[-1]
+    if not samples:
+        return _row("p99 ms", "–", chart, "")
+    last = samples[-1].main
+    now = milliseconds(last.p99_ns) if last.p99_ns is not None else "–"
+    others = (("p50", last.p50_ns), ("p99.9", last.p999_ns))
+    tail = "  ".join(f"{word} {milliseconds(value)}" for word, value in others if value is not None)
+    return _row("p99 ms", now, chart, tail)
+
+
+def _row(
+    label: str, number: str, chart: str, tail: str, *, role: str = "plain", chart_role: str = "accent"
+) -> Line:
+    return [
+        (f" {label:<{_LABEL - 1}}", "dim"),
+        (f"{fit(f'{number:>{_NUMBER}}', _NUMBER)}  ", role),
+        (chart, chart_role),
+        (f"  {tail:>{_TAIL}}", "plain"),
+    ]
+
+
+def _chart_width(width: int) -> int:
+    return max(1, width - _LABEL - _NUMBER - 2 - _TAIL - 3)
+
+
+def _chart(points: Sequence[tuple[float, float]], width: int, rows: int) -> list[str]:
+    """Return the whole run: each cell is a slice of time, and a longer one as soon as they are all full."""
+    cells = _chart_width(width)
+    if not points:
+        return [" " * cells] * rows
+    last_s = points[-1][0]
+    slice_s = _SAMPLE_S * max(1, math.ceil(last_s / _SAMPLE_S / cells))
+    return chart_rows(slices(points, cells, slice_s), cells, rows)
+
+
+def _around(around: Around | None) -> Line:
+    spans: Line = [(f" {'CPU':<{_LABEL - 1}}", "dim")]
+    if around is None:
+        return [*spans, ("–", "dim")]
+    if around.mhz is None:
+        spans.append(("no cpufreq", "dim"))
+    else:
+        low, high = (three_digits(each / 1000) for each in around.mhz)
+        spans.append((f"{low if low == high else f'{low} … {high}'} GHz {visible(around.governor)}", "plain"))
+    for word, role in (*_temperatures(around), *(_array(each) for each in around.arrays)):
+        spans.append((f"   {word}", role))
+    return spans
+
+
+def _temperatures(around: Around) -> list[tuple[str, str]]:
+    """Return each disk with its temperature; of many the warmest."""
+    found = sorted(around.celsius.items(), key=lambda each: -each[1])
+    if len(found) > 4:
+        name, most = found[0]
+        return [(f"{counted(len(found), 'disk')} {found[-1][1]:.0f} … {most:.0f} °C ({name})", "plain")]
+    return [(f"{name} {value:.0f} °C", "plain") for name, value in sorted(found)]
+
+
+def _array(array: ArrayNow) -> tuple[str, str]:
+    words = [visible(f"{array.label or array.name} {array.state}")]
+    if array.missing:
+        words.append(f"{counted(array.missing, 'member')} missing")
+    if array.sync:
+        percent = f" {array.percent:.1f} %" if array.percent is not None else ""
+        words.append(f"{array.sync}{percent}")
+    else:
+        words.append("no sync")
+    return ", ".join(words), "warn" if array.missing or array.sync else "plain"
+
+
+def _cut(spans: Line, width: int) -> Line:
+    kept: Line = []
+    room = width
+    for text, role in spans:
+        kept.append((text if cell_width(text) <= room else fit_words(text, room), role))
+        room -= cell_width(kept[-1][0])
+    return kept

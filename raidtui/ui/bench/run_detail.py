@@ -1,0 +1,154 @@
+"""What explains the runs of a benchmark: what was noted, what was asked, what surrounded them. Pure."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+
+from raidtui.bench.around import during_words, merged
+from raidtui.bench.environment import Environment
+from raidtui.bench.record import FAILED, NOT_STEADY, PARTIAL, SHORT_S, Record
+from raidtui.bench.report import environment_lines
+from raidtui.ui.bench.run_table import cut_line, wrap_cells
+from raidtui.view.line import GLYPHS, Line
+from raidtui.view.text import fit, visible
+from raidtui.view.units import binary_size
+
+_LABEL = 13
+_ROLES = {PARTIAL: "warn", FAILED: "bad"}
+
+
+def explained_lines(records: Sequence[Record], letters: Mapping[int, str], width: int) -> list[Line]:
+    """Return everything that explains these runs.
+
+    Args:
+        records: the runs of one benchmark.
+        letters: by the places of runs in it, how their series are called above.
+        width: cells of a line.
+    """
+    lines = [line for what, how, role in _noted(records) for line in _labelled(what, how, width, role)]
+    lines += _surroundings(records, width)
+    if len(records) > 1:
+        lines += [[], [(" the runs", "dim")], *_run_lines(records, letters, width)]
+    if text := next((run.job_file for run in records if run.job_file), ""):
+        lines += [[], [(" the job file", "dim")]]
+        lines += [cut_line([(f"   {visible(each)}", "plain")], width) for each in text.rstrip().split("\n")]
+    return lines
+
+
+def _name_of(run: Record) -> str:
+    return f"#{run.id}" if run.id else f"run {run.number + 1}"
+
+
+def _noted(records: Sequence[Record]) -> Iterator[tuple[str, str, str]]:
+    """Yield (what, how, role) of what was noted about the runs; the same of several of them once."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for run in records:
+        if run.state in _ROLES:
+            key = (run.state, run.reason or "nobody knows why", _ROLES[run.state])
+            found.setdefault(key, []).append(_name_of(run))
+        if run.unsteady:
+            how = "the steady state was not reached, so these rounds have no figure together"
+            found.setdefault((NOT_STEADY, how, "warn"), []).append(_name_of(run))
+        for text in (*run.told, run.steady, _short(run)):
+            if text:
+                found.setdefault(("noted", text, "plain"), []).append(_name_of(run))
+    for (what, how, role), names in found.items():
+        label = what if role == "plain" else f"{GLYPHS[role]} {what}"
+        whose = "" if len(names) == len(records) else f"{_few(names)}: "
+        yield label, whose + how, role
+
+
+def _short(run: Record) -> str:
+    return (
+        f"{run.short}: rounds under {SHORT_S:.0f} s say more about caches than about disks"
+        if run.short
+        else ""
+    )
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} and {len(names) - 3} more"
+
+
+def _surroundings(records: Sequence[Record], width: int) -> list[Line]:
+    """Where runs differ in something, all that they had is told."""
+    found: dict[str, list[str]] = {}
+    for what, how in _asked(records):
+        found.setdefault(what, []).append(how)
+    for record in records:
+        for what, how in _around(record.environment):
+            found.setdefault(what, []).append(how)
+    written: dict[str, int] = {}
+    for record in records:
+        for name, size in record.written.items():
+            written[name] = written.get(name, 0) + size
+    if written:
+        sizes = ", ".join(f"{name} {binary_size(size)}" for name, size in written.items())
+        found["written"] = [f"{sizes}, in all"]
+    if around := during_words(merged([record.during for record in records])):
+        found["meanwhile"] = [around]
+    return [line for what, hows in found.items() for line in _labelled(what, _joined(hows), width)]
+
+
+def _around(environment: Environment) -> list[tuple[str, str]]:
+    known = environment_lines(environment) if environment != Environment() else []
+    return [(what, how) for what, how in known if how and not how.startswith("0 x")]
+
+
+def _asked(records: Sequence[Record]) -> Iterator[tuple[str, str]]:
+    """Yield what fio was asked besides what the runs' words say."""
+    for work in (record.work for record in records):
+        if work is None:
+            continue
+        parts = [f"engine {work.engine}", "direct" if work.direct else "through the page cache"]
+        parts.append(f"{binary_size(work.size_bytes)}{' in each job' if work.jobs > 1 else ''}")
+        parts += [f"{work.runtime_s} s"] if work.runtime_s else []
+        parts += [f"after {work.ramp_s} s of ramp"] if work.ramp_s else []
+        yield "asked of fio", ", ".join(parts)
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Return texts as one; parts in which they differ as ``scheduler none / bfq``."""
+    distinct = list(dict.fromkeys(texts))
+    split = [text.split(", ") for text in distinct]
+    if len({len(parts) for parts in split}) > 1:
+        return "; ".join(distinct)
+    return ", ".join(_either(list(dict.fromkeys(parts))) for parts in zip(*split, strict=True))
+
+
+def _either(parts: Sequence[str]) -> str:
+    same, _, _ = parts[0].rpartition(" ")
+    if len(parts) > 1 and same and all(part.rpartition(" ")[0] == same for part in parts):
+        return f"{same} {' / '.join(part.rpartition(' ')[2] for part in parts)}"
+    return " / ".join(parts)
+
+
+def _labelled(what: str, how: str, width: int, role: str = "plain") -> list[Line]:
+    label = fit(f" {visible(what)}", _LABEL)
+    parts = wrap_cells(visible(how), max(8, width - _LABEL - 2))
+    head = "dim" if role == "plain" else role
+    return [
+        [(label if number == 0 else " " * _LABEL, head), (f" {part}", "plain")]
+        for number, part in enumerate(parts)
+    ]
+
+
+def _run_lines(records: Sequence[Record], letters: Mapping[int, str], width: int) -> Iterator[Line]:
+    names = max(len(_name_of(record)) for record in records)
+    for record in records:
+        at = time.strftime("%H:%M", time.localtime(record.at_s))
+        role = _ROLES.get(record.state, "plain")
+        state = f"{GLYPHS[role]} {record.state}  " if role != "plain" else ""
+        if record.unsteady and role == "plain":
+            state, role = f"{GLYPHS['warn']} {NOT_STEADY}  ", "warn"
+        yield cut_line(
+            [
+                (f"   {_name_of(record):>{names}}  {at}  ", "dim"),
+                (f"{letters.get(record.number, ''):<2}", "key"),
+                (state, role),
+                (record.figures or visible(record.words), "plain"),
+                (f"  {record.short}" if record.short else "", "dim"),
+            ],
+            width,
+        )

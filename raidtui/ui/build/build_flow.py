@@ -1,0 +1,140 @@
+"""The ways that begin with devices and not with an array: build one, assemble one, wipe a superblock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from raidtui.model.plan import Plan, Refusal
+from raidtui.model.snapshot import Snapshot
+from raidtui.model.survey import Device, Survey
+from raidtui.plans.assembly import Way, arrays_at_rest, ways
+from raidtui.plans.leave import plan_zero_superblock
+from raidtui.plans.wizard.steps import REVIEW, Draft, asked, plan_build
+from raidtui.session import storage as desk
+from raidtui.ui.arrays.repair_flow import Made, Offered, Repairs, labels_on, offered_devices
+from raidtui.ui.build.wizard_screen import TITLE, BuildScreen
+from raidtui.ui.frame.choose import Option
+from raidtui.ui.frame.surveying import Surveying, surveying
+
+_ASSEMBLE = "Assemble which array?"
+_NONE_AT_REST = "no device has a superblock of an array that does not run"
+_NO_SUPERBLOCK = "no device has an md superblock"
+
+
+class Building(Repairs):
+    """See the module."""
+
+    async def build(self, snapshot: Snapshot) -> None:
+        """Go the whole way of a new array; from the review Esc leads back to the last step."""
+        with surveying(self._shell, snapshot, desk.form_scope("build", None, snapshot)) as found:
+            if found is not None:
+                await self._build(found)
+
+    async def _build(self, found: Surveying) -> None:
+        draft: Draft | None = None
+        step, said = "devices", ""
+        survey = Survey(snapshot=found.snapshot)
+        while True:
+            screen = BuildScreen(survey, draft, step=step, said=said)
+            taken = await found.shown(
+                screen,
+                lambda survey, progress, screen=screen: screen.show_survey(  # type: ignore[misc]
+                    survey, progress.words, ready=progress.ready
+                ),
+            )
+            fresh = await found.fresh(TITLE, taken.named) if taken is not None else None
+            if taken is None or fresh is None:
+                self._shell.say("nothing was built", "plain")
+                return
+            draft, survey = taken, fresh
+            steps = asked(draft, survey)
+            step, said = steps[-1], ""
+            uuid = desk.new_uuid()
+            made = plan_build(draft, survey, uuid, desk.new_file_system_uuid())
+            if isinstance(made, Refusal):
+                said = made.sentence
+            else:
+                number = len(steps) + 1
+                title = f"{TITLE}: {made.title.removeprefix('create: ')}"
+                right = f"step {number} of {number}: {REVIEW}"
+                self._shell.expect_array(uuid)
+                if await self.offer(made, survey.devices, title=title, right=right):
+                    return
+                self._shell.expect_array(None)
+
+    async def assemble(self, snapshot: Snapshot, uuid: str | None = None) -> None:
+        """Go the whole way of starting an array that is there and does not run.
+
+        Args:
+            snapshot: the host.
+            uuid: of the array that was chosen before, if one was.
+        """
+        with surveying(self._shell, snapshot, desk.form_scope("assemble", None, snapshot)) as found:
+            if found is None:
+                return
+            if uuid is not None:
+                survey = await found.read(_ASSEMBLE)
+                if survey is None:
+                    return
+                if all(each.block.uuid != uuid for each in arrays_at_rest(survey)):
+                    uuid = None
+            if uuid is None:
+                uuid = await self.row(found, _ASSEMBLE, _at_rest, nothing=_NONE_AT_REST)
+            at_rest = {each.block.uuid: each for each in arrays_at_rest(found.survey())}
+            array = at_rest.get(uuid) if uuid else None
+            made: Made = None
+            devices: Mapping[str, Device] = {}
+            if array is not None:
+                made, devices = await self.choose(
+                    found,
+                    f"How shall {array.block.label} start?",
+                    lambda survey: _ways(survey, uuid or ""),
+                    names=lambda _: array.names,
+                )
+        await self.end(made, devices)
+
+    async def zero(self, snapshot: Snapshot) -> None:
+        """Go the whole way of wiping a superblock."""
+        with surveying(self._shell, snapshot, desk.form_scope("zero-superblock", None, snapshot)) as found:
+            if found is None:
+                return
+            title = "Wipe md's superblock from which device?"
+            made, devices = await self.choose(found, title, _with_superblock, nothing=_NO_SUPERBLOCK)
+        await self.end(made, devices)
+
+
+def _at_rest(survey: Survey) -> list[Offered]:
+    return [
+        Offered(option=Option(key=each.block.uuid or "", words=each.words), made=None)
+        for each in arrays_at_rest(survey)
+    ]
+
+
+def _ways(survey: Survey, uuid: str) -> list[Offered]:
+    found = (each for each in arrays_at_rest(survey) if each.block.uuid == uuid)
+    return [_way(way) for array in found for way in ways(array, survey)]
+
+
+def _with_superblock(survey: Survey) -> list[Offered]:
+    found = {name: each for name, each in survey.devices.items() if each.superblock is not None}
+    return offered_devices(replace(survey, devices=found), lambda name, _: _zeroed(survey, name))
+
+
+def _way(way: Way) -> Offered:
+    """What is known of a way is said again where it is confirmed."""
+    made = way.made
+    if isinstance(made, Refusal):
+        return Offered(option=Option(key=way.words, words=way.words, refusal=made.sentence), made=made)
+    option = Option(key=way.words, words=way.words, note=way.note)
+    return Offered(option=option, made=replace(made, notes=(way.note, *made.notes)))
+
+
+def _zeroed(survey: Survey, name: str) -> Plan | Refusal:
+    """The plan asks for the array's name, so it is not asked for before; what hangs on it is said there."""
+    made = plan_zero_superblock(survey, name)
+    given = plan_zero_superblock(survey, name, destroys=labels_on(survey, name))
+    if isinstance(made, Plan) or isinstance(given, Refusal):
+        return made
+    return replace(given, warning=f"{made.why}. {given.warning}")

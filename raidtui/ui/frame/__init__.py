@@ -1,0 +1,1 @@
+"""What all panes are drawn in and asked with: pages, dialogs, fields, lines, the footer, keys in order."""

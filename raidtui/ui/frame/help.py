@@ -1,0 +1,94 @@
+"""Help: the keys of what has the focus, and why some cannot be used now."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.reactive import Reactive
+from textual.widget import Widget
+
+from raidtui.ui.frame.dialog import Dialog
+from raidtui.ui.frame.lines import Lines, ScrollLines
+from raidtui.view.line import Line
+from raidtui.view.text import visible
+
+_INDENT, _TEXT = 19, 53
+_NOTES = """\
+Speed limits: below min md does not yield to other I/O; above max it sleeps; in between, other I/O goes
+first. Where min is above max, min wins, so the sliders keep min at or below max.
+
+In a slider, digits are figures in MB/s (k at the end: KiB/s); Enter sets them, Esc goes back to the list.
+
+RAID-10: resync, check and repair count the array's KiB, recover a member's. The same limit means half as
+much per disk for a resync of near 2 on four disks.
+
+All values are the kernel's. Limits and pauses last until reboot, or until you put them back."""
+
+
+class Body(ScrollLines, can_focus=True):
+    """The scrolling text."""
+
+
+class HelpScreen(Dialog[None]):
+    """Shows (key, label, sentence, refusal) rows."""
+
+    CSS = """
+    HelpScreen { align: center middle; background: transparent; }
+    #help {
+        width: 78; max-width: 100%; height: 90%; max-height: 100%; border: round $r-accent; padding: 0 1;
+        background: $r-background;
+    }
+    #help-text { height: 1fr; }
+    """
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark,f1,enter", "close", "Back", show=False),
+        Binding("j", "down", show=False),
+        Binding("k", "up", show=False),
+    ]
+
+    def __init__(self, rows: list[tuple[str, str, str, str]]) -> None:
+        super().__init__()
+        self._rows = rows
+        self._body = Body(id="help-text")
+        self._foot = Lines(id="help-foot")
+
+    def compose(self) -> ComposeResult:
+        """One scrolling text in a frame."""
+        with Vertical(id="help"):
+            yield self._body
+            yield self._foot
+
+    def on_mount(self) -> None:
+        """Fill in."""
+        lines: list[Line] = [[("Keys", "strong")]]
+        for key, label, sentence, refusal in self._rows:
+            role = "dim" if refusal else "plain"
+            first, *more = textwrap.wrap(sentence, _TEXT) or [""]
+            lines.append([(f" {key:<6} ", "key"), (f"{label:<10} ", "strong"), (first, role)])
+            lines += [[(" " * _INDENT + part, role)] for part in more]
+            if refusal:
+                reason = textwrap.wrap(visible(f"not now: {refusal}"), _TEXT)
+                lines += [[(" " * _INDENT + part, "warn")] for part in reason]
+        for note in _NOTES.split("\n\n"):
+            lines.append([])
+            lines += [[(" " + part, "plain")] for part in textwrap.wrap(note, _TEXT + _INDENT - 1)]
+        self._body.show(lines)
+        self._foot.show([[(" Esc ", "key"), ("back", "plain")]])
+        self._body.focus()
+
+    def action_close(self) -> None:
+        """Back."""
+        self.dismiss()
+
+    def action_down(self) -> None:
+        """Scroll."""
+        self._body.scroll_down(animate=False)
+
+    def action_up(self) -> None:
+        """Scroll."""
+        self._body.scroll_up(animate=False)

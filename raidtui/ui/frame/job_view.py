@@ -1,0 +1,90 @@
+"""A job, live: its steps as the journal has them. Leaving the view leaves the job alone."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from raidtui.jobs.words import GOES_ON, entry_words
+from raidtui.session.storage import JobNews
+from raidtui.ui.frame.pages import FrameScreen, wrapped
+from raidtui.view.line import Line
+from raidtui.view.text import visible
+
+_PACE_S = 0.2
+_BEGIN_S = 20.0
+_ROLES = {"step done": "ok", "step failed": "bad", "undo failed": "bad", "begin": "accent", "done": "ok"}
+
+Ask = Callable[[str, int], Awaitable[JobNews]]
+"""Returns what a job has noted beyond so many entries."""
+
+
+class JobView(FrameScreen[str]):
+    """Gives ``resume``, ``rollback``, ``cancel``, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("x", "order('cancel')", show=False),
+        Binding("r", "order('resume')", show=False),
+        Binding("b", "order('rollback')", show=False),
+    ]
+
+    def __init__(self, job_id: str, title: str, ask: Ask) -> None:
+        super().__init__(visible(f"{title}"))
+        self.job_id = job_id
+        self._ask = ask
+        self._seen = 0
+        self._waits = 0
+        self._lines: list[Line] = []
+        self.state = ""
+
+    def on_mount(self) -> None:
+        """Begin to follow."""
+        self._body.focus()
+        self._draw()
+        self.set_interval(_PACE_S, self._look)
+
+    async def _look(self) -> None:
+        if self.state not in {"", GOES_ON}:
+            return
+        news = await self._ask(self.job_id, self._seen)
+        self._seen += len(news.entries)
+        for entry in news.entries:
+            self._take(entry)
+        self._waits = 0 if news.entries else self._waits + 1
+        before, self.state = self.state, news.state or ("interrupted" if self._is_lost else "")
+        if news.entries or self.state != before:
+            self._draw()
+
+    @property
+    def _is_lost(self) -> bool:
+        """Whether the worker never began: it could not be started, or was killed before its first word."""
+        return not self._lines and self._waits > _BEGIN_S / _PACE_S
+
+    def _take(self, entry: Mapping[str, Any]) -> None:
+        role = _ROLES.get(str(entry.get("event")), "plain")
+        for text in entry_words(entry).split("\n"):
+            if text:
+                self._lines += wrapped(visible(text), self.inner_width, role, indent=7)
+
+    def _draw(self) -> None:
+        self.show_body(self._lines or [[("the worker starts …", "dim")]])
+        self._body.scroll_end(animate=False)
+        if not self.state:
+            self.show_foot(("x", "cancel after this step"), ("Esc", "leave; the job goes on"))
+        elif self.state == GOES_ON:
+            self.show_foot(("b", "roll back"), ("Esc", "leave; it goes on"))
+        elif self.state in {"done", "rolled back", "not begun"}:
+            self.show_foot(("Esc", "back"))
+        else:
+            words = f"{self.state}: nothing is lost; the journal knows what was under way"
+            self.show_foot(("r", "resume"), ("b", "roll back"), ("Esc", "back"), note=words)
+
+    def action_order(self, order: str) -> None:
+        """Give an order, where it makes sense now."""
+        running = not self.state
+        if self.state == GOES_ON and order != "rollback":
+            return
+        if (order == "cancel") == running and self.state not in {"done", "rolled back", "not begun"}:
+            self.dismiss(order)

@@ -1,0 +1,224 @@
+"""What the dialogs that lead to a plan have in common: a frame, a body that scrolls, a line at the foot."""
+
+from __future__ import annotations
+
+import contextlib
+import textwrap
+from collections import deque
+from collections.abc import Sequence
+from typing import ClassVar, Generic, TypeVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType, NoBinding
+from textual.containers import Vertical
+from textual.reactive import Reactive
+from textual.widget import Widget
+
+from raidtui.ui.frame.dialog import Dialog
+from raidtui.ui.frame.lines import Lines, ScrollLines
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width, fit
+
+WIDTH = 92
+_MOST_NOTES = 8
+T = TypeVar("T")
+
+
+class FrameBody(ScrollLines, can_focus=True, inherit_bindings=False):
+    """The part that scrolls. Keys are the screen's alone: what comes in a burst stays in its order."""
+
+
+class FrameScreen(Dialog[T], Generic[T]):
+    """A dialog. Esc gives None."""
+
+    CSS = """
+    .frame {
+        width: 94; max-width: 100%; height: auto; max-height: 100%; border: round $r-accent; padding: 0 1;
+        background: $r-background;
+    }
+    .frame-body { height: auto; min-height: 1; }
+    """
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    takes_ahead: ClassVar[bool] = False
+    """Whether what was typed before it was there is its input; never where a key confirms something."""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Back", show=False),
+        Binding("up", "scroll(-1)", show=False),
+        Binding("down", "scroll(1)", show=False),
+        Binding("pageup", "scroll(-10)", show=False),
+        Binding("pagedown", "scroll(10)", show=False),
+    ]
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self._title = title
+        self._ahead: deque[tuple[str, str | None]] = deque()
+        self._head = Lines(lines=[[(title, "strong")], []])
+        self._body = FrameBody()
+        self._body.add_class("frame-body")
+        self._foot = Lines(lines=[[], []])
+        self.styles.align = ("center", "middle")
+        self.styles.background = "transparent"
+
+    def compose(self) -> ComposeResult:
+        """Title, body, foot."""
+        with Vertical(classes="frame"):
+            yield self._head
+            yield self._body
+            yield self._foot
+
+    @property
+    def inner_width(self) -> int:
+        """Cells of a line."""
+        return max(20, min(WIDTH, self.app.size.width) - 5)  # frame, padding, a scroll bar
+
+    def show_body(self, lines: list[Line], *, selected: int | None = None) -> None:
+        """Show the part that scrolls."""
+        self._body.show(lines, selected=selected)
+        self._fit()
+
+    def _fit(self) -> None:
+        """What is asked at the foot is always in view: the body gets what is left."""
+        taken = len(self._head.lines) + len(self._foot.lines) + 2
+        self._body.styles.max_height = max(1, self.app.size.height - taken)
+
+    def on_resize(self) -> None:
+        """Another size, another share."""
+        self._fit()
+
+    def show_foot(self, *items: tuple[str, str], note: str = "", role: str = "warn") -> None:
+        """Show keys with their words, and a sentence above them."""
+        line: Line = []
+        for key, words in items:
+            line += [(f" {key} ", "key"), (f"{words}  ", "plain")]
+        notes = wrapped(note, self.inner_width, role)[:_MOST_NOTES] if note else []
+        self._foot.show([[], *notes, line])
+        self._fit()
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Do what a key is bound to here and now.
+
+        Textual looks bindings up a hop later, when letters behind this key have been typed already: into the
+        field that the key was to leave.
+        """
+        if event.key != "escape" and (self._ahead or self.holds(event.key)):
+            self._ahead.append((event.key, event.character))
+            event.stop()
+            event.prevent_default()
+        else:
+            await self._press(event)
+
+    def holds(self, key: str) -> bool:
+        """Whether a key has to wait for what is still being read; what is typed behind it waits, too."""
+        del key
+        return False
+
+    def release(self) -> None:
+        """More has been read: go on with the keys that waited for it."""
+        if self._ahead:
+            self.call_later(self._replay)
+
+    async def _replay(self) -> None:
+        while self._ahead and self.is_current and not self.holds(self._ahead[0][0]):
+            event = events.Key(*self._ahead.popleft())
+            if (collect := getattr(self, "on_key", None)) is not None:
+                collect(event)
+            if not event._no_default_action:  # noqa: SLF001
+                await self._press(event)
+
+    async def _press(self, event: events.Key) -> None:
+        with contextlib.suppress(NoBinding):
+            for binding in self._bindings.get_bindings_for_key(event.key):
+                if await self.app.run_action(binding.action, default_namespace=self):
+                    event.stop()
+                    event.prevent_default()
+                    return
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll the body."""
+        self._body.scroll_relative(y=lines, animate=False)
+
+    def action_back(self) -> None:
+        """Change nothing."""
+        self.dismiss(None)
+
+
+class PageScreen(FrameScreen[T], Generic[T]):
+    """A dialog that fills the window: a head line, a body, keys at the foot, and rules between them."""
+
+    CSS = """
+    .page { width: 100%; height: 100%; padding: 0 1; background: $r-background; }
+    .page .frame-body { height: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+    ]
+
+    def compose(self) -> ComposeResult:
+        """Title, body, foot."""
+        with Vertical(classes="page"):
+            yield self._head
+            yield self._body
+            yield self._foot
+
+    @property
+    def inner_width(self) -> int:
+        """Cells of a line; there is a blank on either side."""
+        return max(20, self.app.size.width - 2)
+
+    @property
+    def inner_height(self) -> int:
+        """Lines of the body."""
+        return max(1, self.app.size.height - len(self._head.lines) - len(self._foot.lines))
+
+    def action_page(self, pages: int) -> None:
+        """Scroll the body by what is in view, less two lines."""
+        self._body.scroll_relative(y=pages * max(1, self._body.size.height - 2), animate=False)
+
+    def _fit(self) -> None:
+        """The body has what is left by itself."""
+
+    def on_resize(self) -> None:
+        """Draw in the new size."""
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw everything."""
+
+    def show_head(self, title: str, right: str = "") -> None:
+        """Show what this is, and at the right how far one is."""
+        width = self.inner_width
+        room = width - cell_width(right) - 2 if right else width
+        self._head.show(
+            [[(fit(title, room), "strong"), (f"  {right}" if right else "", "plain")], rule(width)]
+        )
+
+    def show_keys(
+        self, *items: tuple[str, str], right: tuple[str, str] | None = None, notes: Sequence[Line] = ()
+    ) -> None:
+        """Show keys with their words below a rule, one of them at the right, and lines above them."""
+        width = self.inner_width
+        room = width - (cell_width(right[0]) + cell_width(right[1]) + 1 if right is not None else 0)
+        line: Line = []
+        for key, words in items:
+            room -= cell_width(key) + cell_width(words) + 4
+            if room < -3:
+                break  # the first ones matter most
+            line += [(f"{key} ", "key"), (f"{words}   ", "plain")]
+        if right is not None:
+            used = sum(cell_width(text) for text, _ in line) + cell_width(right[0]) + cell_width(right[1]) + 1
+            line += [(" " * max(0, width - used), "plain"), (f"{right[0]} ", "key"), (right[1], "plain")]
+        self._foot.show([rule(width), *notes, line])
+
+
+def rule(width: int) -> Line:
+    """Return a line across."""
+    return [("─" * width, "dim")]
+
+
+def wrapped(text: str, width: int, role: str, *, indent: int = 0) -> list[Line]:
+    """Return a text as lines of at most ``width`` cells; the lines after the first are indented."""
+    parts = textwrap.wrap(text, width, subsequent_indent=" " * indent, drop_whitespace=False) or [""]
+    return [[(part, role)] for part in parts]

@@ -1,0 +1,163 @@
+"""What a form knows of the host: read while the form is there, in other threads than the watching."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Collection, Iterator
+from typing import TYPE_CHECKING, TypeVar
+
+from raidtui.host.reading import Progress, Scope
+from raidtui.model.snapshot import Snapshot
+from raidtui.model.survey import Survey
+from raidtui.session import storage as desk
+from raidtui.session.host_thread import tell
+from raidtui.session.pulse import Pulse
+from raidtui.ui.frame.shell import ScreenShell
+from raidtui.ui.frame.waiting import Waiting
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+
+T = TypeVar("T")
+Show = Callable[[Survey, Progress], None]
+
+_PACE_S = 0.25
+"""How often it is looked at least: a device that hangs tells nothing."""
+_DRAW_S = 0.1
+"""Between two drawings of what has been read."""
+_AT_ONCE_S = 0.08
+"""What is there so soon needs no dialog that says that it is waited for."""
+
+
+class Surveying:
+    """One reading of the host; it ends with the way that it is for.
+
+    Args:
+        shell: the app.
+        pulse: what drives the host's console.
+        scope: what is read.
+    """
+
+    def __init__(self, shell: ScreenShell, pulse: Pulse, snapshot: Snapshot, scope: Scope) -> None:
+        self._shell = shell
+        self._pulse = pulse
+        self.snapshot = snapshot
+        self._loop = asyncio.get_running_loop()
+        self._news = asyncio.Event()
+        self._steps: asyncio.Future[None] | None = None
+        self._reading = desk.read(pulse.console.root, snapshot, scope, told=self._tell)
+        self._started = False
+
+    def _start(self) -> None:
+        if not self._started:
+            self._started = True
+            self._reading.start()
+            self._step()
+            self._news.set()
+
+    def _tell(self) -> None:
+        tell(self._loop, self._news.set)
+
+    def _step(self) -> None:
+        """A host that one thread alone may read is read in that thread, one device after the other."""
+        if self._reading.serial and (self._steps is None or self._steps.done()):
+            self._steps = asyncio.ensure_future(self._all_steps())
+
+    async def _all_steps(self) -> None:
+        while await self._pulse.work(self._reading.step):
+            self._news.set()
+        self._news.set()
+
+    def survey(self) -> Survey:
+        """Return what has been read so far."""
+        return self._reading.survey()
+
+    def close(self) -> None:
+        """Read nothing more."""
+        self._reading.cancel()
+
+    def again(self, names: Collection[str] = ()) -> None:
+        """Read afresh what uses the arrays, and these devices."""
+        report = self._shell.report
+        if report is not None:
+            self._reading.again(report.snapshot, names)
+            self._step()
+            self._news.set()
+
+    async def fresh(self, title: str, names: Collection[str] = ()) -> Survey | None:
+        """Read these devices again, and return what is read then; None where Esc was pressed.
+
+        Args:
+            title: what it is for.
+            names: kernel names.
+        """
+        self.again(names)
+        return await self.read(title, names)
+
+    async def read(self, title: str, names: Collection[str] | None = None) -> Survey | None:
+        """Wait for these devices, or for all, and return what is read; None where Esc was pressed."""
+        self._start()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_AT_ONCE_S):
+                await self._enough(names)
+        if not self._reading.enough(names):
+            waiting = Waiting(title)
+            ended = asyncio.ensure_future(self._close_when_enough(waiting, names))
+            try:
+                if await self.shown(waiting, lambda _, progress: waiting.tell(progress.words)) is None:
+                    return None
+            finally:
+                ended.cancel()
+        return self._reading.survey()
+
+    async def _close_when_enough(self, waiting: Waiting, names: Collection[str] | None) -> None:
+        await self._enough(names)
+        if waiting.is_current:
+            waiting.dismiss(True)
+
+    async def _enough(self, names: Collection[str] | None) -> None:
+        while not self._reading.enough(names):
+            self._news.clear()
+            await self._next()
+
+    async def _next(self) -> None:
+        """Wait for news, or until it is time to look whether something hangs."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_PACE_S):
+                await self._news.wait()
+
+    async def shown(self, screen: Screen[T], show: Show) -> T | None:
+        """Push a screen, show it what is read as long as it is there, and return what it gives."""
+        follows = asyncio.ensure_future(self._follow(show))
+        self._shell.after_drawing(self._start)  # not before: what is read takes the form's time
+        try:
+            return await self._shell.ask(screen)
+        finally:
+            follows.cancel()
+
+    async def _follow(self, show: Show) -> None:
+        """Draw what has been read; when all has been, no more than what is read again."""
+        while True:
+            self._news.clear()
+            progress = self._reading.progress
+            show(self._reading.survey(), progress)
+            if progress.enough and not self._reading.open:
+                await self._news.wait()
+            else:
+                await self._next()
+                await asyncio.sleep(_DRAW_S)
+
+
+@contextlib.contextmanager
+def surveying(shell: ScreenShell, snapshot: Snapshot, scope: Scope) -> Iterator[Surveying | None]:
+    """Give a reading of the host in view, and end it; None where no host is watched any more."""
+    if shell.pulse is None:
+        yield None
+        return
+    found = Surveying(shell, shell.pulse, snapshot, scope)
+    try:
+        yield found
+    finally:
+        found.close()

@@ -1,0 +1,1 @@
+"""Pane 6: the log."""

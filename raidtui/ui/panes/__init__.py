@@ -1,1 +1,0 @@
-"""Panes of the screen."""

@@ -1,1 +1,0 @@
-"""From a report to lines: no widget, no terminal, only words and roles."""

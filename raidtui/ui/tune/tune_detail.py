@@ -1,0 +1,153 @@
+"""Below pane 4's table: what the chosen knob is, who has set it, what a reboot leaves, and what is wrong."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from raidtui.model.finding import Severity
+from raidtui.model.knob import By, Scope, Subject, Tuning, Value
+from raidtui.model.knob_table import KNOBS, risk_of
+from raidtui.plans.tune.findings import TuneFinding, judge_tuning
+from raidtui.plans.tune.now import names_of
+from raidtui.ui.tune.tune_lines import Row
+from raidtui.view.line import GLYPHS, Line
+from raidtui.view.text import cell_width, fit, visible
+
+_LABEL = 11
+ONCE = {"none": "once noop", "mq-deadline": "once deadline", "bfq": "nearest to cfq, which is gone"}
+"""Schedulers by the names that they, or what they took the place of, had up to Linux 4.20."""
+
+
+def body_lines(
+    tuning: Tuning, row: Row | None, knob: str, width: int, told: Sequence[tuple[str, str]] = ()
+) -> list[Line]:
+    """Return everything below the rule.
+
+    Args:
+        tuning: all values.
+        row: the chosen row; None where there is none.
+        knob: the chosen knob.
+        width: of the window.
+        told: what there is to say of what was asked for last: sentences and their roles.
+    """
+    lines = [line for sentence, role in told for line in _wrapped(sentence, width, role)]
+    findings = judge_tuning(tuning)
+    near: list[TuneFinding] = []
+    if row is not None:
+        near = [each for each in findings if _is_about(each, row.of(knob), knob)]
+        lines += _head(row, knob, width)
+        lines += [line for each in near for line in _found(each, width)]
+        said = any(knob in KNOBS and risk_of(knob, row.subject) in each.sentence for each in near)
+        lines += _told_of(row, knob, width, risk=not said)
+    rest = [each for each in findings if each not in near]
+    if rest and lines:
+        lines.append([])
+    lines += [line for each in rest for line in _found(each, width)]
+    return lines + [line for lack in tuning.lacks for line in _wrapped(lack, width, "dim")]
+
+
+def title_of(row: Row, knob: str) -> str:
+    """Return ``queue_depth of sda``, ``governor of policy0 to policy7``."""
+    return f"{knob} of {names_of(row.of(knob))}"
+
+
+def range_words(knob: str, value: Value, *, explained: bool = False) -> str:
+    """Return what can be written: ``none, mq-deadline``, ``1 to 32``, ``4 or more``.
+
+    Args:
+        knob: its name.
+        value: as it is.
+        explained: whether schedulers have their old names beside them.
+    """
+    unit = f" {KNOBS[knob].unit}" if KNOBS[knob].unit else ""
+    if value.choices:
+        old = ONCE if explained and knob == "scheduler" else {}
+        words = ", ".join(f"{word} ({old[word]})" if word in old else word for word in value.choices)
+        return f"{words}{unit}"
+    low = value.low if value.low is not None else 0
+    words = f"{low} or more{unit}" if value.high is None else f"{low} to {value.high}{unit}"
+    return f"{words}, or system" if knob.startswith("sync_speed_") else words
+
+
+def _head(row: Row, knob: str, width: int) -> Iterator[Line]:
+    value = row.value(knob)
+    text = "none"
+    if value is not None:
+        unit = f" {KNOBS[knob].unit}" if KNOBS[knob].unit and value.text.isdigit() else ""
+        text = f"{value.text}{unit}"
+    head = visible(f" {title_of(row, knob)}: {text}")
+    what = visible(_identity(row.of(knob)[0]))
+    room = width - cell_width(head) - cell_width(what) - 1
+    end = [(" " * room + what, "dim")] if what and room > 1 else []
+    yield [(fit(head, min(width, cell_width(head))), "strong"), *end]
+
+
+def _identity(subject: Subject) -> str:
+    if subject.scope is Scope.DISK:
+        return " · ".join(word for word in (subject.model.strip(), subject.identity) if word)
+    return subject.kind
+
+
+def _is_about(finding: TuneFinding, subjects: Sequence[Subject], knob: str) -> bool:
+    return any((subject.name, knob) in finding.about for subject in subjects)
+
+
+def _told_of(row: Row, knob: str, width: int, *, risk: bool) -> Iterator[Line]:
+    value = row.value(knob)
+    if value is None:
+        why = row.why_not(knob)
+        yield from _wrapped(f"{why[0].upper()}{why[1:]}.", width)
+        return
+    default = f"; the kernel begins with {value.default}" if value.default is not None else ""
+    yield from _wrapped(f"{range_words(knob, value, explained=True)}{default}.", width, "dim")
+    yield from _wrapped(f"{_by(value)} {_boot(value)}{_other_way(knob)}", width)
+    for each in (other for other in value.others if not other.ours):
+        sets = f"sets {each.value}" if each.value is not None else "sets it"
+        sure = "" if each.sure else ", or may not apply"
+        yield from _wrapped(f"At boot {each.sentence} {sets}{sure}.", width, "dim")
+    risks = f" {risk_of(knob, row.subject)}" if risk else ""
+    yield from _wrapped(f"{KNOBS[knob].what}{risks}", width)
+
+
+def _by(value: Value) -> str:
+    if value.untold:
+        return "Who has set it is not known: nothing that sets it was found."
+    if value.set_by.by is By.UNKNOWN:
+        return "Who has set it is not known."
+    if value.set_by.by is By.KERNEL:
+        return "Nothing that sets it was found."
+    return f"Set by {value.set_by.sentence}."
+
+
+def _boot(value: Value) -> str:
+    kept = ""
+    if value.kept is not None:
+        kept = f"raidtui keeps it at {value.kept}. "
+    if value.untold:
+        return f"{kept}What is set by hand is not kept over a reboot."
+    if value.survives is None:
+        return f"{kept}What a reboot leaves is not known."
+    return kept + ("A reboot leaves it so." if value.survives else f"After a reboot it is {value.at_boot}.")
+
+
+def _other_way(knob: str) -> str:
+    """Return how a value is kept that raidtui does not keep."""
+    way = KNOBS[knob].no_keep
+    return f" {way[0].upper()}{way[1:]}." if way else ""
+
+
+def _found(finding: TuneFinding, width: int) -> Iterator[Line]:
+    grave = finding.severity > Severity.INFO
+    role = "warn" if grave else "accent"
+    label = f" {GLYPHS['warn']} {visible(finding.name)}"
+    room = max(20, width - _LABEL - 1)
+    for number, part in enumerate(textwrap.wrap(visible(finding.sentence), room, break_on_hyphens=False)):
+        yield [(fit(label if number == 0 else "", _LABEL), role), (part, "warn" if grave else "plain")]
+    for number, part in enumerate(textwrap.wrap(visible(finding.remedy), max(20, width - _LABEL - 3))):
+        yield [(" " * _LABEL + ("→ " if number == 0 else "  "), "dim"), (part, "plain")]
+
+
+def _wrapped(text: str, width: int, role: str = "plain") -> Iterator[Line]:
+    for part in textwrap.wrap(visible(text), max(20, width - 2), break_on_hyphens=False):
+        yield [(f" {part}", role)]

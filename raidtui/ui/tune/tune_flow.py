@@ -1,0 +1,140 @@
+"""What pane 4 asks for before something is done: which values to keep or forget, a profile, a value typed."""
+
+from __future__ import annotations
+
+from raidtui.model.knob import Tuning
+from raidtui.model.knob_table import KNOBS
+from raidtui.model.plan import Plan, Refusal
+from raidtui.model.snapshot import Snapshot
+from raidtui.plans.tune.keep import Item, items_for_now, kept_items, plan_forget, plan_keep
+from raidtui.plans.tune.profiles import Profile, plan_profile
+from raidtui.session import storage as desk
+from raidtui.session.knob_session import Knobs
+from raidtui.ui.arrays.repair_flow import Repairs
+from raidtui.ui.frame.choose import Ask, Choice, Option
+from raidtui.ui.frame.plan_view import SAVE, PlanView
+from raidtui.ui.frame.shell import ScreenShell
+from raidtui.ui.tune.tune_detail import ONCE, range_words, title_of
+from raidtui.ui.tune.tune_lines import Row
+from raidtui.view.units import counted
+
+
+class TuneWays:
+    """The ways that lead through a dialog.
+
+    Args:
+        shell: the app.
+        knobs: of the host in view.
+        snapshot: the present state.
+        tuning: the present values.
+    """
+
+    def __init__(self, shell: ScreenShell, knobs: Knobs, snapshot: Snapshot, tuning: Tuning) -> None:
+        self._knobs = knobs
+        self._shell = shell
+        self._snapshot = snapshot
+        self._tuning = tuning
+
+    async def exact(self, row: Row, knob: str) -> str | None:
+        """Return the value that is typed or chosen; None where none is."""
+        value = row.of(knob)[0].values[knob]
+        title = f"A value for {title_of(row, knob)}"
+        if value.choices:
+            unit = f" {KNOBS[knob].unit}" if KNOBS[knob].unit else ""
+            notes = ONCE if knob == "scheduler" else {}
+            options = tuple(
+                Option(key=word, words=f"{word}{unit}", note=notes.get(word, "")) for word in value.choices
+            )
+            return await self._shell.ask(Choice(title, options))
+        return await self._shell.ask(Ask(title, f"It is {value.text}: {range_words(knob, value)}."))
+
+    async def confirm(self, plan: Plan, title: str = "") -> bool:
+        """Show a plan that is done at once where it is confirmed; return whether it is."""
+        answer = await self._shell.ask(PlanView(plan, title=title))
+        if answer == SAVE:
+            try:
+                path = await self._knobs.pulse.aside(lambda: desk.save_script(plan))
+            except OSError as error:
+                self._shell.say(f"the script cannot be written: {error}")
+            else:
+                self._shell.say(f"saved as {path}; nothing was changed", "ok")
+            return False
+        if answer is None:
+            self._shell.say("nothing was changed", "plain")
+        return answer is not None
+
+    async def offer(self, plan: Plan | Refusal) -> None:
+        """Show a plan that changes files; it is done by a job, where it is confirmed."""
+        if isinstance(plan, Refusal):
+            self._shell.say(plan.sentence)
+        else:
+            await Repairs(self._shell).offer(plan)
+
+    async def keep(self, row: Row, knob: str) -> None:
+        """Keep the chosen value, that of all members of an array, or all that was changed for now."""
+        own = tuple(Item(subject=each.name, knob=knob) for each in row.of(knob) if knob in each.values)
+        for_now = items_for_now(self._tuning)
+        found = {own: f"{title_of(row, knob)}"} if own else {}
+        if fellows := self._fellows(row, knob):
+            array = self._tuning.array(row.subject.arrays[0])
+            found[fellows] = f"{knob} of all members of {array.title if array is not None else 'the array'}"
+        if for_now and set(for_now) not in [set(items) for items in found]:
+            found[for_now] = f"all that was changed for now: {counted(len(for_now), 'value')}"
+        items = await self._one_of("Keep over reboots what?", found)
+        if items is not None:
+            await self.offer(plan_keep(self._snapshot, self._tuning, items))
+
+    def _fellows(self, row: Row, knob: str) -> tuple[Item, ...]:
+        """The members of a disk's first array, where all of them have the same value."""
+        if not row.subject.arrays or knob not in row.subject.values:
+            return ()
+        members = [each for each in self._tuning.members(row.subject.arrays[0]) if knob in each.values]
+        alike = len({each.values[knob].text for each in members}) == 1
+        return tuple(Item(subject=each.name, knob=knob) for each in members) if alike and members[1:] else ()
+
+    async def forget(self, row: Row, knob: str) -> None:
+        """Keep the chosen value no longer, or nothing at all."""
+        kept = kept_items(self._tuning)
+        names = {each.name for each in row.of(knob)}
+        own = tuple(each for each in kept if each.subject in names and each.knob == knob)
+        found = {own: f"{title_of(row, knob)}"} if own else {}
+        if self._tuning.texts and (not own or len(kept) > len(own)):
+            found[()] = "all that raidtui keeps, of disks that are not here, too"
+        if not found:
+            self._shell.say("raidtui keeps nothing here")
+            return
+        items = await self._one_of("Keep no longer what?", found)
+        if items is not None:
+            await self.offer(plan_forget(self._snapshot, self._tuning, items or None))
+
+    async def _one_of(self, title: str, found: dict[tuple[Item, ...], str]) -> tuple[Item, ...] | None:
+        if len(found) < 2:
+            return next(iter(found), ())
+        choices = list(found)
+        options = tuple(Option(key=str(number), words=found[each]) for number, each in enumerate(choices))
+        chosen = await self._shell.ask(Choice(title, options))
+        return None if chosen is None else choices[int(chosen)]
+
+    async def profile(self) -> Plan | None:
+        """Return what a profile would change, seen and confirmed; None where nothing is wanted."""
+        profiles, troubles = await self._knobs.profiles()
+        for trouble in troubles:
+            self._shell.say(trouble)
+        plans = {each.name: plan_profile(self._snapshot, self._tuning, each) for each in profiles}
+        options = tuple(_option(each, plans[each.name]) for each in profiles)
+        chosen = await self._shell.ask(Choice("Set the values of which profile?", options))
+        plan = plans.get(chosen or "")
+        if isinstance(plan, Plan) and await self.confirm(plan):
+            return plan
+        return None
+
+
+def _option(profile: Profile, made: Plan | Refusal) -> Option:
+    changes = counted(len(made.steps), "write") if isinstance(made, Plan) else "as it is"
+    where = f" {profile.where}" if profile.where else ""
+    return Option(
+        key=profile.name,
+        words=f"{profile.name:<18} {changes:>9}{where}",
+        refusal=made.sentence if isinstance(made, Refusal) else "",
+        note=profile.description,
+    )

@@ -1,0 +1,276 @@
+"""Pane 3: how much life the disks have left, and what cost it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+
+from raidtui.first_frame import SMALLEST
+from raidtui.session.watch import Report
+from raidtui.ui.commands import DOWN, UP, WEAR, Command
+from raidtui.ui.frame.later import later
+from raidtui.ui.frame.lines import Lines, ScrollLines
+from raidtui.ui.wear.wear_detail import body_lines, history_lines
+from raidtui.ui.wear.wear_lines import disk_line, head_line, rule_line
+from raidtui.view.line import Line
+from raidtui.wear.desk import DiskHistory, WearLook
+from raidtui.wear.record import DiskWear
+
+if TYPE_CHECKING:
+    from raidtui.session.wear import Wearing
+
+EVERY_S = 600.0
+
+
+class WearList(ScrollLines, can_focus=True):
+    """The disks. Arrow keys move the choice; so does a click."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*UP.bindings, *DOWN.bindings]
+
+    def __init__(self, move: Callable[[int], None]) -> None:
+        super().__init__(id="wear-list")
+        self._move = move
+
+    def action_move(self, delta: int) -> None:
+        """Choose the row ``delta`` further down."""
+        self._move(delta)
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the row under the mouse."""
+        row = event.y + self.scroll_offset.y
+        if self._selected is not None and row < len(self.lines):
+            self._move(row - self._selected)
+
+
+class Body(ScrollLines, can_focus=True):
+    """Arrays and findings, or a history."""
+
+
+class WearPane(Vertical):
+    """See the module.
+
+    Args:
+        wearing: gives what reads the disks of the host in view.
+        say: shows a sentence above the footer.
+        changed: called when the footer may have to be another.
+        report: what is known of the arrays, if anything.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [each for command in WEAR for each in command.bindings]
+
+    def __init__(
+        self,
+        wearing: Callable[[], Wearing | None],
+        say: Callable[[str, str], None],
+        changed: Callable[[], None],
+        report: Report | None,
+    ) -> None:
+        super().__init__(id="wear-pane")
+        self._wearing = wearing
+        self._say = say
+        self._changed = changed
+        self.report = report
+        self.look: WearLook | None = None
+        self.chosen: str | None = None
+        self.since = False
+        self.history: DiskHistory | None = None
+        self.wanted_text = ""
+        self._reading: Wearing | None = None
+        self._read_of: Wearing | None = None
+        self._read_at_s = 0.0
+        self.head = Lines(id="wear-head", lines=[[]])
+        self.rows = WearList(self.move)
+        self.rule = Lines(id="wear-rule", lines=[[]])
+        self.body = Body(id="wear-body")
+
+    def compose(self) -> ComposeResult:
+        """Columns, disks, rule, the rest."""
+        yield from (self.head, self.rows, self.rule, self.body)
+
+    def on_mount(self) -> None:
+        """Read every ten minutes while the pane is in view."""
+        self.set_interval(EVERY_S, self.come)
+        self.redraw()
+
+    def come(self) -> None:
+        """The pane comes into view, or some time has passed: read what was read too long ago."""
+        old = time.monotonic() - self._read_at_s >= EVERY_S - 1 or self._read_of is not self._wearing()
+        if self.display and old:
+            self.action_read()
+
+    # -- reading
+
+    def action_read(self) -> None:
+        """Read the disks again."""
+        later(self, partial(self._read, None))
+
+    def action_mark(self) -> None:
+        """Mark this moment."""
+        later(self, partial(self._read, ""))
+
+    async def _read(self, mark: str | None) -> None:
+        wearing, report = self._wearing(), self.report
+        if wearing is None or report is None or self._reading is wearing:
+            return
+        self._reading = wearing
+        self.redraw()
+        try:
+            look = await wearing.look(report.snapshot, mark)
+        finally:
+            self._reading = None
+        if wearing is not self._wearing():
+            return  # another host is in view now
+        self.look, self._read_of, self._read_at_s = look, wearing, time.monotonic()
+        if self.chosen not in [disk.name for disk in look.disks]:
+            self.chosen = next((disk.name for disk in look.disks), None)
+        if mark is not None:
+            self._marked(look)
+        self.redraw()
+        if self.history is not None:
+            await self._read_history()
+
+    def _marked(self, look: WearLook) -> None:
+        read = any(disk.entry is not None for disk in look.disks)
+        if look.trouble:
+            self._say(look.trouble, "bad")
+        elif not read:
+            self._say("no disk could be read: there is nothing to mark", "warn")
+        else:
+            at = time.strftime("%H:%M", time.localtime(look.at_s))
+            self._say(f"marked at {at}: d shows what is written from here on", "ok")
+
+    def action_since(self) -> None:
+        """Show what was written since the mark, or ever."""
+        if self.look is None or self.look.mark is None:
+            self._say("no mark yet: m marks this moment", "warn")
+            return
+        self.since = not self.since
+        self.history = None
+        self.redraw()
+
+    def action_history(self) -> None:
+        """Show the chosen disk's history, or everything again."""
+        if self.history is not None:
+            self.history = None
+            self.redraw()
+        elif self.chosen is not None:
+            later(self, self._read_history)
+
+    async def _read_history(self) -> None:
+        wearing, name = self._wearing(), self.chosen
+        disk = None if self.look is None else self.look.disk(name)
+        identity = self._identity(disk)
+        if wearing is None or not identity:
+            self._say(f"{name} has not told its serial number: nothing is kept of it", "warn")
+            return
+        found = await wearing.history(identity)
+        if isinstance(found, str):
+            self._say(found, "bad")
+        elif name == self.chosen:
+            self.history = found
+            self.redraw()
+
+    def _identity(self, disk: DiskWear | None) -> str:
+        if disk is None:
+            return ""
+        if disk.entry is not None:
+            return disk.entry.disk
+        known = None if self.look is None else self.look.known.get(disk.name)
+        return known.identity if known is not None else ""
+
+    # -- showing
+
+    def show_report(self, report: Report) -> None:
+        """Take a report: other arrays are drawn anew, other figures are none of this pane's."""
+        before, self.report = self.report, report
+        if before is None or _shape(before) != _shape(report):
+            self.redraw()
+
+    def narrow(self, text: str) -> None:
+        """Show only disks that hold ``text``."""
+        self.wanted_text = text
+        self.redraw()
+
+    def move(self, delta: int) -> None:
+        """Choose the disk ``delta`` rows further down."""
+        names = [disk.name for disk in self._shown()]
+        if not names:
+            return
+        at = names.index(self.chosen) if self.chosen in names else 0
+        self.chosen = names[max(0, min(len(names) - 1, at + delta))]
+        self.redraw()
+        if self.history is not None:
+            later(self, self._read_history, alone_in="history")
+
+    def redraw(self) -> None:
+        """Draw everything."""
+        width = self.app.size.width
+        if self.report is None or width < SMALLEST[0]:
+            return
+        shown, look = self._shown(), self.look
+        held = look or WearLook(at_s=0.0)
+        self.head.show([head_line(width, since=self.since)])
+        lines = [disk_line(disk, held, width, since=self.since) for disk in shown]
+        chosen = next((i for i, disk in enumerate(shown) if disk.name == self.chosen), None)
+        self.rows.show(lines or self._nothing(), selected=chosen)
+        if chosen is not None:
+            self.rows.keep_in_view(chosen)
+        self.rule.show([rule_line(look, width, since=self.since, busy=self._reading is not None)])
+        self.body.show(self._body(width))
+        self._changed()
+
+    def _body(self, width: int) -> list[Line]:
+        if self.look is None or self.report is None:
+            return []
+        if self.history is not None:
+            return history_lines(self.history, self.look.disk(self.chosen), width)
+        return body_lines(self.look, self.report.snapshot, width, since=self.since)
+
+    def _nothing(self) -> list[Line]:
+        if self.wanted_text:
+            return [[(" No disk holds that. Esc shows all.", "plain")]]
+        text = " Reading." if self.look is None else " No disk on this host that could have SMART data."
+        return [[(text, "plain")]]
+
+    def _shown(self) -> list[DiskWear]:
+        if self.look is None:
+            return []
+        wanted, look = self.wanted_text.lower(), self.look
+        return [disk for disk in look.disks if not wanted or wanted in _words(disk, look)]
+
+    def why_not(self, command_id: str) -> str:
+        """Return why a command cannot be used now; "" where it can."""
+        if command_id == "wear.since" and (self.look is None or self.look.mark is None):
+            return "no mark yet: m marks this moment"
+        return ""
+
+    def foot(self) -> list[tuple[Command, str, bool]]:
+        """Return (command, label now, whether it can be done) for the footer and the help."""
+        marked = self.look is not None and self.look.mark is not None
+        labels = {
+            "wear.since": ("Whole life" if self.since else "Since mark", marked),
+            "wear.history": ("All disks" if self.history is not None else "History", self.chosen is not None),
+        }
+        return [(each, *labels.get(each.id, (each.label, True))) for each in WEAR]
+
+
+def _shape(report: Report) -> list[tuple[str, str, tuple[str, ...]]]:
+    return [
+        (array.key, array.title, tuple(member.name for member in array.members))
+        for array in report.snapshot.arrays
+    ]
+
+
+def _words(disk: DiskWear, look: WearLook) -> str:
+    udev, reading = look.known.get(disk.name), disk.reading
+    words = [disk.name, *(each.sentence for each in disk.findings)]
+    words += [(reading and reading.model) or (udev and udev.model) or ""]
+    words += [(reading and reading.serial) or (udev and udev.serial) or ""]
+    return " ".join(words).lower()

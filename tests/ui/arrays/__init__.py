@@ -1,0 +1,1 @@
+"""Pane 1, on the screen."""

@@ -1,0 +1,472 @@
+"""The ways from a key to a job that begin with devices: build, assemble, zero; and what is asked on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from raidtui.host.reading import Progress, Scope
+from raidtui.host.roots.root import Root
+from raidtui.jobs.store import JobError
+from raidtui.model.plan import Plan
+from raidtui.model.snapshot import Snapshot
+from raidtui.model.survey import Superblock, Survey
+from raidtui.session.storage import JobLine, JobNews
+from raidtui.ui.build.wizard_screen import BuildScreen
+from raidtui.ui.frame.choose import Ask, Choice
+from raidtui.ui.frame.job_view import JobView
+from raidtui.ui.frame.plan_view import PlanView
+from tests.kernel import Kernel
+from tests.plans.new_array import FOUR, UUID
+from tests.specs import raid5, raid10
+from tests.ui.machines import OLD, plain_host, ssd
+from tests.ui.staging import (
+    SMALL,
+    WIDE,
+    Paces,
+    app_of,
+    in_worker,
+    main_of,
+    message_of,
+    running,
+    screen_text,
+    staged,
+    until,
+)
+
+Shows = Callable[..., None]
+SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
+FIRST_FOUR = ("space", "down") * 4
+
+
+def media(slot: int | None, **more: Any) -> Superblock:
+    """A member of the RAID-5 "media", which does not run."""
+    given = {"uuid": UUID, "name": "nas:media", "level": "raid5", "raid_disks": 3, "events": 40, **more}
+    return Superblock(slot=slot, **given)
+
+
+DEVICES = (
+    ssd("sda2", superblock=media(0)),
+    ssd("sdb2", superblock=media(1)),
+    ssd("sdc2", superblock=OLD),
+    ssd("sdd2"),
+)
+
+
+class AllRead:
+    """A reading that is at its end from the beginning.
+
+    Args:
+        desk: has what it finds.
+        snapshot: the host's arrays.
+    """
+
+    serial = open = False
+
+    def __init__(self, desk: Desk, snapshot: Snapshot) -> None:
+        self._desk = desk
+        self._snapshot = snapshot
+        self.progress = Progress(read=len(desk.devices), of=len(desk.devices), ready=True, enough=True)
+
+    def start(self) -> None:
+        """It is at its end."""
+
+    def survey(self) -> Survey:
+        return replace(plain_host(), snapshot=self._snapshot, devices=self._desk.devices)
+
+    def again(self, snapshot: Snapshot, names: Collection[str]) -> None:
+        self._snapshot = snapshot
+        self._desk.read_again.append(tuple(names))
+
+    def enough(self, names: object) -> bool:
+        del names
+        return True
+
+    def cancel(self) -> None:
+        self._desk.cancelled += 1
+
+
+class Desk:
+    """What the desk is asked for; nothing is done.
+
+    Args:
+        devices: what a survey finds.
+    """
+
+    def __init__(self, *devices: Any) -> None:
+        self.devices = {device.disk.name: device for device in devices}
+        self.begun: list[Plan] = []
+        self.saved: list[Plan] = []
+        self.busy = ""
+        self.scopes: list[Scope] = []
+        self.read_again: list[tuple[str, ...]] = []
+        self.cancelled = 0
+
+    def read(self, root: Root, snapshot: Snapshot, scope: Scope, *, told: Callable[[], None]) -> AllRead:
+        del root, told
+        self.scopes.append(scope)
+        return AllRead(self, snapshot)
+
+    def begin(self, root: Root, plan: Plan) -> str:
+        del root
+        if self.busy:
+            raise JobError(self.busy)
+        self.begun.append(plan)
+        return "job-1"
+
+    def save_script(self, plan: Plan) -> str:
+        self.saved.append(plan)
+        return "/root/raidtui.sh"
+
+    def news(self, job_id: str, since: int, begun_after: int) -> JobNews:
+        del job_id, since, begun_after
+        return JobNews(entries=({"event": "work", "pid": 1}, {"event": "done"}), state="done")
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """The desk of the screen."""
+    made = Desk(*DEVICES)
+    for name in ("begin", "news", "read", "save_script"):
+        monkeypatch.setattr(f"raidtui.session.storage.{name}", getattr(made, name))
+    monkeypatch.setattr("raidtui.session.storage.new_uuid", lambda: "11111111:22222222:33333333:44444444")
+    return made
+
+
+@asynccontextmanager
+async def console(*arrays: Any) -> Any:
+    """The console, as root on a host with these arrays."""
+    async with running(Kernel(*arrays)) as pilot:
+        yield pilot
+
+
+async def at(pilot: Paces, screen: type[Any], *keys: str) -> Any:
+    """Press keys, and wait until such a screen is there."""
+    await pilot.press(*keys)
+    await until(pilot, lambda: isinstance(pilot.app.screen, screen), f"a {screen.__name__}")
+    await pilot.pause()
+    return pilot.app.screen
+
+
+async def closed(pilot: Paces, *keys: str) -> str:
+    """Press keys, and wait until the main screen is alone; gives what it says then."""
+    await pilot.press(*keys)
+    await until(pilot, lambda: len(pilot.app.screen_stack) == 1, "the main screen")
+    await until(pilot, lambda: "reading" not in message_of(pilot) and message_of(pilot))
+    return message_of(pilot)
+
+
+async def done(pilot: Paces, *keys: str) -> str:
+    """Press keys that begin a job, wait for its end, and leave; gives what is said then."""
+    await at(pilot, JobView, *keys)
+    await until(pilot, lambda: "Esc back" in screen_text(pilot), "the job's end")
+    return await closed(pilot, "escape")
+
+
+# -- build
+
+
+@pytest.mark.parametrize("key", ["2", "b"])
+async def test_leaving_the_wizard_leads_back(desk: Desk, key: str) -> None:
+    async with console(raid10()) as pilot:
+        await pilot.press("6")
+        await at(pilot, BuildScreen, key)
+        assert await closed(pilot, "escape") == "nothing was built"
+        assert main_of(pilot).pane == "log"
+    assert desk.begun == []
+
+
+async def test_from_the_wizard_to_the_job(desk: Desk) -> None:
+    desk.devices = {name: ssd(name) for name in FOUR}
+    async with console() as pilot:
+        await at(pilot, BuildScreen, "b")
+        await at(pilot, PlanView, *FIRST_FOUR, *["enter"] * 6, *"127", "enter")
+        text = screen_text(pilot)
+        assert "Build an array: 127, raid10 of 4 devices" in text
+        assert "step 8 of 8: review" in text
+        assert "This erases 4 devices:" in text
+        await pilot.press("enter", "enter")  # Enter alone never does it
+        assert isinstance(pilot.app.screen, PlanView)
+        assert await done(pilot, *"127", "enter") == "create: 127, raid10 of 4 devices: done"
+    [plan] = desk.begun
+    assert plan.confirm == "127"
+    assert "--chunk=32" in plan.steps[0].argv
+
+
+async def test_from_the_review_back_to_the_wizard(desk: Desk) -> None:
+    """What was decided is still there; a script can be had instead."""
+    desk.devices = {name: ssd(name) for name in FOUR}
+    async with console() as pilot:
+        await at(pilot, BuildScreen, "b")
+        await at(pilot, PlanView, *FIRST_FOUR, *["enter"] * 6, *"127", "enter")
+        wizard = await at(pilot, BuildScreen, "escape")
+        assert (wizard.step, wizard.draft.name) == ("name", "127")
+        await at(pilot, PlanView, "backspace", "8", "enter")
+        said = await closed(pilot, "ctrl+s")
+        assert said == "saved as /root/raidtui.sh; nothing was changed"
+    assert desk.begun == []
+    assert [plan.confirm for plan in desk.saved] == ["128"]
+
+
+async def test_a_plan_that_cannot_be_leads_back_with_the_reason(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Something changed while one was typing: the name was free when it was typed."""
+    desk.devices = {name: ssd(name) for name in FOUR}
+    monkeypatch.setattr("raidtui.ui.build.wizard_screen.refuse_word", lambda *_: None)
+    async with console(raid10()) as pilot:
+        await at(pilot, BuildScreen, "b")
+        await pilot.press(*FIRST_FOUR, *["enter"] * 6, *"127", "enter")
+        await until(pilot, lambda: "md127 is there already" in screen_text(pilot))
+        assert isinstance(pilot.app.screen, BuildScreen)
+        assert pilot.app.screen.step == "name"
+    assert desk.begun == []
+
+
+@pytest.mark.parametrize(
+    ("kernel", "said"),
+    [
+        (Kernel(raid10(), writable=False), "needs root; run it as: sudo raidtui"),
+    ],
+)
+async def test_who_may_not_build(kernel: Kernel, said: str) -> None:
+    async with running(kernel) as pilot:
+        for key in ("2", "b", "a", "Z"):
+            await pilot.press(key)
+            await until(pilot, lambda: message_of(pilot) == said)
+            assert len(pilot.app.screen_stack) == 1
+            await pilot.press("up")
+            await until(pilot, lambda: message_of(pilot) == "")
+
+
+async def test_the_demo_host_is_left_alone() -> None:
+    async with running(Kernel()) as pilot:
+        await pilot.press("d")
+        await until(pilot, lambda: message_of(pilot).startswith("a simulated host"))
+        await until(pilot, lambda: app_of(pilot).report is not None)
+        for key in ("a", "Z"):
+            await pilot.press(key)
+            await until(pilot, lambda: "members are not changed" in message_of(pilot))
+            assert message_of(pilot) == "the demo host is simulated: members are not changed there"
+            await pilot.press("up")
+            await until(pilot, lambda: message_of(pilot) == "")
+        await pilot.press("2")
+        await until(pilot, lambda: message_of(pilot) != "")
+        assert message_of(pilot) == "the demo host is simulated: nothing is built there"
+
+
+# -- assemble
+
+
+@SIZES
+def test_assemble(shows: Shows, desk: Desk, size: tuple[int, int]) -> None:
+    async def choose(pilot: Paces) -> None:
+        await at(pilot, Choice, "a")
+
+    shows(staged(Kernel(raid10())), size=size, prepare=choose)
+
+
+@SIZES
+def test_ways_to_assemble(shows: Shows, desk: Desk, size: tuple[int, int]) -> None:
+    async def choose(pilot: Paces) -> None:
+        await at(pilot, Choice, "a")
+        await pilot.press("enter")
+        await until(pilot, lambda: "How shall media start?" in screen_text(pilot))
+
+    shows(staged(Kernel(raid10())), size=size, prepare=choose)
+
+
+@SIZES
+def test_assemble_review(shows: Shows, desk: Desk, size: tuple[int, int]) -> None:
+    async def choose(pilot: Paces) -> None:
+        await at(pilot, Choice, "a")
+        await pilot.press("enter")
+        await until(pilot, lambda: "How shall media start?" in screen_text(pilot))
+        await at(pilot, PlanView, "down", "enter")
+
+    shows(staged(Kernel(raid10())), size=size, prepare=choose)
+
+
+@pytest.mark.parametrize(
+    ("downs", "flags"),
+    [(0, ("--run", "--readonly")), (1, ("--run",))],
+    ids=["read-only", "degraded"],
+)
+async def test_a_degraded_array_is_started(desk: Desk, downs: int, flags: tuple[str, ...]) -> None:
+    """Normal and read-only cannot be chosen: a member is missing."""
+    async with console() as pilot:
+        await at(pilot, Choice, "a")
+        await pilot.press("enter")
+        await until(pilot, lambda: "How shall media start?" in screen_text(pilot))
+        await at(pilot, PlanView, *["down"] * downs, "enter")
+        await pilot.press("enter")  # Enter alone never does it
+        assert await done(pilot, "y") == "assemble: media: done"
+    [plan] = desk.begun
+    assert [step.argv for step in plan.steps] == [
+        ("mdadm", "--assemble", "/dev/md/media", f"--uuid={UUID}", *flags, "/dev/sda2", "/dev/sdb2")
+    ]
+
+
+async def test_nothing_to_assemble(desk: Desk) -> None:
+    desk.devices = {"sdd2": ssd("sdd2")}
+    async with console() as pilot:
+        await at(pilot, Choice, "a")
+        assert "no device has a superblock of an array that does not run" in screen_text(pilot)
+        assert await closed(pilot, "enter", "escape") == "nothing was changed"
+
+
+@pytest.mark.parametrize("keys", [("escape",), ("enter", "escape"), ("enter", "enter", "escape")])
+async def test_leaving_before_anything_is_started(desk: Desk, keys: tuple[str, ...]) -> None:
+    async with console() as pilot:
+        await at(pilot, Choice, "a")
+        for key in keys:
+            before = pilot.app.screen
+            await pilot.press(key)
+            await until(pilot, lambda before=before: pilot.app.screen is not before)  # type: ignore[misc]
+            await pilot.pause()
+        await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
+    assert desk.begun == []
+
+
+async def test_another_job_is_running(desk: Desk) -> None:
+    desk.busy = "another job is running: job-0; wait for it, or cancel it"
+    async with console() as pilot:
+        await at(pilot, Choice, "a")
+        await pilot.press("enter")
+        await until(pilot, lambda: "How shall media start?" in screen_text(pilot))
+        await at(pilot, PlanView, "enter")
+        assert await closed(pilot, "y") == desk.busy
+
+
+# -- zero
+
+
+@SIZES
+def test_zero(shows: Shows, desk: Desk, size: tuple[int, int]) -> None:
+    member = raid5("md9", members=("sde1", "sdf1", "sdg1"))
+    desk.devices["sde1"] = ssd("sde1", superblock=Superblock(uuid=member.array_uuid, name="nas:media"))
+
+    async def choose(pilot: Paces) -> None:
+        await at(pilot, Choice, "Z", *["down"] * 4)
+        await pilot.press("end", *["down"] * 4)
+
+    shows(staged(Kernel(member)), size=size, prepare=choose)
+
+
+async def test_a_superblock_that_is_needed_says_so_and_wants_the_arrays_name(desk: Desk) -> None:
+    async with console() as pilot:
+        await at(pilot, Choice, "Z")
+        await at(pilot, PlanView, "enter")
+        text = screen_text(pilot)
+        assert "Gone afterwards:" in text
+        assert "sda2 is needed to start the array" in text
+        assert await done(pilot, *"media", "enter") == "zero superblock: sda2: done"
+    [plan] = desk.begun
+    assert [step.argv for step in plan.steps] == [("mdadm", "--zero-superblock", "/dev/sda2")]
+
+
+async def test_no_superblock_to_wipe(desk: Desk) -> None:
+    desk.devices = {"sdd2": ssd("sdd2")}
+    async with console() as pilot:
+        await at(pilot, Choice, "Z")
+        assert "no device has an md superblock" in screen_text(pilot)
+        assert await closed(pilot, "enter", "escape") == "nothing was changed"
+
+
+# -- members that would destroy another array
+
+
+@pytest.mark.parametrize(("typed", "begun"), [("old", 1), ("data", 0)])
+async def test_adding_a_member_of_another_array_wants_its_name(desk: Desk, typed: str, begun: int) -> None:
+    desk.devices = {"sdc2": ssd("sdc2", superblock=OLD)}
+    async with console(raid10(members=("sda", "sdb", "sdc", None))) as pilot:
+        await at(pilot, Choice, "A")
+        await at(pilot, Ask, "enter")
+        assert "To destroy that array for good, type its name" in screen_text(pilot)
+        if begun:
+            await at(pilot, PlanView, *typed, "enter")
+            assert await done(pilot, *"data", "enter") == "add: sdc2: done"
+        else:
+            assert await closed(pilot, *typed, "enter") == "nothing was changed"
+    assert len(desk.begun) == begun
+
+
+# -- which disk is it
+
+
+def plugged(name: str, port: int) -> Any:
+    return ssd(name, links=("disk/by-id/ata-X", f"disk/by-path/pci-0000:00:17.0-ata-{port}"))
+
+
+@SIZES
+def test_which_disk(shows: Shows, desk: Desk, size: tuple[int, int]) -> None:
+    desk.devices = {name: plugged(name, port) for port, name in enumerate(("sda", "sdb", "sdc", "sdd"), 1)}
+
+    async def choose(pilot: Paces) -> None:
+        await at(pilot, Choice, "i")
+
+    shows(staged(Kernel(raid10())), size=size, prepare=choose)
+
+
+async def test_the_light_of_a_bay(desk: Desk) -> None:
+    desk.devices = {name: plugged(name, port) for port, name in enumerate(("sda", "sdb", "sdc", "sdd"), 1)}
+    async with console(raid10()) as pilot:
+        await at(pilot, Choice, "i")
+        await at(pilot, PlanView, "down", "enter")
+        assert await done(pilot, "y") == "light of sdb on: done"
+    [plan] = desk.begun
+    assert [step.argv for step in plan.steps] == [("ledctl", "locate=/dev/sdb")]
+
+
+# -- what was begun before
+
+
+async def test_the_list_of_jobs_has_those_that_ended(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = (
+        JobLine(id="job-2", state="interrupted", title="replace: data: sda → sdb", made_s=1_763_000_000.0),
+        JobLine(id="job-1", state="done", title="stop: media → gone"),
+    )
+    monkeypatch.setattr("raidtui.session.storage.recent", lambda: jobs)
+    async with console(raid10()) as pilot:
+        await at(pilot, Choice, "J")
+        text = screen_text(pilot)
+        assert text.index("interrupted") < text.index("replace: data") < text.index("stop: media")
+        view = await at(pilot, JobView, "down", "enter")
+        await until(pilot, lambda: view.state == "done")
+        assert "stop: media → gone" in screen_text(pilot)
+        assert await closed(pilot, "escape") == "stop: media → gone: done"
+
+
+async def test_no_job_yet(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raidtui.session.storage.recent", tuple)
+    async with console(raid10()) as pilot:
+        await pilot.press("J")
+        await until(pilot, lambda: "there was no job yet" in screen_text(pilot))
+        await pilot.press("escape")
+        await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
+
+
+async def test_the_array_that_the_wizard_has_made_is_chosen(desk: Desk) -> None:
+    desk.devices = {name: ssd(name) for name in FOUR}
+    new = raid5("md3", "new", uuid="11111111222222223333333344444444")
+    kernel = Kernel(raid10())
+    async with running(kernel) as pilot:
+        await at(pilot, BuildScreen, "b")
+        await pilot.press(*FIRST_FOUR, *["enter"] * 6, *"128", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PlanView))
+        main_of(pilot).arrays.show_report(await in_worker(pilot, lambda: became(pilot, kernel, new)))
+        chosen = main_of(pilot).arrays.array
+        assert chosen is not None
+        assert chosen.title == "new"
+
+
+def became(pilot: Paces, kernel: Kernel, new: Any) -> Any:
+    """Let an array come, and return the report of it."""
+    kernel.change(raid10(), new)
+    pulse = app_of(pilot).pulse
+    assert pulse is not None
+    return pulse.console.refresh()

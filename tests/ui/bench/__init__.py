@@ -1,0 +1,1 @@
+"""Pane 5, on the screen."""

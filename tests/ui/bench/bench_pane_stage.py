@@ -1,0 +1,133 @@
+"""Pane 5 upon benchmarks that are made up: opened, waited for, read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from raidtui.bench.ask import Offer, Request
+from raidtui.bench.forms.known import Known
+from raidtui.bench.record import Record
+from raidtui.bench.samples import Sample
+from raidtui.bench.start import Restored
+from raidtui.bench.watching import UnderWay
+from raidtui.model.plan import Refusal
+from raidtui.model.snapshot import Snapshot
+from raidtui.session.bench import Benching, History
+from raidtui.ui.bench.bench_pane import BenchPane
+from tests.specs import raid1, raid10
+from tests.trees import Tree, host_tree
+from tests.ui.staging import Paces, StagedApp, app_of, main_of, staged, until
+
+DATA = raid10("md127", "data", members=("sda2", "sdb2", "sdc2", "sdd2"), component_kib=219_726_562)
+"""What is measured."""
+
+
+class StagedBenching(Benching):
+    """Benchmarks that a test says.
+
+    Attributes:
+        way: the newest benchmark.
+        records: the history; with ``trouble_of_history`` it cannot be read.
+        left: the titles of interrupted ones.
+        not_back: what of each of them cannot be put back.
+        done: what was asked for, in order.
+        trouble: why nothing can be begun, stopped or changed.
+    """
+
+    def __init__(self, app: StagedApp, *records: Record, way: UnderWay | None = None) -> None:
+        assert app.pulse is not None
+        super().__init__(app, app.pulse)
+        self.way = way
+        self.records = list(records)
+        self.trouble_of_history = ""
+        self.left: tuple[str, ...] = ()
+        self.not_back: tuple[str, ...] = ()
+        self.done: list[tuple[str, object]] = []
+        self.trouble = ""
+
+    @property
+    def refusal(self) -> str:
+        return ""
+
+    async def look(self) -> UnderWay | None:
+        return self.way
+
+    async def history(self) -> History:
+        return History(records=tuple(self.records), trouble=self.trouble_of_history)
+
+    async def samples(self, runs: Sequence[int]) -> Mapping[int, Sequence[Sample]]:
+        return dict.fromkeys(runs, ())
+
+    async def known(self, snapshot: Snapshot) -> Known:
+        del snapshot
+        return Known()
+
+    async def ask(self, request: Request) -> Offer | Refusal:
+        self.done.append(("ask", request))
+        return Refusal(code="invalid", why="nothing is measured on a stage")
+
+    async def begin(self, offer: Offer) -> str:
+        self.done.append(("begin", offer))
+        return self.trouble
+
+    async def stop(self, job: str) -> str:
+        self.done.append(("stop", job))
+        return self.trouble
+
+    async def interrupted(self) -> tuple[str, ...]:
+        return self.left
+
+    async def restore(self) -> tuple[Sequence[Restored], str]:
+        self.done.append(("restore", len(self.left)))
+        found = tuple(Restored(job=title, left=self.not_back) for title in self.left)
+        self.left = ()
+        return found, self.trouble
+
+    async def change(self, runs: Sequence[int], *, note: str | None = None) -> str:
+        self.done.append(("delete" if note is None else note, tuple(runs)))
+        if note is None and not self.trouble:
+            self.records = [each for each in self.records if each.id not in runs]
+        return self.trouble
+
+
+def tree() -> Tree:
+    """A host with two arrays."""
+    return host_tree(DATA, raid1("md126", "root"))
+
+
+def measured(*records: Record, way: UnderWay | None = None) -> tuple[StagedApp, StagedBenching]:
+    """Return the console on a host with these benchmarks."""
+    app = staged(tree())
+    benching = StagedBenching(app, *records, way=way)
+    app.sides.benching = lambda: benching  # type: ignore[method-assign]
+    return app, benching
+
+
+def pane_of(pilot: Paces) -> BenchPane:
+    """The pane."""
+    return main_of(pilot).bench
+
+
+async def opened(pilot: Paces, *keys: str) -> BenchPane:
+    """Open the pane, wait until the history is read, and press keys."""
+    await pilot.press("5")
+    await until(pilot, lambda: main_of(pilot).opened("bench") is not None, "the pane")
+    pane = pane_of(pilot)
+    await until(pilot, lambda: pane.history is not None and not pane._looking, "the history")
+    for key in keys:
+        await pilot.press(key)
+        await pilot.pause()
+    return pane
+
+
+async def looked(pilot: Paces) -> None:
+    """Look once more, and wait until it is shown."""
+    pane = pane_of(pilot)
+    await until(pilot, lambda: not pane._looking)
+    await pane.look()
+    await pilot.pause()
+
+
+def log_of(pilot: Paces) -> list[str]:
+    """The sentences about benchmarks in the log."""
+    return [each.text for each in app_of(pilot).main.events if each.subject == "bench"]

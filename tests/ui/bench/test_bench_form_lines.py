@@ -1,0 +1,161 @@
+"""The forms and reviews of benchmarks as lines: what the pictures do not show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from raidtui.bench.ask import Offer
+from raidtui.bench.cost import estimate
+from raidtui.bench.course import Axis, Conditions, Course, Scratch, Way
+from raidtui.bench.forms.draft import Draft, Field, Kind, Part, fields, filled
+from raidtui.bench.forms.known import Candidate
+from raidtui.bench.jobfile import JobFile
+from raidtui.bench.place import Place
+from raidtui.bench.workload import Workload
+from raidtui.model.plan import Refusal
+from raidtui.ui.bench.form_lines import Form, Row, in_form, rows_of
+from raidtui.ui.bench.review_lines import offer_lines
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width
+from tests.bench.forms.choices import KNOWN, PLACE
+
+WORK = Workload(rw="randread", block_bytes=4096, size_bytes=1 << 30, runtime_s=60)
+COURSE = Course(title="x", place=PLACE, work=WORK)
+NOTE = Field(name="note", of=Kind.RUN, part=Part.HOW, label="note", hint="Kept.", usual="none")
+
+
+def text_of(lines: list[Line]) -> list[str]:
+    return ["".join(text for text, _ in line).rstrip() for line in lines]
+
+
+def review(course: Course, devices: tuple[Candidate, ...] = (), **more: Any) -> list[str]:
+    offer = Offer(course=course, cost=estimate(course, disks=4), **more)
+    return text_of(offer_lines(offer, devices, 78))
+
+
+def test_one_run_by_time() -> None:
+    assert review(COURSE, room="There is room.") == [
+        "measures  random read 4K, 1 GiB (each job's file), 60 s, psync.",
+        "where     /srv/data",
+        "writes    It writes 1 GiB, 256 MiB to each of 4 disks.",
+        "room      There is room.",
+        "runs      1 run.",
+        "time      About 1 min, if this is as fast as usual SATA SSDs.",
+        "before    What is measured is written out before it is.",
+        "",
+    ]
+
+
+def test_a_job_file() -> None:
+    file = JobFile(name="own.fio", text="", writes=True)
+    lines = review(replace(COURSE, work=None, job_file=file), notes=("A note.",))
+    assert lines[0] == "measures  The job file own.fio, as it is."
+    assert lines[2:4] == [
+        "writes    How much it writes is not known: the job file does not say all",
+        "          sizes.",
+    ]
+    assert "time      How long it takes is not known: the job file decides." in lines
+    assert lines[-1] == "A note."
+
+
+def test_all_that_is_done_around_the_runs() -> None:
+    course = replace(
+        COURSE, repeats=25, conditions=Conditions(trim=True, cool_s=9, precondition=2, steady=True)
+    )
+    lines = review(course)
+    assert "runs      At most 25 runs: until five rounds of each are steady." in lines
+    assert lines[-3:] == [
+        "before    Before all runs the size is written 2 times. Before each run: what",
+        "          is free is discarded, then 9 s of nothing.",
+        "",
+    ]
+
+
+def test_grouped_and_many_points() -> None:
+    axis = Axis(way=Way.BLOCK, values=tuple(str(512 << n) for n in range(14)))
+    lines = review(replace(COURSE, axes=(axis,), repeats=2, grouped=True))
+    assert "runs      28 runs: 14 points, each 2 times, one point after the other." in lines
+    assert lines[-3:] == ["  10  block 256K", "  11  block 512K", "      … and 3 more"]
+
+
+def test_knobs_of_arrays_that_are_yet_to_be_made() -> None:
+    axes = (
+        Axis(way=Way.LEVEL, values=("raid5", "raid6")),
+        Axis(way=Way.KNOB, name="stripe_cache_size", values=("256", "4096")),
+    )
+    scratch = Scratch(devices=("sde", "sdf", "sdg", "sdh"))
+    lines = review(replace(COURSE, place=Place(members=scratch.devices), scratch=scratch, axes=axes))
+    assert "where     sde, sdf, sdg, sdh" in lines
+    start = lines.index("stripe_cache_size 256")
+    assert lines[start : start + 2] == ["stripe_cache_size 256", "    set on each array, once it is there"]
+    assert lines[-7:] == [
+        "Settings are put back, and arrays stopped and wiped again, at the end; after a",
+        "crash, too.",
+        "",
+        "Each array gets a UUID of its own. What was wiped for the first one stays so.",
+        "",
+        "The first sync of RAID-4, -5 and -6 is waited for, and is not in the time",
+        "above.",
+    ]
+
+
+def test_what_is_lost_comes_first() -> None:
+    device = Candidate(name="sde", size_bytes=233 << 30, model="M", serial="S1", word="S1")
+    lines = review(
+        replace(COURSE, place=Place(device="sde", writes=True)),
+        (device, replace(device, name="sdf")),
+        loses=('sdf: the ext4 file system "[b]\x1b"',),
+    )
+    assert lines[:4] == [
+        "This overwrites 2 devices:",
+        "  sde    233 GiB  M  S1          nothing that is known",
+        '  sdf    233 GiB  M  S1          the ext4 file system "[b]\\x1b"',
+        "",
+    ]
+    assert lines[4].startswith("measures  random read 4K, 1 GiB (the part that is used)")
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+@pytest.mark.parametrize("height", [6, 11, 20, 60])
+@pytest.mark.parametrize("kind", Kind)
+def test_a_form_fits_and_the_chosen_row_is_in_view(kind: Kind, width: int, height: int) -> None:
+    draft = filled(Draft(where="scratch", knob="scheduler", second="knob"), kind, KNOWN)
+    rows = rows_of(fields(draft, kind, KNOWN))
+    for at, row in enumerate(rows):
+        form = Form(
+            draft=draft, rows=rows, at=at, width=width, height=height, meaning=("More.", "", "And more.")
+        )
+        lines = text_of(form.lines)
+        assert len(lines) <= height
+        assert all(cell_width(line) <= width for line in lines)
+        (mark,) = [line for line in lines if line.startswith("▸")]
+        assert row.field.label in mark or row.pick
+
+
+@pytest.mark.parametrize(
+    ("text", "cursor", "width", "shown"),
+    [
+        ("", 0, 40, "  ▏none"),
+        ("abc", 0, 40, "  ▏abc"),
+        ("abc", 3, 40, "  abc▏"),
+        ("abcdefghijklmnopqrstuvwxyz", 26, 35, "  …opqrstuvwxyz▏"),
+        ("abcdefghijklmnopqrstuvwxyz", 0, 35, "  ▏abcdefghijkl…"),
+        ("abcdefghijklmnopqrstuvwxyz", 13, 35, "  …ijklm▏nopqrs…"),
+        ("a\x1b[31mb", 1, 40, "  a▏\\x1b[31mb"),
+    ],
+)
+def test_a_text_with_a_cursor(text: str, cursor: int, width: int, shown: str) -> None:
+    form = Form(draft=Draft(note=text), rows=(Row(field=NOTE),), at=0, cursor=cursor, width=width, height=9)
+    assert text_of(form.lines)[0] == f"▸ note             {shown}"
+
+
+def test_what_options_are_called_in_a_form() -> None:
+    assert in_form(Refusal(code="invalid", why="no")) == "no"
+    assert in_form(Refusal(code="invalid", why="no", remedy="leave it out")) == "no; leave it out"
+    assert (
+        in_form(Refusal(code="invalid", why="no", remedy="name one with --directory"))
+        == "no; choose a folder at where"
+    )

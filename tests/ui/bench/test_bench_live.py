@@ -1,0 +1,176 @@
+"""What pane 5 says of a benchmark that is under way."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from raidtui.bench.around import Around, ArrayNow
+from raidtui.bench.course import Course
+from raidtui.bench.duration import estimate_duration, expect
+from raidtui.bench.place import Place
+from raidtui.bench.samples import Flow, Sample
+from raidtui.bench.watching import UnderWay
+from raidtui.ui.bench.live_lines import live_lines
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width
+from tests.bench.records import READ, record
+
+WORK = replace(READ, block_bytes=4096, size_bytes=1 << 30, depth=32, jobs=2, runtime_s=60, engine="libaio")
+DATA = ArrayNow(name="md127", label="data", state="clean")
+AROUND = Around(
+    t_s=11.0, mhz=(4200, 4200), governor="performance", celsius={"sda": 41.2, "sdb": 39.0}, arrays=(DATA,)
+)
+WAY = UnderWay(
+    job="j",
+    title="random read",
+    place="/srv/bench",
+    of=3,
+    state="running",
+    run=1,
+    record=record(work=WORK, place="/srv/bench"),
+    around=AROUND,
+)
+
+
+def sample(t_s: float, iops: float, written: float = 0.0) -> Sample:
+    flow = Flow(iops=iops, bytes_s=iops * 4096, p50_ns=210_000, p99_ns=740_000, p999_ns=2_900_000)
+    write = Flow(iops=written, bytes_s=written * 4096)
+    done = (int(iops * t_s), int(written * t_s))
+    return Sample(t_s=t_s, read=flow, write=write, ios=done, size_bytes=(done[0] * 4096, done[1] * 4096))
+
+
+def text(way: UnderWay, width: int = 80, height: int = 24) -> list[str]:
+    lines = live_lines(way, width, height)
+    return ["".join(part for part, _ in line).rstrip() for line in lines]
+
+
+def roles(line: Line) -> list[str]:
+    return [role for _, role in line]
+
+
+def samples(*iops: float) -> tuple[Sample, ...]:
+    return tuple(sample(0.25 * (number + 1), each) for number, each in enumerate(iops))
+
+
+def test_a_run_under_way() -> None:
+    way = replace(WAY, samples=samples(95_100, 101_900, 104_400, 102_325))
+    assert text(way) == [
+        " random read 4K, depth 32, 2 jobs on data: /srv/bench     1 s of 60  run 2 of 3",
+        " IOPS     102,325  ▆▇▇▇                               median 102k  95.1k … 104k",
+        " MB/s         419",
+        " p99 ms      0.74  ▇▇▇▇                                     p50 0.21  p99.9 2.9",
+        " CPU    4.2 GHz performance   sda 41 °C   sdb 39 °C   data clean, no sync",
+    ]
+
+
+def test_of_a_mix_both_sides_are_told() -> None:
+    way = replace(WAY, samples=(sample(1.0, 71_000, 30_400),))
+    assert text(way)[2].split() == ["MB/s", "415", "read", "71k,", "write", "30.4k"]
+
+
+def test_without_a_time_it_goes_by_size() -> None:
+    by_size = replace(WAY, record=record(work=replace(WORK, runtime_s=0)), samples=(sample(1.0, 131_072),))
+    assert text(by_size)[0].endswith("25 % of 2 GiB  run 2 of 3")
+
+
+def test_of_a_job_file_nobody_knows_the_end() -> None:
+    way = replace(WAY, record=record(work=None, title="job file mine.fio"), samples=(sample(12.0, 100),))
+    assert text(way)[0].split("  ")[0] == " job file mine.fio on data: /srv"
+    assert text(way)[0].endswith("12 s  run 2 of 3")
+
+
+def test_the_time_left_of_a_sweep() -> None:
+    """A minute of each, and 16 of 24 runs to come; what is known of a job file comes with its first run."""
+    course = Course(title="x", place=Place(device="sda"), work=replace(WORK, jobs=1), repeats=24)
+    expected = expect(course)
+    at_first = replace(WAY, of=24, run=0, expected=expected)
+    assert text(at_first)[2].endswith("about 24 min left")
+    assert estimate_duration(course).sentence == "About 24 min."
+    ended = {"ended": frozenset(range(8)), "first_s": 0.0, "last_s": 80.0}
+    way = replace(WAY, samples=samples(100.0), of=24, run=8, done=8, expected=expected, **ended)
+    assert text(way)[0].endswith("0 s of 60  run 9 of 24")
+    assert text(way)[2].endswith("about 3 min left")
+
+
+@pytest.mark.parametrize(
+    ("changes", "wanted"),
+    [
+        ({"run": None, "state": "made"}, "begins"),
+        ({"run": None, "doing": "writing 500 MiB once"}, "writing 500 MiB once"),
+        ({"doing": "fstrim --verbose /srv"}, "fstrim --verbose /srv  run 2 of 3"),
+        ({"open_end": True, "of": 25}, "0 s of 60  run 2 of up to 25, NOT STEADY yet"),
+        ({"open_end": True, "of": 25, "steady": False}, "0 s of 60  run 2 of up to 25, NOT STEADY yet"),
+        ({"open_end": True, "of": 25, "steady": True}, "0 s of 60  run 2 of up to 25"),
+    ],
+)  # fmt: skip
+def test_how_far_it_is(changes: dict[str, object], wanted: str) -> None:
+    assert text(replace(WAY, **changes), width=120)[0].endswith(f"  {wanted}")
+
+
+def test_nothing_was_seen_yet() -> None:
+    assert text(replace(WAY, around=None))[1:] == [
+        " IOPS           –",
+        " MB/s           –",
+        " p99 ms         –",
+        " CPU    –",
+    ]
+
+
+def test_what_is_not_as_it_should_be_is_told_apart() -> None:
+    syncing = replace(DATA, sync="recover", percent=34.25, missing=1)
+    lines = live_lines(replace(WAY, around=replace(AROUND, mhz=None, arrays=(syncing,))), 100, 24)
+    assert lines[-1][-1] == ("   data clean, 1 member missing, recover 34.2 %", "warn")
+    assert lines[-1][1] == ("no cpufreq", "dim")
+
+
+def test_of_many_disks_the_warmest_is_told() -> None:
+    many = {f"sd{letter}": 30.0 + number for number, letter in enumerate("abcdefgh")}
+    way = replace(WAY, around=replace(AROUND, celsius=many))
+    assert "   8 disks 30 … 37 °C (sdh)" in text(way, width=120)[-1]
+
+
+def test_in_a_tall_window_the_chart_is_tall() -> None:
+    way = replace(WAY, samples=samples(10, 50, 100))
+    assert len(text(way, width=120, height=40)) == len(text(way)) + 2
+
+
+def test_the_whole_run_is_in_the_chart() -> None:
+    """A cell is a longer slice of time as soon as all are full."""
+    way = replace(WAY, samples=tuple(sample(0.25 * (n + 1), 100.0 if n < 120 else 50.0) for n in range(240)))
+    chart = text(way)[1]
+    assert "▇" * 10 in chart
+    assert "▄" * 10 in chart
+
+
+FLOWS = st.builds(
+    Flow,
+    iops=st.floats(0, 1e8),
+    bytes_s=st.floats(0, 1e12),
+    p50_ns=st.none() | st.integers(0, 10**12),
+    p99_ns=st.none() | st.integers(0, 10**12),
+    p999_ns=st.none() | st.integers(0, 10**12),
+)
+SAMPLES = st.builds(
+    Sample,
+    t_s=st.floats(0, 1e6),
+    read=FLOWS,
+    write=FLOWS,
+    ios=st.tuples(st.integers(0, 10**12), st.integers(0, 10**12)),
+    size_bytes=st.tuples(st.integers(0, 10**15), st.integers(0, 10**15)),
+)
+
+
+@given(
+    found=st.lists(SAMPLES, max_size=8).map(lambda found: tuple(sorted(found, key=lambda each: each.t_s))),
+    width=st.integers(60, 200),
+    height=st.integers(15, 60),
+    title=st.text(max_size=100),
+    doing=st.text(max_size=100),
+)
+def test_whatever_is_told_lines_fit(
+    found: tuple[Sample, ...], width: int, height: int, title: str, doing: str
+) -> None:
+    way = replace(WAY, samples=found, doing=doing, record=record(work=None, title=title))
+    for line in live_lines(way, width, height):
+        assert sum(cell_width(part) for part, _ in line) <= width

@@ -1,0 +1,1 @@
+"""Pane 4, on the screen."""

@@ -1,0 +1,1 @@
+"""Pane 3, on the screen."""
