@@ -14,7 +14,7 @@ def main() -> None:
     """Run the program and exit with its status."""
     argv = sys.argv[1:]
     if None in (sys.stdin, sys.stdout, sys.stderr):  # closed by whoever started this
-        from raidtui.streams import guard  # noqa: PLC0415
+        from raidtui.command.streams import guard  # noqa: PLC0415
 
         guard()
     live = _opens_console(argv)

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import raidtui
+from raidtui.command.bench_parser import add_bench_parser
+from raidtui.command.parsers import add_job_parsers, add_plan_parser
+from raidtui.command.streams import NOT_WRITTEN, OutputError, guard
+from raidtui.command.tune_parser import add_tune_parser
+from raidtui.command.wear_parser import add_wear_parser
 from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import Root, RootError
-from raidtui.orders.bench_parser import add_bench_parser
-from raidtui.orders.parsers import add_job_parsers, add_plan_parser
-from raidtui.orders.tune_parser import add_tune_parser
-from raidtui.orders.wear_parser import add_wear_parser
-from raidtui.streams import NOT_WRITTEN, OutputError, guard
 
 _EPILOG = """\
 exit status of status: 0 all well, 1 degraded or attention, 2 failed, 3 cannot tell;
@@ -159,14 +159,14 @@ def _root(arguments: argparse.Namespace) -> Root:
 
 
 def _status(root: Root, arguments: argparse.Namespace) -> int:
-    from raidtui.status.command import print_status, watch_status  # noqa: PLC0415
+    from raidtui.command.status import print_status, watch_status  # noqa: PLC0415
 
     form = "json" if arguments.json else "prometheus" if arguments.prometheus else "sentences"
     return watch_status(root, form) if arguments.watch else print_status(root, form)
 
 
 def _capture(root: Root, arguments: argparse.Namespace) -> int:
-    from raidtui.capture import write_capture  # noqa: PLC0415
+    from raidtui.command.capture import write_capture  # noqa: PLC0415
 
     try:
         number = write_capture(root, arguments.file, with_serials=arguments.with_serials)
@@ -183,10 +183,10 @@ def _capture(root: Root, arguments: argparse.Namespace) -> int:
 
 def _order(root: Root, arguments: argparse.Namespace) -> int:
     if arguments.command == "plan":
-        from raidtui.orders.plan import run_plan_order  # noqa: PLC0415
+        from raidtui.command.plan import run_plan_order  # noqa: PLC0415
 
         return run_plan_order(root, arguments)
-    from raidtui.orders.apply import run_apply_order, run_jobs_order  # noqa: PLC0415
+    from raidtui.command.apply import run_apply_order, run_jobs_order  # noqa: PLC0415
 
     return (
         run_apply_order(root, arguments) if arguments.command == "apply" else run_jobs_order(root, arguments)
@@ -194,19 +194,19 @@ def _order(root: Root, arguments: argparse.Namespace) -> int:
 
 
 def _bench(root: Root, arguments: argparse.Namespace) -> int:
-    from raidtui.orders.bench import run_bench_order  # noqa: PLC0415
+    from raidtui.command.bench import run_bench_order  # noqa: PLC0415
 
     return run_bench_order(root, arguments)
 
 
 def _tune(root: Root, arguments: argparse.Namespace) -> int:
-    from raidtui.orders.tune import run_tune_order  # noqa: PLC0415
+    from raidtui.command.tune import run_tune_order  # noqa: PLC0415
 
     return run_tune_order(root, arguments)
 
 
 def _wear(root: Root, arguments: argparse.Namespace) -> int:
-    from raidtui.orders.wear import run_wear_order  # noqa: PLC0415
+    from raidtui.command.wear import run_wear_order  # noqa: PLC0415
 
     return run_wear_order(root, arguments)
 

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from raidtui.command.status_json import report_dict
 from raidtui.host.roots.opening import open_root
 from raidtui.monitor.watch import Watch
 from raidtui.session.watch import Console, Report
-from raidtui.status.json_form import report_dict
 from tests.torture import oracle
 from tests.torture.oracle import mdadm
 

@@ -28,8 +28,13 @@ from raidtui.bench.live import NAME as LIVE
 from raidtui.bench.live import last_run, read_live
 from raidtui.bench.results import Results, ResultsError
 from raidtui.bench.stream import StreamParser
-from raidtui.capture import write_capture
 from raidtui.cli import build_parser
+from raidtui.command.capture import write_capture
+from raidtui.command.plan import make_plan
+from raidtui.command.prometheus import metric_lines
+from raidtui.command.status_json import report_dict
+from raidtui.command.status_text import report_lines
+from raidtui.command.tune_text import detail_lines, table_lines
 from raidtui.config import read_config
 from raidtui.demo.host import demo_root
 from raidtui.first_frame import read_colours
@@ -46,15 +51,10 @@ from raidtui.host.udev import parse_udev_entry
 from raidtui.jobs.store import Job, JobError, all_jobs, load_plan, save_plan
 from raidtui.jobs.words import entry_words
 from raidtui.model.plan import Plan
-from raidtui.orders.plan import make_plan
-from raidtui.orders.tune_words import detail_lines, table_lines
 from raidtui.plans.script import plan_sentences, shell_script
 from raidtui.plans.tune.keep_files import sysctl_entries, tmpfiles_entries, udev_entries
 from raidtui.session.tuning import Tuner, read_profiles
 from raidtui.session.watch import Console
-from raidtui.status.json_form import report_dict
-from raidtui.status.prometheus import metric_lines
-from raidtui.status.sentences import report_lines
 from raidtui.ui.themes import load_themes
 from raidtui.wear.desk import WearDesk
 from raidtui.wear.ledger import Ledger, LedgerError

@@ -30,9 +30,9 @@ from raidtui.bench.forms.meaning import meaning
 from raidtui.bench.presets import PRESETS
 from raidtui.bench.workload import ENGINES, WAYS, Workload
 from raidtui.cli import build_parser
+from raidtui.command.bench_request import request_of
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.knob_table import KNOBS
-from raidtui.orders.bench_request import request_of
 from tests.bench.forms.choices import KNOWN
 
 MIB = 1 << 20

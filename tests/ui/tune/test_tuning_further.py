@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.capture import write_capture
+from raidtui.command.capture import write_capture
 from raidtui.host.roots.opening import open_root
 from raidtui.session.tuning import Tuner
 from raidtui.ui.frame.choose import Ask, Choice

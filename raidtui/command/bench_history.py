@@ -15,7 +15,7 @@ from raidtui.bench.export import KINDS, ExportError, export_bytes, json_bytes, w
 from raidtui.bench.heat import heat_lines, heat_maps
 from raidtui.bench.record import NOT_STEADY, WHOLE, Record
 from raidtui.bench.results import Results, ResultsError
-from raidtui.streams import print_json, write_bytes
+from raidtui.command.streams import print_json, write_bytes
 from raidtui.view.text import visible
 
 

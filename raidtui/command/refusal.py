@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from raidtui.command.streams import print_json
 from raidtui.model.plan import Refusal
-from raidtui.streams import print_json
 from raidtui.view.text import visible
 
 FORM = 1

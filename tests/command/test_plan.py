@@ -10,13 +10,13 @@ import pytest
 
 import raidtui
 from raidtui.cli import build_parser, run
+from raidtui.command.device_names import kernel_name
+from raidtui.command.plan import make_plan
 from raidtui.jobs.store import load_plan
 from raidtui.model.plan import Code, Refusal
-from raidtui.orders.device_names import kernel_name
-from raidtui.orders.plan import make_plan
 from raidtui.plans.create.request import CreateRequest
 from raidtui.plans.on_top.plan import OnTop
-from tests.orders.host import OLD, Host, opens
+from tests.command.host import OLD, Host, opens
 from tests.trees import host_tree, raid1, raid10
 
 DATA = raid10().array_uuid
@@ -25,9 +25,9 @@ UUID = "01234567:89abcdef:01234567:89abcdef"
 
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch) -> Host:
-    monkeypatch.setattr("raidtui.orders.create.new_uuid", lambda: UUID)
-    monkeypatch.setattr("raidtui.orders.create.new_file_system_uuid", lambda: "made-up")
-    monkeypatch.setattr("raidtui.orders.plan.time.time", lambda: 1.5)
+    monkeypatch.setattr("raidtui.command.create.new_uuid", lambda: UUID)
+    monkeypatch.setattr("raidtui.command.create.new_file_system_uuid", lambda: "made-up")
+    monkeypatch.setattr("raidtui.command.plan.time.time", lambda: 1.5)
     return opens(monkeypatch, Host())
 
 
@@ -86,7 +86,7 @@ def test_create(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(request)
         return Refusal(code="invalid", why="enough")
 
-    monkeypatch.setattr("raidtui.orders.create.plan_create", plan_create)
+    monkeypatch.setattr("raidtui.command.create.plan_create", plan_create)
     host.links["/dev/disk/by-id/ata-1"] = "../../sdi1"
     options = "--name=128 --level=raid1 --layout=n2 --chunk=64 --bitmap=none --consistency-policy=resync"
     more = "--metadata=1.0 --spare=sdk --spare=/dev/sdl --failfast --assume-clean --size=1024"

@@ -13,7 +13,7 @@ import pytest
 
 import raidtui
 from raidtui.cli import run
-from raidtui.status.command import watch_status
+from raidtui.command.status import watch_status
 from tests.trees import ArraySpec, Stage, host_tree, raid1, raid5, raid10
 
 ARRAYS = {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.capture import write_capture
+from raidtui.command.capture import write_capture
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import RootError

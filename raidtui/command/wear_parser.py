@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidtui.orders.parsers import Commands
+from raidtui.command.parsers import Commands
 
 
 def add_wear_parser(commands: Commands) -> None:

@@ -25,16 +25,16 @@ from raidtui.bench.words import entry_words
 from raidtui.bench.worker import BenchWorker
 from raidtui.bench.workload import Workload
 from raidtui.cli import build_parser, run
+from raidtui.command.bench_option import OptionError
+from raidtui.command.bench_request import request_of
+from raidtui.command.bench_run import _Told
 from raidtui.jobs.store import Job
-from raidtui.orders.bench_option import OptionError
-from raidtui.orders.bench_request import request_of
-from raidtui.orders.bench_run import _Told
 from tests.bench.fake_fio import FakeFio
 from tests.bench.host import Host
 from tests.bench.recorded import MIXED, NO_SPACE
 from tests.bench.records import JOB, READ, record, samples
 from tests.bench.working import feeding
-from tests.orders.test_docs import orders
+from tests.command.test_docs import orders
 
 TEXT = (Path(__file__).parents[2] / "docs" / "bench.md").read_text(encoding="utf-8")
 MIB = 1 << 20

@@ -7,13 +7,13 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 
+from raidtui.command.prometheus import metric_lines
+from raidtui.command.status_json import report_dict
+from raidtui.command.status_text import event_line, report_lines
+from raidtui.command.streams import print_json
 from raidtui.host.roots.root import Root
 from raidtui.monitor.watch import Watch
 from raidtui.session.watch import Console, Report
-from raidtui.status.json_form import report_dict
-from raidtui.status.prometheus import metric_lines
-from raidtui.status.sentences import event_line, report_lines
-from raidtui.streams import print_json
 
 FORMS = ("sentences", "json", "prometheus")
 _RENDERERS: dict[str, Callable[[Report], Iterable[str]]] = {

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from raidtui.capture import write_capture
+from raidtui.command.capture import write_capture
 from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.opening import open_root

@@ -12,6 +12,7 @@ import time
 from functools import partial
 from pathlib import Path
 
+from raidtui.command.streams import print_json
 from raidtui.host.block import DiskReader
 from raidtui.host.roots.root import Root
 from raidtui.jobs.spawn import begin_job, cancel, follow, start_worker
@@ -20,7 +21,6 @@ from raidtui.jobs.words import FINAL, GOES_ON, entry_words
 from raidtui.jobs.worker import Measure, work_on
 from raidtui.model.plan import Harm, Plan
 from raidtui.plans.script import plan_sentences
-from raidtui.streams import print_json
 from raidtui.view.text import visible
 
 FAILED, REFUSED, BUSY = 1, 2, 75

@@ -19,14 +19,14 @@ from raidtui.bench.record import WHOLE, sample_words
 from raidtui.bench.results import Results
 from raidtui.bench.start import begin, find_bench, news, restore, settle
 from raidtui.bench.words import entry_words
+from raidtui.command.bench_history import print_comparison
+from raidtui.command.bench_request import request_of
+from raidtui.command.streams import print_json, write_bytes
 from raidtui.host.roots.root import Root
 from raidtui.jobs.spawn import cancel
 from raidtui.jobs.store import Job, JobError
 from raidtui.jobs.words import FINAL
 from raidtui.model.plan import Refusal
-from raidtui.orders.bench_history import print_comparison
-from raidtui.orders.bench_request import request_of
-from raidtui.streams import print_json, write_bytes
 from raidtui.view.text import visible
 
 FAILED, BUSY = 1, 75

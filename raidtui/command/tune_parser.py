@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from raidtui.orders.parsers import Commands
+from raidtui.command.parsers import Commands
 
 _WORDS = "disks, @ARRAY (all of its members), an array, cpu, system; then KNOB=VALUE"
 

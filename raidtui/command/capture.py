@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import raidtui
-from raidtui.capture.knobs import knob_files
-from raidtui.capture.serials import hash_serials
+from raidtui.command.capture_knobs import knob_files
+from raidtui.command.capture_serials import hash_serials
 from raidtui.host.roots.captured import LINKS
 from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_names import smart_names

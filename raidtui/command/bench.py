@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from raidtui.bench.results import ResultsError
+from raidtui.command.bench_option import OptionError
 from raidtui.host.roots.root import Root
 from raidtui.jobs.store import BusyError, JobError
-from raidtui.orders.bench_option import OptionError
 from raidtui.view.text import visible
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ def run_bench_order(root: Root, arguments: argparse.Namespace) -> int:
                 measuring=partial(_cost, root),
             )
         if arguments.order in _HISTORY:
-            from raidtui.orders import bench_history  # noqa: PLC0415
+            from raidtui.command import bench_history  # noqa: PLC0415
 
             return bench_history.ORDERS[arguments.order](arguments)
-        from raidtui.orders import bench_run  # noqa: PLC0415
+        from raidtui.command import bench_run  # noqa: PLC0415
 
         return bench_run.ORDERS[arguments.order](root, arguments)
     except BusyError as error:

@@ -11,11 +11,11 @@ from typing import Any
 import jsonschema
 import pytest
 
+from raidtui.command.status_json import report_dict
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.root import Root
 from raidtui.monitor.sampler import MDSTAT
 from raidtui.session.watch import Console
-from raidtui.status.json_form import report_dict
 from tests.captures import ALL_CAPTURES, capture_text
 from tests.members import TWO
 from tests.trees import Syncing, container, host_tree, inactive, raid0, raid1, raid5, raid6, raid10

@@ -9,6 +9,10 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from raidtui.command.create import plan_created
+from raidtui.command.device_names import kernel_names
+from raidtui.command.refusal import tell_refusal
+from raidtui.command.streams import write_bytes
 from raidtui.host.reading import Scope
 from raidtui.host.roots.root import Root
 from raidtui.jobs.store import save_plan
@@ -16,9 +20,6 @@ from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Device, Survey
 from raidtui.monitor.sampler import Sampler
-from raidtui.orders.create import plan_created
-from raidtui.orders.device_names import kernel_names
-from raidtui.orders.refusal import tell_refusal
 from raidtui.plans.devices import old_arrays
 from raidtui.plans.leave import plan_fail, plan_remove, plan_zero_superblock
 from raidtui.plans.locate import plan_locate
@@ -30,7 +31,6 @@ from raidtui.plans.reshape import plan_bitmap, plan_grow_chunk
 from raidtui.plans.script import plan_sentences, shell_script
 from raidtui.plans.sync import plan_check, plan_repair
 from raidtui.session.storage import read, scope_of
-from raidtui.streams import write_bytes
 from raidtui.view.text import visible
 
 REFUSED = 2

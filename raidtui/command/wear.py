@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import raidtui
+from raidtui.command.streams import print_json
+from raidtui.command.wear_history import history_dict, history_lines, known_dict, known_lines
 from raidtui.config import Config, read_config
 from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_names import smart_names
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import Unread
 from raidtui.monitor.sampler import Sampler
-from raidtui.orders.wear_history import history_dict, history_lines, known_dict, known_lines
-from raidtui.streams import print_json
 from raidtui.view.text import visible
 from raidtui.wear.array import ArrayWear
 from raidtui.wear.desk import WearDesk, WearLook

@@ -301,7 +301,7 @@ def test_what_is_so_already_is_done(tune: Run, words: str, why: str) -> None:
 
 
 def test_the_patience_of_disks(tune: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raidtui.orders.tune._patience", lambda _, disks: dict.fromkeys(disks))
+    monkeypatch.setattr("raidtui.command.tune._patience", lambda _, disks: dict.fromkeys(disks))
     status, out, _ = tune(TuneHost(), "show --erc")
     assert status == 0
     assert out.split("\n")[1].startswith("sda       mq-deadline    32     64        128K     30 / – s")
@@ -337,6 +337,6 @@ def test_the_document_names_every_field(tune: Run) -> None:
 
 
 def test_the_document_names_every_code() -> None:
-    source = Path(__file__).parents[2] / "raidtui" / "actions" / "tune" / "findings.py"
+    source = Path(__file__).parents[2] / "raidtui" / "plans" / "tune" / "findings.py"
     codes = re.findall(r'"(tune-[a-z-]+)"', source.read_text())
     assert sorted(cells("### codes of findings")) == sorted(codes)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from raidtui.cli import run
 from raidtui.jobs.store import Job, JobError, all_jobs, only_worker, save_plan
 from raidtui.model.plan import Harm, Plan, Step
-from tests.orders.host import Host, opens
+from tests.command.host import Host, opens
 
 BACK = Step(argv=("mdadm", "--assemble", "/dev/md127"), why="start it again")
 STEP = Step(argv=("mdadm", "--stop", "/dev/md127"), why="its members are free then", undo=(BACK,))
@@ -284,7 +284,7 @@ def test_leaving_leaves_the_job(call: Run, monkeypatch: pytest.MonkeyPatch) -> N
     def follow(*_: object, **__: object) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("raidtui.orders.apply.follow", follow)
+    monkeypatch.setattr("raidtui.command.apply.follow", follow)
     job = made(WORK)
     said = f"\nThe job goes on: raidtui jobs attach {job.id} (or cancel)\n"
     assert call("jobs", "attach", "stop") == (0, said, "")
@@ -416,7 +416,7 @@ def test_a_worker_says_how_it_ended(call: Run, monkeypatch: pytest.MonkeyPatch) 
         asked.append((folder.name, back))
         return 75
 
-    monkeypatch.setattr("raidtui.orders.apply.work_on", work_on)
+    monkeypatch.setattr("raidtui.command.apply.work_on", work_on)
     assert [call("jobs", "work", "/x/a")[0], call("jobs", "work", "/x/b", "--back")[0]] == [75, 75]
     assert asked == [("a", False), ("b", True)]
 

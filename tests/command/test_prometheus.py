@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from raidtui.command.prometheus import metric_lines
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.session.watch import Console
-from raidtui.status.prometheus import metric_lines
 from tests.members import TWO
 from tests.trees import Syncing, Tree, host_tree, inactive, raid0, raid1, raid5, raid6, raid10
 

@@ -7,6 +7,11 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+from raidtui.command.device_names import kernel_name
+from raidtui.command.refusal import tell_refusal
+from raidtui.command.streams import print_json, write_bytes
+from raidtui.command.tune_json import NOTHING, nothing_dict, profile_dict, result_dict, tuning_dict
+from raidtui.command.tune_text import detail_lines, table_lines
 from raidtui.config import config_folder
 from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_reader import SmartReader
@@ -16,10 +21,6 @@ from raidtui.model.plan import NothingToDo, Plan, Refusal
 from raidtui.model.smart import ErrorRecovery, SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
-from raidtui.orders.device_names import kernel_name
-from raidtui.orders.refusal import tell_refusal
-from raidtui.orders.tune_json import NOTHING, nothing_dict, profile_dict, result_dict, tuning_dict
-from raidtui.orders.tune_words import detail_lines, table_lines
 from raidtui.plans.script import plan_sentences
 from raidtui.plans.target import needs_root
 from raidtui.plans.tune.keep import Item, items_for_now, plan_forget, plan_keep
@@ -27,7 +28,6 @@ from raidtui.plans.tune.now import Asked, plan_set
 from raidtui.plans.tune.profiles import BUILT_IN, Profile, plan_profile
 from raidtui.plans.tune.targets import Reader, Word
 from raidtui.session.tuning import Result, Tuner, read_profiles
-from raidtui.streams import print_json, write_bytes
 from raidtui.view.text import visible
 
 NOT_DONE, REFUSED = 1, 2

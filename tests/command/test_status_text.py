@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from raidtui.command.status_text import event_line, report_lines
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.root import Root
 from raidtui.model.event import Event, Kind
 from raidtui.session.watch import Console
-from raidtui.status.sentences import event_line, report_lines
 from tests.members import TWO
 from tests.trees import (
     ArraySpec,

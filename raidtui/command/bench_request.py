@@ -7,9 +7,9 @@ from typing import Any
 
 from raidtui.bench.ask import Request, sweep_values
 from raidtui.bench.typed import Typed, TypedError, request_of_typed
+from raidtui.command.bench_option import OptionError
+from raidtui.command.device_names import kernel_name
 from raidtui.host.roots.root import Root
-from raidtui.orders.bench_option import OptionError
-from raidtui.orders.device_names import kernel_name
 
 _SAME = (
     *("preset", "rw", "bs", "size", "depth", "jobs", "engine", "distribution", "directory", "write"),

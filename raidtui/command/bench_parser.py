@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from raidtui.orders.parsers import Commands
+from raidtui.command.parsers import Commands
 
 
 def add_bench_parser(commands: Commands) -> None:

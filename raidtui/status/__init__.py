@@ -1,1 +1,0 @@
-"""``raidtui status``: the same report as the screen's, as sentences, JSON, events or metrics."""
