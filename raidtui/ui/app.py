@@ -37,13 +37,13 @@ from raidtui.view.palette import choose_theme
 if TYPE_CHECKING:
     from textual.command import Provider
 
-    from raidtui.ui.frame.command_search import Entry
-    from raidtui.ui.frame.filter import FilterLine
+    from raidtui.ui.frame.field import FilterLine
+    from raidtui.ui.frame.palette import Entry
     from raidtui.ui.tune.tune_pane import TuningPane
 
 
 def _commands() -> type[Provider]:
-    from raidtui.ui.frame.command_search import Commands  # noqa: PLC0415  (the palette alone needs it)
+    from raidtui.ui.frame.palette import Commands  # noqa: PLC0415  (the palette alone needs it)
 
     return Commands
 
@@ -268,7 +268,7 @@ class RaidApp(OrderlyApp):
             self.go(self._confirm(plan))
 
     async def _confirm(self, plan: Plan) -> None:
-        from raidtui.ui.frame.confirm import Question, plan_lines  # noqa: PLC0415
+        from raidtui.ui.frame.dialog import Question, plan_lines  # noqa: PLC0415
 
         answer = await self.push_screen_wait(Question(plan_lines(plan), (("y", "do it"),)))
         if answer == "y":
@@ -318,9 +318,9 @@ class RaidApp(OrderlyApp):
             assemble = message.verb == "assemble"
             self.go(way.assemble(snapshot, message.uuid) if assemble else way.zero(snapshot))
         elif message.array is not None:
-            from raidtui.ui.arrays.repair_flow import Repairs  # noqa: PLC0415
+            from raidtui.ui.arrays.repair_flow import RepairFlow  # noqa: PLC0415
 
-            self.go(Repairs(self).run(message.verb, message.array, snapshot))
+            self.go(RepairFlow(self).run(message.verb, message.array, snapshot))
         else:
             self.end_way()
 
@@ -354,10 +354,10 @@ class RaidApp(OrderlyApp):
 
     def action_jobs(self) -> None:
         """Show the last jobs."""
-        from raidtui.ui.arrays.repair_flow import Repairs  # noqa: PLC0415
+        from raidtui.ui.frame.plan_flow import PlanFlow  # noqa: PLC0415
 
         self.begin_way()
-        self.go(Repairs(self).jobs())
+        self.go(PlanFlow(self).jobs())
 
     def on_arrays_pane_said(self, message: ArraysPane.Said) -> None:
         """Show a pane's sentence."""
@@ -389,7 +389,7 @@ class RaidApp(OrderlyApp):
     async def action_filter(self) -> None:
         """Open the filter line, and be there before the next key is."""
         if not self.main.query("#filter"):
-            from raidtui.ui.frame.filter import FilterLine  # noqa: PLC0415
+            from raidtui.ui.frame.field import FilterLine  # noqa: PLC0415
 
             await self.main.mount(FilterLine(id="filter"), before="#bottom")
         self.main.set_focus(self.main.query_one("#filter"))
@@ -475,7 +475,7 @@ class RaidApp(OrderlyApp):
 
     def action_command_palette(self) -> None:
         """Open the palette; themes are read when they are first offered."""
-        from raidtui.ui.frame.palette_screen import Palette  # noqa: PLC0415
+        from raidtui.ui.frame.palette import Palette  # noqa: PLC0415
 
         self._load_all_themes()
         if not any(isinstance(screen, Palette) for screen in self.screen_stack):
@@ -483,7 +483,7 @@ class RaidApp(OrderlyApp):
 
     def palette_entries(self) -> Iterable[Entry]:
         """Everything that can be done, and what the command line alone does."""
-        from raidtui.ui.frame.command_search import Entry  # noqa: PLC0415
+        from raidtui.ui.frame.palette import Entry  # noqa: PLC0415
 
         keys = self._settings.keys
         for command, label, possible in self.main.offered:

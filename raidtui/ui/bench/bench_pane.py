@@ -12,8 +12,7 @@ from raidtui.bench.record import Record
 from raidtui.ui.bench.bench_view import BenchView
 from raidtui.ui.commands import BENCH, Command
 from raidtui.ui.frame.key_order import escape_leaves, expect_form, no_form, refused
-from raidtui.ui.frame.later import later
-from raidtui.ui.frame.shell import shell_of
+from raidtui.ui.frame.shell import later, shell_of
 from raidtui.view.units import counted
 
 if TYPE_CHECKING:

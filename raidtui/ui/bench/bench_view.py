@@ -20,9 +20,9 @@ from raidtui.session.watch import Report
 from raidtui.ui.bench.history_lines import Entry, details_lines, entries_of, history_head, history_line
 from raidtui.ui.bench.live_lines import live_lines
 from raidtui.ui.commands import DOWN, UP
-from raidtui.ui.frame.later import later
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.frame.pages import wrapped
+from raidtui.ui.frame.shell import later
 from raidtui.view.line import Line
 from raidtui.view.text import visible
 

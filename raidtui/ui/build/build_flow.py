@@ -13,9 +13,9 @@ from raidtui.plans.assembly import Way, arrays_at_rest, ways
 from raidtui.plans.leave import plan_zero_superblock
 from raidtui.plans.wizard.steps import REVIEW, Draft, asked, plan_build
 from raidtui.session import storage as desk
-from raidtui.ui.arrays.repair_flow import Made, Offered, Repairs, labels_on, offered_devices
 from raidtui.ui.build.wizard_screen import TITLE, BuildScreen
 from raidtui.ui.frame.choose import Option
+from raidtui.ui.frame.plan_flow import Made, Offered, PlanFlow, labels_on, offered_devices
 from raidtui.ui.frame.surveying import Surveying, surveying
 
 _ASSEMBLE = "Assemble which array?"
@@ -23,7 +23,7 @@ _NONE_AT_REST = "no device has a superblock of an array that does not run"
 _NO_SUPERBLOCK = "no device has an md superblock"
 
 
-class Building(Repairs):
+class Building(PlanFlow):
     """See the module."""
 
     async def build(self, snapshot: Snapshot) -> None:

@@ -351,7 +351,7 @@ class BuildScreen(PageScreen[Draft]):
     def action_why(self) -> None:
         """Show what there is to know before one decides."""
         from raidtui.plans.wizard.why import why  # noqa: PLC0415
-        from raidtui.ui.frame.why import WhyScreen  # noqa: PLC0415
+        from raidtui.ui.frame.pages import WhyScreen  # noqa: PLC0415
 
         self.app.push_screen(WhyScreen(f"{TITLE}: {self.step}", why(self.step)))
 

@@ -222,3 +222,37 @@ def wrapped(text: str, width: int, role: str, *, indent: int = 0) -> list[Line]:
     """Return a text as lines of at most ``width`` cells; the lines after the first are indented."""
     parts = textwrap.wrap(text, width, subsequent_indent=" " * indent, drop_whitespace=False) or [""]
     return [[(part, role)] for part in parts]
+
+
+_WIDEST = 100
+
+
+class WhyScreen(PageScreen[None]):
+    """Shows paragraphs; a line that begins with a blank stays as it is."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark,f1,q,enter", "back", "Back", show=False),
+        Binding("k", "scroll(-1)", show=False),
+        Binding("j", "scroll(1)", show=False),
+        Binding("space", "scroll(10)", show=False),
+    ]
+
+    def __init__(self, title: str, page: Sequence[str]) -> None:
+        super().__init__(title)
+        self._page = page
+
+    def on_mount(self) -> None:
+        """Draw."""
+        self._body.focus()
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw everything."""
+        self.show_head(self._title)
+        width = min(_WIDEST, self.inner_width - 1)
+        lines: list[Line] = []
+        for text in self._page:
+            parts = [text] if text[:1] in {"", " "} else textwrap.wrap(text, width)
+            lines += [[(part, "plain")] for part in parts]
+        self.show_body(lines)
+        self.show_keys(("↑↓", "scroll"), ("Esc", "back"))

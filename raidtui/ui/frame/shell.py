@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol, TypeVar, cast
+
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.worker import Worker
 
 from raidtui.session.shell import Shell
 from raidtui.session.sides import Sides
-
-if TYPE_CHECKING:
-    from textual.screen import Screen
-    from textual.widget import Widget
 
 T = TypeVar("T")
 
@@ -36,3 +36,17 @@ def shell_of(widget: Widget) -> ScreenShell:
     """Return the shell that a widget is in."""
     app: Any = widget.app
     return cast("ScreenShell", app)
+
+
+def later(
+    widget: Widget, way: Callable[[], Coroutine[Any, Any, None]], *, alone_in: str | None = None
+) -> None:
+    """Let a way be gone as a worker. Its coroutine is made when it begins: at the end, some never do.
+
+    Args:
+        widget: the worker ends with it.
+        way: makes the coroutine.
+        alone_in: a group; what is under way in it is ended.
+    """
+    worker: Worker[None] = widget.run_worker(way, group=alone_in or "default", exclusive=alone_in is not None)
+    del worker

@@ -17,8 +17,7 @@ from raidtui.plans.target import needs_root
 from raidtui.plans.tune.now import Asked, plan_same, plan_set
 from raidtui.ui.commands import TUNE, Command
 from raidtui.ui.frame.key_order import expect_form, no_form, refused
-from raidtui.ui.frame.later import later
-from raidtui.ui.frame.shell import shell_of
+from raidtui.ui.frame.shell import later, shell_of
 from raidtui.ui.tune.tune_detail import title_of
 from raidtui.ui.tune.tune_lines import Row
 from raidtui.ui.tune.tune_view import TuningView

@@ -17,8 +17,8 @@ from raidtui.first_frame import SMALLEST
 from raidtui.model.knob import Scope, Tuning
 from raidtui.session.knob_session import Knobs, still
 from raidtui.session.watch import Report
-from raidtui.ui.frame.later import later
 from raidtui.ui.frame.lines import Lines, ScrollLines
+from raidtui.ui.frame.shell import later
 from raidtui.ui.tune.tune_detail import body_lines
 from raidtui.ui.tune.tune_lines import (
     Cell,

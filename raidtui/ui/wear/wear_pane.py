@@ -15,8 +15,8 @@ from textual.containers import Vertical
 from raidtui.first_frame import SMALLEST
 from raidtui.session.watch import Report
 from raidtui.ui.commands import DOWN, UP, WEAR, Command
-from raidtui.ui.frame.later import later
 from raidtui.ui.frame.lines import Lines, ScrollLines
+from raidtui.ui.frame.shell import later
 from raidtui.ui.wear.wear_detail import body_lines, history_lines
 from raidtui.ui.wear.wear_lines import disk_line, head_line, rule_line
 from raidtui.view.line import Line

@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from raidtui.model.plan import Plan
 from raidtui.plans.wizard.steps import STEPS, Draft, plan_build
 from raidtui.ui.build.wizard_screen import TITLE, BuildScreen
-from raidtui.ui.frame.pages import FrameScreen
+from raidtui.ui.frame.pages import FrameScreen, WhyScreen
 from raidtui.ui.frame.plan_view import PlanView
-from raidtui.ui.frame.why import WhyScreen
 from tests.kernel import Kernel
 from tests.plans.new_array import FOUR, MOUNT, UUID, survey
 from tests.specs import raid5, raid10
