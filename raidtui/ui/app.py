@@ -7,7 +7,7 @@ import contextlib
 import gc
 import os
 import signal
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -102,14 +102,7 @@ class RaidApp(OrderlyApp):
 
     def get_default_screen(self) -> Screen[None]:
         """The main screen is the only one below the dialogs."""
-        screen = MainScreen(self.report, self._settings.keys)
-        screen.now_s = self._now_s
-        screen.wearing, screen.knobs, screen.benching = (
-            self.sides.wearing,
-            self.sides.knobs,
-            self.sides.benching,
-        )
-        return screen
+        return MainScreen(self.report)
 
     @property
     def main(self) -> MainScreen:
@@ -142,6 +135,24 @@ class RaidApp(OrderlyApp):
         """Whether the picture is held still."""
         return self.main.held
 
+    @property
+    def keymap(self) -> Mapping[str, str]:
+        """The user's own keys, by command id."""
+        return self._settings.keys
+
+    @property
+    def log_events(self) -> Sequence[Event]:
+        """The log, oldest first."""
+        return self.main.events
+
+    def now_s(self) -> float:
+        """Return the time of the host in view, epoch seconds."""
+        return self._root.now_s()  # the demo is another root
+
+    def redraw_frame(self) -> None:
+        """Draw the header and the footer anew."""
+        self.main.redraw_frame()
+
     def say(self, text: str, role: str = "warn") -> None:
         """Show a sentence."""
         self.main.say(text, role)
@@ -165,9 +176,6 @@ class RaidApp(OrderlyApp):
     def expect_array(self, uuid: str | None) -> None:
         """Choose the array with this UUID as soon as it is there."""
         self.main.arrays.expect(uuid)
-
-    def _now_s(self) -> float:
-        return self._root.now_s()  # the demo is another root
 
     async def on_event(self, event: events.Event) -> None:
         """Pass keys on; in a window that is too small to draw the panes, none that does something there.
@@ -359,11 +367,6 @@ class RaidApp(OrderlyApp):
         self.begin_way()
         self.go(PlanFlow(self).jobs())
 
-    def on_arrays_pane_said(self, message: ArraysPane.Said) -> None:
-        """Show a pane's sentence."""
-        message.stop()
-        self.main.say(message.text, message.role)
-
     # -- keys
 
     async def action_pane(self, name: str) -> None:
@@ -372,8 +375,11 @@ class RaidApp(OrderlyApp):
 
     async def on_tuning_pane_measure_wanted(self, message: TuningPane.MeasureWanted) -> None:
         """Open pane 5 with the form for two values of a knob."""
-        await self.main.open_pane("bench")
-        self.main.bench.measure_knob(message.knob, message.values, message.array)
+        from raidtui.ui.bench.bench_pane import BenchPane  # noqa: PLC0415
+
+        pane = await self.main.open_pane("bench")
+        if isinstance(pane, BenchPane):
+            pane.measure_knob(message.knob, message.values, message.array)
 
     def action_hold(self) -> None:
         """Hold the picture, or let it go on."""
@@ -407,8 +413,8 @@ class RaidApp(OrderlyApp):
         from raidtui.ui.frame.help import HelpScreen  # noqa: PLC0415
 
         rows: list[tuple[str, str, str, str]] = []
-        for command, label, _ in self.main.offered:
-            why = self.main.why_not(command.id)
+        for command, label, _ in self.main.in_view.foot():
+            why = self.main.in_view.why_not(command.id)
             rows.append((command.shown_key(self._settings.keys), label, command.help, why))
         rows += [
             (each.shown_key(self._settings.keys), each.label, each.help, "")
@@ -486,7 +492,7 @@ class RaidApp(OrderlyApp):
         from raidtui.ui.frame.palette import Entry  # noqa: PLC0415
 
         keys = self._settings.keys
-        for command, label, possible in self.main.offered:
+        for command, label, possible in self.main.in_view.foot():
             yield Entry(
                 title=f"{label} ({command.shown_key(keys)})",
                 help=command.help,

@@ -38,7 +38,7 @@ from raidtui.plans.wizard.steps import (
     with_empty,
 )
 from raidtui.ui.build import wizard_lines as wizard
-from raidtui.ui.frame.pages import PageScreen
+from raidtui.ui.frame.pages import PageScreen, note_lines
 from raidtui.view.line import Line
 from raidtui.view.text import visible
 
@@ -267,15 +267,15 @@ class BuildScreen(PageScreen[Draft]):
 
     def _note(self, width: int) -> list[Line]:
         if self._said:
-            return wizard.note_lines(self._said, width, "warn")
+            return note_lines(self._said, width, "warn")
         found = self._picks or self._rows
         return self._note_of(found[self._at], width) if found else []
 
     @staticmethod
     def _note_of(pick: Pick | Row, width: int) -> list[Line]:
         if pick.refusal:
-            return wizard.note_lines(f"not this one: {pick.refusal}", width, "warn")
-        return wizard.note_lines(pick.note, width, "plain")
+            return note_lines(f"not this one: {pick.refusal}", width, "warn")
+        return note_lines(pick.note, width, "plain")
 
     def _word_lines(self, width: int) -> list[Line]:
         lines: list[Line] = []
@@ -285,7 +285,7 @@ class BuildScreen(PageScreen[Draft]):
             for block, paths in found:
                 names = ", ".join(path.removeprefix("/dev/") for path in paths)
                 text = f"{names}: of {array_words(block)}, which does not run."
-                lines += [*wizard.note_lines(text, width, "bad"), []]
+                lines += [*note_lines(text, width, "bad"), []]
             what = "name" if single else "UUID: another array at rest has that name"
             hint = f"To destroy it for good, type its {what}. To have it back, leave with Esc, and press a."
             if not lines:
@@ -294,7 +294,7 @@ class BuildScreen(PageScreen[Draft]):
             hint = _HINTS[self.step]
         lines += [[("> ", "key"), (visible(self._word) + "▏", "strong")], []]
         note = self._said or hint
-        return [*lines, *wizard.note_lines(note, width, "warn" if self._said else "plain")]
+        return [*lines, *note_lines(note, width, "warn" if self._said else "plain")]
 
     # -- keys
 

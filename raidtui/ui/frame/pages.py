@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import textwrap
+import time
 from collections import deque
 from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
@@ -18,9 +19,11 @@ from textual.widget import Widget
 from raidtui.ui.frame.dialog import Dialog
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.view.line import Line
-from raidtui.view.text import cell_width, fit
+from raidtui.view.text import cell_width, fit, visible
 
 WIDTH = 92
+OLD_S = 300 * 86_400
+"""What is older is written with its year."""
 _MOST_NOTES = 8
 T = TypeVar("T")
 
@@ -225,6 +228,17 @@ def wrapped(text: str, width: int, role: str, *, indent: int = 0) -> list[Line]:
 
 
 _WIDEST = 100
+
+
+def note_lines(text: str, width: int, role: str) -> list[Line]:
+    """Return a note in lines."""
+    return [[(part, role)] for part in textwrap.wrap(visible(text), width)]
+
+
+def stamp(at_s: float, now_s: float) -> str:
+    """Return a moment of the past, short: ``14 Nov 09:12``; of another year the date."""
+    form = "%d %b %H:%M" if now_s - at_s < OLD_S else "%Y-%m-%d"
+    return time.strftime(form, time.localtime(at_s)).lstrip("0")
 
 
 class WhyScreen(PageScreen[None]):

@@ -259,4 +259,5 @@ def _device_words(name: str, device: Device | None, *, unread: bool) -> str:
 
 
 def option_of(key: str, words: str, made: Made) -> Option:
+    """Return a row, with the refusal of what choosing it would do."""
     return Option(key=key, words=words, refusal=made.sentence if isinstance(made, Refusal) else "")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Protocol, TypeVar, cast
 
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.worker import Worker
 
+from raidtui.model.event import Event
 from raidtui.session.shell import Shell
 from raidtui.session.sides import Sides
 
@@ -27,6 +28,20 @@ class ScreenShell(Shell, Protocol):
 
     def after_drawing(self, call: Callable[[], object]) -> None:
         """Call something once the screen is drawn."""
+
+    @property
+    def keymap(self) -> Mapping[str, str]:
+        """The user's own keys, by command id."""
+
+    @property
+    def log_events(self) -> Sequence[Event]:
+        """The log, oldest first."""
+
+    def now_s(self) -> float:
+        """Return the host's time, epoch seconds."""
+
+    def redraw_frame(self) -> None:
+        """Draw the header and the footer anew."""
 
     def expect_array(self, uuid: str | None) -> None:
         """Choose the array with this UUID as soon as it is there; None: none is awaited any more."""
