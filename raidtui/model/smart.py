@@ -180,7 +180,7 @@ class NoReading(Struct, frozen=True, kw_only=True):
         return f"{self.name}: {self.reason}" + (f"; {self.remedy}" if self.remedy else "")
 
 
-class Measured(Struct, frozen=True, kw_only=True):
+class MeasuredReading(Struct, frozen=True, kw_only=True):
     """An answer, with what the kernel had written to the disk when it was asked.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidtui.model.capacity import capacity_kib
+from raidtui.model.geometry import capacity_kib
 from raidtui.model.survey import Survey
 from raidtui.plans.create.request import MISSING, CreateRequest
 from raidtui.plans.create.shape import Shape

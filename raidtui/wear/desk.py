@@ -18,7 +18,7 @@ from raidtui.host.smart.smart_names import smart_names
 from raidtui.host.smart.smart_reader import TIMEOUT_S, SmartReader
 from raidtui.model.disk import Disk
 from raidtui.model.finding import Severity
-from raidtui.model.smart import Measured, SmartReading
+from raidtui.model.smart import MeasuredReading, SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.wear.array import ArrayWear, judge_array
@@ -112,12 +112,12 @@ class WearDesk:
         """
         return self.judged(self.measured(names), outages)
 
-    def measured(self, names: Collection[str]) -> Mapping[str, Measured]:
+    def measured(self, names: Collection[str]) -> Mapping[str, MeasuredReading]:
         """Return what whole disks say, by kernel name; it takes as long as they do."""
         return self._reader.read(names)
 
     def judged(
-        self, measured: Mapping[str, Measured], outages: Mapping[str, float] | None = None
+        self, measured: Mapping[str, MeasuredReading], outages: Mapping[str, float] | None = None
     ) -> dict[str, DiskWear]:
         """Return the wear of disks by what they have said; see ``read``."""
         at_s = self._root.now_s()
@@ -272,7 +272,9 @@ class WearDesk:
             self._memory = MemoryLedger(kept)
         return self._memory
 
-    def _histories(self, measured: Mapping[str, Measured], at_s: float) -> dict[str, tuple[Entry, ...]]:
+    def _histories(
+        self, measured: Mapping[str, MeasuredReading], at_s: float
+    ) -> dict[str, tuple[Entry, ...]]:
         self.trouble = self._spoilt
         try:
             pages = self._pages(make=False)
@@ -322,7 +324,7 @@ class PlanAsker:
     """Asks SMART for what a plan wants to know: see ``raidtui.host.reading.Asker``."""
 
     def __init__(self) -> None:
-        self._said: Mapping[str, Measured] = {}
+        self._said: Mapping[str, MeasuredReading] = {}
 
     def measure(self, root: Root, disks: Collection[str]) -> None:
         """Ask whole disks."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from raidtui.model.smart import Measured, NoReading, SmartReading
+from raidtui.model.smart import MeasuredReading, NoReading, SmartReading
 from raidtui.wear.endurance import Confidence, Percent, Written, life_used, with_unit, without_guess, written
 from raidtui.wear.entries import DAY_S, Entry, samples_of
 from raidtui.wear.faults import faults_of
@@ -20,7 +20,7 @@ _BEFORE_S = 7 * DAY_S
 
 
 def judge_disk(
-    measured: Measured,
+    measured: MeasuredReading,
     at_s: float,
     history: Sequence[Entry] = (),
     ratings: Mapping[str, int] | None = None,
@@ -64,7 +64,7 @@ def judge_disk(
 
 
 def _entry(
-    reading: SmartReading, promised: Written, percent: Percent, measured: Measured, at_s: float
+    reading: SmartReading, promised: Written, percent: Percent, measured: MeasuredReading, at_s: float
 ) -> Entry:
     return Entry(
         disk=reading.identity,
@@ -98,7 +98,7 @@ def _verdict(promised: Written, entries: Sequence[Entry]) -> UnitVerdict:
     return verify_unit(samples_of(entries), promised.unit_bytes)
 
 
-def _corrected(promised: Written, verdict: UnitVerdict, measured: Measured) -> Written:
+def _corrected(promised: Written, verdict: UnitVerdict, measured: MeasuredReading) -> Written:
     if verdict.kind in {Kind.WRONG, Kind.MEASURED, Kind.CONFIRMED} and verdict.unit_bytes is not None:
         return with_unit(without_guess(promised), verdict.unit_bytes, Confidence.MEASURED)
     if promised.confidence is Confidence.STANDARD or promised.unit_bytes is None or promised.count is None:

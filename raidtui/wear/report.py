@@ -7,7 +7,7 @@ from typing import Any
 
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.model.finding import Finding
-from raidtui.model.smart import Measured
+from raidtui.model.smart import MeasuredReading
 from raidtui.wear.array import ArrayWear
 from raidtui.wear.disk import judge_disk
 from raidtui.wear.record import DiskWear
@@ -25,7 +25,7 @@ def wear_of_text(text: str, name: str) -> DiskWear:
     found = parse_smart(text)
     result = found if found.name != "?" else parse_smart(text, name)
     at_s = getattr(result, "taken_s", None) or 0.0
-    return judge_disk(Measured(result=result), at_s)
+    return judge_disk(MeasuredReading(result=result), at_s)
 
 
 def wear_dict(disks: Sequence[DiskWear], arrays: Sequence[ArrayWear] = ()) -> dict[str, Any]:

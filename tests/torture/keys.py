@@ -23,7 +23,7 @@ from textual._xterm_parser import XTermParser
 from textual.geometry import Size
 
 from raidtui.config import Config
-from raidtui.demo.host import demo_root
+from raidtui.demo.demo_host import demo_root
 from raidtui.host.roots.root import Root
 from raidtui.ui.frame.palette_screen import Palette
 from tests.lab import keys

@@ -13,7 +13,7 @@ from typing import Any
 
 from raidtui.command.status_json import report_dict
 from raidtui.host.roots.opening import open_root
-from raidtui.monitor.watch import Watch
+from raidtui.monitor.kernel_watch import KernelWatch
 from raidtui.session.watch import Console, Report
 from tests.torture import oracle
 from tests.torture.oracle import mdadm
@@ -35,7 +35,7 @@ class Watched:
 
     def __init__(self) -> None:
         root = open_root("/")
-        self.console, self.watch = Console(root), Watch(root)
+        self.console, self.watch = Console(root), KernelWatch(root)
         trouble = self.watch.start_udev()
         assert trouble is None, trouble
         self.report = self.console.refresh()

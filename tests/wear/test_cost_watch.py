@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from raidtui.host.smart.smart_reader import smart_argv
-from raidtui.model.event import Kind
+from raidtui.model.finding import EventKind
 from raidtui.monitor.spans import Begun, Ended, SyncSpans
 from raidtui.wear.cost_watch import CostWatch, JobCost
 from raidtui.wear.desk import WearDesk
@@ -70,7 +70,7 @@ def test_a_recover(ledger: Path) -> None:
     ended = recover_ends(root, spans)
     event = watch.ended(ended)
     assert event is not None
-    assert (event.subject, event.kind, event.at_s) == ("data", Kind.WEAR, EPOCH_S + 3)
+    assert (event.subject, event.kind, event.at_s) == ("data", EventKind.WEAR, EPOCH_S + 3)
     assert event.text == "recover wrote 225 GB to sdd (0.083 % of its life)"
     assert watch.trouble == ""
     with Ledger(ledger) as pages:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.model.finding import Severity
-from raidtui.model.smart import Measured, NoReading, SmartReading, Unread
+from raidtui.model.smart import MeasuredReading, NoReading, SmartReading, Unread
 from raidtui.wear.costs import life_share
 from raidtui.wear.disk import judge_disk
 from raidtui.wear.endurance import Percent
@@ -27,8 +27,8 @@ def _told(disk: DiskWear) -> list[tuple[str, str]]:
     return [(finding.code, finding.sentence) for finding in disk.findings]
 
 
-def _asked(result: SmartReading | NoReading, kernel_bytes: int | None = None) -> Measured:
-    return Measured(result=result, since="boot/1", low_bytes=kernel_bytes, high_bytes=kernel_bytes)
+def _asked(result: SmartReading | NoReading, kernel_bytes: int | None = None) -> MeasuredReading:
+    return MeasuredReading(result=result, since="boot/1", low_bytes=kernel_bytes, high_bytes=kernel_bytes)
 
 
 def _dom(name: str) -> list[DiskWear]:

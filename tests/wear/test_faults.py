@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from raidtui.cli import run
 from raidtui.model.finding import Finding, Severity
-from raidtui.model.smart import Measured, SmartReading
+from raidtui.model.smart import MeasuredReading, SmartReading
 from raidtui.wear.disk import judge_disk
 from raidtui.wear.entries import DAY_S, Entry
 from tests.wear.disks import facts, parsed, reading_of, smartctl_json, ssd
@@ -44,7 +44,7 @@ def _sas(uncorrected: int = 0, grown_defects: int = 0, **known: Any) -> SmartRea
 
 
 def _found(now: SmartReading, *history: Entry) -> tuple[Finding, ...]:
-    return judge_disk(Measured(result=now), NOW_S, history).findings
+    return judge_disk(MeasuredReading(result=now), NOW_S, history).findings
 
 
 def _told(now: SmartReading, *history: Entry) -> list[tuple[Severity, str, str]]:
@@ -52,7 +52,7 @@ def _told(now: SmartReading, *history: Entry) -> list[tuple[Severity, str, str]]
 
 
 def _entry(now: SmartReading, days_ago: float, **counts: int | None) -> Entry:
-    entry = judge_disk(Measured(result=replace(now, **counts)), NOW_S - days_ago * DAY_S).entry
+    entry = judge_disk(MeasuredReading(result=replace(now, **counts)), NOW_S - days_ago * DAY_S).entry
     assert entry is not None
     return entry
 

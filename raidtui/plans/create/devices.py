@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidtui.model.capacity import usable_kib
+from raidtui.model.geometry import usable_kib
 from raidtui.model.plan import Refusal
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.create.request import CreateRequest

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from raidtui.model.capacity import data_disks
+from raidtui.model.geometry import data_disks
 from raidtui.model.survey import Survey
 from raidtui.plans.on_top.stack import BLOCK_KIB, Below, Geometry, OnTop
 from raidtui.view.units import KIB

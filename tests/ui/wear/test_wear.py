@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pytest
 
-from raidtui.model.event import Kind
+from raidtui.model.finding import EventKind
 from raidtui.session.watch import Report
 from raidtui.session.wear import Wearing
 from raidtui.ui.wear.wear_pane import WearPane
@@ -357,7 +357,7 @@ async def test_the_log_tells_what_a_recover_cost() -> None:
         assert [argv[-1] for argv in root.asked] == ["/dev/sdc", "/dev/sdd"]
         await move(pilot, lambda: become(PAIR, 232 * GB))
         await settled(pilot)
-        told = [event for event in main_of(pilot).events if event.kind is Kind.WEAR]
+        told = [event for event in main_of(pilot).events if event.kind is EventKind.WEAR]
         assert [(event.subject, event.text) for event in told] == [
             ("data", "recover wrote 225 GB to sdd (0.084 % of its life)")
         ]

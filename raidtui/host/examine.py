@@ -10,17 +10,16 @@ import re
 from collections.abc import Collection, Mapping
 from threading import Lock
 
-from raidtui.host.block import DiskReader, read_appearance
+from raidtui.host.block import BLOCK, DiskReader, read_appearance
 from raidtui.host.md.superblock import read_superblock
-from raidtui.host.referring import read_referring
-from raidtui.host.roots.root import Root
-from raidtui.host.stack import (
+from raidtui.host.on_top import (
     read_raid456_discards,
     runs_systemd,
 )
+from raidtui.host.references import read_referring
+from raidtui.host.roots.root import Root
 from raidtui.host.tools import tool_path
 from raidtui.host.udev import read_udev_entry
-from raidtui.host.usage import BLOCK
 from raidtui.model.disk import Disk
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import PACKAGES, Device, Survey

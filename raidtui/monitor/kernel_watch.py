@@ -32,7 +32,7 @@ class Uevent(Struct, frozen=True, kw_only=True):
     name: str
 
 
-class Watch:
+class KernelWatch:
     """Waits for the kernel. Does nothing for a root that is not live.
 
     ``fileno()`` becomes readable on a change; ``drain()`` says which; ``follow()`` adjusts to a snapshot.
@@ -51,7 +51,7 @@ class Watch:
         return self._epoll.fileno()
 
     def follow(self, snapshot: Snapshot) -> None:
-        """Watch the files of the arrays that are there, and let go of those that are gone."""
+        """KernelWatch the files of the arrays that are there, and let go of those that are gone."""
         if not self._live:
             return
         wanted = {"/proc/mdstat": ""}

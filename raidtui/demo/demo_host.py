@@ -7,9 +7,10 @@ import os
 import time
 from collections.abc import Callable
 
-from raidtui.demo import control, smart
+from raidtui.demo import control
+from raidtui.demo import sim_smart as smart
 from raidtui.demo.kernel import SimKernel
-from raidtui.demo.script import Story, begin
+from raidtui.demo.story import Story, begin
 from raidtui.demo.tree import live_files, still_files
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.root import Listener

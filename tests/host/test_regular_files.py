@@ -13,7 +13,7 @@ from raidtui import first_frame
 from raidtui.cli import run
 from raidtui.config import read_config
 from raidtui.first_frame import read_colours
-from raidtui.host.files import LARGEST_FILE, read_regular
+from raidtui.host.regular_files import LARGEST_FILE, read_regular
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import RootError

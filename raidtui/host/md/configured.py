@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from raidtui.host.block import unescape
 from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.roots.root import Root
-from raidtui.host.usage import unescape
 from raidtui.model.levels import disk_count
 
 _CONFS = (("/etc/mdadm/mdadm.conf", "/etc/mdadm/mdadm.conf.d"), ("/etc/mdadm.conf", "/etc/mdadm.conf.d"))
@@ -19,7 +19,7 @@ _BY_ID = "/dev/disk/by-id/"
 _PATH = re.compile(r"/dev/(?:md[0-9/_]|disk/by-id/md-(?:uuid|name)-).*", re.ASCII)
 
 
-class Expected(Struct, frozen=True, kw_only=True):
+class ConfiguredArray(Struct, frozen=True, kw_only=True):
     """An array as a file names it.
 
     Args:
@@ -48,9 +48,9 @@ class Expected(Struct, frozen=True, kw_only=True):
         return self.path.removeprefix("/dev/md/") if self.path.startswith("/dev/md/") else ""
 
 
-def read_expected(root: Root) -> tuple[Expected, ...]:
+def read_configured(root: Root) -> tuple[ConfiguredArray, ...]:
     """Return the arrays that the host's files name."""
-    found: list[Expected] = []
+    found: list[ConfiguredArray] = []
     for conf, folder in _CONFS:
         text = root.text(conf)
         paths = [f"{folder}/{name}" for name in root.names(folder) if name.endswith(".conf")]
@@ -64,7 +64,7 @@ def read_expected(root: Root) -> tuple[Expected, ...]:
     return tuple(found)
 
 
-def _array_lines(path: str, text: str) -> Iterator[Expected]:
+def _array_lines(path: str, text: str) -> Iterator[ConfiguredArray]:
     """Yield the ARRAY entries; a line that begins with a space continues the one before it."""
     number, entry = 0, list[str]()
     for index, line in enumerate([*text.split("\n"), "end"], start=1):
@@ -77,7 +77,7 @@ def _array_lines(path: str, text: str) -> Iterator[Expected]:
             number, entry = index, words
 
 
-def _array_entry(where: str, words: list[str]) -> Expected | None:
+def _array_entry(where: str, words: list[str]) -> ConfiguredArray | None:
     keyword = words[0].lower()
     if len(keyword) < 3 or not _KEYWORD.startswith(keyword):
         return None
@@ -97,7 +97,7 @@ def _array_entry(where: str, words: list[str]) -> Expected | None:
     if not ignored and ({"container", "member"} & values.keys() or _external(values.get("metadata", ""))):
         return None  # volumes and containers of external metadata come up together, by other identities
     disks = values.get("num-devices") or values.get("disks") or ""
-    found = Expected(
+    found = ConfiguredArray(
         where=where,
         path=path,
         uuid=canonical_uuid(values.get("uuid")),
@@ -121,7 +121,7 @@ def _words(line: str) -> list[str]:
     return words
 
 
-def _mounted(path: str, text: str, *, device: int, options: int) -> Iterator[Expected]:
+def _mounted(path: str, text: str, *, device: int, options: int) -> Iterator[ConfiguredArray]:
     for number, line in enumerate(text.split("\n"), start=1):
         words = line.split()
         if len(words) <= device or words[0].startswith("#"):
@@ -130,11 +130,11 @@ def _mounted(path: str, text: str, *, device: int, options: int) -> Iterator[Exp
         if _PATH.fullmatch(node) is None:
             continue
         asked = words[options].split(",") if len(words) > options else []
-        found = Expected(where=f"{path}, line {number}", path=node, at_boot="noauto" not in asked)
+        found = ConfiguredArray(where=f"{path}, line {number}", path=node, at_boot="noauto" not in asked)
         if node.startswith(f"{_BY_ID}md-uuid-"):
             uuid = canonical_uuid(node.removeprefix(f"{_BY_ID}md-uuid-").partition("-part")[0])
-            found = Expected(where=found.where, path=node, uuid=uuid, at_boot=found.at_boot)
+            found = ConfiguredArray(where=found.where, path=node, uuid=uuid, at_boot=found.at_boot)
         elif node.startswith(f"{_BY_ID}md-name-"):
             name = node.removeprefix(f"{_BY_ID}md-name-").partition("-part")[0]
-            found = Expected(where=found.where, path=node, full_name=name, at_boot=found.at_boot)
+            found = ConfiguredArray(where=found.where, path=node, full_name=name, at_boot=found.at_boot)
         yield found

@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from raidtui.demo import membership
-from raidtui.demo.array import Load, SimArray, SimMember, SimSync
+from raidtui.demo.control import add_member, fail_member, remove_member
 from raidtui.demo.disks import SECTOR_BYTES, SimDisk, SimPartition
 from raidtui.demo.kernel import SimKernel
-from raidtui.demo.smart import written_since_boot
+from raidtui.demo.sim_array import Load, SimArray, SimMember, SimSync
+from raidtui.demo.sim_smart import written_since_boot
 
 _GIB_KIB = 1 << 20
 _START_PERMILLE = 542
@@ -209,7 +209,7 @@ def _hasten(sync: SimSync, speed_kib_s: int) -> None:
 Act = Callable[[SimKernel], None]
 
 
-class Step(Struct, frozen=True, kw_only=True):
+class StoryStep(Struct, frozen=True, kw_only=True):
     """Something that happens ``at_s`` seconds after the start of its part."""
 
     at_s: float
@@ -222,7 +222,7 @@ def _fail_vm(slot: int) -> Act:
         if vm is None or vm.degraded or not any(member.is_spare for member in vm.members):
             return
         device = next(member.device for member in vm.members if member.slot == slot)
-        membership.fail(kernel, vm, device)
+        fail_member(kernel, vm, device)
 
     return act
 
@@ -231,7 +231,7 @@ def _remove_failed(kernel: SimKernel) -> None:
     vm = kernel.array("vm")
     if vm is not None:
         for member in [member for member in vm.members if member.faulty]:
-            membership.remove(kernel, vm, member.device)
+            remove_member(kernel, vm, member.device)
 
 
 def _add_free(kernel: SimKernel) -> None:
@@ -239,7 +239,7 @@ def _add_free(kernel: SimKernel) -> None:
     for disk in [disk for disk in kernel.disks.values() if disk.is_nvme]:
         device = disk.partition_name(1)
         if vm is not None and vm.member(device) is None:
-            membership.add(kernel, vm, device, disk.name)
+            add_member(kernel, vm, device, disk.name)
 
 
 def _check(label: str) -> Act:
@@ -261,23 +261,23 @@ def _unplug(kernel: SimKernel) -> None:
 
 
 OPENING = (
-    Step(at_s=40, act=_fail_vm(1)),
-    Step(at_s=90, act=_plug),
-    Step(at_s=150, act=_remove_failed),
-    Step(at_s=153, act=_add_free),
-    Step(at_s=240, act=_check("root")),
+    StoryStep(at_s=40, act=_fail_vm(1)),
+    StoryStep(at_s=90, act=_plug),
+    StoryStep(at_s=150, act=_remove_failed),
+    StoryStep(at_s=153, act=_add_free),
+    StoryStep(at_s=240, act=_check("root")),
 )
 """Told once. The check of ``root`` waits (DELAYED) for the resync of ``data``: both use sda and sdb."""
 
 CYCLE_FROM_S, CYCLE_S = 1200.0, 2400.0
 CYCLE = (
-    Step(at_s=0, act=_check("root")),
-    Step(at_s=60, act=_check("data")),
-    Step(at_s=300, act=_unplug),
-    Step(at_s=330, act=_plug),
-    Step(at_s=780, act=_fail_vm(2)),
-    Step(at_s=890, act=_remove_failed),
-    Step(at_s=893, act=_add_free),
+    StoryStep(at_s=0, act=_check("root")),
+    StoryStep(at_s=60, act=_check("data")),
+    StoryStep(at_s=300, act=_unplug),
+    StoryStep(at_s=330, act=_plug),
+    StoryStep(at_s=780, act=_fail_vm(2)),
+    StoryStep(at_s=890, act=_remove_failed),
+    StoryStep(at_s=893, act=_add_free),
 )
 """Told again and again: the member that failed is the spare of the next turn."""
 
@@ -293,7 +293,7 @@ class Story:
         """When, in the kernel's time, the next step is due."""
         return self._at(self._next)[0]
 
-    def _at(self, index: int) -> tuple[float, Step]:
+    def _at(self, index: int) -> tuple[float, StoryStep]:
         if index < len(OPENING):
             return OPENING[index].at_s, OPENING[index]
         turn, place = divmod(index - len(OPENING), len(CYCLE))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from raidtui.host.md.expected import Expected
+from raidtui.host.md.configured import ConfiguredArray
 from raidtui.host.roots.root import Root
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array
@@ -31,7 +31,7 @@ class Runs:
             if array.label:
                 self._names |= {array.label, f"{array.homehost}:{array.label}"}
 
-    def __call__(self, named: Expected) -> bool:
+    def __call__(self, named: ConfiguredArray) -> bool:
         """Whether it runs, or could: where that is not known, nothing is reported missing."""
         if named.uuid is not None:
             here = self._at(named.path)
@@ -54,7 +54,9 @@ class Runs:
         return None
 
 
-def with_names(found: Sequence[AbsentArray], expected: Sequence[Expected], runs: Runs) -> list[AbsentArray]:
+def with_names(
+    found: Sequence[AbsentArray], expected: Sequence[ConfiguredArray], runs: Runs
+) -> list[AbsentArray]:
     """Return the arrays with the files that name them, and those that are named and not found at all."""
     arrays = list(found)
     for named in expected:
@@ -87,7 +89,7 @@ def with_names(found: Sequence[AbsentArray], expected: Sequence[Expected], runs:
     return arrays
 
 
-def _is_meant(array: AbsentArray, named: Expected) -> bool:
+def _is_meant(array: AbsentArray, named: ConfiguredArray) -> bool:
     if named.uuid is not None and array.uuid is not None:
         return named.uuid == array.uuid
     if named.path and named.path == array.path:

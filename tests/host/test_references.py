@@ -8,9 +8,9 @@ import pytest
 
 from raidtui.host.device_paths import decoded, unquoted
 from raidtui.host.reading import read_survey
+from raidtui.host.references import read_named
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.tables import read_named
 from tests.trees import host_tree, snapshot_of
 
 NODE = "/sys/class/block"

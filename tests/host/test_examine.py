@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from raidtui.host.examine import read_above, read_device
 from raidtui.host.md.superblock import read_superblock
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.survey import read_above, read_device
 from raidtui.host.tools import output_path
 from raidtui.model.disk import Disk, Use
 from raidtui.model.survey import Device, Named, Superblock, Survey

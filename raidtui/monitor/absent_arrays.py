@@ -10,18 +10,17 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from raidtui.host.block import read_identity
+from raidtui.host.block import BLOCK, read_identity
 from raidtui.host.md.array_names import canonical_uuid
-from raidtui.host.md.expected import read_expected
-from raidtui.host.md.found_members import FoundMember, MemberScan, Superblocks
+from raidtui.host.md.configured import read_configured
+from raidtui.host.md.superblock import FoundMember, MemberScan, Superblocks
 from raidtui.host.roots.root import Root
 from raidtui.host.udev import read_udev_entry
-from raidtui.host.usage import BLOCK
 from raidtui.model.absent import Absence, AbsentArray, AbsentMember
 from raidtui.model.array import Array, Member
 from raidtui.model.geometry import losses_left
 from raidtui.model.survey import Superblock
-from raidtui.monitor.named import Runs, with_names
+from raidtui.monitor.configured_arrays import Runs, with_names
 
 _SETTLE_S = 2.0
 """So long an array may be between two states, stopped and being assembled again, before it is listed."""
@@ -166,7 +165,7 @@ class AbsentArrays:
 
     def _look(self, arrays: tuple[Array, ...], clock_s: float) -> tuple[AbsentArray, ...]:
         members = self._scan.read()
-        expected = read_expected(self._root)
+        expected = read_configured(self._root)
         ignored = [each for each in expected if each.ignored]
         held = {each.name: self._scan.holders(each) for each in members}
         running = {array.uuid for array in arrays if array.uuid}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.host.md.expected import read_expected
+from raidtui.host.md.configured import read_configured
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.finding import Health
 from raidtui.model.snapshot import Snapshot
-from raidtui.monitor.absent import AbsentArrays
+from raidtui.monitor.absent_arrays import AbsentArrays
 from raidtui.monitor.events import diff
 from raidtui.monitor.health import exit_status, health_of_absent, judge
 from raidtui.monitor.sampler import Sampler
@@ -116,7 +116,7 @@ def test_what_files_name() -> None:
         f"/dev/disk/by-id/md-uuid-{UUID}-part2 /y ext4\n"
     )
     crypttab = "safe /dev/md/e none luks\n"
-    named = read_expected(MemoryRoot({CONF: conf, "/etc/fstab": fstab, "/etc/crypttab": crypttab}))
+    named = read_configured(MemoryRoot({CONF: conf, "/etc/fstab": fstab, "/etc/crypttab": crypttab}))
     assert [(each.where, each.path, each.uuid, each.label, each.at_boot) for each in named] == [
         (f"{CONF}, line 4", "/dev/md/a", OTHER, "a", True),
         (f"{CONF}, line 7", "/dev/md/b", None, "b", True),
