@@ -10,7 +10,7 @@ from raidtui.session.shell import Shell
 if TYPE_CHECKING:
     from raidtui.session.bench import Benching
     from raidtui.session.knob_session import Knobs
-    from raidtui.session.wear import Wearing
+    from raidtui.session.wear import WearSession
 
 
 class Sides:
@@ -26,17 +26,17 @@ class Sides:
         self._shell = shell
         self._ratings = ratings
         self._say = say
-        self._wearing: Wearing | None = None
+        self._wearing: WearSession | None = None
         self._knobs: Knobs | None = None
         self._benching: Benching | None = None
 
-    def wearing(self) -> Wearing | None:
+    def wearing(self) -> WearSession | None:
         """Return what reads the disks' wear; None while no host is watched."""
         pulse = self._shell.pulse
         if pulse is not None and (self._wearing is None or self._wearing.pulse is not pulse):
-            from raidtui.session.wear import Wearing  # noqa: PLC0415
+            from raidtui.session.wear import WearSession  # noqa: PLC0415
 
-            self._wearing = Wearing(self._shell, pulse, self._ratings, self._say)
+            self._wearing = WearSession(self._shell, pulse, self._ratings, self._say)
         return self._wearing
 
     def knobs(self) -> Knobs | None:
