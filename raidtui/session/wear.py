@@ -14,9 +14,9 @@ from raidtui.model.event import Event
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.spans import Begun, Ended, SyncSpans
 from raidtui.session.host_thread import HostThread
-from raidtui.session.pulse import Pulse
 from raidtui.session.shell import Shell
 from raidtui.session.watch import Report
+from raidtui.session.watch_loop import WatchLoop
 
 if TYPE_CHECKING:
     from raidtui.wear.cost_watch import CostWatch
@@ -30,18 +30,18 @@ class WearSession:
 
     Args:
         shell: its log gets what syncs have cost. Those of the report that it has now had begun unseen.
-        pulse: what drives the host's console.
+        loop: what watches the host.
         ratings: the makers' ratings, bytes by the beginning of a model's name.
         say: says a trouble.
     """
 
     def __init__(
-        self, shell: Shell, pulse: Pulse, ratings: Mapping[str, int], say: Callable[[str], None]
+        self, shell: Shell, loop: WatchLoop, ratings: Mapping[str, int], say: Callable[[str], None]
     ) -> None:
         self._shell = shell
         self._say = say
-        self.pulse = pulse
-        self._root = pulse.console.root.apart() or pulse.console.root
+        self.loop = loop
+        self._root = loop.root.apart() or loop.root
         self._ratings = ratings
         self._spans = SyncSpans()
         self._seen_s = 0.0
@@ -104,7 +104,7 @@ class WearSession:
 
     async def _work(self, work: Callable[[], T]) -> T:
         if not self._root.live:
-            return await self.pulse.work(work)
+            return await self.loop.work(work)
         if self._thread is None:
             self._thread = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
         return await self._thread.run(work)

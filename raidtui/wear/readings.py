@@ -1,4 +1,4 @@
-"""The reader of wear: disks read, judged with their history, written into the ledger; what plans want to know.
+"""The wear of a host's disks: read, judged with their history, written into the ledger.
 
 Blocking: a disk is asked by a process of its own, and one that hangs is waited for up to a limit. Never in
 the sampling's path.

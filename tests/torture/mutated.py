@@ -54,7 +54,7 @@ from raidtui.model.plan import Plan
 from raidtui.plans.script import plan_sentences, shell_script
 from raidtui.plans.tune.keep_files import sysctl_entries, tmpfiles_entries, udev_entries
 from raidtui.session.tuning import Tuner, read_profiles
-from raidtui.session.watch import Console
+from raidtui.session.watch import HostWatch
 from raidtui.ui.themes import load_themes
 from raidtui.wear.ledger import Ledger, LedgerError, read_captured_history
 from raidtui.wear.readings import WearReader
@@ -404,7 +404,7 @@ def _captures() -> tuple[bytes, ...]:
 
 def looked_at(root: Root) -> None:
     """Look at a host in every way in which raidtui looks at one."""
-    console = Console(root)
+    console = HostWatch(root)
     report = console.refresh()
     assert all(line.isprintable() for text in report_lines(report) for line in text.split("\n"))
     json.dumps(report_dict(report), allow_nan=False)

@@ -371,7 +371,7 @@ async def test_the_log_tells_what_a_recover_cost() -> None:
 
 
 async def test_a_check_that_was_started_here() -> None:
-    """Its report is there before the pulse brings another one."""
+    """Its report is there before the watch loop brings another one."""
     root = host({"sdc": evo("sdc", TB), "sdd": evo("sdd", TB)}, PAIR)
     async with running(root) as pilot:
         await pilot.press("c")
@@ -408,8 +408,8 @@ async def test_a_live_hosts_disks_are_asked_in_a_thread_of_their_own(
     monkeypatch.setattr(WearReader, "look", watching)
     report = cast("Report", SimpleNamespace(snapshot=root.sampler().sample()))
     app = cast("Any", SimpleNamespace(report=report))
-    pulse = cast("Any", SimpleNamespace(console=SimpleNamespace(root=root)))
-    wearing = WearSession(app, pulse, {}, said.append)
+    loop = cast("Any", SimpleNamespace(root=root))
+    wearing = WearSession(app, loop, {}, said.append)
     found = await wearing.look(report.snapshot)
     assert [disk.name for disk in found.disks] == list(HEALTHY)
     assert looked == ["raidtui-host"]
