@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from raidtui.host.roots.root import Root
 from raidtui.model.array import Stale
 from raidtui.model.plan import Plan
-from raidtui.monitor.kernel_watch import Uevent
+from raidtui.monitor.kernel_watch import KernelWatch, Uevent
 from raidtui.session.host_thread import HostThread, tell
 from raidtui.session.watch import HostWatch, Report
 

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from raidtui.host.reading import ReadingProgress
+from raidtui.host.reading import ReadingProgress, ReadingScope
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.session import storage as desk
