@@ -75,7 +75,7 @@ class Report(Struct, frozen=True, kw_only=True):
         return not moves and (now, self.findings, self.brakes) == (then, other.findings, other.brakes)
 
 
-class Console:
+class HostWatch:
     """One host, watched and acted upon.
 
     Args:

@@ -30,8 +30,7 @@ class BuildFlow(Repairs):
     async def build(self, snapshot: Snapshot) -> None:
         """Go the whole way of a new array; from the review Esc leads back to the last step."""
         with surveying(self._shell, snapshot, desk.form_scope("build", None, snapshot)) as found:
-            if found is not None:
-                await self._build(found)
+            await self._build(found)
 
     async def _build(self, found: Surveying) -> None:
         draft: WizardDraft | None = None
@@ -73,8 +72,6 @@ class BuildFlow(Repairs):
             uuid: of the array that was chosen before, if one was.
         """
         with surveying(self._shell, snapshot, desk.form_scope("assemble", None, snapshot)) as found:
-            if found is None:
-                return
             if uuid is not None:
                 survey = await found.read(_ASSEMBLE)
                 if survey is None:
@@ -99,8 +96,6 @@ class BuildFlow(Repairs):
     async def zero(self, snapshot: Snapshot) -> None:
         """Go the whole way of wiping a superblock."""
         with surveying(self._shell, snapshot, desk.form_scope("zero-superblock", None, snapshot)) as found:
-            if found is None:
-                return
             title = "Wipe md's superblock from which device?"
             made, devices = await self.choose(found, title, _with_superblock, nothing=_NO_SUPERBLOCK)
         await self.end(made, devices)

@@ -467,6 +467,5 @@ async def test_the_array_that_the_wizard_has_made_is_chosen(desk: Desk) -> None:
 def became(pilot: Paces, kernel: Kernel, new: Any) -> Any:
     """Let an array come, and return the report of it."""
     kernel.change(raid10(), new)
-    pulse = app_of(pilot).pulse
-    assert pulse is not None
-    return pulse.console.refresh()
+    loop = app_of(pilot).session.loop
+    return loop.watch.refresh()

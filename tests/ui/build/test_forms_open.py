@@ -122,7 +122,7 @@ async def test_the_form_is_there_before_the_devices_are_read(key: str, screen: t
 
 async def test_the_host_is_watched_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     """The thread that samples reads no device, so that nothing is called stale."""
-    monkeypatch.setattr("raidtui.session.pulse._SILENT_S", 0.05)
+    monkeypatch.setattr("raidtui.session.watch_loop._SILENT_S", 0.05)
     with slow() as host:
         async with running(host) as pilot:
             await at(pilot, Choice, "A")

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raidtui.wear.units import (
+from raidtui.wear.counter_units import (
     CANDIDATES,
     GIB,
     MIB,
-    Kind,
-    Sample,
+    CounterSample,
+    UnitState,
     is_impossible,
     unit_words,
     verdict_words,
@@ -25,8 +25,10 @@ TRIES = settings(max_examples=300, deadline=None)
 
 def _sample(
     count: int, kernel_bytes: int, *, at_s: float = 0.0, since: str = "boot/1", skew: int = 0
-) -> Sample:
-    return Sample(at_s=at_s, since=since, count=count, low_bytes=kernel_bytes, high_bytes=kernel_bytes + skew)
+) -> CounterSample:
+    return CounterSample(
+        at_s=at_s, since=since, count=count, low_bytes=kernel_bytes, high_bytes=kernel_bytes + skew
+    )
 
 
 # The published readings: attribute 241, and KiB written by /proc/diskstats, of two SATA DOMs.
@@ -41,7 +43,7 @@ DOM = {
 def test_the_published_sata_dom_counts_mib(disk: str, promised: int) -> None:
     samples = [_sample(count, kib * 1024, at_s=at) for at, (count, kib) in enumerate(DOM[disk])]
     verdict = verify_unit(samples, promised)
-    assert (verdict.kind, verdict.unit_bytes) == (Kind.WRONG, MIB)
+    assert (verdict.kind, verdict.unit_bytes) == (UnitState.WRONG, MIB)
     assert (verdict.growth, verdict.size_bytes) == (195, 200370 * 1024)
 
 
@@ -50,7 +52,7 @@ def test_the_published_sata_dom_counts_mib(disk: str, promised: int) -> None:
 def test_its_last_hundred_megabytes_alone_tell_it(disk: str, promised: int) -> None:
     samples = [_sample(count, kib * 1024) for count, kib in DOM[disk][1:]]
     verdict = verify_unit(samples, promised)
-    assert (verdict.kind, verdict.unit_bytes) == (Kind.WRONG, MIB)
+    assert (verdict.kind, verdict.unit_bytes) == (UnitState.WRONG, MIB)
     assert verdict_words(verdict, "attribute 241 Lifetime_Writes_GiB", promised) == (
         f"counts MiB in attribute 241 Lifetime_Writes_GiB, not {unit_words(promised)}: "
         f"over 97.4 MiB written it rose by {verdict.growth}"
@@ -67,7 +69,7 @@ def test_its_first_reading_is_impossible_in_sectors() -> None:
 def test_a_counter_without_a_promise_is_measured() -> None:
     samples = [_sample(count, kib * 1024) for count, kib in DOM["sda"]]
     verdict = verify_unit(samples, None)
-    assert (verdict.kind, verdict.unit_bytes) == (Kind.MEASURED, MIB)
+    assert (verdict.kind, verdict.unit_bytes) == (UnitState.MEASURED, MIB)
     assert verdict_words(verdict, "attribute 241 Host_Writes", None) == (
         "counts MiB in attribute 241 Host_Writes: over 196 MiB written it rose by 195"
     )
@@ -75,60 +77,60 @@ def test_a_counter_without_a_promise_is_measured() -> None:
 
 def test_an_honest_disk_is_confirmed() -> None:
     verdict = verify_unit([_sample(1000, 0), _sample(1000 + 200_000, 200_000 * 512)], 512)
-    assert (verdict.kind, verdict.unit_bytes) == (Kind.CONFIRMED, 512)
+    assert (verdict.kind, verdict.unit_bytes) == (UnitState.CONFIRMED, 512)
     assert not verdict_words(verdict, "attribute 241", 512)
 
 
 @pytest.mark.parametrize("promised", [*CANDIDATES, None])
 def test_too_little_growth_is_no_verdict(promised: int | None) -> None:
-    assert verify_unit([], promised).kind is Kind.OPEN
-    assert verify_unit([_sample(5, 10**9)], promised).kind is Kind.OPEN
-    assert verify_unit([_sample(5, 0), _sample(5 + 63, 63 * MIB)], promised).kind is Kind.OPEN
-    assert verify_unit([_sample(5, 0), _sample(5 + 63, 63 * GIB)], promised).kind is Kind.OPEN
-    assert verify_unit([_sample(5, 0), _sample(5 + 10**5, 63 * MIB)], promised).kind is Kind.OPEN
+    assert verify_unit([], promised).kind is UnitState.OPEN
+    assert verify_unit([_sample(5, 10**9)], promised).kind is UnitState.OPEN
+    assert verify_unit([_sample(5, 0), _sample(5 + 63, 63 * MIB)], promised).kind is UnitState.OPEN
+    assert verify_unit([_sample(5, 0), _sample(5 + 63, 63 * GIB)], promised).kind is UnitState.OPEN
+    assert verify_unit([_sample(5, 0), _sample(5 + 10**5, 63 * MIB)], promised).kind is UnitState.OPEN
 
 
 def test_another_boot_and_a_counter_that_fell_are_not_compared() -> None:
-    assert verify_unit([_sample(0, 0), _sample(1000, 1000 * MIB, since="boot/2")], 512).kind is Kind.OPEN
-    assert verify_unit([_sample(9000, 0), _sample(1000, 1000 * MIB)], 512).kind is Kind.OPEN
-    assert verify_unit([_sample(0, 9000 * MIB), _sample(1000, 1000 * MIB)], 512).kind is Kind.OPEN
+    assert verify_unit([_sample(0, 0), _sample(1000, 1000 * MIB, since="boot/2")], 512).kind is UnitState.OPEN
+    assert verify_unit([_sample(9000, 0), _sample(1000, 1000 * MIB)], 512).kind is UnitState.OPEN
+    assert verify_unit([_sample(0, 9000 * MIB), _sample(1000, 1000 * MIB)], 512).kind is UnitState.OPEN
 
 
 def test_a_unit_that_would_make_less_than_was_written_is_not_taken() -> None:
     samples = [_sample(10, 10**12), _sample(110, 10**12 + 100 * MIB)]
-    assert verify_unit(samples, None).kind is Kind.UNSTEADY
+    assert verify_unit(samples, None).kind is UnitState.UNSTEADY
 
 
 def test_growth_that_goes_with_no_unit_accuses_nobody() -> None:
     verdict = verify_unit([_sample(0, 0), _sample(1000, 1000 * 100_000)], 512)
-    assert (verdict.kind, verdict.unit_bytes) == (Kind.UNSTEADY, 512)
+    assert (verdict.kind, verdict.unit_bytes) == (UnitState.UNSTEADY, 512)
 
 
 def test_one_stretch_that_fits_the_promise_acquits() -> None:
     samples = [_sample(0, 0), _sample(200_000, 200_000 * 512), _sample(200_100, 200_000 * 512 + 100 * MIB)]
-    assert verify_unit(samples, 512).kind is Kind.CONFIRMED
+    assert verify_unit(samples, 512).kind is UnitState.CONFIRMED
 
 
 def test_two_stretches_of_two_units_accuse_nobody() -> None:
     samples = [_sample(0, 0), _sample(100, 100 * MIB), _sample(200, 100 * MIB + 100 * GIB)]
-    assert verify_unit(samples, 512).kind is Kind.UNSTEADY
+    assert verify_unit(samples, 512).kind is UnitState.UNSTEADY
 
 
 def test_one_odd_stretch_among_many_does_not_bring_the_wrong_unit_back() -> None:
     samples = [_sample(100 * at, 100 * at * MIB) for at in range(5)]
     odd = [*samples, _sample(550, 500 * MIB)]
-    assert (verify_unit(odd, 512).kind, verify_unit(odd, 512).unit_bytes) == (Kind.WRONG, MIB)
+    assert (verify_unit(odd, 512).kind, verify_unit(odd, 512).unit_bytes) == (UnitState.WRONG, MIB)
     few = [*samples[:3], _sample(350, 300 * MIB)]
-    assert verify_unit(few, 512).kind is Kind.UNSTEADY
+    assert verify_unit(few, 512).kind is UnitState.UNSTEADY
 
 
 def test_gb_that_are_gib_take_long_to_tell() -> None:
     short = [_sample(0, 0), _sample(200, 200 * GIB)]
-    assert verify_unit(short, 10**9).kind is Kind.OPEN
+    assert verify_unit(short, 10**9).kind is UnitState.OPEN
     long = [_sample(0, 0), _sample(300, 300 * GIB)]
     assert verify_unit(long, 10**9) == verify_unit([*long, _sample(301, 301 * GIB)], 10**9)
-    assert (verify_unit(long, 10**9).kind, verify_unit(long, 10**9).unit_bytes) == (Kind.WRONG, GIB)
-    assert verify_unit([_sample(0, 0), _sample(3000, 3000 * 10**9)], GIB).kind is not Kind.WRONG
+    assert (verify_unit(long, 10**9).kind, verify_unit(long, 10**9).unit_bytes) == (UnitState.WRONG, GIB)
+    assert verify_unit([_sample(0, 0), _sample(3000, 3000 * 10**9)], GIB).kind is not UnitState.WRONG
 
 
 class Disk:
@@ -142,7 +144,7 @@ class Disk:
         self._before = self._random.randrange(10**12)
         self._kernel = self._random.randrange(10**9)
 
-    def samples(self, readings: int, most_written: int) -> list[Sample]:
+    def samples(self, readings: int, most_written: int) -> list[CounterSample]:
         """Return readings of it; each after up to ``most_written`` bytes more."""
         total = float(self._before + self._kernel)
         shown, found = 0.0, []
@@ -173,7 +175,7 @@ def test_an_honest_disk_is_never_accused(  # noqa: PLR0917
 ) -> None:
     disk = Disk(seed, unit, late, foreign)
     verdict = verify_unit(disk.samples(readings, written), unit)
-    assert verdict.kind is not Kind.WRONG
+    assert verdict.kind is not UnitState.WRONG
     assert verdict.unit_bytes == unit
 
 
@@ -189,7 +191,7 @@ def test_a_wrong_unit_is_found_once_enough_is_written(seed: int, unit: int, prom
     first, last = samples[0], samples[-1]
     more = 100 * max(unit, MIB)
     samples.append(
-        Sample(
+        CounterSample(
             at_s=9.0,
             since=last.since,
             count=first.count + (last.count - first.count) + more // unit,
@@ -199,4 +201,4 @@ def test_a_wrong_unit_is_found_once_enough_is_written(seed: int, unit: int, prom
     )
     verdict = verify_unit(samples, promised)
     assert verdict.unit_bytes == unit
-    assert verdict.kind is (Kind.CONFIRMED if unit == promised else Kind.WRONG)
+    assert verdict.kind is (UnitState.CONFIRMED if unit == promised else UnitState.WRONG)

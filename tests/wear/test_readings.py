@@ -15,9 +15,10 @@ from raidtui.host.smart.smart_reader import smart_argv
 from raidtui.host.tools import output_path
 from raidtui.model.survey import Superblock, Survey
 from raidtui.monitor.sampler import Sampler
-from raidtui.wear.desk import DiskHistory, WearDesk, array_wears, worn
 from raidtui.wear.ledger import Ledger
-from raidtui.wear.spells import Spell
+from raidtui.wear.ledger_entries import MarkedCost
+from raidtui.wear.readings import DiskHistory, WearReader, array_wears
+from raidtui.wear.survey_wear import worn
 from tests.plans.new_array import device
 from tests.plans.running import first, host
 from tests.specs import raid1
@@ -95,11 +96,11 @@ def test_a_disk_with_bad_places_is_told_before_data_go_to_it() -> None:
 def test_a_disk_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its count of reallocated sectors has grown since it was last read."""
     path = tmp_path / "wear.sqlite"
-    monkeypatch.setattr("raidtui.wear.desk.ledger_path", lambda: path)
+    monkeypatch.setattr("raidtui.wear.readings.ledger_path", lambda: path)
     before = root(sdz=said())
     before.live = True
-    desk = WearDesk(before)
-    assert desk.record(desk.read(["sdz"]).values(), "mark", "before") == 1
+    reader = WearReader(before)
+    assert reader.record(reader.read(["sdz"]).values(), "mark", "before") == 1
     now = root(sdz=said(reallocated=8, crc=12))
     now.live = True
     assert worn(now, away(120)).devices["sdz"].trouble == (
@@ -114,18 +115,18 @@ def test_a_disk_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_ledger_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "wear.sqlite"
     path.write_bytes(b"no database at all, but long enough to be looked at" * 20)
-    monkeypatch.setattr("raidtui.wear.desk.ledger_path", lambda: path)
+    monkeypatch.setattr("raidtui.wear.readings.ledger_path", lambda: path)
     now = root(sdz=said())
     now.live = True
-    desk = WearDesk(now)
-    assert desk.read(["sdz"])["sdz"].percent.percent == 7
-    assert "wear.sqlite" in desk.trouble
+    reader = WearReader(now)
+    assert reader.read(["sdz"])["sdz"].percent.percent == 7
+    assert "wear.sqlite" in reader.trouble
 
 
 def test_members_side_by_side() -> None:
     survey = host(raid1(members=("sda1", "sdb1")))
-    desk = WearDesk(root(sda=said(), sdb=said(serial="S-sdb")))
-    (found,) = array_wears(survey.snapshot, desk.read(["sda", "sdb"]))
+    reader = WearReader(root(sda=said(), sdb=said(serial="S-sdb")))
+    (found,) = array_wears(survey.snapshot, reader.read(["sda", "sdb"]))
     assert (found.name, found.disks) == ("root", ("sda", "sdb"))
 
 
@@ -136,7 +137,7 @@ def test_members_side_by_side() -> None:
 def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where a live host's ledger is."""
     path = tmp_path / "wear.sqlite"
-    monkeypatch.setattr("raidtui.wear.desk.ledger_path", lambda: path)
+    monkeypatch.setattr("raidtui.wear.readings.ledger_path", lambda: path)
     return path
 
 
@@ -159,10 +160,10 @@ def two_disks() -> WearHost:
 def test_a_look_at_all_disks(ledger: Path) -> None:
     """Disks of no array, too, but nothing that is pulled out like a stick of memory."""
     host_root = two_disks()
-    look = WearDesk(host_root).look(host_root.sampler().sample())
+    look = WearReader(host_root).look(host_root.sampler().sample())
     assert [disk.name for disk in look.disks] == ["sda", "sdb", "sdc"]
     assert [(array.name, array.disks) for array in look.arrays] == [("data", ("sda", "sdb"))]
-    assert (look.at_s, look.mark, look.spells, look.known_since_s, look.trouble) == (
+    assert (look.at_s, look.mark, look.costs, look.known_since_s, look.trouble) == (
         EPOCH_S,
         None,
         (),
@@ -175,23 +176,23 @@ def test_a_look_at_all_disks(ledger: Path) -> None:
 def test_a_look_that_is_kept(ledger: Path) -> None:
     """Twice an hour at most, however often one looks."""
     host_root = two_disks()
-    desk, snapshot = WearDesk(host_root), host_root.sampler().sample()
+    reader, snapshot = WearReader(host_root), host_root.sampler().sample()
     for _ in range(5):
-        desk.look(snapshot, record=True)
+        reader.look(snapshot, record=True)
         host_root.passed_s += 600
     with Ledger(ledger) as pages:
         assert [entry.at_s - EPOCH_S for entry in pages.entries("S21PN-sda")] == [0.0, 1800.0]
-    assert desk.look(snapshot).known_since_s == EPOCH_S
+    assert reader.look(snapshot).known_since_s == EPOCH_S
 
 
 def test_a_mark_and_what_came_since(ledger: Path) -> None:
     host_root = two_disks()
-    desk, snapshot = WearDesk(host_root), host_root.sampler().sample()
-    marked = desk.look(snapshot, record=True, mark="")
+    reader, snapshot = WearReader(host_root), host_root.sampler().sample()
+    marked = reader.look(snapshot, record=True, mark="")
     assert marked.mark is not None
     assert (marked.mark.kind, marked.mark.what) == ("mark", "")
     host_root.said["sda"] = evo("sda", 12 * TB + 5 * GB)
-    assert desk.look(snapshot).since == {"sda": 5 * GB, "sdb": 0, "sdc": 0}
+    assert reader.look(snapshot).since == {"sda": 5 * GB, "sdb": 0, "sdc": 0}
     with Ledger(ledger) as pages:
         assert [entry.name for entry in pages.at_mark(marked.mark.id)] == ["sda", "sdb", "sdc"]
 
@@ -200,17 +201,17 @@ def test_the_kernels_count_is_taken_for_what_came_since(ledger: Path) -> None:
     """Where it has counted on since the mark; a disk's own counter may be coarse."""
     del ledger
     host_root = two_disks()
-    desk, snapshot = WearDesk(host_root), host_root.sampler().sample()
+    reader, snapshot = WearReader(host_root), host_root.sampler().sample()
     host_root.wrote(sda=GB, sdb=GB, sdc=GB)
-    desk.look(snapshot, mark="here")
+    reader.look(snapshot, mark="here")
     host_root.wrote(sda=GB + 4096, sdb=GB, sdc=GB)
-    assert desk.look(snapshot).since == {"sda": 4096, "sdb": 0, "sdc": 0}
+    assert reader.look(snapshot).since == {"sda": 4096, "sdb": 0, "sdc": 0}
 
 
 def test_nothing_is_marked_where_nothing_was_read(ledger: Path) -> None:
     host_root = two_disks()
     host_root.installed = False
-    look = WearDesk(host_root).look(host_root.sampler().sample(), mark="here")
+    look = WearReader(host_root).look(host_root.sampler().sample(), mark="here")
     assert (look.mark, look.trouble) == (None, "")
     assert not ledger.exists()
 
@@ -218,7 +219,7 @@ def test_nothing_is_marked_where_nothing_was_read(ledger: Path) -> None:
 def test_a_ledger_that_cannot_be_written(ledger: Path) -> None:
     ledger.mkdir()
     host_root = two_disks()
-    look = WearDesk(host_root).look(host_root.sampler().sample(), mark="here")
+    look = WearReader(host_root).look(host_root.sampler().sample(), mark="here")
     assert look.trouble == f"the ledger {ledger} cannot be opened: Is a directory"
     assert [disk.percent.percent for disk in look.disks] == [3, 3, 3]
 
@@ -226,34 +227,37 @@ def test_a_ledger_that_cannot_be_written(ledger: Path) -> None:
 def test_what_a_sync_cost_is_found_again(ledger: Path) -> None:
     del ledger
     host_root = two_disks()
-    desk, snapshot = WearDesk(host_root), host_root.sampler().sample()
-    desk.record(desk.read(["sda", "sdb"]).values(), "before", "recover of data")
+    reader, snapshot = WearReader(host_root), host_root.sampler().sample()
+    reader.record(reader.read(["sda", "sdb"]).values(), "before", "recover of data")
     host_root.said["sdb"] = evo("sdb", 13 * TB + 225 * GB)
     host_root.passed_s += 900
-    desk.record(desk.read(["sda", "sdb"]).values(), "after", "recover of data")
-    (spell,) = desk.look(snapshot).spells
-    assert spell == Spell(
+    reader.record(reader.read(["sda", "sdb"]).values(), "after", "recover of data")
+    (cost,) = reader.look(snapshot).costs
+    assert cost == MarkedCost(
         what="recover of data",
         began_s=EPOCH_S,
         ended_s=EPOCH_S + 900,
         costs={"S21PN-sda": 0, "S21PN-sdb": 225 * GB},
     )
-    assert desk.history("S21PN-sdb").spells == (spell,)
-    assert [entry.size_bytes for entry in desk.history("S21PN-sdb").entries] == [13 * TB, 13 * TB + 225 * GB]
-    assert [(entry.name, entry.size_bytes) for entry in desk.known()] == [
+    assert reader.history("S21PN-sdb").costs == (cost,)
+    assert [entry.size_bytes for entry in reader.history("S21PN-sdb").entries] == [
+        13 * TB,
+        13 * TB + 225 * GB,
+    ]
+    assert [(entry.name, entry.size_bytes) for entry in reader.known()] == [
         ("sda", 12 * TB),
         ("sdb", 13 * TB + 225 * GB),
     ]
-    assert desk.history("nobody") == DiskHistory(disk="nobody")
+    assert reader.history("nobody") == DiskHistory(disk="nobody")
 
 
 def test_a_capture_whose_history_is_broken() -> None:
     root_of_capture = root(sda=said())
     root_of_capture.put("/.raidtui/wear.json", "{")
-    desk = WearDesk(root_of_capture)
+    reader = WearReader(root_of_capture)
     for _ in range(2):
-        assert desk.read(["sda"])["sda"].percent.percent == 7
-        assert desk.trouble == "the history in this capture cannot be read"
+        assert reader.read(["sda"])["sda"].percent.percent == 7
+        assert reader.trouble == "the history in this capture cannot be read"
 
 
 def test_names_in_the_order_in_which_people_count() -> None:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from raidtui.model.smart import SmartReading
-from raidtui.wear.faults import HANDFUL
-from raidtui.wear.trouble import Trouble, find_trouble
+from raidtui.wear.faults import HANDFUL, Trouble, find_trouble
 from tests.wear.disks import facts, reading, reading_of, ssd
 
 SOUND = reading("samsung-pm883")

@@ -1,4 +1,4 @@
-"""The members of one array side by side: who is out of line, and who would fail together."""
+"""One array's wear: its members side by side."""
 
 from __future__ import annotations
 
@@ -7,9 +7,60 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import SmartReading
 from raidtui.view.text import visible
-from raidtui.view.units import three_digits
+from raidtui.view.units import decimal_size, three_digits
+from raidtui.wear.disk_wear import DiskWear
+
+
+class ArrayWear(Struct, frozen=True, kw_only=True):
+    """The members of one array side by side.
+
+    Args:
+        name: the array's, for the eye.
+        key: ``Array.key``.
+        disks: the names of its members' disks.
+    """
+
+    name: str
+    key: str
+    disks: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+def judge_array(name: str, key: str, disks: Sequence[DiskWear]) -> ArrayWear:
+    """Return what there is to say of an array's members together.
+
+    Args:
+        name: the array's, for the eye.
+        key: ``Array.key``.
+        disks: the wear of its members' disks.
+    """
+    readings = [disk.reading for disk in disks if disk.reading is not None]
+    written = {disk.name: disk.written.known_bytes for disk in disks}
+    hours = {reading.name: reading.power_on_hours for reading in readings}
+    remedy = "what was it used for: a former member, a single-disk test, a recovery?"
+    found = [
+        Finding(
+            severity=Severity.ATTENTION,
+            code="out-of-line",
+            subject=key,
+            name=name,
+            sentence=f"{each.sentence}: {decimal_size(each.excess_bytes)} more were written to it",
+            remedy=remedy,
+        )
+        for each in out_of_line(written, hours)
+    ]
+    advice = "replace one of them early, or have a spare of another make"
+    found += [
+        Finding(
+            severity=Severity.INFO, code="same-fate", subject=key, name=name, sentence=text, remedy=advice
+        )
+        for text in same_fate(readings)
+    ]
+    return ArrayWear(name=name, key=key, disks=tuple(disk.name for disk in disks), findings=tuple(found))
+
 
 OUT_OF_LINE = 2.0
 """How many times what the others took is out of line. Equal members of RAID-1, 5, 6 and 10 differ by less."""

@@ -1,4 +1,4 @@
-"""The desk of wear: disks read, judged with their history, written into the ledger; what plans want to know.
+"""The wear of a host's disks: read, judged with their history, written into the ledger.
 
 Blocking: a disk is asked by a process of its own, and one that hangs is waited for up to a limit. Never in
 the sampling's path.
@@ -7,7 +7,7 @@ the sampling's path.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -17,22 +17,32 @@ from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_names import smart_names
 from raidtui.host.smart.smart_reader import TIMEOUT_S, SmartReader
 from raidtui.model.disk import Disk
-from raidtui.model.finding import Severity
-from raidtui.model.smart import Measured, SmartReading
+from raidtui.model.smart import SmartMeasurement, SmartReading
 from raidtui.model.snapshot import Snapshot
-from raidtui.model.survey import Device, Survey
-from raidtui.wear.array import ArrayWear, judge_array
-from raidtui.wear.disk import judge_disk
+from raidtui.wear.array_wear import ArrayWear, judge_array
+from raidtui.wear.disk_wear import DiskWear, judge_disk
 from raidtui.wear.endurance import Confidence
-from raidtui.wear.entries import Entry, Mark, measured_unit
-from raidtui.wear.faults import told_of
-from raidtui.wear.ledger import Ledger, LedgerError, ledger_path
-from raidtui.wear.pages import PATH, MemoryLedger, Pages, kept_text, read_kept
-from raidtui.wear.record import DiskWear
-from raidtui.wear.spells import BY_HAND, Spell, between, last_mark, spells_of
+from raidtui.wear.ledger import (
+    PATH,
+    Ledger,
+    LedgerError,
+    MemoryLedger,
+    OpenLedger,
+    captured_history_text,
+    ledger_path,
+    read_captured_history,
+)
+from raidtui.wear.ledger_entries import (
+    BY_HAND,
+    LedgerEntry,
+    Mark,
+    MarkedCost,
+    between,
+    last_mark,
+    marked_costs,
+    measured_unit,
+)
 
-_PLAN_S = 5.0
-_LEADS = {"dying": "is dying: ", "cable?": "may have a bad cable: ", "hot": ""}
 _HISTORY_S = 400 * 86_400.0
 _KEEP_ALL_S = 31 * 86_400.0
 _RECORD_S = 1800.0
@@ -47,7 +57,7 @@ class WearLook(Struct, frozen=True, kw_only=True):
         known: what udev calls those that said nothing themselves, by the kernel's name.
         mark: the last one that a person has set; None where there is none.
         since: what was written since then, bytes by the disk's kernel name.
-        spells: what syncs and jobs have cost, the latest first.
+        costs: what syncs and jobs have cost, the latest first.
         known_since_s: of the oldest reading that the ledger has of these disks; None where it has none.
         trouble: why the ledger could not be read or written, if so.
     """
@@ -58,7 +68,7 @@ class WearLook(Struct, frozen=True, kw_only=True):
     arrays: tuple[ArrayWear, ...] = ()
     mark: Mark | None = None
     since: Mapping[str, int] = field(default_factory=dict)
-    spells: tuple[Spell, ...] = ()
+    costs: tuple[MarkedCost, ...] = ()
     known_since_s: float | None = None
     trouble: str = ""
 
@@ -76,12 +86,12 @@ class DiskHistory(Struct, frozen=True, kw_only=True):
     """
 
     disk: str
-    entries: tuple[Entry, ...] = ()
-    spells: tuple[Spell, ...] = ()
+    entries: tuple[LedgerEntry, ...] = ()
+    costs: tuple[MarkedCost, ...] = ()
     unit_bytes: int | None = None
 
 
-class WearDesk:
+class WearReader:
     """Reads and remembers.
 
     Args:
@@ -112,12 +122,12 @@ class WearDesk:
         """
         return self.judged(self.measured(names), outages)
 
-    def measured(self, names: Collection[str]) -> Mapping[str, Measured]:
+    def measured(self, names: Collection[str]) -> Mapping[str, SmartMeasurement]:
         """Return what whole disks say, by kernel name; it takes as long as they do."""
         return self._reader.read(names)
 
     def judged(
-        self, measured: Mapping[str, Measured], outages: Mapping[str, float] | None = None
+        self, measured: Mapping[str, SmartMeasurement], outages: Mapping[str, float] | None = None
     ) -> dict[str, DiskWear]:
         """Return the wear of disks by what they have said; see ``read``."""
         at_s = self._root.now_s()
@@ -143,7 +153,7 @@ class WearDesk:
         if read and not self.trouble and (record or mark is not None):
             self._write(read, mark)
         now = [disk.entry for disk in found.values() if disk.entry is not None]
-        last, since, spells = self._past(now, measured_units(found.values()))
+        last, since, costs = self._past(now, measured_units(found.values()))
         return WearLook(
             at_s=self._root.now_s(),
             disks=tuple(found.values()),
@@ -153,7 +163,7 @@ class WearDesk:
             arrays=array_wears(snapshot, found),
             mark=last,
             since={entry.name: since[entry.disk] for entry in now if entry.disk in since},
-            spells=spells,
+            costs=costs,
             known_since_s=self._since_s,
             trouble=self.trouble,
         )
@@ -172,18 +182,18 @@ class WearDesk:
             self.trouble = str(error)
 
     def _past(
-        self, now: Collection[Entry], units: Mapping[str, int]
-    ) -> tuple[Mark | None, Mapping[str, int], tuple[Spell, ...]]:
+        self, now: Collection[LedgerEntry], units: Mapping[str, int]
+    ) -> tuple[Mark | None, Mapping[str, int], tuple[MarkedCost, ...]]:
         """Return the last mark of a person's, what was written since, and what syncs and jobs have cost."""
         try:
-            pages = None if self.trouble else self._pages(make=False)
-            if pages is None:
+            ledger = None if self.trouble else self._ledger(make=False)
+            if ledger is None:
                 return None, {}, ()
-            with pages:
-                marks = pages.marks(self._root.now_s() - _HISTORY_S)
+            with ledger:
+                marks = ledger.marks(self._root.now_s() - _HISTORY_S)
                 mark = last_mark(marks)
-                since = between(pages.at_mark(mark.id), tuple(now), units) if mark is not None else {}
-                return mark, since, spells_of(marks, pages.at_mark, units)
+                since = between(ledger.at_mark(mark.id), tuple(now), units) if mark is not None else {}
+                return mark, since, marked_costs(marks, ledger.at_mark, units)
         except LedgerError as error:
             self.trouble = str(error)
             return None, {}, ()
@@ -201,15 +211,15 @@ class WearDesk:
         """
         entries = [disk.entry for disk in disks if disk.entry is not None]
         now_s = self._root.now_s()
-        pages = self._pages(make=True)
-        assert pages is not None  # noqa: S101  (it was to be made)
-        with pages:
-            mark = pages.mark(kind, what, now_s) if kind else None
-            pages.add(*(replace(entry, mark=mark) for entry in entries))
-            pages.thin(now_s - _KEEP_ALL_S)
+        ledger = self._ledger(make=True)
+        assert ledger is not None  # noqa: S101  (it was to be made)
+        with ledger:
+            mark = ledger.mark(kind, what, now_s) if kind else None
+            ledger.add(*(replace(entry, mark=mark) for entry in entries))
+            ledger.thin(now_s - _KEEP_ALL_S)
         return mark
 
-    def known(self) -> tuple[Entry, ...]:
+    def known(self) -> tuple[LedgerEntry, ...]:
         """Return the last reading of each disk that the ledger knows, the disks in the order of their names.
 
         What was written is told in the unit that was measured, where one was.
@@ -217,11 +227,11 @@ class WearDesk:
         Raises:
             LedgerError: it cannot be read.
         """
-        pages = self._pages(make=False)
-        if pages is None:
+        ledger = self._ledger(make=False)
+        if ledger is None:
             return ()
-        with pages:
-            all_of_them = [pages.entries(disk) for disk in pages.disks()]
+        with ledger:
+            all_of_them = [ledger.entries(disk) for disk in ledger.disks()]
         lasts = []
         for entries in all_of_them:
             last, unit = entries[-1], measured_unit(entries)
@@ -236,51 +246,53 @@ class WearDesk:
         Raises:
             LedgerError: it cannot be read.
         """
-        pages = self._pages(make=False)
-        if pages is None:
+        ledger = self._ledger(make=False)
+        if ledger is None:
             return DiskHistory(disk=disk)
         since_s = self._root.now_s() - _HISTORY_S
-        with pages:
-            entries = pages.entries(disk, since_s)
+        with ledger:
+            entries = ledger.entries(disk, since_s)
             unit = measured_unit(entries)
             units = {} if unit is None else {disk: unit}
-            spells = spells_of(pages.marks(since_s), pages.at_mark, units)
-        own = tuple(spell for spell in spells if disk in spell.costs)
-        return DiskHistory(disk=disk, entries=entries, spells=own, unit_bytes=unit)
+            costs = marked_costs(ledger.marks(since_s), ledger.at_mark, units)
+        own = tuple(cost for cost in costs if disk in cost.costs)
+        return DiskHistory(disk=disk, entries=entries, costs=own, unit_bytes=unit)
 
-    def kept(self, disks: Collection[str]) -> bytes:
+    def captured_history(self, disks: Collection[str]) -> bytes:
         """Return the history of some disks for a capture; b"" where there is none or it cannot be read."""
         try:
-            pages = self._pages(make=False)
-            if pages is None:
+            ledger = self._ledger(make=False)
+            if ledger is None:
                 return b""
-            with pages:
-                return kept_text(pages, tuple(disks), self._root.now_s())
+            with ledger:
+                return captured_history_text(ledger, tuple(disks), self._root.now_s())
         except LedgerError:
             return b""
 
-    def _pages(self, *, make: bool) -> Pages | None:
+    def _ledger(self, *, make: bool) -> OpenLedger | None:
         """Return the ledger, to be closed; None where there is none and none is to be made."""
         if self._root.live:
             path = ledger_path()
             return Ledger(path) if make or os.path.exists(path) else None  # noqa: PTH110  (no Path is needed)
         if self._memory is None:
             text = self._root.text(PATH)
-            kept = read_kept(text) if text is not None else None
+            kept = read_captured_history(text) if text is not None else None
             if text is not None and kept is None:
                 self._spoilt = self.trouble = "the history in this capture cannot be read"
             self._memory = MemoryLedger(kept)
         return self._memory
 
-    def _histories(self, measured: Mapping[str, Measured], at_s: float) -> dict[str, tuple[Entry, ...]]:
+    def _histories(
+        self, measured: Mapping[str, SmartMeasurement], at_s: float
+    ) -> dict[str, tuple[LedgerEntry, ...]]:
         self.trouble = self._spoilt
         try:
-            pages = self._pages(make=False)
-            if pages is None:
+            ledger = self._ledger(make=False)
+            if ledger is None:
                 return {}
-            with pages:
+            with ledger:
                 found = {
-                    name: pages.entries(each.result.identity, at_s - _HISTORY_S)
+                    name: ledger.entries(each.result.identity, at_s - _HISTORY_S)
                     for name, each in measured.items()
                     if isinstance(each.result, SmartReading) and each.result.identity
                 }
@@ -293,7 +305,7 @@ class WearDesk:
 
 
 def measured_units(disks: Collection[DiskWear]) -> dict[str, int]:
-    """Return the units that were measured, by disk (``Entry.disk``)."""
+    """Return the units that were measured, by disk (``LedgerEntry.disk``)."""
     return {
         disk.entry.disk: disk.written.unit_bytes
         for disk in disks
@@ -316,62 +328,3 @@ def whole_disk(snapshot: Snapshot, member: str) -> str:
     """Return the disk that a member lies on."""
     disk = snapshot.disks.get(member)
     return disk.disk if disk is not None else member
-
-
-class PlanAsker:
-    """Asks SMART for what a plan wants to know: see ``raidtui.host.reading.Asker``."""
-
-    def __init__(self) -> None:
-        self._said: Mapping[str, Measured] = {}
-
-    def measure(self, root: Root, disks: Collection[str]) -> None:
-        """Ask whole disks."""
-        self._said = WearDesk(root, timeout_s=_PLAN_S).measured(disks)
-
-    def judge(self, root: Root, survey: Survey) -> Survey:
-        """Return the survey with the wear of its devices."""
-        away = {device.disk.disk: _away_s(device, survey) for device in survey.devices.values()}
-        outages = {disk: away_s for disk, away_s in away.items() if away_s is not None}
-        return _with_wear(survey, WearDesk(root).judged(self._said, outages))
-
-
-def worn(root: Root, survey: Survey) -> Survey:
-    """Return a survey whose devices know their disk's wear, and what is wrong with it or its cable."""
-    asker = PlanAsker()
-    asker.measure(root, sorted({device.disk.disk for device in survey.devices.values()}))
-    return asker.judge(root, survey)
-
-
-def _with_wear(survey: Survey, found: Mapping[str, DiskWear]) -> Survey:
-    devices = {name: _worn(device, found.get(device.disk.disk)) for name, device in survey.devices.items()}
-    return replace(survey, devices=devices)
-
-
-def _worn(device: Device, wear: DiskWear | None) -> Device:
-    if wear is None or wear.reading is None:
-        return device
-    trouble = wear.trouble
-    words = f"{_LEADS[trouble.word]}{trouble.reason}; {trouble.remedy}" if trouble is not None else ""
-    words = words or "; ".join(_bad_places(wear, wear.reading))
-    percent, written = wear.percent.percent, wear.written.known_bytes
-    life = int(written / percent * 100) if percent and written else None
-    return replace(device, wear_percent=percent, life_bytes=life, trouble=words)
-
-
-def _bad_places(wear: DiskWear, reading: SmartReading) -> Iterator[str]:
-    """Yield what speaks against giving data to a disk that is not dying yet."""
-    told = [told_of(reading, fault) for fault in wear.faults if fault.medium]
-    yield from (each.sentence for each in told if each.severity > Severity.INFO)
-
-
-def _away_s(device: Device, survey: Survey) -> float | None:
-    """Return for how long a former member of a running array has been away; None for all others."""
-    block = device.superblock
-    if block is None or block.updated_s is None:
-        return None
-    for array in survey.snapshot.arrays:
-        if array.uuid == block.uuid and array.active:
-            serves = [member.name for member in array.members if not member.has("faulty")]
-            since_s = max(0.0, survey.snapshot.taken_s - block.updated_s)
-            return None if device.disk.name in serves else since_s
-    return None

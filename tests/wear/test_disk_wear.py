@@ -10,30 +10,29 @@ from msgspec.structs import replace
 
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.model.finding import Severity
-from raidtui.model.smart import Measured, NoReading, SmartReading, Unread
+from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading, Unread
 from raidtui.wear.costs import life_share
-from raidtui.wear.disk import judge_disk
+from raidtui.wear.counter_units import MIB
+from raidtui.wear.disk_wear import DiskWear, judge_disk
 from raidtui.wear.endurance import Percent
-from raidtui.wear.entries import DAY_S, Entry
-from raidtui.wear.record import DiskWear
-from raidtui.wear.units import MIB
+from raidtui.wear.ledger_entries import DAY_S, LedgerEntry
 from tests.wear.disks import facts, reading, reading_of, ssd
 
 NOW_S = 1_795_046_400.0
 DOM = ((16737, 3930090), (16835, 4030760), (16932, 4130460))  # attribute 241, KiB by /proc/diskstats
 
 
-def _told(disk: DiskWear) -> list[tuple[str, str]]:
+def _found(disk: DiskWear) -> list[tuple[str, str]]:
     return [(finding.code, finding.sentence) for finding in disk.findings]
 
 
-def _asked(result: SmartReading | NoReading, kernel_bytes: int | None = None) -> Measured:
-    return Measured(result=result, since="boot/1", low_bytes=kernel_bytes, high_bytes=kernel_bytes)
+def _asked(result: SmartReading | NoReading, kernel_bytes: int | None = None) -> SmartMeasurement:
+    return SmartMeasurement(result=result, since="boot/1", low_bytes=kernel_bytes, high_bytes=kernel_bytes)
 
 
 def _dom(name: str) -> list[DiskWear]:
     """The published SATA DOM, read three times; its history grows."""
-    history: list[Entry] = []
+    history: list[LedgerEntry] = []
     found = []
     for at, (count, kib) in enumerate(DOM):
         dom = ssd(f"241 {name} 100 0 {count}", model="SATA SSD", serial="DOM1")
@@ -46,11 +45,11 @@ def _dom(name: str) -> list[DiskWear]:
 
 def test_the_sata_dom_that_smartctl_takes_for_another() -> None:
     first, second, third = _dom("Lifetime_Writes_GiB")
-    assert (first.written.size_bytes, first.written.confidence, _told(first)) == (16737 << 30, "named", [])
+    assert (first.written.size_bytes, first.written.confidence, _found(first)) == (16737 << 30, "named", [])
     assert (second.written.size_bytes, second.written.confidence) == (16835 * MIB, "measured")
     assert (third.written.size_bytes, third.written.unit_bytes) == (16932 * MIB, MIB)
     assert third.promised.size_bytes == 16932 << 30
-    assert _told(third) == [
+    assert _found(third) == [
         (
             "unit-wrong",
             "counts MiB in attribute 241 Lifetime_Writes_GiB, not GiB: over 196 MiB written it rose by 195",
@@ -62,11 +61,11 @@ def test_the_sata_dom_as_sectors_is_impossible_and_then_measured() -> None:
     first, second, _ = _dom("Total_LBAs_Written")
     assert (first.written.size_bytes, first.written.confidence) == (None, "unknown")
     assert first.written.note == ("in 512-byte sectors it would be less than the kernel alone has written")
-    assert _told(first) == [("unit-impossible", f"attribute 241 Total_LBAs_Written: {first.written.note}")]
+    assert _found(first) == [("unit-impossible", f"attribute 241 Total_LBAs_Written: {first.written.note}")]
     assert (second.written.size_bytes, second.written.confidence) == (16835 * MIB, "measured")
 
 
-def _strange(count: int, kib: int, *history: Entry) -> DiskWear:
+def _strange(count: int, kib: int, *history: LedgerEntry) -> DiskWear:
     disk = ssd(f"241 Total_LBAs_Written 100 0 {count}", serial="ODD1", in_database=False)
     return judge_disk(_asked(disk, kib * 1024), NOW_S + len(history), history, {"Example": 150 * 10**12})
 
@@ -91,13 +90,13 @@ def test_a_guess_gives_way_to_what_the_kernel_shows() -> None:
 
 def test_a_name_without_a_unit_is_measured() -> None:
     assert [disk.written.confidence for disk in _dom("Host_Writes")] == ["unknown", "measured", "measured"]
-    assert _told(_dom("Host_Writes")[2]) == [
+    assert _found(_dom("Host_Writes")[2]) == [
         ("unit-measured", "counts MiB in attribute 241 Host_Writes: over 196 MiB written it rose by 195")
     ]
 
 
 def test_an_honest_disk_is_confirmed_and_nothing_is_said() -> None:
-    history: Sequence[Entry] = ()
+    history: Sequence[LedgerEntry] = ()
     for at in range(3):
         disk = judge_disk(
             _asked(ssd(f"241 Total_LBAs_Written 99 0 {10**9 + at * 10**6}"), 10**9 + at * 512 * 10**6),
@@ -124,7 +123,7 @@ def test_without_diskstats_the_name_stands() -> None:
 def test_what_the_ledger_is_given() -> None:
     known = reading("samsung-sm843t")
     disk = judge_disk(_asked(known, 4096), NOW_S)
-    assert disk.entry == Entry(
+    assert disk.entry == LedgerEntry(
         disk="RT0004",
         at_s=NOW_S,
         name="sda",
@@ -198,7 +197,7 @@ def test_little_spare_is_red_and_is_no_wear() -> None:
 def test_a_backup_that_failed() -> None:
     known = facts("samsung-970-evo-plus")
     known["nvme"]["critical_warning"] = 16
-    assert _told(judge_disk(_asked(reading_of(known)), NOW_S)) == [
+    assert _found(judge_disk(_asked(reading_of(known)), NOW_S)) == [
         ("backup-failed", "can no longer save its cache at a power failure")
     ]
 
@@ -256,6 +255,6 @@ def test_a_rating_gives_a_date() -> None:
 
 def test_text_that_says_nothing_is_told() -> None:
     found = parse_smart(json.dumps([]), "sda")
-    assert _told(judge_disk(_asked(found), NOW_S)) == [
+    assert _found(judge_disk(_asked(found), NOW_S)) == [
         ("smart-unread", "smartctl said something else than a JSON object")
     ]

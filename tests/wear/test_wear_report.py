@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from raidtui.wear.array import judge_array
-from raidtui.wear.record import DiskWear
-from raidtui.wear.report import metric_lines, wear_dict, wear_of_text
-from raidtui.wear.sentences import wear_lines
-from raidtui.wear.sizes import decimal_size
+from raidtui.view.units import decimal_size
+from raidtui.wear.array_wear import judge_array
+from raidtui.wear.disk_wear import DiskWear
+from raidtui.wear.wear_report import metric_lines, wear_dict, wear_lines, wear_of_text
 from tests.wear.disks import NAMES, facts, smartctl_json, text_of
 
 KEYS = (

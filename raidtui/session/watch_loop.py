@@ -19,7 +19,7 @@ from raidtui.model.array import Stale
 from raidtui.model.plan import Plan
 from raidtui.monitor.watch import Uevent, Watch
 from raidtui.session.host_thread import HostThread, tell
-from raidtui.session.watch import Console, Report
+from raidtui.session.watch import HostWatch, Report
 
 if TYPE_CHECKING:
     from raidtui.jobs.runner import Outcome
@@ -41,8 +41,8 @@ _WHY = {
 }
 
 
-class Pulse:
-    """Drives a console.
+class WatchLoop:
+    """Samples a host when it changes, and when its cadence asks for it.
 
     Args:
         root: the host.
@@ -53,12 +53,13 @@ class Pulse:
     def __init__(
         self, root: Root, on_report: Callable[[Report], None], on_trouble: Callable[[str], None]
     ) -> None:
-        self.console = Console(root)
+        self.root = root
+        self.watch = HostWatch(root)
         self._on_report = on_report
         self._on_trouble = on_trouble
         self._thread = HostThread()
         self._aside = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
-        self._watch = Watch(root)
+        self._changes = Watch(root)
         self._uevents: deque[Uevent] = deque()
         self._shown: Report | None = None
         self._undelivered = False
@@ -72,15 +73,15 @@ class Pulse:
         """Begin.
 
         Args:
-            known: the report that the console has made before, so that the next one is not due yet.
+            known: the report that was made before, so that the next one is not due yet.
         """
         self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(self._watch.fileno(), self._on_change)
+        self._loop.add_reader(self._changes.fileno(), self._on_change)
         self._shown = known
         if known is None:
             self._thread.after(0.0, self._beat)
         else:
-            self._watch.follow(known.snapshot)
+            self._changes.follow(known.snapshot)
             self._thread.after(min(known.next_s, _FIRST_S), self._beat)
         self._loop.call_later(_UDEV_S, self._start_udev)
         self._loop.call_later(_SILENT_S, self._watch_over)
@@ -88,7 +89,7 @@ class Pulse:
     def _start_udev(self) -> None:
         if self._stopped:
             return
-        task = asyncio.ensure_future(self._thread.run(self._watch.start_udev))
+        task = asyncio.ensure_future(self._thread.run(self._changes.start_udev))
         task.add_done_callback(self._udev_started)
 
     def _udev_started(self, task: asyncio.Future[str | None]) -> None:
@@ -96,7 +97,7 @@ class Pulse:
             self._on_trouble(trouble)
 
     def _on_change(self) -> None:
-        _, uevents = self._watch.drain()
+        _, uevents = self._changes.drain()
         self._uevents += uevents
         self.look()
 
@@ -134,16 +135,16 @@ class Pulse:
     def _refresh(self) -> Report:
         uevents = [self._uevents.popleft() for _ in range(len(self._uevents))]
         if uevents:
-            self.console.take_uevents(tuple(uevents))
-        return self.console.refresh()
+            self.watch.take_uevents(tuple(uevents))
+        return self.watch.refresh()
 
     def _do(self, plan: Plan, is_undo: bool) -> tuple[Outcome, Report]:  # noqa: FBT001
         self._asked = "write"
         try:
-            outcome = self.console.execute(plan, is_undo=is_undo)
+            outcome = self.watch.execute(plan, is_undo=is_undo)
         finally:
             self._asked = ""
-        self._shown = self.console.refresh()
+        self._shown = self.watch.refresh()
         return outcome, self._shown
 
     # -- in the event loop
@@ -165,12 +166,12 @@ class Pulse:
     def _deliver(self, report: Report) -> None:
         self._undelivered = False
         if not self._stopped:
-            self._watch.follow(report.snapshot)
+            self._changes.follow(report.snapshot)
             self._on_report(report)
 
     def first(self) -> Report:
         """Return the first report, before the event loop is there."""
-        return self.console.refresh()
+        return self.watch.refresh()
 
     async def execute(self, plan: Plan, *, is_undo: bool = False) -> tuple[Outcome, Report]:
         """Carry a plan out, and read the host again before anything else can: the report knows the change."""
@@ -188,12 +189,12 @@ class Pulse:
 
     async def left_changed(self) -> Plan | None:
         """Return what this session has changed and not put back."""
-        return await self._thread.run(self.console.left_changed)
+        return await self._thread.run(self.watch.left_changed)
 
     async def stop(self) -> None:
         """End, after what is being written has been written."""
         self._stopped = True
-        asyncio.get_running_loop().remove_reader(self._watch.fileno())
-        await self._thread.run(self.console.close)
+        asyncio.get_running_loop().remove_reader(self._changes.fileno())
+        await self._thread.run(self.watch.close)
         self._thread.close()
-        self._watch.close()
+        self._changes.close()

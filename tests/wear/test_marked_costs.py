@@ -6,17 +6,25 @@ from collections.abc import Sequence
 
 import pytest
 
-from raidtui.wear.entries import DAY_S, Entry, Mark, measured_unit
-from raidtui.wear.pages import Kept, MemoryLedger, kept_text, read_kept
-from raidtui.wear.spells import Spell, between, last_mark, spells_of
+from raidtui.wear.ledger import CapturedHistory, MemoryLedger, captured_history_text, read_captured_history
+from raidtui.wear.ledger_entries import (
+    DAY_S,
+    LedgerEntry,
+    Mark,
+    MarkedCost,
+    between,
+    last_mark,
+    marked_costs,
+    measured_unit,
+)
 
 
 def mark(number: int, kind: str, what: str) -> Mark:
     return Mark(id=number, at_s=float(number), kind=kind, what=what)
 
 
-def entry(disk: str, size: int, number: int | None = None, at_s: float = 0.0) -> Entry:
-    return Entry(disk=disk, at_s=at_s, mark=number, source="NVMe health log", size_bytes=size)
+def entry(disk: str, size: int, number: int | None = None, at_s: float = 0.0) -> LedgerEntry:
+    return LedgerEntry(disk=disk, at_s=at_s, mark=number, source="NVMe health log", size_bytes=size)
 
 
 MARKS = (
@@ -33,14 +41,14 @@ READINGS = {
 }
 
 
-def at_mark(number: int) -> Sequence[Entry]:
+def at_mark(number: int) -> Sequence[LedgerEntry]:
     return READINGS.get(number, [])
 
 
 def test_pairs() -> None:
     """What has no end yet, or no begin, is none; neither is a disk that was read once."""
-    assert spells_of(MARKS, at_mark) == (
-        Spell(what="recover of data", began_s=1.0, ended_s=4.0, costs={"A": 75, "B": 0}),
+    assert marked_costs(MARKS, at_mark) == (
+        MarkedCost(what="recover of data", began_s=1.0, ended_s=4.0, costs={"A": 75, "B": 0}),
     )
 
 
@@ -50,14 +58,16 @@ def test_the_last_mark_of_a_person() -> None:
 
 
 def test_between_with_measured_units() -> None:
-    first = Entry(disk="A", at_s=0.0, source="attribute 241 X", count=10)
-    last = Entry(disk="A", at_s=9.0, source="attribute 241 X", count=14)
+    first = LedgerEntry(disk="A", at_s=0.0, source="attribute 241 X", count=10)
+    last = LedgerEntry(disk="A", at_s=9.0, source="attribute 241 X", count=14)
     assert between([first], [last]) == {}
     assert between([first], [last], {"A": 1 << 20}) == {"A": 4 << 20}
 
 
 def test_a_ledger_in_memory() -> None:
-    ledger = MemoryLedger(Kept(marks=MARKS[:2], entries=(entry("A", 5, at_s=8.0), entry("A", 4, at_s=2.0))))
+    ledger = MemoryLedger(
+        CapturedHistory(marks=MARKS[:2], entries=(entry("A", 5, at_s=8.0), entry("A", 4, at_s=2.0)))
+    )
     with ledger as pages:
         number = pages.mark("after", "recover of data", 9.0)
         pages.add(entry("B", 7, number, at_s=9.0))
@@ -89,8 +99,8 @@ def test_what_a_capture_keeps() -> None:
         Mark(id=7, at_s=old + 10, kind="mark", what="here"),
         Mark(id=8, at_s=old, kind="mark", what="unused"),
     )
-    text = kept_text(MemoryLedger(Kept(marks=marks, entries=entries)), ("A",), NOW_S)
-    kept = read_kept(text.decode())
+    text = captured_history_text(MemoryLedger(CapturedHistory(marks=marks, entries=entries)), ("A",), NOW_S)
+    kept = read_captured_history(text.decode())
     assert kept is not None
     assert kept.marks == marks[:1]
     assert [(each.size_bytes, each.mark) for each in kept.entries] == [
@@ -100,15 +110,15 @@ def test_what_a_capture_keeps() -> None:
         (5, None),
     ]
     assert b"null" not in text
-    assert kept_text(MemoryLedger(), ("A",), NOW_S) == b""
+    assert captured_history_text(MemoryLedger(), ("A",), NOW_S) == b""
 
 
 def test_of_many_disks_a_capture_keeps_fewer_days(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raidtui.wear.pages._MOST_BYTES", 20_000)
+    monkeypatch.setattr("raidtui.wear.ledger._MOST_BYTES", 20_000)
     names = ("A", "B", "C")
     entries = tuple(entry(name, day, at_s=NOW_S - day * DAY_S) for name in names for day in range(110))
-    text = kept_text(MemoryLedger(Kept(entries=entries)), names, NOW_S)
-    kept = read_kept(text.decode())
+    text = captured_history_text(MemoryLedger(CapturedHistory(entries=entries)), names, NOW_S)
+    kept = read_captured_history(text.decode())
     assert kept is not None
     assert len(text) <= 20_000
     assert [(each.disk, each.size_bytes) for each in kept.entries] == [
@@ -117,10 +127,10 @@ def test_of_many_disks_a_capture_keeps_fewer_days(monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_is_no_history() -> None:
-    assert read_kept("") is None
-    assert read_kept('{"entries": [{"disk": 5}]}') is None
-    assert read_kept('{"entries": [{"disk": "A", "at_s": 1.5, "new": 1}]}') == Kept(
-        entries=(Entry(disk="A", at_s=1.5),)
+    assert read_captured_history("") is None
+    assert read_captured_history('{"entries": [{"disk": 5}]}') is None
+    assert read_captured_history('{"entries": [{"disk": "A", "at_s": 1.5, "new": 1}]}') == CapturedHistory(
+        entries=(LedgerEntry(disk="A", at_s=1.5),)
     )
 
 
@@ -129,7 +139,7 @@ DOM = ((16_737, 3_930_090), (16_835, 4_030_760), (16_932, 4_130_460))
 
 def test_a_unit_from_a_history() -> None:
     entries = [
-        Entry(
+        LedgerEntry(
             disk="D",
             at_s=float(at),
             source="attribute 241 X",
@@ -144,4 +154,6 @@ def test_a_unit_from_a_history() -> None:
     assert measured_unit(entries) == 1 << 20
     assert measured_unit(entries[:1]) is None
     assert measured_unit([]) is None
-    assert measured_unit([Entry(disk="N", at_s=0.0, source="NVMe health log", unit_bytes=512_000)]) is None
+    assert (
+        measured_unit([LedgerEntry(disk="N", at_s=0.0, source="NVMe health log", unit_bytes=512_000)]) is None
+    )

@@ -43,7 +43,7 @@ _NAMES = {
 }
 
 
-class Sample(Struct, frozen=True, kw_only=True):
+class CounterSample(Struct, frozen=True, kw_only=True):
     """A disk's counter, and what the kernel had written to the disk right before and right after it was read.
 
     Args:
@@ -60,7 +60,7 @@ class Sample(Struct, frozen=True, kw_only=True):
     high_bytes: int
 
 
-class Kind(StrEnum):
+class UnitState(StrEnum):
     """What comparing says of a unit."""
 
     OPEN = "open"
@@ -83,7 +83,7 @@ class UnitVerdict(Struct, frozen=True, kw_only=True):
         size_bytes: what the kernel wrote meanwhile.
     """
 
-    kind: Kind
+    kind: UnitState
     unit_bytes: int | None
     growth: int = 0
     size_bytes: int = 0
@@ -94,7 +94,7 @@ def unit_words(unit_bytes: int) -> str:
     return _NAMES.get(unit_bytes, f"{unit_bytes} bytes")
 
 
-def verify_unit(samples: Sequence[Sample], unit_bytes: int | None) -> UnitVerdict:
+def verify_unit(samples: Sequence[CounterSample], unit_bytes: int | None) -> UnitVerdict:
     """Return whether a counter counts in the unit that its name promises, or in which it does.
 
     Args:
@@ -108,31 +108,33 @@ def verify_unit(samples: Sequence[Sample], unit_bytes: int | None) -> UnitVerdic
 
 
 def _judge(
-    spans: Sequence[_Span], samples: Sequence[Sample], promised: int | None
-) -> tuple[Kind, int | None]:
+    spans: Sequence[_Span], samples: Sequence[CounterSample], promised: int | None
+) -> tuple[UnitState, int | None]:
     if not spans:
-        return Kind.OPEN, promised
+        return UnitState.OPEN, promised
     meant = _meant(spans, promised)
     if meant is not None:
-        return Kind.WRONG, meant
+        return UnitState.WRONG, meant
     if promised is not None and any(_explains(promised, span, _HONEST) for span in spans):
-        return Kind.CONFIRMED, promised
+        return UnitState.CONFIRMED, promised
     fitting = [
         unit
         for unit in CANDIDATES
         if _MOST_OF * sum(_explains(unit, span, _SAME) for span in spans) >= (_MOST_OF - 1) * len(spans)
     ]
     if len(fitting) != 1 or not _possible(fitting[0], samples):
-        return Kind.OPEN if len(fitting) > 1 else Kind.UNSTEADY, promised
+        return UnitState.OPEN if len(fitting) > 1 else UnitState.UNSTEADY, promised
     if promised is None:
-        return Kind.MEASURED, fitting[0]
+        return UnitState.MEASURED, fitting[0]
     near = max(fitting[0], promised) < _NEAR * min(fitting[0], promised)
-    return (Kind.OPEN, promised) if near or not _proved(promised, spans) else (Kind.WRONG, fitting[0])
+    return (
+        (UnitState.OPEN, promised) if near or not _proved(promised, spans) else (UnitState.WRONG, fitting[0])
+    )
 
 
-def _spans(samples: Sequence[Sample]) -> Iterator[_Span]:
+def _spans(samples: Sequence[CounterSample]) -> Iterator[_Span]:
     """Yield stretches between samples in which enough was written, one after another."""
-    first: Sample | None = None
+    first: CounterSample | None = None
     for sample in samples:
         if first is None or sample.since != first.since:
             first = sample
@@ -162,7 +164,7 @@ def _meant(spans: Sequence[_Span], promised: int | None) -> int | None:
     return other if even and _proved(promised, spans) else None
 
 
-def _possible(unit_bytes: int, samples: Sequence[Sample]) -> bool:
+def _possible(unit_bytes: int, samples: Sequence[CounterSample]) -> bool:
     """A disk has taken at least what the kernel wrote to it since it counts."""
     last = samples[-1]
     return not is_impossible(last.count, unit_bytes, last.low_bytes)
@@ -184,7 +186,7 @@ def is_impossible(count: int, unit_bytes: int, since_boot_bytes: int) -> bool:
 
 def verdict_words(verdict: UnitVerdict, source: str, promised_bytes: int | None) -> str:
     """Return a verdict as a sentence without its subject; "" where there is nothing to tell."""
-    if verdict.unit_bytes is None or verdict.kind not in {Kind.WRONG, Kind.MEASURED}:
+    if verdict.unit_bytes is None or verdict.kind not in {UnitState.WRONG, UnitState.MEASURED}:
         return ""
     what = f"counts {unit_words(verdict.unit_bytes)} in {source}"
     if promised_bytes is not None:
