@@ -22,7 +22,7 @@ from raidtui.jobs.words import FINAL, GOES_ON
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
-from raidtui.plans.script import shell_script
+from raidtui.plans.shell_script import shell_script
 
 _RECENT = 40
 _MOST_SCRIPTS = 99

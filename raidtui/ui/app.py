@@ -310,9 +310,9 @@ class RaidApp(OrderlyApp):
             return
         snapshot = self.report.snapshot
         if message.verb in {"assemble", "zero"}:
-            from raidtui.ui.build.build_flow import Building  # noqa: PLC0415
+            from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
 
-            way = Building(self)
+            way = BuildFlow(self)
             assemble = message.verb == "assemble"
             self.go(way.assemble(snapshot, message.uuid) if assemble else way.zero(snapshot))
         elif message.array is not None:
@@ -345,10 +345,10 @@ class RaidApp(OrderlyApp):
                 refusal.sentence if refusal else "the demo host is simulated: nothing is built there"
             )
             return
-        from raidtui.ui.build.build_flow import Building  # noqa: PLC0415
+        from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
 
         self.begin_way()
-        self.go(Building(self).build(snapshot))
+        self.go(BuildFlow(self).build(snapshot))
 
     def action_jobs(self) -> None:
         """Show the last jobs."""

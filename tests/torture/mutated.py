@@ -51,7 +51,7 @@ from raidtui.host.udev import parse_udev_entry
 from raidtui.jobs.store import Job, JobError, all_jobs, load_plan, save_plan
 from raidtui.jobs.words import entry_words
 from raidtui.model.plan import Plan
-from raidtui.plans.script import plan_sentences, shell_script
+from raidtui.plans.shell_script import plan_sentences, shell_script
 from raidtui.plans.tune.keep_files import sysctl_entries, tmpfiles_entries, udev_entries
 from raidtui.session.tuning import Tuner, read_profiles
 from raidtui.session.watch import HostWatch

@@ -20,12 +20,12 @@ from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.devices import old_arrays, word_of
+from raidtui.plans.candidates import old_arrays, word_of
 from raidtui.plans.leave import plan_fail, plan_remove
 from raidtui.plans.locate import plan_locate, slot_of
-from raidtui.plans.power import plan_stop
 from raidtui.plans.rename import plan_rename
 from raidtui.plans.repair import plan_add, plan_re_add, plan_replace, refuse_replacing
+from raidtui.plans.stop import plan_stop
 from raidtui.session import storage as desk
 from raidtui.ui.frame.choose import Ask, Choice, Option
 from raidtui.ui.frame.job_view import JobView

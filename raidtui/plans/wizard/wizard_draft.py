@@ -1,4 +1,4 @@
-"""What has been decided of an array that is being built, and the request that it makes. Pure."""
+"""What has been decided of a new array, the request that it makes, and the rows of a step. Pure."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from msgspec.structs import replace
 
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Device, Superblock, Survey
-from raidtui.plans.create.devices import component_sizes
+from raidtui.plans.candidates import is_given_up, old_arrays
+from raidtui.plans.create.create_plan import component_sizes, plan_create
+from raidtui.plans.create.create_request import MISSING, CreateRequest, OnTop
 from raidtui.plans.create.partition import partition_of, plan_on_disks
-from raidtui.plans.create.plan import plan_create
-from raidtui.plans.create.request import MISSING, CreateRequest
 from raidtui.plans.create.shape import shape_of
-from raidtui.plans.devices import is_given_up, old_arrays
-from raidtui.plans.on_top.plan import OnTop
 
 LEVELS = (
     ("raid1", "", "raid1"),
@@ -32,7 +30,7 @@ MOST_EMPTY = 4
 _UNNAMED, _NO_UUID = "new-array", "00000000:00000000:00000000:00000001"
 
 
-class Draft(Struct, frozen=True, kw_only=True):
+class WizardDraft(Struct, frozen=True, kw_only=True):
     """What has been decided. Empty is undecided.
 
     Args:
@@ -147,7 +145,7 @@ class Draft(Struct, frozen=True, kw_only=True):
         return least * self.size_percent // 100 // step * step
 
 
-def parts(draft: Draft, survey: Survey) -> tuple[Device, ...]:
+def parts(draft: WizardDraft, survey: Survey) -> tuple[Device, ...]:
     """Return what the members and spares will be: devices, or the partitions that are made on disks."""
     found = [survey.devices[name] for name in (*draft.devices, *draft.spares) if name in survey.devices]
     if not draft.disks.isdigit():
@@ -157,14 +155,16 @@ def parts(draft: Draft, survey: Survey) -> tuple[Device, ...]:
     )
 
 
-def usable(draft: Draft, request: CreateRequest, survey: Survey) -> tuple[int, ...]:
+def usable(draft: WizardDraft, request: CreateRequest, survey: Survey) -> tuple[int, ...]:
     """Return what of each member and spare can hold data, KiB; nothing where there can be no such array."""
     shape = shape_of(request)
     devices = parts(draft, survey)
     return () if isinstance(shape, Refusal) else component_sizes(request, shape, devices)
 
 
-def planned(draft: Draft, survey: Survey, uuid: str = _NO_UUID, file_system_uuid: str = "") -> Plan | Refusal:
+def planned(
+    draft: WizardDraft, survey: Survey, uuid: str = _NO_UUID, file_system_uuid: str = ""
+) -> Plan | Refusal:
     """Return the plan of a draft, finished or not."""
     request = draft.request(survey, uuid, file_system_uuid)
     if draft.disks.isdigit():
@@ -172,7 +172,7 @@ def planned(draft: Draft, survey: Survey, uuid: str = _NO_UUID, file_system_uuid
     return plan_create(request, survey)
 
 
-def doomed(draft: Draft, survey: Survey) -> tuple[tuple[Superblock, tuple[str, ...]], ...]:
+def doomed(draft: WizardDraft, survey: Survey) -> tuple[tuple[Superblock, tuple[str, ...]], ...]:
     """Return the arrays that do not run, have members among the devices, and were not given up yet.
 
     Returns:
@@ -183,7 +183,7 @@ def doomed(draft: Draft, survey: Survey) -> tuple[tuple[Superblock, tuple[str, .
     return tuple((block, paths) for block, paths in found if not is_given_up(block, survey, draft.destroys))
 
 
-def with_role(draft: Draft, device: str, role: str) -> Draft:
+def with_role(draft: WizardDraft, device: str, role: str) -> WizardDraft:
     """Return the draft with a device as a member, spare, journal or nothing.
 
     What was decided for the others is undecided again; there is one journal at most.
@@ -191,7 +191,7 @@ def with_role(draft: Draft, device: str, role: str) -> Draft:
     devices = tuple(name for name in draft.devices if name != device)
     spares = tuple(name for name in draft.spares if name != device)
     journal = "" if draft.journal == device else draft.journal
-    return Draft(
+    return WizardDraft(
         devices=(*devices, device) if role == MEMBER else devices,
         spares=(*spares, device) if role == SPARE else spares,
         journal=device if role == JOURNAL else journal,
@@ -200,9 +200,47 @@ def with_role(draft: Draft, device: str, role: str) -> Draft:
     )
 
 
-def with_empty(draft: Draft, count: int) -> Draft:
+def with_empty(draft: WizardDraft, count: int) -> WizardDraft:
     """Return the draft with so many empty slots; what was decided on top of it is undecided again."""
     kept = max(0, min(MOST_EMPTY, count))
-    return Draft(
+    return WizardDraft(
         devices=draft.devices, spares=draft.spares, journal=draft.journal, empty=kept, name=draft.name
     )
+
+
+class WizardChoice(Struct, frozen=True, kw_only=True):
+    """One thing that can be chosen.
+
+    Args:
+        key: what it is known by within its step.
+        words: its row.
+        note: what is known about it, one or more sentences.
+        refusal: why it cannot be chosen, if so.
+        cells: its row as columns, at the step that has a table.
+    """
+
+    key: str
+    words: str = ""
+    note: str = ""
+    refusal: str = ""
+    cells: tuple[str, ...] = ()
+
+
+class WizardRow(Struct, frozen=True, kw_only=True):
+    """A value that can be changed, beside others.
+
+    Args:
+        key: what it is known by within its step.
+        words: what it is.
+        value: what it is set to, in words.
+        note: what is known about it, one or more sentences.
+        refusal: why it cannot be changed, if so.
+        usual: whether it is what it would be if nobody had touched it.
+    """
+
+    key: str
+    words: str
+    value: str
+    note: str = ""
+    refusal: str = ""
+    usual: bool = True

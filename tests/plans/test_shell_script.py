@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Step
-from raidtui.plans.script import plan_sentences, shell_script
+from raidtui.plans.shell_script import plan_sentences, shell_script
 
 NASTY = (
     "it's\n",

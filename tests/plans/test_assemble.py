@@ -1,4 +1,4 @@
-"""Arrays that do not run, as their superblocks tell of them, and the ways to start one."""
+"""Arrays that do not run, as their superblocks tell of them, and the start_methods to start one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from raidtui.model.disk import Use
 from raidtui.model.plan import Fact, Kind, Plan, Refusal
 from raidtui.model.survey import Superblock
-from raidtui.plans.assembly import AtRest, arrays_at_rest, ways
+from raidtui.plans.assemble import StoppedArray, start_methods, stopped_arrays
 from raidtui.plans.whole import refuse_start, standing
 from tests.plans.new_array import device, survey
 from tests.specs import inactive, raid1, raid5
@@ -23,16 +23,16 @@ def block(slot: int | None, **more: Any) -> Superblock:
     return Superblock(slot=slot, **given)
 
 
-def made(way: str, found: AtRest, *, host: Any) -> Plan | Refusal:
-    return next(each.made for each in ways(found, host) if each.words == way)
+def made(way: str, found: StoppedArray, *, host: Any) -> Plan | Refusal:
+    return next(each.made for each in start_methods(found, host) if each.words == way)
 
 
 def test_all_members() -> None:
     host = survey(*(device(f"sd{letter}2", superblock=block(n)) for n, letter in enumerate("abc")))
-    [found] = arrays_at_rest(host)
+    [found] = stopped_arrays(host)
     assert found.words == "media        raid5   3 of 3 members  sda2 sdb2 sdc2"
     assert (found.missing, found.short) == (0, ())
-    assert [way.words for way in ways(found, host)] == ["normal", "read-only"]
+    assert [method.words for method in start_methods(found, host)] == ["normal", "read-only"]
     plan = made("read-only", found, host=host)
     assert isinstance(plan, Plan)
     assert [step.argv for step in plan.steps] == [
@@ -45,9 +45,9 @@ def test_all_members() -> None:
 
 def test_a_member_that_is_missing() -> None:
     host = survey(device("sda2", superblock=block(0)), device("sdb2", superblock=block(2)))
-    [found] = arrays_at_rest(host)
+    [found] = stopped_arrays(host)
     assert found.words == "media        raid5   2 of 3 members  sda2 sdb2"
-    assert [way.words for way in ways(found, host)] == [
+    assert [method.words for method in start_methods(found, host)] == [
         *("normal", "read-only", "degraded, read-only", "degraded (--run)"),
     ]
     assert made("normal", found, host=host) == Refusal(
@@ -72,10 +72,10 @@ def test_a_member_that_is_behind(events: int, behind: tuple[str, ...]) -> None:
         device("sdb2", superblock=old),
         device("sdc2", superblock=block(2)),
     )
-    [found] = arrays_at_rest(host)
+    [found] = stopped_arrays(host)
     assert found.short == behind
     assert ("3 of 3 members, sdb2 is 2 events behind" in found.words) is bool(behind)
-    assert len(ways(found, host)) == (4 if behind else 2)
+    assert len(start_methods(found, host)) == (4 if behind else 2)
 
 
 def test_a_spare_fills_no_slot() -> None:
@@ -84,14 +84,14 @@ def test_a_spare_fills_no_slot() -> None:
         device("sdb2", superblock=block(1)),
         device("sdc2", superblock=block(None)),
     )
-    [found] = arrays_at_rest(host)
+    [found] = stopped_arrays(host)
     assert (found.found, found.missing) == (2, 1)
     assert found.words == "media        raid5   2 of 3 members  sda2 sdb2 sdc2"
 
 
 def test_without_slots_members_are_counted() -> None:
     host = survey(device("sda2", superblock=block(None, raid_disks=None)))
-    [found] = arrays_at_rest(host)
+    [found] = stopped_arrays(host)
     assert found.words == "media        raid5   1 member  sda2"
 
 
@@ -104,7 +104,7 @@ def test_what_runs_is_left_out_and_what_is_inactive_is_refused_in_part() -> None
         device("sdc2"),
         arrays=(running, stopped),
     )
-    [found] = arrays_at_rest(host)
+    [found] = stopped_arrays(host)
     assert found.names == ("sdg",)
     refusal = made("normal", found, host=host)
     assert isinstance(refusal, Refusal)
@@ -118,7 +118,7 @@ def test_an_inactive_array_lets_go_of_its_members_first() -> None:
         device("sdh", superblock=block(2, uuid=stopped.array_uuid)),
         arrays=(stopped,),
     )
-    [found] = arrays_at_rest(host)
+    [found] = stopped_arrays(host)
     plan = made("degraded (--run)", found, host=host)
     assert isinstance(plan, Plan)
     assert [step.argv[:3] for step in plan.steps] == [
@@ -245,4 +245,4 @@ def test_a_superblock_at_the_end_is_the_last_partitions() -> None:
     host = survey(
         device("sda", Use(kind="partition", what="sda1"), superblock=end), device("sda1", superblock=end)
     )
-    assert [found.names for found in arrays_at_rest(host)] == [("sda1",)]
+    assert [found.names for found in stopped_arrays(host)] == [("sda1",)]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from raidtui.model.geometry import capacity_kib, loss_sentence, separate_groups, slots_words
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.create.request import MISSING, CreateRequest
+from raidtui.plans.create.create_request import MISSING, CreateRequest
 from raidtui.plans.create.shape import Shape
-from raidtui.plans.names import long_name_note
-from raidtui.plans.sync_time import sync_time_note
+from raidtui.plans.sync import at_least
+from raidtui.plans.target import long_name_note
 from raidtui.view.units import KIB, binary_size, counted
 
 _UNEQUAL = 0.01
@@ -219,3 +219,30 @@ def _disks(devices: tuple[Device, ...]) -> tuple[str, ...]:
 
 def _may_get_a_table(device: Device) -> bool:
     return device.disk.disk == device.disk.name and not device.disk.name.startswith(("md", "dm-", "loop"))
+
+
+def first_sync_kib(request: CreateRequest, shape: Shape, component_kib: int) -> int:
+    """Return what md counts in the first sync of a new array; 0 where there is none.
+
+    RAID-10 counts the array, all others count a member (md.c, md_do_sync).
+    """
+    count, holes = len(request.devices), len(request.holes)
+    if shape.level == "raid0" or request.assume_clean:
+        return 0
+    if shape.level in {"raid4", "raid5"} and holes:
+        return 0
+    if (shape.level == "raid6" and holes == 2) or count - holes < 2:
+        return 0
+    if shape.level == "raid10":
+        return capacity_kib(shape.level, shape.layout_number, component_kib, count)
+    return component_kib
+
+
+def sync_time_note(
+    request: CreateRequest, shape: Shape, survey: Survey, component_kib: int
+) -> tuple[str, ...]:
+    """Return the time that a new array takes, as a note."""
+    kib = first_sync_kib(request, shape, component_kib)
+    if not kib or all(name == MISSING for name in request.devices):
+        return ("The commands take seconds.",)
+    return (f"The commands take seconds, the first sync behind them {at_least(survey, kib)}.",)

@@ -1,112 +1,119 @@
-"""Stop and assemble; read-only and back."""
+"""Arrays that are not running, found by their superblocks, and the plans that start one. Pure."""
 
 from __future__ import annotations
 
-from msgspec.structs import replace
+from msgspec import Struct
 
 from raidtui.model.array import Array
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
-from raidtui.model.survey import Survey
-from raidtui.plans.names import refuse_name
-from raidtui.plans.target import needs_root
-from raidtui.plans.usage import refuse_use
+from raidtui.model.survey import Superblock, Survey
+from raidtui.plans.target import needs_root, refuse_name
 from raidtui.plans.whole import MARGIN_EVENTS, REBUILT, refuse_start, standing
+from raidtui.view.units import counted
 
-_WRITABLE = "clean|active|write-pending|active-idle"
+
+class StoppedArray(Struct, frozen=True, kw_only=True):
+    """An array that does not run.
+
+    Args:
+        block: the newest of its superblocks.
+        names: kernel names of its members, in the kernel's order.
+        found: how many of its slots these fill.
+        short: why the data of some are not whole, a clause each: "sdc2 is 2 events behind".
+    """
+
+    block: Superblock
+    names: tuple[str, ...]
+    found: int
+    short: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> int:
+        """How many slots nothing was found for."""
+        return max(0, (self.block.raid_disks or 0) - self.found)
+
+    @property
+    def words(self) -> str:
+        """The array in one line: label, level, members, what differs."""
+        wanted = self.block.raid_disks
+        parts = [f"{self.found} of {wanted} members" if wanted else counted(self.found, "member")]
+        parts += self.short
+        shape = f"{self.block.label:<12} {self.block.level or '?':<7}"
+        return f"{shape} {', '.join(parts)}  {' '.join(self.names)}"
 
 
-def plan_stop(survey: Survey, array: Array) -> Plan | Refusal:
-    """Return the plan that stops an array."""
-    refusal = needs_root(survey.snapshot) or refuse_use(survey, array)
-    if refusal:
-        return refusal
-    volumes = [each.title for each in survey.snapshot.arrays if each.container == array.name]
-    if volumes:
-        return Refusal(
-            code="in-use", why=f"{array.title} holds {', '.join(volumes)}", remedy="stop that first"
-        )
-    paths = tuple(f"/dev/{member.name}" for member in array.members if not member.has("faulty"))
-    uuid = array.uuid or ""
-    back = Step(
-        argv=("mdadm", "--assemble", array.link or array.path, f"--uuid={uuid}", *paths),
-        why="start it again",
-        proves=(Fact(kind=Kind.RUNNING, subject=uuid),),
+class StartMethod(Struct, frozen=True, kw_only=True):
+    """A method of starting an array: its name, what it means, its plan or why there is none."""
+
+    words: str
+    note: str
+    made: Plan | Refusal
+
+
+def stopped_arrays(survey: Survey) -> tuple[StoppedArray, ...]:
+    """Return the arrays that are not running, by their superblocks; not those of external metadata."""
+    running = {array.uuid for array in survey.snapshot.arrays if array.active}
+    found: dict[str, list[str]] = {}
+    for name, device in survey.devices.items():
+        block = device.superblock
+        if block is not None and block.uuid and block.uuid not in running and not _is_on_a_part(name, survey):
+            found.setdefault(block.uuid, []).append(name)
+    return tuple(_stopped_array(tuple(names), survey) for names in found.values())
+
+
+def _is_on_a_part(name: str, survey: Survey) -> bool:
+    """A superblock at the end (1.0, 0.90) shows on a disk and on its last partition: it is the latter's."""
+    own = survey.devices[name]
+    parts = [use.what for use in own.disk.uses if use.kind == "partition"]
+    blocks = [survey.devices[part].superblock for part in parts if part in survey.devices]
+    same = own.superblock.device_uuid if own.superblock is not None else None
+    return same is not None and any(block is not None and block.device_uuid == same for block in blocks)
+
+
+def _stopped_array(names: tuple[str, ...], survey: Survey) -> StoppedArray:
+    blocks = {name: block for name in names if (block := survey.devices[name].superblock) is not None}
+    newest = max(blocks.values(), key=lambda block: block.events or 0)
+    slots = {block.slot for block in blocks.values() if block.slot is not None}
+    return StoppedArray(
+        block=newest,
+        names=names,
+        found=len(slots) or len(names),
+        short=tuple(f"{name} {why}" for name, _, why in standing(blocks).not_whole),
     )
-    step = Step(
-        argv=("mdadm", "--stop", array.path),
-        why="its members are free then",
-        needs=(
-            *((Fact(kind=Kind.ARRAY, subject=array.name, value=uuid),) if uuid else ()),
-            Fact(kind=Kind.UNUSED, subject=array.name),
+
+
+def start_methods(array: StoppedArray, survey: Survey) -> tuple[StartMethod, ...]:
+    """Return the methods of starting an array; where members are missing, also the degraded ones.
+
+    A method that mdadm would refuse has its refusal, which names the disks that have to come back.
+    """
+    found = [
+        StartMethod(
+            words="normal",
+            note="As at boot: it is started, and synced where that is due.",
+            made=plan_assemble(survey, array.names),
         ),
-        proves=(Fact(kind=Kind.GONE, subject=array.name if array.twin or not uuid else uuid),),
-        undo=(back,) if uuid and array.active else (),
-    )
-    return Plan(
-        title=f"stop: {array.title}",
-        subject=array.title,
-        steps=(step,),
-        undo=step.undo,
-        harm=Harm.REDUCES,
-        warning="Its data cannot be reached until it is assembled again. Nothing on it is changed.",
-        devices=tuple(member.name for member in array.members),
-        arrays=(array.name,),
-    )
-
-
-def plan_read_only(survey: Survey, array: Array) -> Plan | Refusal:
-    """Return the plan that lets nothing be written to an array."""
-    if refusal := _refuse_switch(survey, array):
-        return refusal
-    if array.read_only == "read-only":
-        return Refusal(code="nothing-to-do", why=f"{array.title} is read-only already")
-    if refusal := refuse_use(survey, array):
-        return refusal
-    back = _switch(array, "--readwrite", "as it was", _WRITABLE)
-    step = _switch(array, "--readonly", "nothing is written to it, not even by md", "readonly")
-    return Plan(
-        title=f"read-only: {array.title}",
-        subject=array.title,
-        steps=(replace(step, undo=(back,)),),
-        undo=(back,),
-        harm=Harm.REDUCES,
-        warning="While it is read-only, no failed member is rebuilt.",
-        arrays=(array.name,),
-    )
-
-
-def plan_read_write(survey: Survey, array: Array) -> Plan | Refusal:
-    """Return the plan that lets an array be written to again; what waited to be synced starts then."""
-    if refusal := _refuse_switch(survey, array):
-        return refusal
-    if not array.read_only:
-        return Refusal(code="nothing-to-do", why=f"{array.title} can be written to already")
-    back = _switch(array, "--readonly", "as it was", "readonly")
-    step = _switch(array, "--readwrite", "it can be written to; what waits to be synced starts", _WRITABLE)
-    return Plan(
-        title=f"read-write: {array.title}",
-        subject=array.title,
-        steps=(replace(step, undo=(back,)),),
-        undo=(back,),
-        arrays=(array.name,),
-    )
-
-
-def _refuse_switch(survey: Survey, array: Array) -> Refusal | None:
-    if refusal := needs_root(survey.snapshot):
-        return refusal
-    if not array.active:
-        return Refusal(code="wrong-state", why=f"{array.title} is inactive", remedy="assemble it first")
-    return None
-
-
-def _switch(array: Array, option: str, why: str, states: str) -> Step:
-    return Step(
-        argv=("mdadm", option, array.path),
-        why=why,
-        needs=(Fact(kind=Kind.ARRAY, subject=array.name, value=array.uuid),) if array.uuid else (),
-        proves=(Fact(kind=Kind.STATE, subject=array.name, value=states),),
-    )
+        StartMethod(
+            words="read-only",
+            note="Nothing is written, not even by md: to look at what is there before anything is decided.",
+            made=plan_assemble(survey, array.names, read_only=True),
+        ),
+    ]
+    if array.missing or array.short:
+        found += [
+            StartMethod(
+                words="degraded, read-only",
+                note="With the members that there are; nothing is written. The others can still be found.",
+                made=plan_assemble(survey, array.names, run=True, read_only=True),
+            ),
+            StartMethod(
+                words="degraded (--run)",
+                note="With the members that there are. What is written from now on is not on the others: they"
+                " have to be copied anew when they come back.",
+                made=plan_assemble(survey, array.names, run=True),
+            ),
+        ]
+    return tuple(found)
 
 
 def plan_assemble(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from raidtui.model.geometry import raid10_layout
-from raidtui.plans.create.request import MISSING, CreateRequest
+from raidtui.plans.create.create_request import MISSING, CreateRequest
 from raidtui.plans.create.shape import Shape, shape_of
-from raidtui.plans.wizard.level import first_sync_words, may_fail, rebuild_words
-from raidtui.plans.wizard.steps import Draft, picks
+from raidtui.plans.wizard.choices import first_sync_words, may_fail, rebuild_words
+from raidtui.plans.wizard.wizard_draft import WizardDraft
+from raidtui.plans.wizard.wizard_steps import picks
 from raidtui.view.units import KIB
 from tests.plans.new_array import FOUR, GIB, device, plain, survey
 
@@ -19,7 +20,7 @@ TRIMMED = (
 
 
 def test_levels_for_four_devices() -> None:
-    found = picks("level", Draft(devices=FOUR), survey())
+    found = picks("level", WizardDraft(devices=FOUR), survey())
     assert [(pick.key, pick.words, pick.refusal) for pick in found] == [
         ("raid1", "raid1           99.9 GiB  any 3", ""),
         ("raid10 near 2", "raid10 near 2    200 GiB  1, or 2 of other pairs", ""),
@@ -34,7 +35,7 @@ def test_levels_for_four_devices() -> None:
 
 def test_a_level_says_what_it_is_good_at_and_what_it_writes() -> None:
     host = survey(*(device(name, discards=True) for name in FOUR), raid456_discards=False)
-    notes = {pick.key: pick.note for pick in picks("level", Draft(devices=FOUR), host)}
+    notes = {pick.key: pick.note for pick in picks("level", WizardDraft(devices=FOUR), host)}
     assert notes["raid10 near 2"] == (
         "Copies side by side on neighbours. Reads spread over all, writes cost two: good for small random"
         " I/O, databases, virtual machines. TRIM passes: raid10 hands discards on, and all members take"
@@ -54,14 +55,14 @@ def test_a_level_says_what_it_is_good_at_and_what_it_writes() -> None:
 
 
 def test_levels_that_cannot_be() -> None:
-    found = {pick.key: pick.refusal for pick in picks("level", Draft(devices=FOUR[:2]), survey())}
+    found = {pick.key: pick.refusal for pick in picks("level", WizardDraft(devices=FOUR[:2]), survey())}
     assert found["raid1"] == found["raid10 near 2"] == found["raid0"] == ""
     assert found["raid6"] == "raid6 needs at least 4 devices, not 2; add devices, or choose another level"
-    with_journal = Draft(devices=FOUR[:3], journal="sdd2")
+    with_journal = WizardDraft(devices=FOUR[:3], journal="sdd2")
     found = {pick.key: pick.refusal for pick in picks("level", with_journal, survey())}
     assert found["raid5"] == ""
     assert found["raid1"] == "raid1 has no parity, so it has no journal; leave the journal out"
-    empty = Draft(devices=FOUR[:2], empty=2)
+    empty = WizardDraft(devices=FOUR[:2], empty=2)
     found = {pick.key: pick.refusal for pick in picks("level", empty, survey())}
     assert found["raid6"] == found["raid10 near 2"] == ""
     assert found["raid5"] == "raid5 does not work while 2 of 4 devices are missing; name more devices"

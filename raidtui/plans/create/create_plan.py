@@ -6,20 +6,18 @@ told here; and its defaults differ from version to version, so every option is g
 
 from __future__ import annotations
 
+from raidtui.model.geometry import usable_kib
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
 from raidtui.model.survey import Device, Survey
+from raidtui.plans.candidates import refuse_device, refuse_old_arrays
 from raidtui.plans.contents import cleared_facts, device_facts, loss_of, wipe_steps
-from raidtui.plans.create.devices import chosen, component_sizes, refuse_sizes
-from raidtui.plans.create.notes import array_kib, create_notes
-from raidtui.plans.create.request import MISSING, CreateRequest, canonical_level
+from raidtui.plans.create.create_notes import array_kib, create_notes
+from raidtui.plans.create.create_request import MISSING, Below, CreateRequest
+from raidtui.plans.create.on_top import geometry, on_top_notes, on_top_steps, refuse_on_top
 from raidtui.plans.create.shape import Shape, shape_of
-from raidtui.plans.names import refuse_taken
-from raidtui.plans.on_top.plan import Below, geometry, on_top_notes, on_top_steps, refuse_on_top
 from raidtui.plans.persist import conf_steps
-from raidtui.plans.target import needs_root
+from raidtui.plans.target import needs_root, refuse_taken
 from raidtui.view.units import KIB, counted
-
-__all__ = ["CreateRequest", "canonical_level", "plan_create"]
 
 
 def plan_create(request: CreateRequest, survey: Survey) -> Plan | Refusal:
@@ -190,3 +188,70 @@ def _undo(request: CreateRequest, shape: Shape, devices: tuple[Device, ...]) -> 
         for device in devices
     )
     return (stop, *zeros)
+
+
+def chosen(request: CreateRequest, survey: Survey) -> tuple[Device, ...] | Refusal:
+    """Return the devices and spares in order, or why they cannot be taken."""
+    names = request.named
+    if twice := [name for name in names if names.count(name) > 1]:
+        return Refusal(code="invalid", why=f"{twice[0]} is named twice", remedy="name each device once")
+    found = []
+    for name in names:
+        device = survey.devices.get(name)
+        if device is None:
+            return survey.no_device(name)
+        if device.disk.disk != name and device.disk.disk in names:
+            return Refusal(
+                code="ambiguous",
+                why=f"{name} is a part of {device.disk.disk}, and both are named",
+                remedy="name one of them",
+            )
+        found.append(device)
+    for device in found:
+        if refusal := refuse_device(device, survey):
+            return refusal
+    first = found[0]
+    for device in found:
+        if device.sector_bytes != first.sector_bytes:
+            return Refusal(
+                code="unsupported",
+                why=f"{first.disk.name} has sectors of {first.sector_bytes} bytes and {device.disk.name} of"
+                f" {device.sector_bytes}: what is made on one kind may not be readable on the other",
+                remedy="use devices of one kind",
+            )
+    return refuse_old_arrays(found, survey, request.destroys) or tuple(found)
+
+
+def refuse_sizes(request: CreateRequest, shape: Shape, devices: tuple[Device, ...]) -> Refusal | None:
+    """Return why the devices are too small for what is asked, or None."""
+    usable = component_sizes(request, shape, devices)
+    for device, kib in zip(devices, usable, strict=True):
+        if kib <= 0:
+            return Refusal(
+                code="too-small",
+                why=f"{device.disk.name} has no room for a chunk of {shape.chunk_kib} KiB",
+                remedy="choose smaller chunks, or a larger device",
+            )
+        if request.size_kib > kib:
+            return Refusal(
+                code="too-small",
+                why=f"{device.disk.name} has {kib} KiB for data, {request.size_kib} KiB are asked for",
+                remedy="choose a smaller size",
+            )
+    if 0 < request.size_kib < (shape.chunk_kib or 64):
+        return Refusal(
+            code="too-small",
+            why=f"{request.size_kib} KiB of each member are less than a chunk",
+            remedy="choose a larger size",
+        )
+    return None
+
+
+def component_sizes(request: CreateRequest, shape: Shape, devices: tuple[Device, ...]) -> tuple[int, ...]:
+    """Return what of each device can hold data, KiB."""
+    return usable_kib(
+        [device.disk.size_bytes or 0 for device in devices],
+        metadata=request.metadata,
+        chunk_kib=shape.chunk_kib,
+        ppl=shape.ppl,
+    )

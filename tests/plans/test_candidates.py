@@ -8,10 +8,10 @@ from msgspec.structs import replace
 from raidtui.model.disk import Use
 from raidtui.model.plan import Kind, Plan, Refusal, Step
 from raidtui.model.survey import Device, Named, Superblock, Survey
+from raidtui.plans.candidates import refuse_device, refuse_needed, refuse_old_arrays
 from raidtui.plans.contents import device_facts, wipe_steps
+from raidtui.plans.create.create_plan import plan_create
 from raidtui.plans.create.partition import plan_on_disks
-from raidtui.plans.create.plan import plan_create
-from raidtui.plans.devices import refuse_device, refuse_needed, refuse_old_arrays
 from raidtui.plans.leave import plan_zero_superblock
 from raidtui.plans.repair import plan_add, plan_replace
 from tests.plans.new_array import device, fact, plain, refused, same, survey

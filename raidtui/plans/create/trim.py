@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Fact, Kind, Refusal, Step
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.on_top.stack import OnTop
+from raidtui.plans.create.create_request import OnTop
 
 _TIMER = "fstrim.timer"
 _TRIAL_S = 1800.0

@@ -6,41 +6,36 @@ from msgspec.structs import replace
 
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Survey
-from raidtui.plans.create.devices import chosen
-from raidtui.plans.devices import word_of
-from raidtui.plans.names import refuse_name, refuse_taken
-from raidtui.plans.on_top.plan import OnTop, refuse_on_top
-from raidtui.plans.wizard.draft import (
-    JOURNAL,
-    LEAVE,
-    MEMBER,
-    SPARE,
-    Draft,
-    doomed,
-    planned,
-    with_empty,
-    with_role,
-)
-from raidtui.plans.wizard.level import level_picks
-from raidtui.plans.wizard.more import change, more_rows
-from raidtui.plans.wizard.pick import Pick, Row
-from raidtui.plans.wizard.picks import (
+from raidtui.plans.candidates import word_of
+from raidtui.plans.create.create_plan import chosen
+from raidtui.plans.create.create_request import OnTop
+from raidtui.plans.create.on_top import refuse_on_top
+from raidtui.plans.target import refuse_name, refuse_taken
+from raidtui.plans.wizard.choices import (
     DISK_WORDS,
-    EMPTY,
     TOP_PICKS,
     bitmap_picks,
     chunk_picks,
     device_picks,
     disk_picks,
     has_whole_disks,
+    level_picks,
 )
-from raidtui.plans.wizard.volume import change_volume, volume_rows
-
-__all__ = [
-    "EMPTY", "JOURNAL", "LEAVE", "MEMBER", "REVIEW", "SPARE", "STEPS", "TABLES", "WORDS", "Draft", "Pick",
-    "Row", "asked", "changed", "choose", "decided", "doomed", "first_choice", "next_role", "picks",
-    "plan_build", "planned", "refuse_step", "refuse_word", "rows_of", "with_empty", "with_role",
-]  # fmt: skip
+from raidtui.plans.wizard.evidence import SOURCE, table_lines
+from raidtui.plans.wizard.wizard_draft import (
+    JOURNAL,
+    LEAVE,
+    MEMBER,
+    SPARE,
+    WizardChoice,
+    WizardDraft,
+    WizardRow,
+    doomed,
+    planned,
+    with_role,
+)
+from raidtui.plans.wizard.wizard_values import change, change_volume, more_rows, volume_rows
+from raidtui.view.prose import read_prose
 
 STEPS = (
     *("devices", "old arrays", "disks", "level", "chunk", "bitmap", "more"),
@@ -54,12 +49,12 @@ TABLES = frozenset({"more", "volume"})
 _PARITY = frozenset({"raid4", "raid5", "raid6"})
 
 
-def asked(draft: Draft, survey: Survey) -> tuple[str, ...]:
+def asked(draft: WizardDraft, survey: Survey) -> tuple[str, ...]:
     """Return the steps at which there is something to decide, as far as that is known yet."""
     return tuple(step for step in STEPS if _is_asked(step, draft, survey))
 
 
-def _is_asked(step: str, draft: Draft, survey: Survey) -> bool:
+def _is_asked(step: str, draft: WizardDraft, survey: Survey) -> bool:
     if step == "old arrays":
         return bool(draft.destroys or doomed(draft, survey))
     if step == "disks":
@@ -73,7 +68,7 @@ def _is_asked(step: str, draft: Draft, survey: Survey) -> bool:
     return step != "mount" or bool(draft.file_system)
 
 
-def picks(step: str, draft: Draft, survey: Survey) -> tuple[Pick, ...]:
+def picks(step: str, draft: WizardDraft, survey: Survey) -> tuple[WizardChoice, ...]:
     """Return what can be chosen at a step; nothing where values are changed or a word is typed."""
     if step == "devices":
         return device_picks(draft, survey)
@@ -88,20 +83,20 @@ def picks(step: str, draft: Draft, survey: Survey) -> tuple[Pick, ...]:
     return TOP_PICKS if step == "on top" else ()
 
 
-def rows_of(step: str, draft: Draft, survey: Survey) -> tuple[Row, ...]:
+def rows_of(step: str, draft: WizardDraft, survey: Survey) -> tuple[WizardRow, ...]:
     """Return the values that can be changed at a step."""
     if step == "volume":
         return volume_rows(draft, survey)
     return more_rows(draft, survey) if step in TABLES else ()
 
 
-def changed(step: str, draft: Draft, survey: Survey, key: str, delta: int) -> Draft:
+def changed(step: str, draft: WizardDraft, survey: Survey, key: str, delta: int) -> WizardDraft:
     """Return the draft with a step's value one further on, or back."""
     turn = change_volume if step == "volume" else change
     return turn(draft, survey, key, delta)
 
 
-def first_choice(step: str, draft: Draft) -> str:
+def first_choice(step: str, draft: WizardDraft) -> str:
     """Return the key of the row that is offered first: what was chosen, else what mostly will do."""
     if step == "disks":
         return draft.disks
@@ -116,7 +111,7 @@ def first_choice(step: str, draft: Draft) -> str:
     return draft.on_top if step == "on top" else ""
 
 
-def next_role(draft: Draft, device: str, delta: int = 1) -> Draft:
+def next_role(draft: WizardDraft, device: str, delta: int = 1) -> WizardDraft:
     """Return the draft with a device as a member, then as a spare, as the journal, and then left again."""
     roles = [LEAVE, MEMBER, SPARE, JOURNAL]
     if draft.journal not in {"", device}:
@@ -124,14 +119,14 @@ def next_role(draft: Draft, device: str, delta: int = 1) -> Draft:
     return with_role(draft, device, roles[(roles.index(draft.role(device)) + delta) % len(roles)])
 
 
-def choose(step: str, key: str, draft: Draft) -> Draft:
+def choose(step: str, key: str, draft: WizardDraft) -> WizardDraft:
     """Return the draft with a choice; what was decided on top of another one is undecided again."""
     if step == "level":
         if draft.level and key == _level_words(draft):
             return draft
         level, _, word = key.partition(" ")
         layout = f"{word[0]}{word.rpartition(' ')[2]}" if word else ""
-        return Draft(
+        return WizardDraft(
             devices=draft.devices, spares=draft.spares, journal=draft.journal, empty=draft.empty,
             destroys=draft.destroys, disks=draft.disks, level=level, layout=layout, name=draft.name,
         )  # fmt: skip
@@ -150,14 +145,14 @@ def choose(step: str, key: str, draft: Draft) -> Draft:
     return replace(draft, **{step: key})
 
 
-def _level_words(draft: Draft) -> str:
+def _level_words(draft: WizardDraft) -> str:
     words = (
         {"n": "near", "f": "far", "o": "offset"}.get(draft.layout[:1], "") if draft.level == "raid10" else ""
     )
     return f"{draft.level} {words} 2" if words else draft.level
 
 
-def refuse_step(step: str, draft: Draft, survey: Survey) -> str:
+def refuse_step(step: str, draft: WizardDraft, survey: Survey) -> str:
     """Return why one cannot go on from a step, or ""."""
     if step == "devices" and not draft.devices:
         return "take at least one device: Space"
@@ -173,7 +168,7 @@ def refuse_step(step: str, draft: Draft, survey: Survey) -> str:
     return ""
 
 
-def refuse_word(step: str, draft: Draft, survey: Survey, word: str) -> Refusal | None:
+def refuse_word(step: str, draft: WizardDraft, survey: Survey, word: str) -> Refusal | None:
     """Return why a typed word will not do at a step, or None."""
     if step == "old arrays":
         labels = [word_of(block, survey) for block, _ in doomed(draft, survey)]
@@ -193,7 +188,7 @@ def refuse_word(step: str, draft: Draft, survey: Survey, word: str) -> Refusal |
     return made
 
 
-def decided(draft: Draft) -> tuple[tuple[str, str], ...]:
+def decided(draft: WizardDraft) -> tuple[tuple[str, str], ...]:
     """Return (what, how it was decided) for the column at the left; "–" for what is open."""
     chunk = f"{draft.chunk_kib} KiB" if draft.chunk_kib else "none" if draft.level == "raid1" else "–"
     bitmap = draft.policy or draft.bitmap or ("none" if draft.level == "raid0" else "–")
@@ -212,7 +207,7 @@ def decided(draft: Draft) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _devices(draft: Draft) -> str:
+def _devices(draft: WizardDraft) -> str:
     parts = [" ".join(draft.devices)]
     parts += [f"+ {draft.empty} empty"] if draft.empty else []
     parts += [f"spare {' '.join(draft.spares)}"] if draft.spares else []
@@ -220,7 +215,7 @@ def _devices(draft: Draft) -> str:
     return ", ".join(part for part in parts if part) or "–"
 
 
-def _more(draft: Draft) -> str:
+def _more(draft: WizardDraft) -> str:
     parts = [f"metadata {draft.metadata}"] if draft.metadata != "1.2" else []
     parts += [f"write-mostly {' '.join(draft.write_mostly)}"] if draft.write_mostly else []
     parts += ["failfast"] if draft.failfast else []
@@ -230,13 +225,21 @@ def _more(draft: Draft) -> str:
     return ", ".join(parts)
 
 
-def _volume(draft: Draft) -> str:
+def _volume(draft: WizardDraft) -> str:
     parts = [f"with {' '.join(draft.others)}"] if draft.others else []
     parts += [f"{draft.stripes} stripes of {draft.stripe_kib}K"] if draft.stripes > 1 else []
     parts += ["weekly TRIM"] if draft.trim_weekly and draft.mount else []
     return ", ".join(parts)
 
 
-def plan_build(draft: Draft, survey: Survey, uuid: str, file_system_uuid: str) -> Plan | Refusal:
+def plan_build(draft: WizardDraft, survey: Survey, uuid: str, file_system_uuid: str) -> Plan | Refusal:
     """Return the plan of a finished draft."""
     return planned(draft, survey, uuid, file_system_uuid)
+
+
+def step_page(step: str) -> tuple[str, ...]:
+    """Return the page of a step: paragraphs, a line each, and tables, whose lines begin with a blank."""
+    lines: list[str] = []
+    for line in read_prose(__file__, "steps")[step]:
+        lines += table_lines() if line == "{table}" else [line.replace("{source}", SOURCE)]
+    return tuple(lines)

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from raidtui.model.plan import Refusal
 from raidtui.model.snapshot import Snapshot
-from raidtui.plans.names import find_array, long_name_note, refuse_name, refuse_taken, stored_name
+from raidtui.plans.target import find_array, long_name_note, refuse_name, refuse_taken, stored_name
 from tests.plans.running import host
 from tests.specs import ArraySpec, raid1, raid10
 

@@ -11,25 +11,11 @@ from collections.abc import Sequence
 from raidtui.model.geometry import data_disks
 from raidtui.model.plan import Fact, Kind, Refusal, Step
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.on_top.lvm import lvm_notes, lvm_steps, refuse_lvm, refuse_other
-from raidtui.plans.on_top.stack import BLOCK_KIB, Below, Geometry, OnTop
-from raidtui.plans.on_top.trim import refuse_weekly, trial_steps, trim_words, weekly_notes, weekly_steps
-from raidtui.plans.on_top.volume import on_volume, volume_bytes
+from raidtui.plans.create.create_request import BLOCK_KIB, Below, Geometry, OnTop
+from raidtui.plans.create.lvm import lvm_notes, lvm_steps, on_volume, refuse_lvm, volume_bytes
+from raidtui.plans.create.trim import refuse_weekly, trial_steps, trim_words, weekly_notes, weekly_steps
 from raidtui.plans.persist import file_steps
 from raidtui.view.units import binary_size
-
-__all__ = [
-    "FILE_SYSTEMS",
-    "Below",
-    "Geometry",
-    "OnTop",
-    "geometry",
-    "on_top_notes",
-    "on_top_steps",
-    "refuse_on_top",
-    "refuse_other",
-    "trim_words",
-]
 
 FILE_SYSTEMS = ("ext4", "xfs")
 _MKFS_S = 1800.0
