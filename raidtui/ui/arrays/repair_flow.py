@@ -14,9 +14,9 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.leave import plan_fail, plan_remove
 from raidtui.plans.locate import plan_locate, slot_of
-from raidtui.plans.power import plan_stop
 from raidtui.plans.rename import plan_rename
 from raidtui.plans.repair import plan_add, plan_re_add, plan_replace, refuse_replacing
+from raidtui.plans.stop import plan_stop
 from raidtui.session import storage as desk
 from raidtui.ui.frame.choose import Ask
 from raidtui.ui.frame.plan_flow import Judge, Made, Offered, PlanFlow, offered_devices, option_of
@@ -40,8 +40,6 @@ class RepairFlow(PlanFlow):
             if not name:
                 return
         with surveying(self._shell, snapshot, desk.form_scope(verb, array, snapshot)) as found:
-            if found is None:
-                return
             if verb in _AT_ONCE:
                 survey = await found.read(f"{verb.capitalize()} {array.title}")
                 made = None if survey is None else _AT_ONCE[verb](survey, self._now(survey, array), name)

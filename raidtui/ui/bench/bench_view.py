@@ -13,7 +13,7 @@ from textual.timer import Timer
 
 from raidtui.bench.results import fits
 from raidtui.first_frame import SMALLEST
-from raidtui.model.event import Tone
+from raidtui.model.finding import Tone
 from raidtui.session.bench import Benching, History
 from raidtui.session.watch import Report
 from raidtui.ui.bench.history_lines import Entry, details_lines, entries_of, history_head, history_line
@@ -113,9 +113,9 @@ class BenchView(Pane):
 
     # -- reading
 
-    def benching(self) -> Benching | None:
+    def benching(self) -> Benching:
         """Return what begins and follows benchmarks on the host in view."""
-        return self.shell.sides.benching()
+        return self.shell.session.bench
 
     def action_read(self) -> None:
         """Read the history again, and look whether something runs."""

@@ -13,7 +13,7 @@ from textual._time import get_time
 
 from raidtui.model.plan import Harm, Plan, Step
 from raidtui.model.survey import Device
-from raidtui.plans.script import plan_sentences, undo_sentences
+from raidtui.plans.shell_script import plan_sentences, undo_sentences
 from raidtui.ui.frame.pages import PageScreen
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible

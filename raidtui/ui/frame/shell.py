@@ -9,9 +9,9 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.worker import Worker
 
-from raidtui.model.event import Event
+from raidtui.model.finding import Event
+from raidtui.session.session import Session
 from raidtui.session.shell import Shell
-from raidtui.session.sides import Sides
 
 T = TypeVar("T")
 
@@ -20,7 +20,7 @@ class ScreenShell(Shell, Protocol):
     """A shell with a screen to ask on."""
 
     @property
-    def sides(self) -> Sides:
+    def session(self) -> Session:
         """What is held of the host in view."""
 
     async def ask(self, screen: Screen[T]) -> T | None:

@@ -134,9 +134,9 @@ class TuningView(Pane):
 
     # -- reading
 
-    def knobs(self) -> Knobs | None:
+    def knobs(self) -> Knobs:
         """Return what reads and writes the knobs of the host in view."""
-        return self.shell.sides.knobs()
+        return self.shell.session.tuning
 
     def look(self) -> None:
         """Read the values, unless something else is at it."""

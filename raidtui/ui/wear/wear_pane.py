@@ -20,11 +20,11 @@ from raidtui.ui.frame.shell import later
 from raidtui.ui.wear.wear_detail import body_lines, history_lines
 from raidtui.ui.wear.wear_lines import disk_line, head_line, rule_line
 from raidtui.view.line import Line
-from raidtui.wear.desk import DiskHistory, WearLook
-from raidtui.wear.record import DiskWear
+from raidtui.wear.disk_wear import DiskWear
+from raidtui.wear.readings import DiskHistory, WearLook
 
 if TYPE_CHECKING:
-    from raidtui.session.wear import Wearing
+    from raidtui.session.wear import WearSession
 
 EVERY_S = 600.0
 
@@ -49,7 +49,7 @@ class WearList(ScrollLines, can_focus=True):
             self._move(row - self._selected)
 
 
-class Body(ScrollLines, can_focus=True):
+class WearBody(ScrollLines, can_focus=True):
     """Arrays and findings, or a history."""
 
 
@@ -69,13 +69,13 @@ class WearPane(Pane):
         self.chosen: str | None = None
         self.since = False
         self.history: DiskHistory | None = None
-        self._reading: Wearing | None = None
-        self._read_of: Wearing | None = None
+        self._reading: WearSession | None = None
+        self._read_of: WearSession | None = None
         self._read_at_s = 0.0
         self.head = Lines(id="wear-head", lines=[[]])
         self.rows = WearList(self.move)
         self.rule = Lines(id="wear-rule", lines=[[]])
-        self.body = Body(id="wear-body")
+        self.body = WearBody(id="wear-body")
 
     def compose(self) -> ComposeResult:
         """Columns, disks, rule, the rest."""
@@ -94,8 +94,8 @@ class WearPane(Pane):
 
     # -- reading
 
-    def _wearing(self) -> Wearing | None:
-        return self.shell.sides.wearing()
+    def _wearing(self) -> WearSession:
+        return self.shell.session.wear
 
     def action_read(self) -> None:
         """Read the disks again."""
