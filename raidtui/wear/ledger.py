@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from raidtui.jobs.database import Database
 from raidtui.jobs.journal import journal_path
+from raidtui.jobs.state_files import Database
 from raidtui.wear.entries import DAY_S, Entry, Mark
 
 SCHEMA = 1

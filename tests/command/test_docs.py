@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from raidtui.cli import build_parser
+from raidtui.jobs.states import FINAL
 from raidtui.jobs.store import PlanFile
-from raidtui.jobs.words import FINAL
 from raidtui.model.plan import Code, Fact, Harm, Kind, Plan, Step
 
 HOUSE = Path(__file__).parents[2]
