@@ -20,7 +20,7 @@ from raidtui.wear.desk import WearDesk
 from raidtui.wear.entries import Entry
 from raidtui.wear.pages import PATH, Kept, kept_text, read_kept
 from raidtui.wear.pages import MemoryLedger as Pages
-from tests.trees import EPOCH_S, Stage, Syncing, host_tree, raid0, raid1, raid5, raid10
+from tests.hosts.trees import EPOCH_S, Stage, Syncing, host_tree, raid0, raid1, raid5, raid10
 from tests.wear.disks import smartctl_json
 from tests.wear.hosts import TB, asleep, evo, outputs
 

@@ -10,8 +10,8 @@ from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.root import Root
 from raidtui.model.event import Event, Kind
 from raidtui.session.watch import Console
-from tests.members import TWO
-from tests.trees import (
+from tests.hosts.members import TWO
+from tests.hosts.trees import (
     ArraySpec,
     Stage,
     Syncing,

@@ -18,7 +18,7 @@ from raidtui.host.reading import read_survey
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.plan import Fact, Kind
-from tests.trees import host_tree, snapshot_of
+from tests.hosts.trees import host_tree, snapshot_of
 
 NODE = "/sys/class/block"
 NUMBER = "250:7"

@@ -12,7 +12,7 @@ from raidtui.monitor.cadence import interval_s
 from raidtui.monitor.history import History
 from raidtui.monitor.progress import Estimate
 from raidtui.monitor.sampler import Sampler
-from tests.trees import COMPONENT_KIB, ArraySpec, Syncing, host_tree, raid1, raid5, raid10
+from tests.hosts.trees import COMPONENT_KIB, ArraySpec, Syncing, host_tree, raid1, raid5, raid10
 
 KEY = "3a6eb079:0f39ac87:c94f3856:b2dd2c5d"
 TOTAL = 2 * COMPONENT_KIB

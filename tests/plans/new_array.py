@@ -8,8 +8,8 @@ from raidtui.model.disk import Disk, Use
 from raidtui.model.plan import Fact, Kind, Plan, Refusal
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.create.plan import CreateRequest, plan_create
-from tests.kernel import Kernel
-from tests.specs import ArraySpec
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import ArraySpec
 
 GIB = 1 << 30
 UUID = "01234567:89abcdef:01234567:89abcdef"

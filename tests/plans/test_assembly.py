@@ -11,8 +11,8 @@ from raidtui.model.plan import Fact, Kind, Plan, Refusal
 from raidtui.model.survey import Superblock
 from raidtui.plans.assembly import AtRest, arrays_at_rest, ways
 from raidtui.plans.whole import refuse_start, standing
+from tests.hosts.specs import inactive, raid1, raid5
 from tests.plans.new_array import device, survey
-from tests.specs import inactive, raid1, raid5
 
 A, B = "aaaaaaaa:bbbbbbbb:cccccccc:dddddddd", "11111111:22222222:33333333:44444444"
 

@@ -28,8 +28,8 @@ from raidtui.plans.wizard.steps import (
     with_empty,
     with_role,
 )
+from tests.hosts.specs import raid10
 from tests.plans.new_array import FOUR, UUID, device, survey
-from tests.specs import raid10
 
 MOUNTED = Use(kind="mount", what="/srv", detail="ext4")
 GAMES = Use(kind="signature", what="ext4", detail="games")

@@ -20,9 +20,9 @@ from raidtui.plans.wizard.steps import (
     rows_of,
 )
 from raidtui.plans.wizard.why import why
+from tests.hosts.specs import raid5, raid10
 from tests.plans.new_array import FOUR, MOUNT, UUID, device, survey
 from tests.plans.test_build import created
-from tests.specs import raid5, raid10
 
 
 def table(step: str, draft: Draft, host: Survey | None = None) -> dict[str, tuple[str, str]]:

@@ -18,10 +18,10 @@ from raidtui.monitor.sampler import Sampler
 from raidtui.wear.desk import DiskHistory, WearDesk, array_wears, worn
 from raidtui.wear.ledger import Ledger
 from raidtui.wear.spells import Spell
+from tests.hosts.specs import raid1
+from tests.hosts.trees import EPOCH_S, host_tree
 from tests.plans.new_array import device
 from tests.plans.running import first, host
-from tests.specs import raid1
-from tests.trees import EPOCH_S, host_tree
 from tests.wear.hosts import GB, TB, WearHost, evo
 
 NOW_S = 1_795_209_900.0

@@ -14,8 +14,8 @@ from raidtui.view.line import Line
 from raidtui.wear.desk import WearDesk, WearLook
 from raidtui.wear.entries import Mark
 from raidtui.wear.spells import Spell
-from tests.specs import ArraySpec, raid0, raid1, raid10
-from tests.trees import EPOCH_S
+from tests.hosts.specs import ArraySpec, raid0, raid1, raid10
+from tests.hosts.trees import EPOCH_S
 from tests.wear.disks import facts, smartctl_json, text_of
 from tests.wear.hosts import GB, TB, WearHost, asleep, denied, dom, evo, nvme
 
