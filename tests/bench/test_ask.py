@@ -27,7 +27,7 @@ MIXED_WHERE = (
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch) -> Host:
     """A host on which nobody else has devices open."""
-    monkeypatch.setattr("raidtui.host.survey.why_busy", lambda *_: "")
+    monkeypatch.setattr("raidtui.host.examine.why_busy", lambda *_: "")
     monkeypatch.setattr("os.access", lambda *_: True)
     made = Host()
     put_free_disks(made, "sde", "sdf", "sdg", "sdh")

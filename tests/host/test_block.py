@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.host.block import DiskReader, read_io
-from raidtui.host.limits import read_limits
+from raidtui.host.md.speed_limits import read_limits
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.disk import Disk, DiskIo, Use
 from raidtui.model.snapshot import SystemLimits

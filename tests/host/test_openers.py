@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from raidtui.host import facts, openers, survey
+from raidtui.host import examine as survey
+from raidtui.host import facts, openers
 from raidtui.host.facts import why_not
 from raidtui.host.openers import open_words
 from raidtui.host.reading import read_survey

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from textual.geometry import Region
 from textual.widget import Widget
 
-from raidtui.model.event import Event, Kind
+from raidtui.model.finding import Event, EventKind
 from raidtui.ui.frame.lines import Lines
 from raidtui.ui.frame.messages import PlanDone, Sampled
 from raidtui.ui.frame.painting import PaintingScreen
@@ -110,7 +110,9 @@ async def test_reports_that_come_too_fast_are_drawn_once_and_lose_no_event(
         monkeypatch.setattr(main_of(pilot), "show_report", shown.append)
         events = len(main_of(pilot).events)
         for number in range(20):
-            event = Event(at_s=float(number), kind=Kind.KERNEL, subject="data", text=f"happened {number}")
+            event = Event(
+                at_s=float(number), kind=EventKind.KERNEL, subject="data", text=f"happened {number}"
+            )
             app._take(replace(app.report, new_events=(event,), next_s=float(number)))
         await pilot.pause()
         assert [report.next_s for report in shown] == [19.0]

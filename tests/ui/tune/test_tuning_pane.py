@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from raidtui.demo.host import demo_root
+from raidtui.demo.demo_host import demo_root
 from raidtui.model.knob import Tuning
 from raidtui.model.snapshot import Snapshot
 from raidtui.ui.frame.choose import Choice
