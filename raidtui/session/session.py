@@ -14,7 +14,7 @@ from raidtui.session.watch_loop import WatchLoop
 if TYPE_CHECKING:
     from raidtui.session.bench import Benching
     from raidtui.session.knob_session import Knobs
-    from raidtui.session.wear import Wearing
+    from raidtui.session.wear import WearSession
 
 
 class Session:
@@ -44,11 +44,11 @@ class Session:
         self._ratings = ratings
 
     @cached_property
-    def wear(self) -> Wearing:
+    def wear(self) -> WearSession:
         """What reads the disks' wear."""
-        from raidtui.session.wear import Wearing  # noqa: PLC0415
+        from raidtui.session.wear import WearSession  # noqa: PLC0415
 
-        return Wearing(self._shell, self.loop, self._ratings, self._on_trouble)
+        return WearSession(self._shell, self.loop, self._ratings, self._on_trouble)
 
     @cached_property
     def tuning(self) -> Knobs:

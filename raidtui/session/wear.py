@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
-from raidtui.model.event import Event
+from raidtui.model.finding import Event
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.spans import Begun, Ended, SyncSpans
 from raidtui.session.host_thread import HostThread
@@ -20,12 +20,12 @@ from raidtui.session.watch_loop import WatchLoop
 
 if TYPE_CHECKING:
     from raidtui.wear.cost_watch import CostWatch
-    from raidtui.wear.desk import DiskHistory, WearDesk, WearLook
+    from raidtui.wear.readings import DiskHistory, WearLook, WearReader
 
 T = TypeVar("T")
 
 
-class Wearing:
+class WearSession:
     """One host's disks.
 
     Args:
@@ -48,7 +48,7 @@ class Wearing:
         if shell.report is not None:
             self._spans.see(shell.report.snapshot)
         self._thread: HostThread | None = None
-        self._desk: WearDesk | None = None
+        self._reader: WearReader | None = None
         self._watch: CostWatch | None = None
 
     def follow(self, report: Report) -> None:
@@ -70,7 +70,7 @@ class Wearing:
         if self._watch is None:
             from raidtui.wear.cost_watch import CostWatch  # noqa: PLC0415
 
-            self._watch = CostWatch(self._root, self._at_desk())
+            self._watch = CostWatch(self._root, self._opened_reader())
         event = None
         if isinstance(change, Begun):
             self._watch.begun(change)
@@ -81,7 +81,7 @@ class Wearing:
     async def look(self, snapshot: Snapshot, mark: str | None = None) -> WearLook:
         """Read the disks; with ``mark`` this moment is marked."""
         keeps = self._root.live and self._root.writable
-        return await self._work(lambda: self._at_desk().look(snapshot, record=keeps, mark=mark))
+        return await self._work(lambda: self._opened_reader().look(snapshot, record=keeps, mark=mark))
 
     async def history(self, disk: str) -> DiskHistory | str:
         """Return a disk's history by its serial number or WWN, or why it cannot be read."""
@@ -91,16 +91,16 @@ class Wearing:
         from raidtui.wear.ledger import LedgerError  # noqa: PLC0415
 
         try:
-            return self._at_desk().history(disk)
+            return self._opened_reader().history(disk)
         except LedgerError as error:
             return str(error)
 
-    def _at_desk(self) -> WearDesk:
-        if self._desk is None:
-            from raidtui.wear.desk import WearDesk  # noqa: PLC0415
+    def _opened_reader(self) -> WearReader:
+        if self._reader is None:
+            from raidtui.wear.readings import WearReader  # noqa: PLC0415
 
-            self._desk = WearDesk(self._root, self._ratings)
-        return self._desk
+            self._reader = WearReader(self._root, self._ratings)
+        return self._reader
 
     async def _work(self, work: Callable[[], T]) -> T:
         if not self._root.live:

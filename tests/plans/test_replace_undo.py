@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.plan import Kind, Step
-from raidtui.plans.replace_undo import undo_add_spare, undo_replace
+from raidtui.plans.manage import undo_add_spare, undo_replace
 from raidtui.plans.target import array_step
+from tests.hosts.specs import raid10
 from tests.plans.running import fact, first, host, manage
-from tests.specs import raid10
 
 ARRAY = raid10()
 SERVES = fact(Kind.SERVES, "md127/sda", "sde")
