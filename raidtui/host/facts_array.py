@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from raidtui.host.roots.root import Root
 from raidtui.host.usage import BLOCK
-from raidtui.model.plan import Kind
+from raidtui.model.plan import FactKind
 from raidtui.view.units import KIB
 
 
@@ -64,10 +64,10 @@ def _loose(root: Root, subject: str, value: str) -> str:
 
 
 READERS = {
-    Kind.STATE: _state,
-    Kind.CHUNK: _chunk,
-    Kind.RESHAPED: _reshaped,
-    Kind.BITMAP: _bitmap,
-    Kind.SERVES: _serves,
-    Kind.LOOSE: _loose,
+    FactKind.STATE: _state,
+    FactKind.CHUNK: _chunk,
+    FactKind.RESHAPED: _reshaped,
+    FactKind.BITMAP: _bitmap,
+    FactKind.SERVES: _serves,
+    FactKind.LOOSE: _loose,
 }
