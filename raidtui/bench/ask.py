@@ -24,8 +24,8 @@ from raidtui.bench.steady import MOST_ROUNDS
 from raidtui.bench.trouble import refuse_fio
 from raidtui.bench.verdict import fewest_runs
 from raidtui.bench.workload import Workload, refuse_workload, with_usual_ramp
-from raidtui.host.fio import read_fio_version
 from raidtui.host.roots.root import Root
+from raidtui.host.tool_versions import read_fio_version
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.monitor.sampler import Sampler
 from raidtui.view.units import binary_size

@@ -11,7 +11,7 @@ from raidtui.bench.course import Scratch
 from raidtui.bench.place import Place, below, find_device
 from raidtui.bench.scratch import plan_scratch, survey_of
 from raidtui.host.roots.root import Root
-from raidtui.model.capacity import capacity_kib, raid10_layout, usable_kib
+from raidtui.model.geometry import capacity_kib, raid10_layout, usable_kib
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device, refuse_old_arrays

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from raidtui.host.block import DiskReader
+from raidtui.host.block import BLOCK, DiskReader, unescape
 from raidtui.host.roots.root import Root
-from raidtui.host.usage import BLOCK, unescape
 from raidtui.model.plan import Fact, Refusal, RefusalCode
 from raidtui.view.units import binary_size
 

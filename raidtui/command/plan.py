@@ -13,7 +13,7 @@ from raidtui.command.create import plan_created
 from raidtui.command.device_names import kernel_names
 from raidtui.command.refusal import tell_refusal
 from raidtui.command.streams import write_bytes
-from raidtui.host.reading import Scope
+from raidtui.host.reading import ReadingScope
 from raidtui.host.roots.root import Root
 from raidtui.jobs.store import save_plan
 from raidtui.model.array import Array
@@ -49,7 +49,7 @@ _OF_MEMBER: dict[str, Callable[[Survey, Array, str], Plan | Refusal]] = {
 }
 
 
-def _closely(scope: Scope, survey: Survey) -> list[Device]:
+def _closely(scope: ReadingScope, survey: Survey) -> list[Device]:
     return [survey.devices[name] for name in scope.closely if name in survey.devices]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
-from raidtui.model.capacity import data_disks
+from raidtui.model.geometry import data_disks
 from raidtui.model.levels import PARITY_LEVELS, Raid10Layout
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey

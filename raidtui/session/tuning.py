@@ -13,8 +13,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.host.files import read_regular
 from raidtui.host.knobs.knob_reader import KnobReader
+from raidtui.host.regular_files import read_regular
 from raidtui.host.roots.root import Root
 from raidtui.jobs.changed import Done, Record, Write, changed_by, record_path
 from raidtui.jobs.journal import Journal, journal_path, who

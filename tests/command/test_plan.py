@@ -16,7 +16,7 @@ from raidtui.jobs.store import load_plan
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.plans.create.create_request import CreateRequest, OnTop
 from tests.command.host import OLD, Host, opens
-from tests.trees import host_tree, raid1, raid10
+from tests.hosts.trees import host_tree, raid1, raid10
 
 DATA = raid10().array_uuid
 UUID = "01234567:89abcdef:01234567:89abcdef"

@@ -12,7 +12,7 @@ from raidtui.host.facts import kernel_name, why_not
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import output_path
 from raidtui.model.plan import Fact, FactKind
-from tests.trees import host_tree, inactive, raid1, raid5, raid10
+from tests.hosts.trees import host_tree, inactive, raid1, raid5, raid10
 
 DATA, ROOT, MEDIA = raid10(), raid1(members=("sde2", "sdf2")), inactive(raid5(failed=()))
 NAMELESS = raid1("md9", "", members=("sdv", "sdw"), uuid="0" * 31 + "9")

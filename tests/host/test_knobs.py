@@ -7,8 +7,8 @@ import pytest
 from raidtui.host.knobs.disk_knobs import default_read_ahead, kind_of, ncq_depth
 from raidtui.model.knob import By, Changed, Value
 from raidtui.model.plan import Fact, FactKind
-from tests.specs import raid0, raid5
-from tests.tune_host import BLOCK, TuneHost, parity, udev
+from tests.hosts.specs import raid0, raid5
+from tests.hosts.tune_host import BLOCK, TuneHost, parity, udev
 
 pytestmark = pytest.mark.usefixtures("host_or_capture")
 

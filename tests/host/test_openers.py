@@ -11,14 +11,15 @@ from typing import Any
 
 import pytest
 
-from raidtui.host import facts, openers, survey
+from raidtui.host import examine as survey
+from raidtui.host import facts, openers
 from raidtui.host.facts import why_not
 from raidtui.host.openers import open_words
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.plan import Fact, FactKind
-from tests.trees import host_tree, snapshot_of
+from tests.hosts.trees import host_tree, snapshot_of
 
 NODE = "/sys/class/block"
 NUMBER = "250:7"

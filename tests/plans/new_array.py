@@ -9,8 +9,8 @@ from raidtui.model.plan import Fact, FactKind, Plan, Refusal
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.create.create_plan import plan_create
 from raidtui.plans.create.create_request import CreateRequest
-from tests.kernel import Kernel
-from tests.specs import ArraySpec
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import ArraySpec
 
 GIB = 1 << 30
 UUID = "01234567:89abcdef:01234567:89abcdef"

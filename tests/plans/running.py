@@ -7,8 +7,8 @@ from typing import Any
 from raidtui.model.array import Array
 from raidtui.model.plan import Fact, FactKind, Plan, Refusal, Step
 from raidtui.model.survey import Device, Superblock, Survey
-from tests.kernel import Kernel
-from tests.specs import COMPONENT_KIB, ArraySpec
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import COMPONENT_KIB, ArraySpec
 
 BIG = COMPONENT_KIB * 1024 + (1 << 20)
 OTHER = "aaaaaaaa:bbbbbbbb:cccccccc:dddddddd"

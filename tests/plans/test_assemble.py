@@ -11,8 +11,8 @@ from raidtui.model.plan import Fact, FactKind, Plan, Refusal, RefusalCode
 from raidtui.model.survey import Superblock
 from raidtui.plans.assemble import StoppedArray, start_methods, stopped_arrays
 from raidtui.plans.whole import refuse_start, standing
+from tests.hosts.specs import inactive, raid1, raid5
 from tests.plans.new_array import device, survey
-from tests.specs import inactive, raid1, raid5
 
 A, B = "aaaaaaaa:bbbbbbbb:cccccccc:dddddddd", "11111111:22222222:33333333:44444444"
 

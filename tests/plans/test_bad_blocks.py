@@ -5,9 +5,9 @@ from __future__ import annotations
 from raidtui.model.plan import FactKind
 from raidtui.plans.leave import plan_fail, plan_remove, plan_zero_superblock
 from raidtui.plans.repair import plan_add, plan_replace
+from tests.hosts.specs import raid1, raid10
 from tests.plans.new_array import device
 from tests.plans.running import BIG, fact, first, former, host, planned, refused
-from tests.specs import raid1, raid10
 
 OFFSET = 264192
 BAD = f"{OFFSET + 100} 8\n"

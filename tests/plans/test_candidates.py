@@ -14,10 +14,10 @@ from raidtui.plans.create.create_plan import plan_create
 from raidtui.plans.create.partition import plan_on_disks
 from raidtui.plans.leave import plan_zero_superblock
 from raidtui.plans.repair import plan_add, plan_replace
+from tests.hosts.specs import raid10
 from tests.plans.new_array import device, fact, plain, refused, same, survey
 from tests.plans.running import BIG, first, former, host
 from tests.plans.running import refused as sentence_of
-from tests.specs import raid10
 
 OLD = "aaaaaaaa:bbbbbbbb:cccccccc:dddddddd"
 BLOCK = Superblock(uuid=OLD, name="nas:old", level="raid5", raid_disks=3, events=40, slot=0)

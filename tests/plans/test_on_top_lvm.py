@@ -12,9 +12,9 @@ from raidtui.model.survey import Device, Survey
 from raidtui.plans.create.create_request import Below, Geometry, OnTop
 from raidtui.plans.create.lvm import on_volume, refuse_other, volume_bytes, whole_stripe_kib
 from raidtui.plans.create.on_top import on_top_notes, on_top_steps, refuse_on_top
+from tests.hosts.specs import ArraySpec
+from tests.hosts.trees import raid0, raid1, raid5, raid10
 from tests.plans.new_array import FOUR, GPT, MOUNT, device, fact, plan, refused, request, survey
-from tests.specs import ArraySpec
-from tests.trees import raid0, raid1, raid5, raid10
 
 FS = "11111111-2222-3333-4444-555555555555"
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30

@@ -11,8 +11,8 @@ from raidtui.model.plan import FactKind, Harm, Plan, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.persist import array_line, conf_steps, file_steps
 from raidtui.plans.rename import plan_rename
+from tests.hosts.specs import ArraySpec, Syncing, inactive, raid1, raid10
 from tests.plans.running import OTHER, fact, first, host, planned, refused
-from tests.specs import ArraySpec, Syncing, inactive, raid1, raid10
 
 UUID = raid10().array_uuid
 CONF = "/etc/mdadm/mdadm.conf"

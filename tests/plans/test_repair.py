@@ -17,9 +17,9 @@ from raidtui.plans.repair import (
     plan_re_add,
     plan_replace,
 )
+from tests.hosts.specs import ArraySpec, Syncing, raid1, raid5, raid6, raid10
 from tests.plans.new_array import device
 from tests.plans.running import BIG, OTHER, fact, first, former, host, manage, planned, same, serial
-from tests.specs import ArraySpec, Syncing, raid1, raid5, raid6, raid10
 
 DEGRADED = raid10(failed=("sdb",))
 BITMAP = (1, 8)

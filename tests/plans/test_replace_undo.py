@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from raidtui.model.plan import FactKind, Step
 from raidtui.plans.manage import undo_add_spare, undo_replace
 from raidtui.plans.target import array_step
+from tests.hosts.specs import raid10
 from tests.plans.running import fact, first, host, manage
-from tests.specs import raid10
 
 ARRAY = raid10()
 SERVES = fact(FactKind.SERVES, "md127/sda", "sde")

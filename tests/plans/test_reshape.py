@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from raidtui.model.plan import FactKind, Harm, Plan, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.reshape import plan_bitmap, plan_grow_chunk
+from tests.hosts.specs import ArraySpec, Syncing, inactive, raid0, raid1, raid5, raid6, raid10
 from tests.plans.new_array import device
 from tests.plans.running import fact, first, former, host, planned, refused
-from tests.specs import ArraySpec, Syncing, inactive, raid0, raid1, raid5, raid6, raid10
 
 UUID = raid10().array_uuid
 NAMES = ("sda", "sdb", "sdc", "sdd")

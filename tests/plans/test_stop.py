@@ -13,9 +13,9 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.assemble import plan_assemble
 from raidtui.plans.stop import plan_read_only, plan_read_write, plan_stop
+from tests.hosts.specs import ArraySpec, container, inactive, raid0, raid1, raid10
 from tests.plans.new_array import MOUNT, device
 from tests.plans.running import OTHER, fact, first, former, host, planned, refused
-from tests.specs import ArraySpec, container, inactive, raid0, raid1, raid10
 
 UUID = raid10().array_uuid
 NAMES = ("sda", "sdb", "sdc", "sdd")

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.target import find_array, long_name_note, refuse_name, refuse_taken, stored_name
+from tests.hosts.specs import ArraySpec, raid1, raid10
 from tests.plans.running import host
-from tests.specs import ArraySpec, raid1, raid10
 
 RULE = "1 to 31 letters, digits, _ . or -, not . or - first; a number of three digits is best"
 SWAPPED = (raid10("md127", "126"), raid1("md126", "md127"))

@@ -8,9 +8,9 @@ from raidtui.model.knob import Tuning
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, Step
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.tune.now import Asked, plan_same, plan_set
+from tests.hosts.specs import raid0, raid1, raid5
+from tests.hosts.tune_host import ACPI, BLOCK, CPUS, FOUR, INTEL, POLICIES, RULES, TuneHost, parity
 from tests.plans.running import planned, refused
-from tests.specs import raid0, raid1, raid5
-from tests.tune_host import ACPI, BLOCK, CPUS, FOUR, INTEL, POLICIES, RULES, TuneHost, parity
 
 
 def asked(*words: str) -> list[Asked]:

@@ -10,9 +10,20 @@ from raidtui.model.knob import By, Changed
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, Step
 from raidtui.plans.tune.keep import Item, items_for_now, kept_items, plan_forget, plan_keep
 from raidtui.plans.tune.keep_files import SYSCTL_HEAD, UDEV_HEAD, Entry, told_by, udev_entries, udev_text
+from tests.hosts.specs import raid5
+from tests.hosts.tune_host import (
+    BLOCK,
+    CPUS,
+    INTEL,
+    POLICIES,
+    RULES,
+    SYSCTL,
+    TMPFILES,
+    TuneHost,
+    parity,
+    udev,
+)
 from tests.plans.running import planned, refused
-from tests.specs import raid5
-from tests.tune_host import BLOCK, CPUS, INTEL, POLICIES, RULES, SYSCTL, TMPFILES, TuneHost, parity, udev
 
 DATABASE = {
     udev("sda"): "E:ID_SERIAL=Samsung_SSD_S1\nE:ID_SERIAL_SHORT=S1",

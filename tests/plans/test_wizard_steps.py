@@ -30,8 +30,8 @@ from raidtui.plans.wizard.wizard_steps import (
     plan_build,
     refuse_word,
 )
+from tests.hosts.specs import raid10
 from tests.plans.new_array import FOUR, UUID, device, survey
-from tests.specs import raid10
 
 MOUNTED = Use(kind="mount", what="/srv", detail="ext4")
 GAMES = Use(kind="signature", what="ext4", detail="games")

@@ -10,8 +10,8 @@ from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.ui.bench.form_page import BenchForm
 from raidtui.ui.build.wizard_screen import WizardScreen
 from tests.bench.forms.choices import KNOWN
-from tests.kernel import Kernel
-from tests.specs import raid10
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid10
 from tests.ui.machines import plain_host
 from tests.ui.staging import Paces, running, until
 

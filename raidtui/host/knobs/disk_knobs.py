@@ -10,14 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from raidtui.host.block import BLOCK
 from raidtui.host.knobs.setters import Setters
 from raidtui.host.knobs.udev_rules import UdevDevice
 from raidtui.host.roots.root import Root
 from raidtui.host.udev import UdevEntry, read_udev_entry
-from raidtui.host.usage import BLOCK
-from raidtui.model.attribution import attributed
 from raidtui.model.disk import Disk
-from raidtui.model.knob import Changed, Scope, Subject, Value, chosen
+from raidtui.model.knob import Changed, Scope, Subject, Value, attributed, chosen
 from raidtui.model.knob_table import SCHEDULERS, Knob, knobs_of
 from raidtui.model.plan import Fact, FactKind
 from raidtui.model.smart import ErrorRecovery

@@ -6,7 +6,7 @@ told here; and its defaults differ from version to version, so every option is g
 
 from __future__ import annotations
 
-from raidtui.model.capacity import usable_kib
+from raidtui.model.geometry import usable_kib
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device, refuse_old_arrays

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from raidtui.model.capacity import data_disks
+from raidtui.model.geometry import data_disks
 from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device

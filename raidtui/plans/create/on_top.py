@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from raidtui.model.capacity import data_disks
+from raidtui.model.geometry import data_disks
 from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.create.create_request import BLOCK_KIB, Below, Geometry, OnTop

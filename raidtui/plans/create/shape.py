@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from raidtui.host.md.array_names import canonical_uuid
-from raidtui.model.capacity import raid10_layout
-from raidtui.model.geometry import losses_left
+from raidtui.model.geometry import losses_left, raid10_layout
 from raidtui.model.levels import PARITY_LAYOUTS, PARITY_LEVELS, Raid10Layout
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.plans.create.create_request import LEVELS, MISSING, CreateRequest, canonical_level

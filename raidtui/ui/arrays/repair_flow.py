@@ -14,7 +14,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.host.reading import Progress
+from raidtui.host.reading import ReadingProgress
 from raidtui.jobs.store import JobError
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal, RefusalCode
@@ -233,7 +233,7 @@ class Repairs:
         """Let one choose a row, while they come in; return its key. See ``choose``."""
         choice = Choice(title, nothing=nothing, again=lambda key: found.again(names(key)))
 
-        def show(survey: Survey, progress: Progress) -> None:
+        def show(survey: Survey, progress: ReadingProgress) -> None:
             rows = judge(survey) if progress.ready else ()
             choice.show_options(tuple(each.option for each in rows), progress.words)
 

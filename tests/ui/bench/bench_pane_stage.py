@@ -14,8 +14,8 @@ from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.session.bench import Benching, History
 from raidtui.ui.bench.bench_pane import BenchPane
-from tests.specs import raid1, raid10
-from tests.trees import Tree, host_tree
+from tests.hosts.specs import raid1, raid10
+from tests.hosts.trees import Tree, host_tree
 from tests.ui.staging import Paces, StagedApp, app_of, main_of, staged, until
 
 DATA = raid10("md127", "data", members=("sda2", "sdb2", "sdc2", "sdd2"), component_kib=219_726_562)

@@ -22,8 +22,8 @@ from raidtui.ui.bench.review_page import BenchReview
 from raidtui.ui.frame.choose import Choice
 from raidtui.ui.frame.why import WhyScreen
 from tests.bench.forms.choices import ARRAYS, KNOWN, TYPED, Asked
-from tests.kernel import Kernel
-from tests.specs import raid10
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid10
 from tests.ui.staging import Paces, running, screen_text, until
 
 
