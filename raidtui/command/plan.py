@@ -17,7 +17,7 @@ from raidtui.host.reading import ReadingScope
 from raidtui.host.roots.root import Root
 from raidtui.jobs.store import save_plan
 from raidtui.model.array import Array
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Device, Survey
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.assemble import plan_assemble
@@ -76,7 +76,7 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     if verb == "locate":
         return plan_locate(survey, names[arguments.device], on=not arguments.off)
     if array is None:
-        return Refusal(code="not-found", why="no array is named")
+        return Refusal(code=RefusalCode.NOT_FOUND, why="no array is named")
     return _of_array(arguments, array, survey, names)
 
 

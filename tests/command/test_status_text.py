@@ -10,8 +10,8 @@ from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.root import Root
 from raidtui.model.finding import Event, EventKind
 from raidtui.session.watch import HostWatch
-from tests.members import TWO
-from tests.trees import (
+from tests.hosts.members import TWO
+from tests.hosts.trees import (
     ArraySpec,
     Stage,
     Syncing,

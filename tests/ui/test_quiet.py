@@ -14,9 +14,9 @@ from raidtui.model.finding import Event, EventKind
 from raidtui.ui.frame.lines import Lines
 from raidtui.ui.frame.messages import PlanDone, Sampled
 from raidtui.ui.frame.painting import PaintingScreen
-from tests.kernel import Kernel
-from tests.specs import Syncing, raid1, raid10
-from tests.trees import host_tree
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import Syncing, raid1, raid10
+from tests.hosts.trees import host_tree
 from tests.ui.staging import WIDE, Paces, app_of, look, main_of, move, running, slider_of, until
 from tests.ui.states import ARRAY_KIB, ARRAYS, STATES
 

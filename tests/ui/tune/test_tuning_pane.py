@@ -15,7 +15,7 @@ from raidtui.model.knob import Tuning
 from raidtui.model.snapshot import Snapshot
 from raidtui.ui.frame.choose import Choice
 from raidtui.ui.frame.help import HelpScreen
-from tests.tune_host import BLOCK, FOUR, INTEL, POLICIES
+from tests.hosts.tune_host import BLOCK, FOUR, INTEL, POLICIES
 from tests.ui.staging import (
     SMALL,
     WIDE,

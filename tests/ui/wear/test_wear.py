@@ -18,7 +18,7 @@ from raidtui.session.wear import WearSession
 from raidtui.ui.wear.wear_pane import WearPane
 from raidtui.wear.readings import WearReader
 from tests.demo.scene import Scene
-from tests.specs import ArraySpec, Syncing, raid1, raid5, raid10
+from tests.hosts.specs import ArraySpec, Syncing, raid1, raid5, raid10
 from tests.ui.staging import (
     SMALL,
     WIDE,

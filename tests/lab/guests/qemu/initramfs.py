@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from string import Template
 
-from tests.lab.boot import DEFAULT_PATH, which
-from tests.lab.qemu.kernel import Kernel
+from tests.lab.guests.boot import DEFAULT_PATH, which
+from tests.lab.guests.qemu.kernel import Kernel
 
 TOOLS = ("sh", "insmod", "mkdir", "mount", "switch_root")
 MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay")

@@ -6,7 +6,7 @@ import json
 from functools import cache
 from pathlib import Path
 
-MDSTAT = Path(__file__).parent / "fixtures" / "mdstat"
+MDSTAT = Path(__file__).parents[1] / "fixtures" / "mdstat"
 ALL_CAPTURES = tuple(sorted(path.name for path in MDSTAT.glob("*.txt")))
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from tests.lab.link import GuestDiedError, LabError
+from tests.lab.guests.link import GuestDiedError, LabError
 
 TIMEOUT_S = 20.0
 

@@ -4,9 +4,9 @@ import json
 import re
 from typing import Any
 
-from tests.lab.deadline import wait_until
-from tests.lab.guest import Guest, Result
-from tests.lab.jobs import JOBS, raidtui
+from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.guest import Guest, Result
+from tests.lab.guests.jobs import JOBS, raidtui
 
 HISTORY = "/var/lib/raidtui/bench.sqlite"
 REFUSED = 2

@@ -5,8 +5,8 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from tests.lab.console import RAIDTUI
-from tests.lab.guest import Guest, Result
+from tests.lab.guests.console import RAIDTUI
+from tests.lab.guests.guest import Guest, Result
 
 PLAN = "/tmp/plan.json"
 JOBS = "/var/lib/raidtui/jobs"
@@ -85,7 +85,7 @@ def results(guest: Guest, case: str, *calls: str) -> list[Any]:
     Raises:
         AssertionError: one of them failed.
     """
-    script = f"import json\nfrom tests.lab.cases import *\ncase = {case}\n"
+    script = f"import json\nfrom tests.lab.guests.inside.cases import *\ncase = {case}\n"
     script += "\n".join(f"print(json.dumps({call}))" for call in calls)
     done = guest.run(script, interpreter="python", timeout=300)
     assert done.status == 0, f"it ended with status {done.status}:\n{done.output}"

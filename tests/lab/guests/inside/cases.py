@@ -9,8 +9,8 @@ from pathlib import Path
 
 from raidtui.jobs.spawn import cancel
 from raidtui.jobs.store import Job, JobError, PlanFile, save_plan, worker_of
-from tests.lab import inside
-from tests.lab.inside import (
+from tests.lab.guests.inside import runs
+from tests.lab.guests.inside.runs import (
     Case,
     break_mdadm,
     everywhere,
@@ -26,15 +26,15 @@ from tests.lab.inside import (
 )
 
 __all__ = [
-    "Case", "Create", "Data", "Rename", "Replace", "back", "break_mdadm", "checked", "copied", "everywhere",
-    "failing", "filled", "full_everywhere", "inside", "job_of", "outlived", "planned", "save", "sh",
-    "small_var", "stopped_outside", "taken_back", "until", "work",
+    "Case", "Create", "Data", "Rename", "Replace", "back", "break_mdadm", "checked", "copied",
+    "everywhere", "failing", "filled", "full_everywhere", "job_of", "outlived", "planned", "runs", "save",
+    "sh", "small_var", "stopped_outside", "taken_back", "until", "work",
 ]  # fmt: skip
 
 RENAME = "Rename(Data('raid10', ('ubda', 'ubdb', 'ubdc', 'ubdd')))"
 CREATE = "Create(('ubda', 'ubdb'))"
 REPLACE = "Replace(Data('raid1', ('ubda', 'ubdb'), 32), 'ubde')"
-"""How the host asks for them: see ``tests.lab.jobs.results``."""
+"""How the host asks for them: see ``tests.lab.guests.jobs.results``."""
 
 CONF = Path("/etc/mdadm/mdadm.conf")
 _BLOCK = Path("/sys/block")
@@ -222,7 +222,7 @@ class Replace:
 def back(job: Job) -> tuple[int, str, str]:
     """Roll a job back: (exit status, state, reason)."""
     status = work(job, back=True)
-    return status, job.state, inside.last_reason(job)
+    return status, job.state, runs.last_reason(job)
 
 
 def seen(data: Data, *others: str) -> tuple[dict[str, str | None], str]:
@@ -274,10 +274,10 @@ def stopped_outside(disks: tuple[str, ...], new: str) -> list[object]:
     speed(100)
     job = job_of(planned("replace", data.name, disks[0], "--with", new))
     work(job)
-    found: list[object] = [(job.state, inside.last_reason(job)), lets_others(job)]
+    found: list[object] = [(job.state, runs.last_reason(job)), lets_others(job)]
     sh(f"mdadm --stop /dev/{data.kernel}; udevadm settle")
     until(lambda: job.state == "failed", "the job has seen it")
-    found += [inside.last_reason(job), back(job)[:2], inside.last_reason(job).partition(": ")[2]]
+    found += [runs.last_reason(job), back(job)[:2], runs.last_reason(job).partition(": ")[2]]
     found.append((work(job), job.state))
     speed(500_000)
     sh(f"mdadm --assemble /dev/md/127 {' '.join(f'/dev/{name}' for name in (*disks, new))}; udevadm settle")
@@ -311,7 +311,7 @@ def filled(verb: str, disks: tuple[str, ...]) -> list[object]:
     job = job_of(planned(*words))
     work(job)
     md = _BLOCK / data.kernel / "md"
-    found: list[object] = [job.state, inside.last_reason(job), (md / "sync_action").read_text().strip()]
+    found: list[object] = [job.state, runs.last_reason(job), (md / "sync_action").read_text().strip()]
     speed(500_000)
     until(lambda: job.state != "goes on", "the job's end")
     found += [job.state, (md / "degraded").read_text().strip(), (md / "reshape_position").read_text().strip()]

@@ -16,7 +16,7 @@ from typing import Protocol, Self
 
 import pyte
 
-from tests.lab import keys
+from tests.lab.guests import keys
 
 CSI_START = rb"\x1b\["
 # What pyte mistakes for something else: private sequences but the setting of modes, sequences with

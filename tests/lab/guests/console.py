@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.lab.boot import REPOSITORY
-from tests.lab.guest import Guest
-from tests.lab.terminal import Terminal
+from tests.lab.guests.boot import REPOSITORY
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.terminal import Terminal
 
 RAIDTUI = (sys.executable, "-m", "raidtui")
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all")

@@ -17,7 +17,7 @@ from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import output_path
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
-from tests.specs import (
+from tests.hosts.specs import (
     COMPONENT_KIB,
     ArraySpec,
     Syncing,

@@ -1,6 +1,6 @@
 """A stock kernel and its modules: found where `make kernel` unpacked one, or where the system's own are.
 
-As a program, `python -m tests.lab.qemu.kernel` ends with status 1 when there is none, and says why.
+As a program, `python -m tests.lab.guests.qemu.kernel` ends with status 1 when there is none, and says why.
 """
 
 import lzma
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from tests.lab.boot import LabMissingError
+from tests.lab.guests.boot import LabMissingError
 
 UNPACKED = Path(sys.prefix) / "lab-kernel"
 # What the guest cannot do without; Debian's kernel for clouds has no ahci.

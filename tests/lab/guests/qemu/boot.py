@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.lab.boot import (
+from tests.lab.guests.boot import (
     GUEST_TOOLS,
     check_machine,
     check_tools,
@@ -17,9 +17,9 @@ from tests.lab.boot import (
     second_half,
     which,
 )
-from tests.lab.qemu import acpi, initramfs
-from tests.lab.qemu.disks import BUS_ID, Disk
-from tests.lab.qemu.kernel import Kernel, find_kernel
+from tests.lab.guests.qemu import acpi, initramfs
+from tests.lab.guests.qemu.disks import BUS_ID, Disk
+from tests.lab.guests.qemu.kernel import Kernel, find_kernel
 
 QEMU = "qemu-system-x86_64"
 HARDWARE_TOOLS = {QEMU: "qemu-system-x86", "smartctl": "smartmontools"}

@@ -18,9 +18,9 @@ from raidtui.jobs import blackbox
 from raidtui.jobs.store import Job, JobError, PlanFile, all_jobs
 from raidtui.jobs.worker import work_on
 from raidtui.model.plan import Harm
-from tests.lab import inside
-from tests.lab.cases import Data, clear, digest, speed
-from tests.lab.inside import job_of, planned, sh, until
+from tests.lab.guests.inside import runs
+from tests.lab.guests.inside.cases import Data, clear, digest, speed
+from tests.lab.guests.inside.runs import job_of, planned, sh, until
 
 CUT, KEPT = Path("/run/lab/cut"), Path("/run/lab/kept.json")
 KINDS = (
@@ -85,7 +85,7 @@ def inside_disks() -> tuple[str, ...]:
 
 def carry_out(kind: str, seed: int) -> None:
     """Carry the plan out, and have the power cut at the Nth thing that happens, or a moment after it."""
-    rng = random.Random(seed)  # noqa: S311
+    rng = random.Random(seed)
     file = prepared(kind, rng)
     number, after_s = rng.randrange(1, MOST), rng.choice((0.0, 0.0, rng.uniform(0.0, 0.3)))
     job = job_of(file)
@@ -129,7 +129,7 @@ def cut() -> None:
 
 def look(seed: int) -> list[str]:
     """After the next boot: what is wrong with the data, the jobs and the black box; then go on, or back."""
-    rng = random.Random(seed + 1)  # noqa: S311
+    rng = random.Random(seed + 1)
     kept = json.loads(KEPT.read_text())
     wrong = assembled(kept)
     jobs = all_jobs()
@@ -183,7 +183,7 @@ def brought_to_an_end(job: Job, *, back: bool) -> list[str]:
         except JobError:
             return []
     before = len(job.entries())
-    inside.work(job, back=back)
+    runs.work(job, back=back)
     until(lambda: job.state not in {"goes on", "running"}, "the job's end")
     last = job.entries()[-1]
     good = {"rolled back"} if back else {"done"}

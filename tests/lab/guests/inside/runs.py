@@ -362,7 +362,8 @@ def _front_end(number: int, signal_number: int, confirm: str) -> int:
 def end_me(number: int, signal_number: int) -> None:
     """Have the workers that this process starts end it as they begin their Nth step."""
     starter = Path("/tmp/starter")
-    starter.write_text(f"#!{sys.executable}\nfrom tests.lab import inside\ninside.ending_worker()\n")
+    program = "from tests.lab.guests.inside.runs import ending_worker\nending_worker()\n"
+    starter.write_text(f"#!{sys.executable}\n{program}")
     starter.chmod(0o755)
     os.environ["LAB_END"] = f"{os.getpid()} {number} {signal_number}"
     sys.executable = str(starter)

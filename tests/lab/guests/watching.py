@@ -1,6 +1,6 @@
 """A console in the guest that watches while a script acts, looking as often as it can."""
 
-from tests.lab.guest import Guest
+from tests.lab.guests.guest import Guest
 
 PRELUDE = """\
 import subprocess, sys, time

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from tests.lab.boot import SHARE
-from tests.lab.link import Answer, Console, LabError, Link, Request
-from tests.lab.terminal import Terminal
+from tests.lab.guests.boot import SHARE
+from tests.lab.guests.link import Answer, Console, LabError, Link, Request
+from tests.lab.guests.terminal import Terminal
 
 Interpreter = Literal["bash", "python"]
 GRACE_S = 20.0  # on top of a job's own time, before the guest counts as dead

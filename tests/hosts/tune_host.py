@@ -8,9 +8,9 @@ from typing import Any
 from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.model.knob import Changed, Subject, Tuning, Value
 from raidtui.model.snapshot import Snapshot
-from tests.kernel import Kernel
-from tests.specs import ArraySpec, raid10
-from tests.trees import Tree, device_number, whole_disk
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import ArraySpec, raid10
+from tests.hosts.trees import Tree, device_number, whole_disk
 
 BLOCK = "/sys/class/block"
 CPUS = "/sys/devices/system/cpu"

@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tests.specs import ArraySpec, Syncing
-from tests.trees import Stage, host_tree
+from tests.hosts.specs import ArraySpec, Syncing
+from tests.hosts.trees import Stage, host_tree
 
 _CHECKS = ("check", "repair")
 

@@ -15,8 +15,8 @@ from raidtui.command.status_json import report_dict
 from raidtui.host.roots.opening import open_root
 from raidtui.monitor.kernel_watch import KernelWatch
 from raidtui.session.watch import HostWatch, Report
-from tests.torture import oracle
-from tests.torture.oracle import mdadm
+from tests.lab.guests.inside import oracle
+from tests.lab.guests.inside.oracle import mdadm
 
 PATIENCE_S = 8.0  # in which what raidtui says and what is must have met, at rest
 SPEED = Path("/proc/sys/dev/raid")

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from tests.lab.boot import HOSTNAME
-from tests.lab.guest import Guest
+from tests.lab.guests.boot import HOSTNAME
+from tests.lab.guests.guest import Guest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

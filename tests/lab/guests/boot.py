@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from tests.lab import launch
+from tests.lab.guests import launch
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[3]
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 SHARE = Path("/run/lab")  # where the guest sees the shared folder
 HOSTNAME = "lab"

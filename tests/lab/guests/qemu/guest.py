@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Self
 
-from tests.lab.guest import Guest
-from tests.lab.link import LabError
-from tests.lab.qemu.boot import command_line, find_parts, furnish
-from tests.lab.qemu.disks import Bus, Disk, Io, throttle_words
-from tests.lab.qemu.qmp import Qmp
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.link import LabError
+from tests.lab.guests.qemu.boot import command_line, find_parts, furnish
+from tests.lab.guests.qemu.disks import Bus, Disk, Io, throttle_words
+from tests.lab.guests.qemu.qmp import Qmp
 
 BOOT_TIMEOUT_S = 120.0
 PLUG_TIMEOUT_S = 30.0
