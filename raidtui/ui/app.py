@@ -27,7 +27,7 @@ from raidtui.session.session import Session
 from raidtui.session.watch import Report
 from raidtui.ui.arrays.arrays_pane import ArraysPane
 from raidtui.ui.commands import DEMO, EVERYWHERE, HELP, ORDERS
-from raidtui.ui.frame.key_order import OrderlyApp
+from raidtui.ui.frame.key_order import KeyOrderApp
 from raidtui.ui.frame.messages import Sampled
 from raidtui.ui.main_screen import MainScreen
 from raidtui.ui.themes import load_themes, pick, shipped_theme
@@ -51,7 +51,7 @@ T = TypeVar("T")
 _LATER_S = 0.4  # what is not needed for the first picture waits until it is there
 
 
-class RaidApp(OrderlyApp):
+class RaidApp(KeyOrderApp):
     """The console on one host.
 
     Args:
@@ -314,7 +314,7 @@ class RaidApp(OrderlyApp):
         """Go the way from a verb to a job."""
         message.stop()
         if self.report is None:
-            self.end_way()
+            self.end_opening()
             return
         snapshot = self.report.snapshot
         if message.verb in {"assemble", "zero"}:
@@ -328,18 +328,18 @@ class RaidApp(OrderlyApp):
 
             self.go(RepairFlow(self).run(message.verb, message.array, snapshot))
         else:
-            self.end_way()
+            self.end_opening()
 
     def go(self, way: Coroutine[Any, Any, object]) -> None:
-        """Let a way to a form be gone, for which ``begin_way`` was called; Esc before its form ends it."""
+        """Run a flow that opens a form; ``begin_opening`` was called. Esc before its form cancels it."""
         self.run_worker(self._go(way))
 
     async def _go(self, way: Coroutine[Any, Any, object]) -> None:
-        self.way_left_by(lambda: self.main.say("nothing was changed", "plain"))
+        self.cancel_on_escape(lambda: self.main.say("nothing was changed", "plain"))
         try:
             await way
         finally:
-            self.end_way()
+            self.end_opening()
 
     def action_build(self) -> None:
         """Open the wizard."""
@@ -348,21 +348,21 @@ class RaidApp(OrderlyApp):
         snapshot = self.report.snapshot
         refusal = needs_root(snapshot)
         if refusal is not None or snapshot.host.source:
-            self.forget_typed()
+            self.drop_held_keys()
             self.main.say(
                 refusal.sentence if refusal else "the demo host is simulated: nothing is built there"
             )
             return
         from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
 
-        self.begin_way()
+        self.begin_opening()
         self.go(BuildFlow(self).build(snapshot))
 
     def action_jobs(self) -> None:
         """Show the last jobs."""
         from raidtui.ui.frame.plan_flow import PlanFlow  # noqa: PLC0415
 
-        self.begin_way()
+        self.begin_opening()
         self.go(PlanFlow(self).jobs())
 
     # -- keys
@@ -438,7 +438,7 @@ class RaidApp(OrderlyApp):
 
     def action_leave(self) -> None:
         """Leave; offer to put back what this session changed for now."""
-        self.begin_way()
+        self.begin_opening()
         self.go(self._leave())
 
     async def _leave(self) -> None:
