@@ -26,7 +26,7 @@ from raidtui.plans.target import needs_root
 from raidtui.session.session import Session
 from raidtui.session.watch import Report
 from raidtui.ui.arrays.arrays_pane import ArraysPane
-from raidtui.ui.commands import DEMO, EVERYWHERE, HELP, ORDERS
+from raidtui.ui.commands import CLI_COMMANDS, DEMO, EVERYWHERE, HELP
 from raidtui.ui.frame.key_order import KeyOrderApp
 from raidtui.ui.frame.messages import Sampled
 from raidtui.ui.main_screen import MainScreen
@@ -36,15 +36,15 @@ from raidtui.view.palette import choose_theme
 if TYPE_CHECKING:
     from textual.command import Provider
 
-    from raidtui.ui.frame.field import FilterLine
-    from raidtui.ui.frame.palette import Entry
+    from raidtui.ui.frame.command_palette import PaletteEntry
+    from raidtui.ui.frame.text_field import FilterLine
     from raidtui.ui.tune.tune_pane import TuningPane
 
 
 def _commands() -> type[Provider]:
-    from raidtui.ui.frame.palette import Commands  # noqa: PLC0415  (the palette alone needs it)
+    from raidtui.ui.frame.command_palette import PaletteProvider  # noqa: PLC0415  (the palette alone needs it)
 
-    return Commands
+    return PaletteProvider
 
 
 T = TypeVar("T")
@@ -393,7 +393,7 @@ class RaidApp(KeyOrderApp):
     async def action_filter(self) -> None:
         """Open the filter line, and be there before the next key is."""
         if not self.main.query("#filter"):
-            from raidtui.ui.frame.field import FilterLine  # noqa: PLC0415
+            from raidtui.ui.frame.text_field import FilterLine  # noqa: PLC0415
 
             await self.main.mount(FilterLine(id="filter"), before="#bottom")
         self.main.set_focus(self.main.query_one("#filter"))
@@ -477,19 +477,19 @@ class RaidApp(KeyOrderApp):
 
     def action_command_palette(self) -> None:
         """Open the palette; themes are read when they are first offered."""
-        from raidtui.ui.frame.palette import Palette  # noqa: PLC0415
+        from raidtui.ui.frame.command_palette import Palette  # noqa: PLC0415
 
         self._load_all_themes()
         if not any(isinstance(screen, Palette) for screen in self.screen_stack):
             self.push_screen(Palette(id="--command-palette"))
 
-    def palette_entries(self) -> Iterable[Entry]:
+    def palette_entries(self) -> Iterable[PaletteEntry]:
         """Everything that can be done, and what the command line alone does."""
-        from raidtui.ui.frame.palette import Entry  # noqa: PLC0415
+        from raidtui.ui.frame.command_palette import PaletteEntry  # noqa: PLC0415
 
         keys = self._settings.keys
         for command, label, possible in self.main.in_view.foot():
-            yield Entry(
+            yield PaletteEntry(
                 title=f"{label} ({command.shown_key(keys)})",
                 help=command.help,
                 words=command.words,
@@ -499,22 +499,22 @@ class RaidApp(KeyOrderApp):
         has_arrays = self.report is not None and bool(self.report.snapshot.arrays)
         for command in EVERYWHERE:
             if command.action != "command_palette":
-                yield Entry(
+                yield PaletteEntry(
                     title=f"{command.label} ({command.shown_key(keys)})",
                     help=command.help,
                     words=command.words,
                     possible=command is not DEMO or not has_arrays,
                     run=partial(self.call_later, self.run_action, command.action),
                 )
-        for order in ORDERS:
-            yield Entry(
+        for order in CLI_COMMANDS:
+            yield PaletteEntry(
                 title=f"{order.title}: raidtui {order.order}",
                 help=f"On the command line: {order.help}",
                 words=order.words,
                 run=partial(self.main.say, f"on the command line: raidtui {order.order}", "plain"),
             )
         for name in sorted(self._found):
-            yield Entry(
+            yield PaletteEntry(
                 title=f"Theme: {name}",
                 help=f"Use the theme {name}",
                 words="colours colors",

@@ -32,7 +32,7 @@ from raidtui.view.text import visible
 _SETTLE_S = 0.12
 
 
-class Body(ScrollLines, can_focus=True):
+class ArrayBody(ScrollLines, can_focus=True):
     """Members and findings; scrolls where they do not fit."""
 
 
@@ -79,7 +79,7 @@ class ArraysPane(Pane):
         self.rows = ArrayList(self.move)
         self.head = Lines(id="array-head")
         self.low, self.high = Slider("min", id="min"), Slider("max", id="max")
-        self.body = Body(id="array-body")
+        self.body = ArrayBody(id="array-body")
         if report is not None:
             self._listed = ordered(report)
             self._keep(self._listed)

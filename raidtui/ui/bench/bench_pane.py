@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from raidtui.bench.record import Record
 from raidtui.ui.bench.bench_view import BenchView
 from raidtui.ui.commands import BENCH, Command
-from raidtui.ui.frame.shell import later
+from raidtui.ui.frame.screen_shell import later
 from raidtui.view.units import counted
 
 if TYPE_CHECKING:

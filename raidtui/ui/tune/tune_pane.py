@@ -16,7 +16,7 @@ from raidtui.model.plan import Plan, Refusal
 from raidtui.plans.target import needs_root
 from raidtui.plans.tune.now import Asked, plan_same, plan_set
 from raidtui.ui.commands import TUNE, Command
-from raidtui.ui.frame.shell import later
+from raidtui.ui.frame.screen_shell import later
 from raidtui.ui.tune.tune_detail import title_of
 from raidtui.ui.tune.tune_lines import Row
 from raidtui.ui.tune.tune_view import TuningView
