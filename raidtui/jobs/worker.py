@@ -18,9 +18,9 @@ from typing import Protocol
 
 from raidtui.host.roots.root import Root
 from raidtui.jobs.blackbox import save_black_box
-from raidtui.jobs.changed import Record, done_by_job, keeps_values, record_path
 from raidtui.jobs.steps import do_step, first_trouble, holds, reads_so
 from raidtui.jobs.store import BusyError, Job, JobError, only_worker
+from raidtui.jobs.undo_record import UndoRecord, done_by_job, keeps_values, record_path
 from raidtui.jobs.words import GOES_ON
 from raidtui.model.plan import Harm, Kind, Plan, Step
 
@@ -246,7 +246,7 @@ class Worker:
         """Note the way back of values that are kept now, so that ``raidtui tune undo`` takes it."""
         if not self._root.live or not keeps_values(self._job.plan):
             return
-        record, ident = Record(self._root, record_path()), f"job {self._job.id}"
+        record, ident = UndoRecord(self._root, record_path()), f"job {self._job.id}"
         first = next(iter(self._job.entries()), {})
         done = done_by_job(ident, time.time(), str(first.get("who", "")), self._job.plan)
         if undone or done is None:

@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Sequence
 
 from msgspec.structs import replace
 
-from raidtui.model.knob import KERNEL, NOBODY, By, Changed, Setting, Value, same_value
+from raidtui.model.knob import KERNEL, NOBODY, By, ChangedValue, Setting, Value, same_value
 
 SetBy = tuple[str, tuple[str, ...]]
 """Who has set knobs, in a few words, and which."""
 
 
-def attributed(value: Value, settings: Sequence[Setting], changed: Changed | None = None) -> Value:
+def attributed(value: Value, settings: Sequence[Setting], changed: ChangedValue | None = None) -> Value:
     """Return a value with what can be told of who set it and what a reboot will leave.
 
     Args:
@@ -47,7 +47,7 @@ def _resolved(setting: Setting, value: Value) -> Setting:
     return replace(setting, value=text)
 
 
-def _set_by(value: Value, settings: tuple[Setting, ...], changed: Changed | None) -> Setting:
+def _set_by(value: Value, settings: tuple[Setting, ...], changed: ChangedValue | None) -> Setting:
     def says_so(setting: Setting) -> bool:
         return setting.value is not None and same_value(setting.value, value.text)
 

@@ -11,7 +11,7 @@ from raidtui.model.plan import Fact
 from raidtui.model.smart import ErrorRecovery
 
 
-class Scope(StrEnum):
+class KnobScope(StrEnum):
     """What a knob belongs to."""
 
     DISK = "disk"
@@ -96,7 +96,7 @@ KERNEL = Setting(by=By.KERNEL)
 NOBODY = Setting(by=By.UNKNOWN)
 
 
-class Changed(Struct, frozen=True, kw_only=True):
+class ChangedValue(Struct, frozen=True, kw_only=True):
     """A value that raidtui wrote for now.
 
     Args:
@@ -178,7 +178,7 @@ class Subject(Struct, frozen=True, kw_only=True):
         absent: why there is no such knob, by its name, a sentence each.
     """
 
-    scope: Scope
+    scope: KnobScope
     name: str
     title: str
     kind: str = ""
@@ -220,7 +220,7 @@ class Tuning(Struct, frozen=True, kw_only=True):
     folders: frozenset[str] = frozenset()
     systemd: bool = False
 
-    def of(self, scope: Scope) -> tuple[Subject, ...]:
+    def of(self, scope: KnobScope) -> tuple[Subject, ...]:
         """Return the subjects of one kind."""
         return tuple(subject for subject in self.subjects if subject.scope is scope)
 
@@ -230,11 +230,11 @@ class Tuning(Struct, frozen=True, kw_only=True):
 
     def members(self, key: str) -> tuple[Subject, ...]:
         """Return the disks of an array."""
-        return tuple(disk for disk in self.of(Scope.DISK) if key in disk.arrays)
+        return tuple(disk for disk in self.of(KnobScope.DISK) if key in disk.arrays)
 
     def array(self, key: str) -> Subject | None:
         """Return the array with this key."""
-        return next((array for array in self.of(Scope.ARRAY) if array.key == key), None)
+        return next((array for array in self.of(KnobScope.ARRAY) if array.key == key), None)
 
     def at(self, path: str) -> tuple[Subject, str, Value] | None:
         """Return subject, knob and value that a file belongs to."""

@@ -9,7 +9,7 @@ from raidtui.session.shell import Shell
 
 if TYPE_CHECKING:
     from raidtui.session.bench import Benching
-    from raidtui.session.knob_session import Knobs
+    from raidtui.session.tuning import TuneSession
     from raidtui.session.wear import Wearing
 
 
@@ -27,7 +27,7 @@ class Sides:
         self._ratings = ratings
         self._say = say
         self._wearing: Wearing | None = None
-        self._knobs: Knobs | None = None
+        self._knobs: TuneSession | None = None
         self._benching: Benching | None = None
 
     def wearing(self) -> Wearing | None:
@@ -39,17 +39,17 @@ class Sides:
             self._wearing = Wearing(self._shell, pulse, self._ratings, self._say)
         return self._wearing
 
-    def knobs(self) -> Knobs | None:
+    def knobs(self) -> TuneSession | None:
         """Return what reads and writes the knobs."""
         pulse = self._shell.pulse
         if pulse is not None and (self._knobs is None or self._knobs.pulse is not pulse):
-            from raidtui.session.knob_session import Knobs  # noqa: PLC0415
+            from raidtui.session.tuning import TuneSession  # noqa: PLC0415
 
-            self._knobs = Knobs(self._shell, pulse)
+            self._knobs = TuneSession(self._shell, pulse)
         return self._knobs
 
     @property
-    def tuned(self) -> Knobs | None:
+    def tuned(self) -> TuneSession | None:
         """The knobs of the host in view, if they were looked at."""
         same = self._knobs is not None and self._knobs.pulse is self._shell.pulse
         return self._knobs if same else None

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from raidtui.ui.frame.command_search import Entry
     from raidtui.ui.frame.filter import FilterLine
-    from raidtui.ui.tune.tune_pane import TuningPane
+    from raidtui.ui.tune.tune_pane import TunePane
 
 
 def _commands() -> type[Provider]:
@@ -370,7 +370,7 @@ class RaidApp(OrderlyApp):
         """Bring a pane into view."""
         await self.main.open_pane(name)
 
-    async def on_tuning_pane_measure_wanted(self, message: TuningPane.MeasureWanted) -> None:
+    async def on_tune_pane_measure_wanted(self, message: TunePane.MeasureWanted) -> None:
         """Open pane 5 with the form for two values of a knob."""
         await self.main.open_pane("bench")
         self.main.bench.measure_knob(message.knob, message.values, message.array)

@@ -40,11 +40,11 @@ from raidtui.view.text import fit, fit_words, visible
 
 if TYPE_CHECKING:
     from raidtui.session.bench import Benching
-    from raidtui.session.knob_session import Knobs
+    from raidtui.session.tuning import TuneSession
     from raidtui.session.wear import Wearing
     from raidtui.ui.bench.bench_pane import BenchPane
     from raidtui.ui.log.log_pane import LogPane
-    from raidtui.ui.tune.tune_pane import TuningPane
+    from raidtui.ui.tune.tune_pane import TunePane
     from raidtui.ui.wear.wear_pane import WearPane
 
 _KEEP_EVENTS = 2000
@@ -79,11 +79,11 @@ class MainScreen(PaintingScreen):
         self._top = Lines(id="top", lines=[[], []])
         self._bottom = Lines(id="bottom", lines=[[], []])
         self._log: LogPane | None = None
-        self._opened: dict[str, WearPane | TuningPane | BenchPane] = {}
+        self._opened: dict[str, WearPane | TunePane | BenchPane] = {}
         """The panes that were in view, by name, but for the arrays and the log."""
         self.wearing: Callable[[], Wearing | None] = lambda: None
         """What reads the disks; the app has it."""
-        self.knobs: Callable[[], Knobs | None] = lambda: None
+        self.knobs: Callable[[], TuneSession | None] = lambda: None
         """What reads and writes the knobs; the app has it."""
         self.benching: Callable[[], Benching | None] = lambda: None
         """What begins and follows benchmarks; the app has it."""
@@ -139,15 +139,15 @@ class MainScreen(PaintingScreen):
             await self.mount(pane, after=self.arrays)
         self.show_pane(name)
 
-    def _make_pane(self, name: str) -> WearPane | TuningPane | BenchPane | None:
+    def _make_pane(self, name: str) -> WearPane | TunePane | BenchPane | None:
         if name == "wear":
             from raidtui.ui.wear.wear_pane import WearPane  # noqa: PLC0415
 
             return WearPane(self.wearing, self.say, self.redraw_frame, self.report)
         if name == "tune":
-            from raidtui.ui.tune.tune_pane import TuningPane  # noqa: PLC0415
+            from raidtui.ui.tune.tune_pane import TunePane  # noqa: PLC0415
 
-            return TuningPane(self.knobs, self.say, self.redraw_frame, self.report)
+            return TunePane(self.knobs, self.say, self.redraw_frame, self.report)
         if name == "bench":
             from raidtui.ui.bench.bench_pane import BenchPane  # noqa: PLC0415
 
@@ -212,7 +212,7 @@ class MainScreen(PaintingScreen):
         if self.focused is None:
             self.focus_pane()
 
-    def opened(self, name: str) -> WearPane | TuningPane | BenchPane | None:
+    def opened(self, name: str) -> WearPane | TunePane | BenchPane | None:
         """Return a pane that was in view before, or is."""
         return self._opened.get(name)
 
@@ -226,7 +226,7 @@ class MainScreen(PaintingScreen):
         return pane
 
     @property
-    def in_view(self) -> ArraysPane | WearPane | TuningPane | BenchPane:
+    def in_view(self) -> ArraysPane | WearPane | TunePane | BenchPane:
         """The pane that takes commands."""
         return self._opened.get(self.pane, self.arrays)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.model.attribution import attributed, who_set, who_set_words
-from raidtui.model.knob import By, Changed, Setting, Value, chosen, neighbours, same_value
+from raidtui.model.knob import By, ChangedValue, Setting, Value, chosen, neighbours, same_value
 from raidtui.model.knob_table import ALIASES, KNOBS, OLD_SCHEDULERS, SCHEDULERS, knobs_of
 
 UDEV = Setting(by=By.UDEV, where="/etc/udev/rules.d/60-ssd.rules:3", value="none")
@@ -13,7 +13,7 @@ KEPT = Setting(by=By.UDEV, where="/etc/udev/rules.d/60-raidtui-io.rules:3", valu
 TUNED = Setting(by=By.TUNED, where="profile fast", value="bfq")
 UNTOLD = Setting(by=By.POWER_PROFILES)
 UNSURE = Setting(by=By.UDEV, where="/x/9.rules:1", value="bfq", sure=False)
-NOW = Changed(path="p", before="mq-deadline", value="none", by=By.NOW)
+NOW = ChangedValue(path="p", before="mq-deadline", value="none", by=By.NOW)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_who_and_what_a_reboot_leaves(
     text: str,
     default: str | None,
     settings: tuple[Setting, ...],
-    changed: Changed | None,
+    changed: ChangedValue | None,
     expected: tuple[str, str | None],
 ) -> None:
     value = attributed(Value(text=text, default=default), settings, changed)

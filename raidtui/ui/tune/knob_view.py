@@ -14,15 +14,15 @@ from textual.containers import Vertical
 from textual.timer import Timer
 
 from raidtui.first_frame import SMALLEST
-from raidtui.model.knob import Scope, Tuning
-from raidtui.session.knob_session import Knobs, still
+from raidtui.model.knob import KnobScope, Tuning
+from raidtui.session.tuning import TuneSession, still
 from raidtui.session.watch import Report
 from raidtui.ui.frame.later import later
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.tune.tune_detail import body_lines
 from raidtui.ui.tune.tune_lines import (
-    Cell,
-    Row,
+    KnobCell,
+    KnobRow,
     column_at,
     head_line,
     marks_of,
@@ -73,7 +73,7 @@ class KnobRule(Lines):
             self._point(event.x)
 
 
-class TuningView(Vertical):
+class KnobView(Vertical):
     """See the module.
 
     Args:
@@ -91,12 +91,12 @@ class TuningView(Vertical):
 
     def __init__(
         self,
-        knobs: Callable[[], Knobs | None],
+        knobs: Callable[[], TuneSession | None],
         say: Callable[[str, str], None],
         changed: Callable[[], None],
         report: Report | None,
     ) -> None:
-        super().__init__(id="tuning-pane")
+        super().__init__(id="tune-pane")
         self.knobs = knobs
         self.say = say
         self._changed = changed
@@ -114,8 +114,8 @@ class TuningView(Vertical):
         self._at = 0
         self._no_cpu: int | None = None
         """The line, in the place of the processors, that says that they have no knobs."""
-        self._read_of: Knobs | None = None
-        self._reading: Knobs | None = None
+        self._read_of: TuneSession | None = None
+        self._reading: TuneSession | None = None
         self._once_more = False
         self._read_at_s = 0.0
         self._timer: Timer | None = None
@@ -237,7 +237,7 @@ class TuningView(Vertical):
         self._settle_choice(rows)
         self.head.show([head_line(width)])
         marks = marks_of(tuning) if tuning is not None else frozenset()
-        chosen = Cell(row=self._at, knob=self.knob, asked=self.asked)
+        chosen = KnobCell(row=self._at, knob=self.knob, asked=self.asked)
         self._show_rows(rows, marks, chosen, width)
         row = rows[self._at] if rows else None
         more = more_line(row, marks, width, chosen) if row is not None else []
@@ -246,10 +246,10 @@ class TuningView(Vertical):
         self._changed()
 
     def _show_rows(
-        self, rows: tuple[Row, ...], marks: frozenset[tuple[str, str]], chosen: Cell, width: int
+        self, rows: tuple[KnobRow, ...], marks: frozenset[tuple[str, str]], chosen: KnobCell, width: int
     ) -> None:
         no_cpu = self.tuning is not None and bool(self.tuning.no_cpufreq) and not self.wanted_text
-        self._no_cpu = sum(row.subject.scope is Scope.DISK for row in rows) if no_cpu else None
+        self._no_cpu = sum(row.subject.scope is KnobScope.DISK for row in rows) if no_cpu else None
         scrolls = len(rows) + no_cpu > (self.app.size.height - _AROUND) // 2  # half of it is the list's
         lines = [
             row_line(row, marks, width - scrolls, chosen if number == self._at else None)
@@ -267,14 +267,14 @@ class TuningView(Vertical):
             return [[(" Nothing here holds that. Esc shows all.", "plain")]]
         return [[(" Reading." if self.tuning is None else " No knobs here.", "plain")]]
 
-    def _shown(self) -> tuple[Row, ...]:
+    def _shown(self) -> tuple[KnobRow, ...]:
         if self.tuning is None:
             return ()
         wanted = self.wanted_text.lower()
         rows = rows_of(self.tuning, self.app.size.width, apart=self.apart)
         return tuple(row for row in rows if not wanted or wanted in _words(row))
 
-    def _settle_choice(self, rows: tuple[Row, ...]) -> None:
+    def _settle_choice(self, rows: tuple[KnobRow, ...]) -> None:
         """The choice stays with its disk, array or processor; without it, with its place."""
         if not rows:
             return
@@ -287,7 +287,7 @@ class TuningView(Vertical):
             self.knob, self.asked = row.knobs[0], ""  # what was asked for was meant for another one
 
     @property
-    def row(self) -> Row | None:
+    def row(self) -> KnobRow | None:
         """The chosen row."""
         rows = self._shown()
         self._settle_choice(rows)  # nothing was drawn in a window too small for it
@@ -354,8 +354,8 @@ def _shape(report: Report) -> list[tuple[str, str, bool, tuple[str, ...]]]:
     ]
 
 
-def _words(row: Row) -> str:
-    words: list[str] = ["cpu", row.cpus] if row.subject.scope is Scope.POLICY else []
+def _words(row: KnobRow) -> str:
+    words: list[str] = ["cpu", row.cpus] if row.subject.scope is KnobScope.POLICY else []
     for each in row.subjects:
         words += [each.name, each.title, each.kind, each.model, each.identity]
         words += [text for value in each.values.values() for text in (value.text, value.set_by.words)]
