@@ -14,8 +14,8 @@ from raidtui.host.roots.root import Root
 from raidtui.model.capacity import capacity_kib, raid10_layout, usable_kib
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Device, Survey
+from raidtui.plans.candidates import refuse_device, refuse_old_arrays
 from raidtui.plans.contents import device_facts, loss_of
-from raidtui.plans.devices import refuse_device, refuse_old_arrays
 from raidtui.plans.target import needs_root
 from raidtui.view.units import KIB
 

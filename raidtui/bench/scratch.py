@@ -18,7 +18,8 @@ from raidtui.model.plan import Harm, Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
-from raidtui.plans.create.plan import CreateRequest, plan_create
+from raidtui.plans.create.create_plan import plan_create
+from raidtui.plans.create.create_request import CreateRequest
 
 _NUMBERS = range(999, 899, -1)
 _CLEAN = frozenset({"raid1", "raid10"})

@@ -24,8 +24,8 @@ from raidtui.jobs.undo_record import RECORD, captured_record
 from raidtui.model.smart import SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
-from raidtui.wear.desk import WearDesk
-from raidtui.wear.pages import PATH
+from raidtui.wear.ledger import PATH
+from raidtui.wear.readings import WearReader
 
 _BLOCK = "/sys/class/block"
 _PROC = (
@@ -149,7 +149,7 @@ def _wear(root: Root, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
             known.append(found.identity)
         if isinstance(found, SmartReading) and found.protocol == "SCSI":
             yield from _said(root.run(*errors_argv(name), timeout_s=_SMART_S))
-    if history := WearDesk(root).kept(known):
+    if history := WearReader(root).captured_history(known):
         yield PATH, history
 
 

@@ -20,16 +20,17 @@ from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Device, Survey
 from raidtui.monitor.sampler import Sampler
-from raidtui.plans.devices import old_arrays
+from raidtui.plans.assemble import plan_assemble
+from raidtui.plans.candidates import old_arrays
 from raidtui.plans.leave import plan_fail, plan_remove, plan_zero_superblock
 from raidtui.plans.locate import plan_locate
-from raidtui.plans.names import find_array
-from raidtui.plans.power import plan_assemble, plan_read_only, plan_read_write, plan_stop
 from raidtui.plans.rename import plan_rename
 from raidtui.plans.repair import plan_add, plan_re_add, plan_replace
 from raidtui.plans.reshape import plan_bitmap, plan_grow_chunk
-from raidtui.plans.script import plan_sentences, shell_script
+from raidtui.plans.shell_script import plan_sentences, shell_script
+from raidtui.plans.stop import plan_read_only, plan_read_write, plan_stop
 from raidtui.plans.sync import plan_check, plan_repair
+from raidtui.plans.target import find_array
 from raidtui.session.storage import read, scope_of
 from raidtui.view.text import visible
 

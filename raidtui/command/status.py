@@ -13,7 +13,7 @@ from raidtui.command.status_text import event_line, report_lines
 from raidtui.command.streams import print_json
 from raidtui.host.roots.root import Root
 from raidtui.monitor.watch import Watch
-from raidtui.session.watch import Console, Report
+from raidtui.session.watch import HostWatch, Report
 
 FORMS = ("sentences", "json", "prometheus")
 _RENDERERS: dict[str, Callable[[Report], Iterable[str]]] = {
@@ -27,7 +27,7 @@ def print_status(root: Root, form: str) -> int:
 
     0 all well, 1 degraded or attention, 2 failed, 3 cannot tell.
     """
-    console = Console(root, once=True)
+    console = HostWatch(root, once=True)
     report = console.refresh()
     if form == "json":
         print_json(report_dict(report), indent=2)
@@ -48,7 +48,7 @@ def watch_status(root: Root, form: str, *, rounds: int | None = None) -> int:
     Returns:
         The exit status of the last report.
     """
-    console = Console(root)
+    console = HostWatch(root)
     watch = Watch(root)
     trouble = watch.start_udev()
     if trouble:

@@ -28,7 +28,7 @@ from raidtui.model.plan import NothingToDo, Plan, Refusal
 from raidtui.model.smart import ErrorRecovery, SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
-from raidtui.plans.script import plan_sentences
+from raidtui.plans.shell_script import plan_sentences
 from raidtui.plans.target import needs_root
 from raidtui.plans.tune.keep import KeepItem, items_for_now, plan_forget, plan_keep
 from raidtui.plans.tune.now import AskedValue, plan_set

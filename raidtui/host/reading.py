@@ -73,7 +73,7 @@ class Scope(Struct, frozen=True, kw_only=True):
 
 
 class Asker(Protocol):
-    """Knows what SMART says: see ``raidtui.wear.desk``."""
+    """Knows what SMART says: see ``raidtui.wear.readings``."""
 
     def measure(self, root: Root, disks: Collection[str]) -> None:
         """Ask whole disks; one that hangs is waited for up to a limit."""

@@ -11,8 +11,8 @@ from raidtui.model.bad_blocks import lost
 from raidtui.model.geometry import loss_sentence
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
 from raidtui.model.survey import Survey
+from raidtui.plans.candidates import is_given_up, refuse_needed, word_of
 from raidtui.plans.contents import array_words, device_facts
-from raidtui.plans.devices import is_given_up, refuse_needed, word_of
 from raidtui.plans.locate import which_disk, which_disk_notes
 from raidtui.plans.manage import (
     bound,

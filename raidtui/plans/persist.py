@@ -8,7 +8,7 @@ import re
 
 from raidtui.model.plan import Fact, Kind, Step
 from raidtui.model.survey import Survey
-from raidtui.plans.names import stored_name
+from raidtui.plans.target import stored_name
 
 _INITRAMFS_S = 900.0
 _WORD = re.compile(r"""(?:"[^"]*"?|'[^']*'?|[^ \t"'])+""")

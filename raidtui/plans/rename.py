@@ -8,11 +8,9 @@ from __future__ import annotations
 from raidtui.model.array import Array, Phase
 from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
 from raidtui.model.survey import Survey
-from raidtui.plans.names import NO_HOST, long_name_note, refuse_name, refuse_taken
 from raidtui.plans.persist import conf_steps, file_steps, readable
 from raidtui.plans.references import CHANGED, Paths, naming, paths_of, renamed, told
-from raidtui.plans.target import needs_root
-from raidtui.plans.usage import refuse_use
+from raidtui.plans.target import NO_HOST, long_name_note, needs_root, refuse_name, refuse_taken, refuse_use
 
 
 def plan_rename(survey: Survey, array: Array, to: str, *, references: bool = False) -> Plan | Refusal:

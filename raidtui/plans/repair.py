@@ -14,8 +14,8 @@ from raidtui.model.array import Array
 from raidtui.model.bad_blocks import bad_sectors, only_holders
 from raidtui.model.plan import Harm, Plan, Refusal, Step
 from raidtui.model.survey import Device, Survey
+from raidtui.plans.candidates import refuse_device, refuse_member, refuse_old_arrays
 from raidtui.plans.contents import cleared_facts, device_facts, loss_of, wipe_steps
-from raidtui.plans.devices import refuse_device, refuse_member, refuse_old_arrays
 from raidtui.plans.locate import which_disk_notes
 from raidtui.plans.manage import (
     bad_block_notes,
@@ -25,9 +25,10 @@ from raidtui.plans.manage import (
     member_fact,
     member_of,
     refuse_array,
+    undo_add_spare,
+    undo_replace,
 )
-from raidtui.plans.replace_undo import undo_add_spare, undo_replace
-from raidtui.plans.sync_time import at_least
+from raidtui.plans.sync import at_least
 from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, duration, joined, short_binary
 
 _SUPERBLOCK_BYTES = 8 << 10

@@ -13,9 +13,13 @@ from raidtui.model.array import Array, Phase
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Harm, Plan, Refusal, Step
 from raidtui.model.snapshot import Snapshot
+from raidtui.model.survey import Survey
 from raidtui.plans.target import array_step, needs_root
+from raidtui.view.units import duration, rate_mb_s
 
 _CHECKS = frozenset({"check", "repair"})
+_DEFAULT_KIB_S = 200_000
+"""The kernel's own limit, where md is not loaded yet."""
 
 
 def plan_check(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
@@ -196,3 +200,10 @@ def _target(snapshot: Snapshot, key: str | None) -> Array | Refusal:
         why = array.why_not_redundant or f"the kernel shows no sync_action of {array.title}"
         return Refusal(code="unsupported", why=f"{why}: there is nothing to sync or check")
     return array
+
+
+def at_least(survey: Survey, kib: int) -> str:
+    """Return "at least 12 min (200 MB/s is the limit)" for so many KiB as md counts them."""
+    limits = survey.snapshot.limits
+    limit = max(limits.max_kib_s or _DEFAULT_KIB_S, limits.min_kib_s or 0)
+    return f"at least {duration(kib / limit)} ({rate_mb_s(limit)} is the limit)"

@@ -15,8 +15,8 @@ from raidtui.model.event import Event, Kind, Tone
 from raidtui.model.plan import Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.session.host_thread import HostThread
-from raidtui.session.pulse import Pulse
 from raidtui.session.shell import Shell
+from raidtui.session.watch_loop import WatchLoop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -43,13 +43,13 @@ class Benching:
 
     Args:
         shell: its log gets what was started, and how it ended.
-        pulse: what drives the host's console.
+        loop: what watches the host.
     """
 
-    def __init__(self, shell: Shell, pulse: Pulse) -> None:
+    def __init__(self, shell: Shell, loop: WatchLoop) -> None:
         self.shell = shell
-        self.pulse = pulse
-        self.root = pulse.console.root.apart() or pulse.console.root
+        self.loop = loop
+        self.root = loop.root.apart() or loop.root
         self._thread = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
         self._watcher: Watcher | None = None
 

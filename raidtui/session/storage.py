@@ -22,7 +22,7 @@ from raidtui.jobs.words import FINAL, GOES_ON
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
-from raidtui.plans.script import shell_script
+from raidtui.plans.shell_script import shell_script
 
 _RECENT = 40
 _MOST_SCRIPTS = 99
@@ -83,7 +83,7 @@ def form_scope(verb: str, array: Array | None, snapshot: Snapshot) -> Scope:
 
 def read(root: Root, snapshot: Snapshot, scope: Scope, *, told: Callable[[], None] = lambda: None) -> Reading:
     """Return what reads what a plan is made from; it is not begun yet."""
-    from raidtui.wear.desk import PlanAsker  # noqa: PLC0415  (jobs are asked about at the start, disks are not)
+    from raidtui.wear.survey_wear import PlanAsker  # noqa: PLC0415  (jobs are asked about at the start, disks are not)
 
     return Reading(root, snapshot, scope, told=told, asker=PlanAsker() if scope.wear else None)
 

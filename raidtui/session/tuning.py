@@ -26,8 +26,8 @@ from raidtui.model.smart import ErrorRecovery
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.tune.now import Readback, read_back
 from raidtui.session.host_thread import HostThread
-from raidtui.session.pulse import Pulse
 from raidtui.session.shell import Shell
+from raidtui.session.watch_loop import WatchLoop
 
 if TYPE_CHECKING:
     from raidtui.jobs.journal import Journal
@@ -211,13 +211,13 @@ class TuneSession:
 
     Args:
         shell: its log gets what was changed.
-        pulse: what drives the host's console.
+        loop: what watches the host.
     """
 
-    def __init__(self, shell: Shell, pulse: Pulse) -> None:
+    def __init__(self, shell: Shell, loop: WatchLoop) -> None:
         self.shell = shell
-        self.pulse = pulse
-        self._root = pulse.console.root.apart() or pulse.console.root
+        self.loop = loop
+        self._root = loop.root.apart() or loop.root
         self._tuner: Tuner | None = None
         self._erc: dict[str, ErrorRecovery | None] = {}
         self._thread: HostThread | None = None
@@ -326,19 +326,19 @@ class TuneSession:
         event = partial(Event, at_s=self._root.now_s(), kind=Kind.ACTION, subject="you", tone=tone)
         texts = (plan.title,) if result.as_asked else result.sentences
         self.shell.note_events([event(text=text) for text in texts])
-        self.pulse.look()
+        self.loop.look()
 
     async def _work(self, work: Callable[[], T]) -> T:
         """Files of udev and systemd, tools that hang: nothing that the watching may wait for."""
         if not self._root.live:
-            return await self.pulse.work(work)
+            return await self.loop.work(work)
         if self._thread is None:
             self._thread = HostThread()  # never closed, as that of the wear pane
         return await self._thread.run(work)
 
     async def _apart(self, work: Callable[[], T]) -> T:
         if not self._root.live:
-            return await self.pulse.work(work)
+            return await self.loop.work(work)
         if self._asking is None:
             self._asking = HostThread()  # never closed, as that of the wear pane
         return await self._asking.run(work)

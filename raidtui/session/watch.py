@@ -28,7 +28,7 @@ from raidtui.monitor.pace import HeldBack, held_back_by
 from raidtui.monitor.progress import Estimate
 from raidtui.monitor.sampler import Sampler
 from raidtui.monitor.watch import Uevent
-from raidtui.plans.limits import SYSTEM
+from raidtui.plans.speed_limits import SYSTEM
 from raidtui.plans.target import base_of
 
 if TYPE_CHECKING:  # loaded when something is written: a watching console starts without
@@ -75,7 +75,7 @@ class Report(Struct, frozen=True, kw_only=True):
         return not moves and (now, self.findings, self.brakes) == (then, other.findings, other.brakes)
 
 
-class Console:
+class HostWatch:
     """One host, watched and acted upon.
 
     Args:

@@ -41,7 +41,7 @@ from raidtui.view.text import fit, fit_words, visible
 if TYPE_CHECKING:
     from raidtui.session.bench import Benching
     from raidtui.session.tuning import TuneSession
-    from raidtui.session.wear import Wearing
+    from raidtui.session.wear import WearSession
     from raidtui.ui.bench.bench_pane import BenchPane
     from raidtui.ui.log.log_pane import LogPane
     from raidtui.ui.tune.tune_pane import TunePane
@@ -81,7 +81,7 @@ class MainScreen(PaintingScreen):
         self._log: LogPane | None = None
         self._opened: dict[str, WearPane | TunePane | BenchPane] = {}
         """The panes that were in view, by name, but for the arrays and the log."""
-        self.wearing: Callable[[], Wearing | None] = lambda: None
+        self.wearing: Callable[[], WearSession | None] = lambda: None
         """What reads the disks; the app has it."""
         self.knobs: Callable[[], TuneSession | None] = lambda: None
         """What reads and writes the knobs; the app has it."""

@@ -14,8 +14,7 @@ from raidtui.command.device_names import kernel_name
 from raidtui.command.plan import make_plan
 from raidtui.jobs.store import load_plan
 from raidtui.model.plan import Code, Refusal
-from raidtui.plans.create.request import CreateRequest
-from raidtui.plans.on_top.plan import OnTop
+from raidtui.plans.create.create_request import CreateRequest, OnTop
 from tests.command.host import OLD, Host, opens
 from tests.trees import host_tree, raid1, raid10
 

@@ -9,7 +9,7 @@ from raidtui.command.status_text import event_line, report_lines
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.root import Root
 from raidtui.model.event import Event, Kind
-from raidtui.session.watch import Console
+from raidtui.session.watch import HostWatch
 from tests.members import TWO
 from tests.trees import (
     ArraySpec,
@@ -31,7 +31,7 @@ RAID6 = "raid6, left-symmetric, chunk 512K, 420 GiB"
 
 
 def sentences(root: Root) -> list[str]:
-    return list(report_lines(Console(root).refresh()))
+    return list(report_lines(HostWatch(root).refresh()))
 
 
 def test_nothing_is_wrong() -> None:

@@ -26,7 +26,7 @@ Prints = pytest.CaptureFixture[str]
 def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the history is; and nobody's settings are read."""
     path = tmp_path / "state" / "wear.sqlite"
-    monkeypatch.setattr("raidtui.wear.desk.ledger_path", lambda: path)
+    monkeypatch.setattr("raidtui.wear.readings.ledger_path", lambda: path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     return path
 

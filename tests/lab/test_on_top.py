@@ -17,7 +17,7 @@ SAFELY = "/sys/module/raid456/parameters/devices_handle_discard_safely"
 _PLANNED = """
 import msgspec, sys, time
 from pathlib import Path
-from raidtui.plans.create.plan import CreateRequest, plan_create
+from raidtui.plans.create.create_plan import CreateRequest, plan_create
 from raidtui.session.storage import new_file_system_uuid, new_uuid
 from raidtui.host.roots.opening import open_root
 from raidtui.host.reading import read_survey

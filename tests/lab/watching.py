@@ -4,7 +4,7 @@ from tests.lab.guest import Guest
 
 PRELUDE = """\
 import subprocess, sys, time
-from raidtui.session.watch import Console
+from raidtui.session.watch import HostWatch
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.ui.arrays.array_rows import counts_of
 
@@ -44,7 +44,7 @@ def idle(md):
 def absent():
     return [each.absence.value for each in last.snapshot.absent]
 
-console = Console(DirRoot())
+console = HostWatch(DirRoot())
 show(console.refresh())
 """
 

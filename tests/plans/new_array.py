@@ -7,7 +7,8 @@ from typing import Any
 from raidtui.model.disk import Disk, Use
 from raidtui.model.plan import Fact, Kind, Plan, Refusal
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.create.plan import CreateRequest, plan_create
+from raidtui.plans.create.create_plan import plan_create
+from raidtui.plans.create.create_request import CreateRequest
 from tests.kernel import Kernel
 from tests.specs import ArraySpec
 

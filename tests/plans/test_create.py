@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from raidtui.model.disk import Use
 from raidtui.model.plan import Harm, Kind, Plan, Step
 from raidtui.model.survey import Device, Superblock, Survey
-from raidtui.plans.create import plan as create
-from raidtui.plans.create.plan import CreateRequest, canonical_level
+from raidtui.plans.create import create_plan as create
+from raidtui.plans.create.create_request import CreateRequest, canonical_level
 from tests.plans.new_array import (
     FOUR,
     GPT,

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from raidtui.model.disk import Use
 from raidtui.model.survey import Device, Superblock
-from raidtui.plans.create.plan import CreateRequest
+from raidtui.plans.create.create_request import CreateRequest
 from tests.plans.new_array import FOUR, GPT, MOUNT, UUID, device, plain, refused, request, survey
 from tests.specs import raid1, raid10
 

@@ -7,16 +7,9 @@ import hashlib
 import pytest
 
 from raidtui.model.plan import Kind, Step
-from raidtui.plans.on_top.plan import (
-    Below,
-    Geometry,
-    OnTop,
-    geometry,
-    on_top_notes,
-    on_top_steps,
-    refuse_on_top,
-)
-from raidtui.plans.script import shell_script
+from raidtui.plans.create.create_request import Below, Geometry, OnTop
+from raidtui.plans.create.on_top import geometry, on_top_notes, on_top_steps, refuse_on_top
+from raidtui.plans.shell_script import shell_script
 from tests.plans.new_array import FOUR, device, fact, plan, refused, request, survey
 
 FS = "11111111-2222-3333-4444-555555555555"

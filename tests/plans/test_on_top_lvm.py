@@ -9,9 +9,9 @@ import pytest
 from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, Kind, Step
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.on_top.lvm import refuse_other
-from raidtui.plans.on_top.plan import Below, Geometry, OnTop, on_top_notes, on_top_steps, refuse_on_top
-from raidtui.plans.on_top.volume import on_volume, volume_bytes, whole_stripe_kib
+from raidtui.plans.create.create_request import Below, Geometry, OnTop
+from raidtui.plans.create.lvm import on_volume, refuse_other, volume_bytes, whole_stripe_kib
+from raidtui.plans.create.on_top import on_top_notes, on_top_steps, refuse_on_top
 from tests.plans.new_array import FOUR, GPT, MOUNT, device, fact, plan, refused, request, survey
 from tests.specs import ArraySpec
 from tests.trees import raid0, raid1, raid5, raid10

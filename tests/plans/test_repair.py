@@ -11,12 +11,12 @@ from raidtui.model.disk import Use
 from raidtui.model.plan import Harm, Kind, Plan, Step
 from raidtui.model.survey import Device
 from raidtui.plans.leave import plan_fail, plan_remove, plan_zero_superblock
+from raidtui.plans.manage import undo_add_spare, undo_replace
 from raidtui.plans.repair import (
     plan_add,
     plan_re_add,
     plan_replace,
 )
-from raidtui.plans.replace_undo import undo_add_spare, undo_replace
 from tests.plans.new_array import device
 from tests.plans.running import BIG, OTHER, fact, first, former, host, manage, planned, same, serial
 from tests.specs import ArraySpec, Syncing, raid1, raid5, raid6, raid10

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.plan import Kind, Step
-from raidtui.plans.replace_undo import undo_add_spare, undo_replace
+from raidtui.plans.manage import undo_add_spare, undo_replace
 from raidtui.plans.target import array_step
 from tests.plans.running import fact, first, host, manage
 from tests.specs import raid10

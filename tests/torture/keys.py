@@ -292,8 +292,8 @@ async def _drawn_anew(pilot: Any) -> None:
     app = pilot.app
     if isinstance(app.screen, Palette):
         return  # it searches by and by
-    pulse = app.pulse
-    take, pulse._on_report = pulse._on_report, str  # what comes meanwhile is not for this picture
+    loop = app.session.loop
+    take, loop._on_report = loop._on_report, str  # what comes meanwhile is not for this picture
     try:
         for _ in range(_TRIES):
             await _calm(pilot)
@@ -305,7 +305,7 @@ async def _drawn_anew(pilot: Any) -> None:
                 break
         assert shown == anew, f"shown:\n{shown}\ndrawn anew:\n{anew}"
     finally:
-        pulse._on_report = take
+        loop._on_report = take
 
 
 def _told(app: StagedApp) -> tuple[object, ...]:

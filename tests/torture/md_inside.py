@@ -14,7 +14,7 @@ from typing import Any
 from raidtui.command.status_json import report_dict
 from raidtui.host.roots.opening import open_root
 from raidtui.monitor.watch import Watch
-from raidtui.session.watch import Console, Report
+from raidtui.session.watch import HostWatch, Report
 from tests.torture import oracle
 from tests.torture.oracle import mdadm
 
@@ -35,7 +35,7 @@ class Watched:
 
     def __init__(self) -> None:
         root = open_root("/")
-        self.console, self.watch = Console(root), Watch(root)
+        self.console, self.watch = HostWatch(root), Watch(root)
         trouble = self.watch.start_udev()
         assert trouble is None, trouble
         self.report = self.console.refresh()
@@ -265,7 +265,7 @@ def compare(read: Callable[[float], Report], counted: list[int]) -> list[str]:
 
 def read_once(_: float) -> Report:
     """What a raidtui that has just been started says."""
-    console = Console(open_root("/"))
+    console = HostWatch(open_root("/"))
     try:
         return console.refresh()
     finally:

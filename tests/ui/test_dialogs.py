@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from textual import events
 
 from raidtui.model.plan import Plan
-from raidtui.plans.create.plan import plan_create
+from raidtui.plans.create.create_plan import plan_create
 from raidtui.plans.leave import plan_fail
 from raidtui.session.storage import JobNews
 from raidtui.ui.frame.choose import Ask, Choice, Option

@@ -8,7 +8,7 @@ from raidtui.bench.ask import Offer, Request
 from raidtui.bench.forms.draft import Draft, Kind
 from raidtui.model.plan import Refusal
 from raidtui.ui.bench.form_page import BenchForm
-from raidtui.ui.build.wizard_screen import BuildScreen
+from raidtui.ui.build.wizard_screen import WizardScreen
 from tests.bench.forms.choices import KNOWN
 from tests.kernel import Kernel
 from tests.specs import raid10
@@ -40,7 +40,7 @@ async def test_what_is_typed_behind_an_arrow_comes_into_the_next_field() -> None
 
 async def test_what_is_typed_behind_enter_comes_into_the_next_step() -> None:
     async with running(Kernel(raid10())) as pilot:
-        screen = BuildScreen(plain_host())
+        screen = WizardScreen(plain_host())
         await pilot.app.push_screen(screen)
         await pilot.pause()
         burst(pilot, "space", "down", "space", *["enter"] * 6, *"data", "enter")

@@ -18,8 +18,8 @@ from raidtui.model.knob_table import KNOBS
 from raidtui.model.plan import Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
+from raidtui.plans.candidates import refuse_device, refuse_old_arrays
 from raidtui.plans.contents import loss_of
-from raidtui.plans.devices import refuse_device, refuse_old_arrays
 from raidtui.plans.target import needs_root
 
 _FIRST = (

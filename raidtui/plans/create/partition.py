@@ -12,9 +12,8 @@ from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, Kind, Plan, Refusal, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.contents import device_facts, loss_of, wipe_steps
-from raidtui.plans.create.devices import chosen
-from raidtui.plans.create.plan import plan_create
-from raidtui.plans.create.request import CreateRequest
+from raidtui.plans.create.create_plan import chosen, plan_create
+from raidtui.plans.create.create_request import CreateRequest
 from raidtui.view.units import binary_size
 
 RAID_TYPE = "A19D880F-05FC-4D3B-A006-743F0F84911E"

@@ -14,8 +14,8 @@ from raidtui.model.capacity import raid10_layout
 from raidtui.model.geometry import losses_left
 from raidtui.model.levels import PARITY_LAYOUTS, PARITY_LEVELS, Raid10Layout
 from raidtui.model.plan import Refusal
-from raidtui.plans.create.request import LEVELS, MISSING, CreateRequest, canonical_level
-from raidtui.plans.names import refuse_name
+from raidtui.plans.create.create_request import LEVELS, MISSING, CreateRequest, canonical_level
+from raidtui.plans.target import refuse_name
 from raidtui.view.units import counted
 
 METADATA = ("1.2", "1.1", "1.0")

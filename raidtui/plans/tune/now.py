@@ -17,13 +17,13 @@ from raidtui.model.knob_table import ALIASES, KNOBS, PLACES
 from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, Step
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
-from raidtui.plans.limits import plan_give_back, plan_limits
 from raidtui.plans.reshape import plan_bitmap
+from raidtui.plans.speed_limits import plan_give_back, plan_limits
 from raidtui.plans.target import needs_root
 from raidtui.plans.tune.check import refuse_together, refuse_value, tune_notes
 
 LIMITS = frozenset({"sync_speed_min", "sync_speed_max", "speed_limit_min", "speed_limit_max"})
-"""What ``raidtui.plans.limits`` plans."""
+"""What ``raidtui.plans.speed_limits`` plans."""
 
 _SCOPES = {
     scope: place

@@ -14,7 +14,7 @@ from raidtui.model.knob import KnobScope, Subject, Tuning
 from raidtui.model.knob_table import ALIASES, KNOBS, Knob
 from raidtui.model.plan import Refusal
 from raidtui.model.snapshot import Snapshot
-from raidtui.plans.names import find_array
+from raidtui.plans.target import find_array
 from raidtui.plans.tune.now import knob_exists
 
 _WHOSE = {

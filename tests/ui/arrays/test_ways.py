@@ -16,7 +16,7 @@ from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Superblock, Survey
 from raidtui.session.storage import JobLine, JobNews
-from raidtui.ui.build.wizard_screen import BuildScreen
+from raidtui.ui.build.wizard_screen import WizardScreen
 from raidtui.ui.frame.choose import Ask, Choice
 from raidtui.ui.frame.job_view import JobView
 from raidtui.ui.frame.plan_view import PlanView
@@ -174,7 +174,7 @@ async def done(pilot: Paces, *keys: str) -> str:
 async def test_leaving_the_wizard_leads_back(desk: Desk, key: str) -> None:
     async with console(raid10()) as pilot:
         await pilot.press("6")
-        await at(pilot, BuildScreen, key)
+        await at(pilot, WizardScreen, key)
         assert await closed(pilot, "escape") == "nothing was built"
         assert main_of(pilot).pane == "log"
     assert desk.begun == []
@@ -183,7 +183,7 @@ async def test_leaving_the_wizard_leads_back(desk: Desk, key: str) -> None:
 async def test_from_the_wizard_to_the_job(desk: Desk) -> None:
     desk.devices = {name: ssd(name) for name in FOUR}
     async with console() as pilot:
-        await at(pilot, BuildScreen, "b")
+        await at(pilot, WizardScreen, "b")
         await at(pilot, PlanView, *FIRST_FOUR, *["enter"] * 6, *"127", "enter")
         text = screen_text(pilot)
         assert "Build an array: 127, raid10 of 4 devices" in text
@@ -201,9 +201,9 @@ async def test_from_the_review_back_to_the_wizard(desk: Desk) -> None:
     """What was decided is still there; a script can be had instead."""
     desk.devices = {name: ssd(name) for name in FOUR}
     async with console() as pilot:
-        await at(pilot, BuildScreen, "b")
+        await at(pilot, WizardScreen, "b")
         await at(pilot, PlanView, *FIRST_FOUR, *["enter"] * 6, *"127", "enter")
-        wizard = await at(pilot, BuildScreen, "escape")
+        wizard = await at(pilot, WizardScreen, "escape")
         assert (wizard.step, wizard.draft.name) == ("name", "127")
         await at(pilot, PlanView, "backspace", "8", "enter")
         said = await closed(pilot, "ctrl+s")
@@ -219,10 +219,10 @@ async def test_a_plan_that_cannot_be_leads_back_with_the_reason(
     desk.devices = {name: ssd(name) for name in FOUR}
     monkeypatch.setattr("raidtui.ui.build.wizard_screen.refuse_word", lambda *_: None)
     async with console(raid10()) as pilot:
-        await at(pilot, BuildScreen, "b")
+        await at(pilot, WizardScreen, "b")
         await pilot.press(*FIRST_FOUR, *["enter"] * 6, *"127", "enter")
         await until(pilot, lambda: "md127 is there already" in screen_text(pilot))
-        assert isinstance(pilot.app.screen, BuildScreen)
+        assert isinstance(pilot.app.screen, WizardScreen)
         assert pilot.app.screen.step == "name"
     assert desk.begun == []
 
@@ -455,7 +455,7 @@ async def test_the_array_that_the_wizard_has_made_is_chosen(desk: Desk) -> None:
     new = raid5("md3", "new", uuid="11111111222222223333333344444444")
     kernel = Kernel(raid10())
     async with running(kernel) as pilot:
-        await at(pilot, BuildScreen, "b")
+        await at(pilot, WizardScreen, "b")
         await pilot.press(*FIRST_FOUR, *["enter"] * 6, *"128", "enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, PlanView))
         main_of(pilot).arrays.show_report(await in_worker(pilot, lambda: became(pilot, kernel, new)))
@@ -467,6 +467,5 @@ async def test_the_array_that_the_wizard_has_made_is_chosen(desk: Desk) -> None:
 def became(pilot: Paces, kernel: Kernel, new: Any) -> Any:
     """Let an array come, and return the report of it."""
     kernel.change(raid10(), new)
-    pulse = app_of(pilot).pulse
-    assert pulse is not None
-    return pulse.console.refresh()
+    loop = app_of(pilot).session.loop
+    return loop.watch.refresh()

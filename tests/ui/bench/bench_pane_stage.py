@@ -35,8 +35,7 @@ class StagedBenching(Benching):
     """
 
     def __init__(self, app: StagedApp, *records: Record, way: UnderWay | None = None) -> None:
-        assert app.pulse is not None
-        super().__init__(app, app.pulse)
+        super().__init__(app, app.session.loop)
         self.way = way
         self.records = list(records)
         self.trouble_of_history = ""
@@ -99,7 +98,7 @@ def measured(*records: Record, way: UnderWay | None = None) -> tuple[StagedApp, 
     """Return the console on a host with these benchmarks."""
     app = staged(tree())
     benching = StagedBenching(app, *records, way=way)
-    app.sides.benching = lambda: benching  # type: ignore[method-assign]
+    app.session.bench = benching
     return app, benching
 
 
