@@ -13,11 +13,11 @@ from raidtui.command.create import plan_created
 from raidtui.command.device_names import kernel_names
 from raidtui.command.refusal import tell_refusal
 from raidtui.command.streams import write_bytes
-from raidtui.host.reading import Scope
+from raidtui.host.reading import ReadingScope
 from raidtui.host.roots.root import Root
 from raidtui.jobs.store import save_plan
 from raidtui.model.array import Array
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Device, Survey
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.assemble import plan_assemble
@@ -49,7 +49,7 @@ _OF_MEMBER: dict[str, Callable[[Survey, Array, str], Plan | Refusal]] = {
 }
 
 
-def _closely(scope: Scope, survey: Survey) -> list[Device]:
+def _closely(scope: ReadingScope, survey: Survey) -> list[Device]:
     return [survey.devices[name] for name in scope.closely if name in survey.devices]
 
 
@@ -76,7 +76,7 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     if verb == "locate":
         return plan_locate(survey, names[arguments.device], on=not arguments.off)
     if array is None:
-        return Refusal(code="not-found", why="no array is named")
+        return Refusal(code=RefusalCode.NOT_FOUND, why="no array is named")
     return _of_array(arguments, array, survey, names)
 
 

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.host.files import read_regular
+from raidtui.host.regular_files import read_regular
 from raidtui.host.roots.root import Root
-from raidtui.model.event import Event, Kind, Tone
+from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.knob import Tuning, same_value
-from raidtui.model.plan import Plan, Refusal, Step
+from raidtui.model.plan import Plan, Refusal, RefusalCode, Step
 from raidtui.model.smart import ErrorRecovery
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.tune.now import Readback, read_back
@@ -130,7 +130,8 @@ class Tuner:
         """
         if not self._root.live and any(step.argv or step.content is not None for step in plan.steps):
             return Refusal(
-                code="not-here", why="this needs a real host: a simulated one has neither files nor tools"
+                code=RefusalCode.NOT_HERE,
+                why="this needs a real host: a simulated one has neither files nor tools",
             )
         from raidtui.jobs.runner import run_plan  # noqa: PLC0415
 
@@ -159,7 +160,9 @@ class Tuner:
         return (
             done[-1]
             if done
-            else Refusal(code="nothing-to-do", why="nothing was changed since the boot that could be undone")
+            else Refusal(
+                code=RefusalCode.NOTHING_TO_DO, why="nothing was changed since the boot that could be undone"
+            )
         )
 
     def left(self, tuning: Tuning) -> Plan | None:
@@ -323,7 +326,7 @@ class TuneSession:
 
     def _note(self, plan: Plan, result: TuneResult) -> None:
         tone = Tone.PLAIN if result.as_asked else Tone.BAD
-        event = partial(Event, at_s=self._root.now_s(), kind=Kind.ACTION, subject="you", tone=tone)
+        event = partial(Event, at_s=self._root.now_s(), kind=EventKind.ACTION, subject="you", tone=tone)
         texts = (plan.title,) if result.as_asked else result.sentences
         self.shell.note_events([event(text=text) for text in texts])
         self.loop.look()

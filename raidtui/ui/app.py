@@ -20,7 +20,7 @@ from textual.theme import Theme
 from raidtui.config import Config
 from raidtui.first_frame import SMALLEST
 from raidtui.host.roots.root import Root
-from raidtui.model.event import Event, Kind, Tone
+from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.plan import Harm, Plan
 from raidtui.plans.target import needs_root
 from raidtui.session.session import Session
@@ -234,7 +234,7 @@ class RaidApp(OrderlyApp):
         if text != self._said:
             self._said = text
             event = Event(
-                at_s=self._root.now_s(), kind=Kind.HEALTH, subject="raidtui", text=text, tone=Tone.WARN
+                at_s=self._root.now_s(), kind=EventKind.HEALTH, subject="raidtui", text=text, tone=Tone.WARN
             )
             self.main.note_events((event,))
         self.main.say(text, logged=False)
@@ -421,7 +421,7 @@ class RaidApp(OrderlyApp):
         if snapshot is not None and (snapshot.arrays or snapshot.absent):
             self.main.say("the demo opens only where there is no array: raidtui --demo")
             return
-        from raidtui.demo.host import demo_root  # noqa: PLC0415
+        from raidtui.demo.demo_host import demo_root  # noqa: PLC0415
 
         await self.session.loop.stop()
         self._root = demo_root()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.model.capacity import raid10_layout
+from raidtui.model.geometry import raid10_layout
 from raidtui.plans.create.create_request import MISSING, CreateRequest
 from raidtui.plans.create.shape import Shape, shape_of
 from raidtui.plans.wizard.choices import first_sync_words, may_fail, rebuild_words

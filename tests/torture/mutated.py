@@ -36,9 +36,9 @@ from raidtui.command.status_json import report_dict
 from raidtui.command.status_text import report_lines
 from raidtui.command.tune_output import detail_lines, table_lines
 from raidtui.config import read_config
-from raidtui.demo.host import demo_root
+from raidtui.demo.demo_host import demo_root
 from raidtui.first_frame import read_colours
-from raidtui.host.devices import candidate_names
+from raidtui.host.block import candidate_names
 from raidtui.host.knobs.udev_rules import parse_rules
 from raidtui.host.md.mdadm import MdadmError, parse_export, parse_words
 from raidtui.host.md.mdstat import parse_mdstat

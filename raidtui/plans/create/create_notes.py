@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from raidtui.model.capacity import capacity_kib
-from raidtui.model.geometry import loss_sentence, separate_groups, slots_words
+from raidtui.model.geometry import capacity_kib, loss_sentence, separate_groups, slots_words
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.create.create_request import MISSING, CreateRequest

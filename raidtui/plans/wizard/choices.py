@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from raidtui.model.capacity import capacity_kib
-from raidtui.model.geometry import losses_left, separate_groups
+from raidtui.model.geometry import capacity_kib, losses_left, separate_groups
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
 from raidtui.model.plan import Refusal
 from raidtui.model.survey import Device, Survey

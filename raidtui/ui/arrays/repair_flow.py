@@ -14,10 +14,10 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.host.reading import Progress
+from raidtui.host.reading import ReadingProgress
 from raidtui.jobs.store import JobError
 from raidtui.model.array import Array
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import old_arrays, word_of
@@ -42,7 +42,7 @@ Tried = Callable[[str, tuple[str, ...]], Plan | Refusal]
 """Returns the plan for a device; the names are of arrays at rest that may be destroyed."""
 Judge = Callable[[Survey], "list[Offered]"]
 """Returns the rows by what has been read."""
-_GONE = Refusal(code="not-found", why="it is not there any more")
+_GONE = Refusal(code=RefusalCode.NOT_FOUND, why="it is not there any more")
 
 
 class Offered(Struct, frozen=True, kw_only=True):
@@ -233,7 +233,7 @@ class Repairs:
         """Let one choose a row, while they come in; return its key. See ``choose``."""
         choice = Choice(title, nothing=nothing, again=lambda key: found.again(names(key)))
 
-        def show(survey: Survey, progress: Progress) -> None:
+        def show(survey: Survey, progress: ReadingProgress) -> None:
             rows = judge(survey) if progress.ready else ()
             choice.show_options(tuple(each.option for each in rows), progress.words)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.reading import Progress, Scope
+from raidtui.host.reading import ReadingProgress, ReadingScope
 from raidtui.host.roots.root import Root
 from raidtui.jobs.store import JobError
 from raidtui.model.plan import Plan
@@ -20,9 +20,9 @@ from raidtui.ui.build.wizard_screen import WizardScreen
 from raidtui.ui.frame.choose import Ask, Choice
 from raidtui.ui.frame.job_view import JobView
 from raidtui.ui.frame.plan_view import PlanView
-from tests.kernel import Kernel
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid5, raid10
 from tests.plans.new_array import FOUR, UUID
-from tests.specs import raid5, raid10
 from tests.ui.machines import OLD, plain_host, ssd
 from tests.ui.staging import (
     SMALL,
@@ -70,7 +70,7 @@ class AllRead:
     def __init__(self, desk: Desk, snapshot: Snapshot) -> None:
         self._desk = desk
         self._snapshot = snapshot
-        self.progress = Progress(read=len(desk.devices), of=len(desk.devices), ready=True, enough=True)
+        self.progress = ReadingProgress(read=len(desk.devices), of=len(desk.devices), ready=True, enough=True)
 
     def start(self) -> None:
         """It is at its end."""
@@ -102,11 +102,13 @@ class Desk:
         self.begun: list[Plan] = []
         self.saved: list[Plan] = []
         self.busy = ""
-        self.scopes: list[Scope] = []
+        self.scopes: list[ReadingScope] = []
         self.read_again: list[tuple[str, ...]] = []
         self.cancelled = 0
 
-    def read(self, root: Root, snapshot: Snapshot, scope: Scope, *, told: Callable[[], None]) -> AllRead:
+    def read(
+        self, root: Root, snapshot: Snapshot, scope: ReadingScope, *, told: Callable[[], None]
+    ) -> AllRead:
         del root, told
         self.scopes.append(scope)
         return AllRead(self, snapshot)
