@@ -24,7 +24,7 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.reshape import plan_bitmap
-from raidtui.plans.tune.now import changes_of, plan_set
+from raidtui.plans.tune.now import AskedValue, changes_of, plan_set
 
 _SHORT = {"read_ahead": "read_ahead_kb", **ALIASES}
 

@@ -16,9 +16,9 @@ from raidtui.command.streams import print_json
 from raidtui.host.block import DiskReader
 from raidtui.host.roots.root import Root
 from raidtui.jobs.spawn import begin_job, cancel, follow, start_worker
+from raidtui.jobs.states import FINAL, GOES_ON, entry_text
 from raidtui.jobs.store import BusyError, Job, JobError, all_jobs, find_job, jobs_folder, load_plan
-from raidtui.jobs.words import FINAL, GOES_ON, entry_words
-from raidtui.jobs.worker import Measure, work_on
+from raidtui.jobs.worker import CostMeasure, work_on
 from raidtui.model.plan import Harm, Plan
 from raidtui.plans.shell_script import plan_sentences
 from raidtui.view.text import visible
@@ -98,7 +98,7 @@ def run_jobs_order(root: Root, arguments: argparse.Namespace) -> int:
         return _refused(error)
 
 
-def _cost(root: Root, plan: Plan) -> Measure:
+def _cost(root: Root, plan: Plan) -> CostMeasure:
     """Return what measures a plan's cost, on the disks that its devices lie on."""
     from raidtui.wear.cost_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
 
@@ -151,7 +151,7 @@ def _attach(job: Job, *, since: int = 0, wanted: str = "done") -> int:
     state, busy = "", False
     try:
         for entry in follow(job, since=since):
-            for line in entry_words(entry).split("\n"):
+            for line in entry_text(entry).split("\n"):
                 if line:
                     print(visible(line), flush=True)
             event = str(entry.get("event"))

@@ -18,10 +18,10 @@ from typing import Protocol
 
 from raidtui.host.roots.root import Root
 from raidtui.jobs.blackbox import save_black_box
-from raidtui.jobs.steps import do_step, first_trouble, holds, reads_so
+from raidtui.jobs.runner import do_step, first_trouble, holds, reads_so
+from raidtui.jobs.states import GOES_ON
 from raidtui.jobs.store import BusyError, Job, JobError, only_worker
 from raidtui.jobs.undo_record import UndoRecord, done_by_job, keeps_values, record_path
-from raidtui.jobs.words import GOES_ON
 from raidtui.model.plan import FactKind, Harm, Plan, Step
 
 _END_S, _END_PACE_S = 2.0, 0.05
@@ -30,7 +30,7 @@ _FOLLOW_PACE_S = 1.0
 _LOST_S = 5.0
 
 
-class Measure(Protocol):
+class CostMeasure(Protocol):
     """Measures what a job writes to disks. Raises nothing: that is no reason to stop a job."""
 
     def before(self) -> None:
@@ -40,7 +40,7 @@ class Measure(Protocol):
         """Take the other one; return what was written in words, or ""."""
 
 
-Measuring = Callable[[Plan], Measure]
+Measuring = Callable[[Plan], CostMeasure]
 
 
 class Worker:

@@ -31,7 +31,7 @@ from raidtui.session.watch_loop import WatchLoop
 
 if TYPE_CHECKING:
     from raidtui.jobs.journal import Journal
-    from raidtui.jobs.runner import Outcome
+    from raidtui.jobs.runner import PlanOutcome
     from raidtui.jobs.undo_record import UndoEntry, UndoRecord, WrittenValue
     from raidtui.plans.tune.profiles import Profile
 
@@ -47,7 +47,7 @@ class TuneResult(Struct, frozen=True, kw_only=True):
         tuning: all values afterwards.
     """
 
-    outcome: Outcome
+    outcome: PlanOutcome
     readbacks: tuple[Readback, ...]
     tuning: Tuning
 
@@ -138,7 +138,7 @@ class Tuner:
         outcome = run_plan(self._root, plan, self.journal)
         return self.take(outcome, snapshot, before)
 
-    def take(self, outcome: Outcome, snapshot: Snapshot, before: Tuning) -> TuneResult:
+    def take(self, outcome: PlanOutcome, snapshot: Snapshot, before: Tuning) -> TuneResult:
         """Remember a plan that was carried out elsewhere (``Console.execute``), and read the values again."""
         from raidtui.jobs.journal import who  # noqa: PLC0415
         from raidtui.jobs.undo_record import UndoEntry  # noqa: PLC0415
@@ -347,7 +347,7 @@ class TuneSession:
         return await self._asking.run(work)
 
 
-def partly_undone(outcome: Outcome) -> Plan | None:
+def partly_undone(outcome: PlanOutcome) -> Plan | None:
     """Return the plan that undoes what was done of a plan, or None where that is nothing."""
     from raidtui.jobs.runner import undo_of  # noqa: PLC0415
 
@@ -362,7 +362,7 @@ def partly_undone(outcome: Outcome) -> Plan | None:
     return replace(undo, steps=steps, undo=outcome.done) if steps else None
 
 
-def _writes(outcome: Outcome, before: Tuning) -> tuple[WrittenValue, ...]:
+def _writes(outcome: PlanOutcome, before: Tuning) -> tuple[WrittenValue, ...]:
     from raidtui.jobs.undo_record import WrittenValue  # noqa: PLC0415
 
     found = []

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
-from raidtui.jobs import blackbox, steps, worker
-from raidtui.jobs.files import write_synced
+from raidtui.jobs import blackbox, runner, worker
+from raidtui.jobs.state_files import write_synced
 from raidtui.jobs.store import Job, JobError, only_worker, save_plan, worker_of
 from raidtui.jobs.undo_record import UndoRecord, WrittenValue
 from raidtui.jobs.worker import Worker, work_on
@@ -89,7 +89,7 @@ class Host(MemoryRoot):
 @pytest.fixture(autouse=True)
 def handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The signals are put back; and nobody waits for proofs."""
-    monkeypatch.setattr(steps, "_PROOF_S", 0.0)
+    monkeypatch.setattr(runner, "_PROOF_S", 0.0)
     numbers = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
     before = [signal.getsignal(number) for number in numbers]
     yield
