@@ -1,14 +1,15 @@
 """Imports Textual's app without its command palette, which is loaded when it is opened for the first time.
 
-``textual.app`` and ``textual.theme`` import ``textual.command``, and with it the input line, the lists and the
-trees of ``textual.widgets``: 7 % of the instructions of an empty app's start, for a dialog that most sessions
-never open. Both need no more than names, for annotations and for methods that this app overrides.
+``textual.app`` and ``textual.theme`` import ``textual.command``, and with it the input line, the lists and
+the trees of ``textual.widgets``: 7 % of an empty app's start, for a dialog that most sessions never open. Both
+need no more than names, for annotations and for methods that this app overrides.
 """
 
 from __future__ import annotations
 
 import sys
 from abc import ABC, ABCMeta
+from importlib import import_module
 from types import ModuleType
 
 PALETTE_NAMES = frozenset(
@@ -27,7 +28,7 @@ def import_app() -> None:
         setattr(stand_in, name, ABCMeta(name, (ABC,), {"__module__": __name__}))
     sys.modules[_COMMAND] = stand_in
     try:
-        import textual.app  # noqa: PLC0415
+        import_module("textual.app")
     finally:
         del sys.modules[_COMMAND]
 
