@@ -7,7 +7,7 @@ then wins): we refuse both. Writes are ordered so that min is never above max in
 from __future__ import annotations
 
 from raidtui.model.array import Array
-from raidtui.model.plan import Plan, Refusal, Step
+from raidtui.model.plan import Plan, Refusal, RefusalCode, Step
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.target import array_step, needs_root
 from raidtui.view.units import rate_mb_s
@@ -33,9 +33,9 @@ def plan_limits(snapshot: Snapshot, key: str | None, min_kib_s: int, max_kib_s: 
         return _system_plan(snapshot, min_kib_s, max_kib_s)
     array = snapshot.array(key)
     if array is None:
-        return Refusal(code="not-found", why="the array is gone")
+        return Refusal(code=RefusalCode.NOT_FOUND, why="the array is gone")
     if array.speed_limit is None:
-        return Refusal(code="unsupported", why=_no_limits(array))
+        return Refusal(code=RefusalCode.UNSUPPORTED, why=_no_limits(array))
     limit = array.speed_limit
     wanted = []
     for word, value, now in (("min", min_kib_s, limit.min_kib_s), ("max", max_kib_s, limit.max_kib_s)):
@@ -44,7 +44,7 @@ def plan_limits(snapshot: Snapshot, key: str | None, min_kib_s: int, max_kib_s: 
             before = str(now) if scope == "local" and now is not None else "system"
             wanted.append((word, value, now, before))
     if not wanted:
-        return Refusal(code="nothing-to-do", why="the limits are so already")
+        return Refusal(code=RefusalCode.NOTHING_TO_DO, why="the limits are so already")
     steps = [
         array_step(array, f"sync_speed_{word}", str(value), f"{word} {rate_mb_s(value)}")
         for word, value, _, _ in wanted
@@ -64,10 +64,10 @@ def plan_give_back(snapshot: Snapshot, key: str) -> Plan | Refusal:
         return refusal
     array = snapshot.array(key)
     if array is None:
-        return Refusal(code="not-found", why="the array is gone")
+        return Refusal(code=RefusalCode.NOT_FOUND, why="the array is gone")
     limit = array.speed_limit
     if limit is None:
-        return Refusal(code="unsupported", why=_no_limits(array))
+        return Refusal(code=RefusalCode.UNSUPPORTED, why=_no_limits(array))
     local = [
         (word, value)
         for word, value, scope in (
@@ -77,7 +77,9 @@ def plan_give_back(snapshot: Snapshot, key: str) -> Plan | Refusal:
         if scope == "local"
     ]
     if not local:
-        return Refusal(code="nothing-to-do", why=f"{array.title} follows the system's limits already")
+        return Refusal(
+            code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} follows the system's limits already"
+        )
     return Plan(
         title="limits given back to the system",
         subject=array.title,
@@ -94,7 +96,9 @@ def _system_plan(snapshot: Snapshot, min_kib_s: int, max_kib_s: int) -> Plan | R
     now_min, now_max = snapshot.limits.min_kib_s, snapshot.limits.max_kib_s
     if now_min is None or now_max is None:
         return Refusal(
-            code="not-found", why="the system has no md limits", remedy="modprobe md_mod makes them appear"
+            code=RefusalCode.NOT_FOUND,
+            why="the system has no md limits",
+            remedy="modprobe md_mod makes them appear",
         )
     wanted = [
         (word, value, now)
@@ -102,7 +106,7 @@ def _system_plan(snapshot: Snapshot, min_kib_s: int, max_kib_s: int) -> Plan | R
         if value != now
     ]
     if not wanted:
-        return Refusal(code="nothing-to-do", why="the limits are so already")
+        return Refusal(code=RefusalCode.NOTHING_TO_DO, why="the limits are so already")
     steps = [_system_step(word, value) for word, value, _ in wanted]
     undo = [_system_step(word, now) for word, _, now in wanted]
     return Plan(
@@ -127,13 +131,13 @@ def _refuse_values(min_kib_s: int, max_kib_s: int) -> Refusal | None:
     for word, value in (("min", min_kib_s), ("max", max_kib_s)):
         if not LOWEST_KIB_S <= value <= HIGHEST_KIB_S:
             return Refusal(
-                code="invalid",
+                code=RefusalCode.INVALID,
                 why=f"{word} must be between {LOWEST_KIB_S} and {HIGHEST_KIB_S} KiB/s, not {value}",
             )
     if min_kib_s > max_kib_s:
         low, high = rate_mb_s(min_kib_s), rate_mb_s(max_kib_s)
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"min {low} would be above max {high}, and in the kernel min wins",
             remedy="lower min or raise max",
         )

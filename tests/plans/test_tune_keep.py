@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from raidtui.model.knob import By, Changed
-from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, Step
 from raidtui.plans.tune.keep import Item, items_for_now, kept_items, plan_forget, plan_keep
 from raidtui.plans.tune.keep_files import SYSCTL_HEAD, UDEV_HEAD, Entry, told_by, udev_entries, udev_text
 from tests.hosts.specs import raid5
@@ -68,14 +68,14 @@ def text_of(plan: Plan | Refusal, path: str) -> str | None:
 
 def digest(path: str, text: str | None) -> Fact:
     value = "" if text is None else hashlib.sha256(text.encode()).hexdigest()
-    return Fact(kind=Kind.DIGEST, subject=path, value=value)
+    return Fact(kind=FactKind.DIGEST, subject=path, value=value)
 
 
 def test_a_disk_for_the_first_time() -> None:
     """The kernel is asked first; then the file; then udev reads it."""
     host = TuneHost(files=DATABASE)
     text = f"{UDEV_HEAD}{HEAD_SDA}\n{SDA}\n"
-    need = Fact(kind=Kind.SERIAL, subject="sda", value="S1")
+    need = Fact(kind=FactKind.SERIAL, subject="sda", value="S1")
     remove = Step(
         argv=("rm", "--force", "--", RULES),
         why=f"{RULES} was not there",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from raidtui.model.geometry import data_disks
-from raidtui.model.plan import Fact, Kind, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.create.create_request import BLOCK_KIB, Below, Geometry, OnTop
 from raidtui.plans.create.lvm import lvm_notes, lvm_steps, on_volume, refuse_lvm, volume_bytes
@@ -43,7 +43,7 @@ def refuse_on_top(wanted: OnTop, survey: Survey, below: Below | None = None) -> 
     """
     if wanted.file_system and wanted.file_system not in FILE_SYSTEMS:
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"{wanted.file_system} is no file system that is made here",
             remedy="ext4 or xfs",
         )
@@ -65,16 +65,20 @@ def _refuse_place(wanted: OnTop, survey: Survey) -> Refusal | None:
     if not place:
         return None
     if not wanted.file_system:
-        return Refusal(code="invalid", why="there is nothing to mount", remedy="choose a file system")
+        return Refusal(
+            code=RefusalCode.INVALID, why="there is nothing to mount", remedy="choose a file system"
+        )
     if not place.startswith("/") or place == "/" or not set(place) <= _PLACE or ".." in place:
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"{place!r} is no place to mount at",
             remedy="a path like /srv/data, without blanks",
         )
     if any(line.split()[1:2] == [place] for line in _lines(survey)):
         return Refusal(
-            code="taken", why=f"/etc/fstab mounts something at {place} already", remedy="choose another place"
+            code=RefusalCode.TAKEN,
+            why=f"/etc/fstab mounts something at {place} already",
+            remedy="choose another place",
         )
     return None
 
@@ -86,9 +90,9 @@ def _refuse_size(wanted: OnTop, survey: Survey, below: Below | None) -> Refusal 
         return None
     if wanted.file_system == "xfs":
         why = f"XFS needs {binary_size(least)}, and there are {binary_size(size)}"
-        return Refusal(code="too-small", why=why, remedy="choose ext4, or larger devices")
+        return Refusal(code=RefusalCode.TOO_SMALL, why=why, remedy="choose ext4, or larger devices")
     return Refusal(
-        code="too-small",
+        code=RefusalCode.TOO_SMALL,
         why=f"ext4 has no journal on less than {binary_size(least)}, and there are {binary_size(size)}",
         remedy="choose larger devices",
     )
@@ -158,7 +162,7 @@ def _make(wanted: OnTop, device: str, told: Geometry, below: Below) -> Step:
         if stride:
             words = f"stride={stride},stripe_width={width}"
             options = ("-E", words)
-            geometry_facts = (Fact(kind=Kind.GEOMETRY, subject=device, value=words),)
+            geometry_facts = (Fact(kind=FactKind.GEOMETRY, subject=device, value=words),)
         argv = (
             *("mkfs.ext4", "-q", "-F", "-b", str(BLOCK_KIB * 1024), *options),
             *(("-U", wanted.uuid) if wanted.uuid else ()),
@@ -168,7 +172,7 @@ def _make(wanted: OnTop, device: str, told: Geometry, below: Below) -> Step:
         if stride:
             options = ("-d", f"su={stride * BLOCK_KIB}k,sw={told.width}")
             words = f"sunit={stride},swidth={width}"
-            geometry_facts = (Fact(kind=Kind.GEOMETRY, subject=device, value=words),)
+            geometry_facts = (Fact(kind=FactKind.GEOMETRY, subject=device, value=words),)
         argv = (
             *("mkfs.xfs", "-q", "-f", *options),
             *(("-m", f"uuid={wanted.uuid}") if wanted.uuid else ()),
@@ -178,7 +182,7 @@ def _make(wanted: OnTop, device: str, told: Geometry, below: Below) -> Step:
     return Step(
         argv=argv,
         why="with the array's geometry" if stride else why,
-        proves=(Fact(kind=Kind.FILE_SYSTEM, subject=device, value=wanted.file_system), *geometry_facts),
+        proves=(Fact(kind=FactKind.FILE_SYSTEM, subject=device, value=wanted.file_system), *geometry_facts),
         timeout_s=_MKFS_S,
         destroys=True,
     )
@@ -193,11 +197,11 @@ def _mount(wanted: OnTop, survey: Survey) -> list[Step]:
         "/etc/fstab",
         new,
         why="mounted at boot by UUID; without the array, the boot goes on (nofail)",
-        proves=(Fact(kind=Kind.LINE, subject="/etc/fstab", value=line),),
+        proves=(Fact(kind=FactKind.LINE, subject="/etc/fstab", value=line),),
         initramfs=False,
     )
-    place = Fact(kind=Kind.MOUNTED, subject=wanted.mount)
-    nothing = Fact(kind=Kind.MOUNTED, subject=wanted.mount, value="no")
+    place = Fact(kind=FactKind.MOUNTED, subject=wanted.mount)
+    nothing = Fact(kind=FactKind.MOUNTED, subject=wanted.mount, value="no")
     return [
         Step(argv=("mkdir", "-p", "--", wanted.mount), why="the place to mount at"),
         *fstab,

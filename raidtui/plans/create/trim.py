@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from raidtui.model.levels import PARITY_LEVELS
-from raidtui.model.plan import Fact, Kind, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.create.create_request import OnTop
 
@@ -57,7 +57,7 @@ def refuse_weekly(wanted: OnTop, survey: Survey) -> Refusal | None:
         return None
     if not wanted.mount:
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why="a weekly TRIM is of what is mounted, and nothing is",
             remedy="choose a place to mount at",
         )
@@ -113,4 +113,4 @@ def weekly_notes(wanted: OnTop, survey: Survey) -> tuple[str, ...]:
 
 
 def _unit(state: str) -> Fact:
-    return Fact(kind=Kind.UNIT, subject=_TIMER, value=state)
+    return Fact(kind=FactKind.UNIT, subject=_TIMER, value=state)

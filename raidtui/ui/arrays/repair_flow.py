@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from raidtui.host.reading import ReadingProgress
 from raidtui.jobs.store import JobError
 from raidtui.model.array import Array
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import old_arrays, word_of
@@ -42,7 +42,7 @@ Tried = Callable[[str, tuple[str, ...]], Plan | Refusal]
 """Returns the plan for a device; the names are of arrays at rest that may be destroyed."""
 Judge = Callable[[Survey], "list[Offered]"]
 """Returns the rows by what has been read."""
-_GONE = Refusal(code="not-found", why="it is not there any more")
+_GONE = Refusal(code=RefusalCode.NOT_FOUND, why="it is not there any more")
 
 
 class Offered(Struct, frozen=True, kw_only=True):

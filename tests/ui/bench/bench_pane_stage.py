@@ -10,7 +10,7 @@ from raidtui.bench.record import Record
 from raidtui.bench.samples import Sample
 from raidtui.bench.start import Restored
 from raidtui.bench.watching import UnderWay
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.session.bench import Benching, History
 from raidtui.ui.bench.bench_pane import BenchPane
@@ -63,7 +63,7 @@ class StagedBenching(Benching):
 
     async def ask(self, request: Request) -> Offer | Refusal:
         self.done.append(("ask", request))
-        return Refusal(code="invalid", why="nothing is measured on a stage")
+        return Refusal(code=RefusalCode.INVALID, why="nothing is measured on a stage")
 
     async def begin(self, offer: Offer) -> str:
         self.done.append(("begin", offer))
