@@ -1,8 +1,8 @@
 """Imports Textual's app without its command palette, which is loaded when it is opened for the first time.
 
 ``textual.app`` and ``textual.theme`` import ``textual.command``, and with it the input line, the lists and
-the trees of ``textual.widgets``: 7 % of an empty app's start, for a dialog that most sessions never open. Both
-need no more than names, for annotations and for methods that this app overrides.
+the trees of ``textual.widgets``: 7 % of an empty app's start, for a dialog that most sessions never open.
+Both need no more than names, for annotations and for methods that this app overrides.
 """
 
 from __future__ import annotations
