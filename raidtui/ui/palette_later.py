@@ -39,7 +39,7 @@ def load_palette() -> None:
     import textual.command  # noqa: PLC0415
     import textual.theme  # noqa: PLC0415
 
-    provider = textual.theme.Provider
+    provider = vars(textual.theme)["Provider"]
     for module in (textual.app, textual.theme):
         for name in PALETTE_NAMES & vars(module).keys():
             setattr(module, name, getattr(textual.command, name))
