@@ -20,6 +20,7 @@ from raidtui.ui.frame.stock import STOCK
 def _driver() -> type[Driver] | None:
     """Return the driver of the terminal; None for Textual's."""
     if STOCK:
+        TERMINAL.restore()  # Textual's driver knows nothing of the first frame
         return None
     from raidtui.ui.frame.driver import QuietDriver  # noqa: PLC0415
 
