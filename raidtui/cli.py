@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import raidtui
-from raidtui.command.bench_parser import add_bench_parser
+from raidtui.command.bench import add_bench_parser
 from raidtui.command.parsers import add_job_parsers, add_plan_parser
 from raidtui.command.streams import NOT_WRITTEN, OutputError, guard
 from raidtui.command.tune_parser import add_tune_parser
@@ -194,9 +194,9 @@ def _order(root: Root, arguments: argparse.Namespace) -> int:
 
 
 def _bench(root: Root, arguments: argparse.Namespace) -> int:
-    from raidtui.command.bench import run_bench_order  # noqa: PLC0415
+    from raidtui.command.bench import run_bench  # noqa: PLC0415
 
-    return run_bench_order(root, arguments)
+    return run_bench(root, arguments)
 
 
 def _tune(root: Root, arguments: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from raidtui.session.shell import Shell
 
 if TYPE_CHECKING:
-    from raidtui.session.bench import Benching
+    from raidtui.session.bench import BenchSession
     from raidtui.session.knob_session import Knobs
     from raidtui.session.wear import Wearing
 
@@ -28,7 +28,7 @@ class Sides:
         self._say = say
         self._wearing: Wearing | None = None
         self._knobs: Knobs | None = None
-        self._benching: Benching | None = None
+        self._benching: BenchSession | None = None
 
     def wearing(self) -> Wearing | None:
         """Return what reads the disks' wear; None while no host is watched."""
@@ -54,11 +54,11 @@ class Sides:
         same = self._knobs is not None and self._knobs.pulse is self._shell.pulse
         return self._knobs if same else None
 
-    def benching(self) -> Benching | None:
+    def benching(self) -> BenchSession | None:
         """Return what begins and follows benchmarks."""
         pulse = self._shell.pulse
         if pulse is not None and (self._benching is None or self._benching.pulse is not pulse):
-            from raidtui.session.bench import Benching  # noqa: PLC0415
+            from raidtui.session.bench import BenchSession  # noqa: PLC0415
 
-            self._benching = Benching(self._shell, pulse)
+            self._benching = BenchSession(self._shell, pulse)
         return self._benching

@@ -39,7 +39,7 @@ from raidtui.view.line import Line, counts_line, header_line, tab_line
 from raidtui.view.text import fit, fit_words, visible
 
 if TYPE_CHECKING:
-    from raidtui.session.bench import Benching
+    from raidtui.session.bench import BenchSession
     from raidtui.session.knob_session import Knobs
     from raidtui.session.wear import Wearing
     from raidtui.ui.bench.bench_pane import BenchPane
@@ -85,7 +85,7 @@ class MainScreen(PaintingScreen):
         """What reads the disks; the app has it."""
         self.knobs: Callable[[], Knobs | None] = lambda: None
         """What reads and writes the knobs; the app has it."""
-        self.benching: Callable[[], Benching | None] = lambda: None
+        self.benching: Callable[[], BenchSession | None] = lambda: None
         """What begins and follows benchmarks; the app has it."""
         self.now_s: Callable[[], float] = time.time
         """The host's clock; the app has it."""

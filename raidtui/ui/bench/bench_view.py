@@ -12,12 +12,12 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.timer import Timer
 
-from raidtui.bench.results import fits
+from raidtui.bench.results.run_store import fits
 from raidtui.first_frame import SMALLEST
 from raidtui.model.event import Tone
-from raidtui.session.bench import Benching, History
+from raidtui.session.bench import BenchHistory, BenchSession
 from raidtui.session.watch import Report
-from raidtui.ui.bench.history_lines import Entry, details_lines, entries_of, history_head, history_line
+from raidtui.ui.bench.history_lines import HistoryEntry, details_lines, entries_of, history_head, history_line
 from raidtui.ui.bench.live_lines import live_lines
 from raidtui.ui.commands import DOWN, UP
 from raidtui.ui.frame.later import later
@@ -27,7 +27,7 @@ from raidtui.view.line import Line
 from raidtui.view.text import visible
 
 if TYPE_CHECKING:
-    from raidtui.bench.watching import UnderWay
+    from raidtui.bench.run.bench_progress import BenchProgress
 
 _LIVE_S = 0.4
 """Two looks a second at least: fio tells four times."""
@@ -79,7 +79,7 @@ class BenchView(Vertical):
 
     def __init__(
         self,
-        benching: Callable[[], Benching | None],
+        benching: Callable[[], BenchSession | None],
         say: Callable[[str, str], None],
         changed: Callable[[], None],
         report: Report | None,
@@ -91,19 +91,19 @@ class BenchView(Vertical):
         self._changed = changed
         self._held = held
         self.report = report
-        self.way: UnderWay | None = None
-        self.history: History | None = None
+        self.way: BenchProgress | None = None
+        self.history: BenchHistory | None = None
         self.chosen = ""
         """The id of the chosen benchmark."""
         self.marked: set[str] = set()
         self.interrupted: tuple[str, ...] = ()
         self.wanted_text = ""
-        self._entries: tuple[Entry, ...] = ()
-        self._rows_made: tuple[Entry, ...] = ()
-        self._shown_of: tuple[History | None, list[str]] = (None, [])
-        self._details: tuple[Entry | None, int, list[Line]] = (None, 0, [])
+        self._entries: tuple[HistoryEntry, ...] = ()
+        self._rows_made: tuple[HistoryEntry, ...] = ()
+        self._shown_of: tuple[BenchHistory | None, list[str]] = (None, [])
+        self._details: tuple[HistoryEntry | None, int, list[Line]] = (None, 0, [])
         self._looking = False
-        self._read_of: Benching | None = None
+        self._read_of: BenchSession | None = None
         self._timer: Timer | None = None
         self.live = Lines(id="bench-live", lines=[])
         self.live_rule = Lines(id="bench-live-rule", lines=[[]])
@@ -155,7 +155,7 @@ class BenchView(Vertical):
         self._own(before, way)
         self._look_again()
 
-    def _own(self, before: UnderWay | None, way: UnderWay | None) -> None:
+    def _own(self, before: BenchProgress | None, way: BenchProgress | None) -> None:
         self.way = way
         if way is not None and way.works and (before is None or way.job != before.job):
             self.chosen = way.job
@@ -164,7 +164,7 @@ class BenchView(Vertical):
         if not self._held():
             self.redraw()
 
-    def _tell_end(self, way: UnderWay) -> None:
+    def _tell_end(self, way: BenchProgress) -> None:
         tone = _TONES.get(way.state, Tone.BAD)
         words = {"cancelled": "stopped"}.get(way.state, way.state)
         kept = "; what was measured is kept" if way.state in {"cancelled", "failed", "interrupted"} else ""
@@ -247,7 +247,7 @@ class BenchView(Vertical):
         refusal = benching.refusal if benching is not None else ""
         return wrapped(" " + (f"{refusal}." if refusal else _NOTHING), width - 1, "plain", indent=1)
 
-    def _shown(self) -> tuple[Entry, ...]:
+    def _shown(self) -> tuple[HistoryEntry, ...]:
         """Return the rows; made anew only of another history, or for another filter."""
         history, words = self.history, self.wanted_text.split()
         if history is not self._shown_of[0] or words != self._shown_of[1]:
@@ -269,7 +269,7 @@ class BenchView(Vertical):
         return self.way is not None and self.way.works and self.way.job == self.chosen
 
     @property
-    def entry(self) -> Entry | None:
+    def entry(self) -> HistoryEntry | None:
         """The chosen benchmark."""
         return next((each for each in self._entries if each.key == self.chosen), None)
 
@@ -292,7 +292,7 @@ class BenchView(Vertical):
         self.body.scroll_relative(y=pages * max(1, self.body.size.height - 1), animate=False)
 
 
-def _progress(way: UnderWay | None) -> tuple[str, int, bool] | None:
+def _progress(way: BenchProgress | None) -> tuple[str, int, bool] | None:
     """Return what of a benchmark is another one as soon as the history is."""
     return None if way is None else (way.job, way.done, way.works)
 

@@ -10,9 +10,8 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from raidtui.bench.export import KINDS, ExportError, default_path, typed_path, write_export
-from raidtui.bench.record import Record
-from raidtui.bench.samples import Sample
+from raidtui.bench.report.export import KINDS, ExportError, default_path, typed_path, write_export
+from raidtui.bench.results.run_record import RunRecord, RunSample
 from raidtui.session.host_thread import HostThread
 from raidtui.ui.frame.field import field_lines, field_of
 from raidtui.ui.frame.field_dialog import FieldScreen
@@ -45,8 +44,8 @@ class Export(FieldScreen[Path]):
 
     def __init__(
         self,
-        records: Sequence[Record],
-        samples: Mapping[int, Sequence[Sample]],
+        records: Sequence[RunRecord],
+        samples: Mapping[int, Sequence[RunSample]],
         *,
         by: str = "iops",
     ) -> None:
