@@ -1,4 +1,4 @@
-"""Benchmarks for a worker: curve_samples, a fio that is fed, and what is kept of it all."""
+"""Benchmarks for a worker: schedules, a fio that is fed, and what is kept of it all."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ MIB = 1 << 20
 @pytest.fixture(autouse=True)
 def kept_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All is kept in a folder of the test's."""
-    for module in ("jobs.store", "bench.results"):
+    for module in ("jobs.store", "bench.results.run_store"):
         monkeypatch.setattr(f"raidtui.{module}.journal_path", lambda: tmp_path / "lib" / "journal.jsonl")
     monkeypatch.setattr("raidtui.bench.run.quiet.LOOK_S", 0.0)
 

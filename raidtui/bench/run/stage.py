@@ -1,4 +1,4 @@
-"""The stage of a schedule: the host as one run wants it. Arrays are made, knobs turned, and all is put back."""
+"""The host as one run wants it: arrays are made, knobs turned, and all of it is put back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A benchmark under way, as lines: what runs, its figures with their schedule, and what surrounds it. Pure."""
+"""A benchmark under way, as lines: what runs, its figures over time, and its surroundings. Pure."""
 
 from __future__ import annotations
 
