@@ -152,7 +152,7 @@ def run(argv: list[str]) -> int:
 
 def _root(arguments: argparse.Namespace) -> Root:
     if arguments.demo:
-        from raidtui.demo.host import demo_root  # noqa: PLC0415
+        from raidtui.demo.demo_host import demo_root  # noqa: PLC0415
 
         return demo_root()
     return open_root(arguments.root or "/")
@@ -206,9 +206,9 @@ def _tune(root: Root, arguments: argparse.Namespace) -> int:
 
 
 def _wear(root: Root, arguments: argparse.Namespace) -> int:
-    from raidtui.command.wear import run_wear_order  # noqa: PLC0415
+    from raidtui.command.wear import run_wear  # noqa: PLC0415
 
-    return run_wear_order(root, arguments)
+    return run_wear(root, arguments)
 
 
 def _no_terminal() -> str:

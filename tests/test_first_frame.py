@@ -13,14 +13,14 @@ import pytest
 from raidtui import first_frame
 from raidtui.first_frame import SMALLEST, TERMINAL, frame, paint, read_colours, show
 from raidtui.host.roots.opening import open_root
-from raidtui.session.watch import Console
+from raidtui.session.watch import HostWatch
 from raidtui.ui.arrays.array_rows import brief_of, ordered
 from raidtui.view.array_row import brief_line
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width
-from tests.captures import ALL_CAPTURES, capture_text
-from tests.lab.terminal import Terminal, host_terminal
-from tests.trees import host_tree
+from tests.hosts.captures import ALL_CAPTURES, capture_text
+from tests.hosts.trees import host_tree
+from tests.lab.guests.terminal import Terminal, host_terminal
 from tests.ui.states import ARRAYS, STATES
 
 SIZES = ((80, 24), (120, 40), (60, 15))
@@ -40,7 +40,7 @@ def cells(line: Line) -> list[tuple[str, str]]:
 
 def app_rows(folder: Path, width: int) -> list[Line]:
     """The rows that the screen has after its first sample."""
-    report = Console(open_root(str(folder))).refresh()
+    report = HostWatch(open_root(str(folder))).refresh()
     return [brief_line(brief_of(report, array), width) for array in ordered(report)]
 
 

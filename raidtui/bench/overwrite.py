@@ -11,19 +11,19 @@ from msgspec.structs import replace
 
 from raidtui.bench.place import Place, below, find_device
 from raidtui.bench.schedule import Scratch
-from raidtui.host.devices import candidate_names
+from raidtui.host.block import BLOCK, candidate_names
 from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.root import Root
-from raidtui.host.usage import BLOCK
-from raidtui.model.capacity import capacity_kib, raid10_layout, usable_kib
-from raidtui.model.plan import Harm, Plan, Refusal
+from raidtui.model.geometry import capacity_kib, raid10_layout, usable_kib
+from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.monitor.sampler import Sampler
+from raidtui.plans.candidates import refuse_device, refuse_old_arrays
 from raidtui.plans.contents import device_facts, loss_of
-from raidtui.plans.create.plan import CreateRequest, plan_create
-from raidtui.plans.devices import refuse_device, refuse_old_arrays
+from raidtui.plans.create.create_plan import plan_create
+from raidtui.plans.create.create_request import CreateRequest
 from raidtui.plans.target import needs_root
 from raidtui.view.units import KIB
 
@@ -55,7 +55,7 @@ def offer_device(root: Root, name: str, *, write: bool, confirmed: Sequence[str]
     survey = survey_of(root, (name,))
     device = survey.devices.get(name)
     if device is None:
-        return Refusal(code="not-found", why=f"there is no block device {name}")
+        return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no block device {name}")
     refusal = (
         needs_root(survey.snapshot)
         or _refuse((device,), survey)
@@ -85,7 +85,7 @@ def offer_scratch(
     for name in scratch.devices:
         device = survey.devices.get(name)
         if device is None:
-            return Refusal(code="not-found", why=f"there is no block device {name}")
+            return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no block device {name}")
         devices.append(device)
     refusal = _refuse(devices, survey)
     arrays = []
@@ -132,7 +132,7 @@ def _unconfirmed(devices: Sequence[Device], survey: Survey, confirmed: Sequence[
     lost = [loss_of(device, survey) or f"{device.disk.name}: nothing that is known" for device in devices]
     words = " ".join(f"--confirm={confirm_word(device)}" for device in missing)
     return Refusal(
-        code="needs-confirmation",
+        code=RefusalCode.NEEDS_CONFIRMATION,
         why=f"it destroys what is on the devices ({'; '.join(lost)})",
         remedy=f"if that is what you want, give their serial numbers: {words}",
     )

@@ -19,7 +19,7 @@ from raidtui.host.roots.root import Root
 from raidtui.model.knob import Scope, Subject, Tuning, Value
 from raidtui.model.knob_table import ALIASES, KNOBS, Knob
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
@@ -59,7 +59,7 @@ class TuneKnob(Struct, frozen=True, kw_only=True):
     def set(self, value: str) -> Plan | Refusal:
         """See ``SweepKnob.set``."""
         if not self.subjects:
-            return Refusal(code="not-found", why=f"nothing below has the knob {self.name}")
+            return Refusal(code=RefusalCode.NOT_FOUND, why=f"nothing below has the knob {self.name}")
         asked = [Asked(subject=each, knob=self.name, value=value) for each in self.subjects]
         changes = changes_of(self.tuning, asked)
         if isinstance(changes, Refusal):
@@ -80,7 +80,7 @@ class BitmapKnob(Struct, frozen=True, kw_only=True):
         """See ``SweepKnob.set``."""
         array = next((each for each in self.survey.snapshot.arrays if each.name == self.array), None)
         if array is None:
-            return Refusal(code="not-found", why="no array is below, so there is no bitmap to set")
+            return Refusal(code=RefusalCode.NOT_FOUND, why="no array is below, so there is no bitmap to set")
         if value == ("none" if array.bitmap is None else "internal"):
             return Plan(title=f"bitmap {value}", subject=array.title, steps=())
         return plan_bitmap(self.survey, array, value)
@@ -91,7 +91,7 @@ def knob_named(name: str) -> Knob | Refusal:
     word = name.replace("-", "_")
     knob = KNOBS.get(_SHORT.get(word, word))
     return knob or Refusal(
-        code="not-found", why=f"there is no knob {name!r}", remedy=f"there are: {', '.join(KNOBS)}"
+        code=RefusalCode.NOT_FOUND, why=f"there is no knob {name!r}", remedy=f"there are: {', '.join(KNOBS)}"
     )
 
 
@@ -147,7 +147,7 @@ def plan_value(knob: SweepKnob, value: str) -> Plan | Refusal:
     plan = with_undo(plan)
     if not _comes_back(plan):
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"{knob.name} {value} cannot be undone, and a sweep puts back what it turned",
             remedy="leave it out",
         )
@@ -219,19 +219,19 @@ def _refuse_shape(shape: Scratch, knob: Knob) -> Refusal | None:
         if Scope.DISK in knob.scopes:
             return None
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"{shape.devices[0]} by itself is no array, so it has no {knob.name}",
             remedy="leave the chunk one out",
         )
     if knob.name in _OF_STRIPES and shape.level not in PARITY_LEVELS:
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"{shape.level} has no {knob.name}: only RAID 4, 5 and 6 gather stripes",
             remedy="choose one of these levels",
         )
     if knob.name in _OF_SYNC and shape.level in NO_REDUNDANCY:
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"{shape.level} has no redundancy, so nothing is ever synced: no {knob.name}",
         )
     return None

@@ -14,8 +14,7 @@ from pathlib import Path
 import raidtui
 from raidtui.command.capture_knobs import knob_files
 from raidtui.command.capture_serials import hash_serials
-from raidtui.host.roots.captured import LINKS
-from raidtui.host.roots.root import Root
+from raidtui.host.roots.root import LINKS, Root
 from raidtui.host.smart.smart_names import smart_names
 from raidtui.host.smart.smart_reader import errors_argv, smart_outputs
 from raidtui.host.smart.smartctl_json import parse_smart
@@ -24,8 +23,8 @@ from raidtui.jobs.changed import RECORD, captured_record
 from raidtui.model.smart import SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
-from raidtui.wear.desk import WearDesk
-from raidtui.wear.pages import PATH
+from raidtui.wear.ledger import PATH
+from raidtui.wear.readings import WearReader
 
 _BLOCK = "/sys/class/block"
 _PROC = (
@@ -149,7 +148,7 @@ def _wear(root: Root, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
             known.append(found.identity)
         if isinstance(found, SmartReading) and found.protocol == "SCSI":
             yield from _said(root.run(*errors_argv(name), timeout_s=_SMART_S))
-    if history := WearDesk(root).kept(known):
+    if history := WearReader(root).captured_history(known):
         yield PATH, history
 
 

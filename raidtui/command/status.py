@@ -12,8 +12,8 @@ from raidtui.command.status_json import report_dict
 from raidtui.command.status_text import event_line, report_lines
 from raidtui.command.streams import print_json
 from raidtui.host.roots.root import Root
-from raidtui.monitor.watch import Watch
-from raidtui.session.watch import Console, Report
+from raidtui.monitor.kernel_watch import KernelWatch
+from raidtui.session.watch import HostWatch, Report
 
 FORMS = ("sentences", "json", "prometheus")
 _RENDERERS: dict[str, Callable[[Report], Iterable[str]]] = {
@@ -27,7 +27,7 @@ def print_status(root: Root, form: str) -> int:
 
     0 all well, 1 degraded or attention, 2 failed, 3 cannot tell.
     """
-    console = Console(root, once=True)
+    console = HostWatch(root, once=True)
     report = console.refresh()
     if form == "json":
         print_json(report_dict(report), indent=2)
@@ -48,8 +48,8 @@ def watch_status(root: Root, form: str, *, rounds: int | None = None) -> int:
     Returns:
         The exit status of the last report.
     """
-    console = Console(root)
-    watch = Watch(root)
+    console = HostWatch(root)
+    watch = KernelWatch(root)
     trouble = watch.start_udev()
     if trouble:
         sys.stderr.write(f"raidtui: {trouble}\n")

@@ -15,7 +15,6 @@ from typing import Any
 
 import raidtui
 from raidtui.command.streams import print_json
-from raidtui.command.wear_history import history_dict, history_lines, known_dict, known_lines
 from raidtui.config import Config, read_config
 from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_names import smart_names
@@ -23,15 +22,13 @@ from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import Unread
 from raidtui.monitor.sampler import Sampler
 from raidtui.view.text import visible
-from raidtui.wear.array import ArrayWear
-from raidtui.wear.desk import WearDesk, WearLook
-from raidtui.wear.entries import Entry
+from raidtui.view.units import amount, counted, decimal_size
+from raidtui.wear.array_wear import ArrayWear
+from raidtui.wear.disk_wear import DiskWear
 from raidtui.wear.ledger import LedgerError
-from raidtui.wear.record import DiskWear
-from raidtui.wear.report import metric_lines, wear_dict, wear_of_text
-from raidtui.wear.sentences import wear_lines
-from raidtui.wear.sizes import amount
-from raidtui.wear.spells import BY_HAND
+from raidtui.wear.ledger_entries import BY_HAND, LedgerEntry, writes_per_day
+from raidtui.wear.readings import DiskHistory, WearLook, WearReader
+from raidtui.wear.wear_report import FORMAT_VERSION, metric_lines, wear_dict, wear_lines, wear_of_text
 
 WELL, ATTENTION, DYING, CANNOT_TELL = range(4)
 NOT_WRITTEN, REFUSED = 1, 2
@@ -39,17 +36,17 @@ _ASLEEP = frozenset({Unread.STANDBY, Unread.UNTOLD})
 _LARGEST_FILE = 8 << 20
 
 
-def run_wear_order(root: Root, arguments: argparse.Namespace) -> int:
+def run_wear(root: Root, arguments: argparse.Namespace) -> int:
     """Carry ``raidtui wear ...`` out; return the exit status, see the module."""
     if arguments.files:
         return _explain(arguments)
     config = read_config()
-    desk = WearDesk(root, config.rated_bytes)
+    reader = WearReader(root, config.rated_bytes)
     if arguments.record or arguments.mark is not None:
-        return _keep(root, desk, arguments.mark)
+        return _keep(root, reader, arguments.mark)
     if arguments.history is not None:
-        return _history(desk, arguments)
-    return _show(root, desk, config, arguments)
+        return _history(reader, arguments)
+    return _show(root, reader, config, arguments)
 
 
 def verdict(disks: Sequence[DiskWear], arrays: Sequence[ArrayWear] = ()) -> int:
@@ -69,8 +66,8 @@ def _is_asleep(disk: DiskWear) -> bool:
     return disk.unread is not None and disk.unread.why in _ASLEEP
 
 
-def _show(root: Root, desk: WearDesk, config: Config, arguments: argparse.Namespace) -> int:
-    look = desk.look(Sampler(root).sample())
+def _show(root: Root, reader: WearReader, config: Config, arguments: argparse.Namespace) -> int:
+    look = reader.look(Sampler(root).sample())
     status = verdict(look.disks, look.arrays)
     for trouble in (*config.troubles, look.trouble):
         if trouble:
@@ -102,12 +99,12 @@ def _look_dict(root: Root, look: WearLook, status: int) -> dict[str, Any]:
         else {"at_s": round(mark.at_s), "what": mark.what, "bytes": dict(look.since)},
         "costs": [
             {
-                "what": spell.what,
-                "began_s": round(spell.began_s),
-                "ended_s": round(spell.ended_s),
-                "bytes": dict(spell.costs),
+                "what": cost.what,
+                "began_s": round(cost.began_s),
+                "ended_s": round(cost.ended_s),
+                "bytes": dict(cost.costs),
             }
-            for spell in look.spells
+            for cost in look.costs
         ],
         "history_trouble": look.trouble or None,
     }
@@ -115,10 +112,10 @@ def _look_dict(root: Root, look: WearLook, status: int) -> dict[str, Any]:
 
 def _past_lines(look: WearLook) -> Iterator[str]:
     names = {disk.entry.disk: disk.name for disk in look.disks if disk.entry is not None}
-    for spell in reversed(look.spells[:5]):
-        costs = [f"{amount(size)} to {names[disk]}" for disk, size in spell.costs.items() if disk in names]
+    for cost in reversed(look.costs[:5]):
+        costs = [f"{amount(size)} to {names[disk]}" for disk, size in cost.costs.items() if disk in names]
         if costs:
-            yield f"{_stamp(spell.began_s)} {spell.what}: {', '.join(costs)}"
+            yield f"{_stamp(cost.began_s)} {cost.what}: {', '.join(costs)}"
     if look.mark is not None and look.since:
         costs = [f"{amount(size)} to {name}" for name, size in look.since.items()]
         named = f' "{look.mark.what}"' if look.mark.what else ""
@@ -155,18 +152,18 @@ def _text(file: str) -> str:
         return stream.read(_LARGEST_FILE).decode("utf-8", "replace")
 
 
-def _keep(root: Root, desk: WearDesk, words: str | None) -> int:
+def _keep(root: Root, reader: WearReader, words: str | None) -> int:
     if not root.live:
         _say("not done: what is looked at is not this host, and its history is not kept here")
         return REFUSED
-    disks = desk.read(smart_names(root, Sampler(root).sample())).values()
+    disks = reader.read(smart_names(root, Sampler(root).sample())).values()
     read = [disk for disk in disks if disk.entry is not None]
     if not read:
         reasons = {disk.unread.sentence: None for disk in disks if disk.unread is not None}
         _say(next(iter(reasons), "no disk that could have SMART data"))
         return WELL if disks and words is None and all(map(_is_asleep, disks)) else CANNOT_TELL
     try:
-        desk.record(read, "" if words is None else BY_HAND, words or "")
+        reader.record(read, "" if words is None else BY_HAND, words or "")
     except LedgerError as error:
         _say(str(error))
         return NOT_WRITTEN
@@ -176,12 +173,12 @@ def _keep(root: Root, desk: WearDesk, words: str | None) -> int:
     return WELL
 
 
-def _history(desk: WearDesk, arguments: argparse.Namespace) -> int:
+def _history(reader: WearReader, arguments: argparse.Namespace) -> int:
     if arguments.prometheus:
         _say("--history has no metrics; leave one of the two out")
         return 64
     try:
-        known = desk.known()
+        known = reader.known()
         if not arguments.history:
             _print_either(arguments, known_dict(known), known_lines(known))
             return WELL
@@ -189,7 +186,7 @@ def _history(desk: WearDesk, arguments: argparse.Namespace) -> int:
         if entry is None:
             _say(f"{arguments.history} is not in the history; raidtui wear --history lists what is")
             return CANNOT_TELL
-        found = desk.history(entry.disk)
+        found = reader.history(entry.disk)
     except LedgerError as error:
         _say(str(error))
         return CANNOT_TELL
@@ -197,7 +194,7 @@ def _history(desk: WearDesk, arguments: argparse.Namespace) -> int:
     return WELL
 
 
-def _named(known: Sequence[Entry], name: str) -> Entry | None:
+def _named(known: Sequence[LedgerEntry], name: str) -> LedgerEntry | None:
     """Return the disk with this serial number or end of one, or the one that had this kernel name last."""
     name = name.removeprefix("/dev/")
     exact = [each for each in known if each.disk == name]
@@ -220,3 +217,83 @@ def _print(lines: Iterable[str]) -> None:
 
 def _say(text: str) -> None:
     print(f"raidtui: {visible(text)}", file=sys.stderr)
+
+
+_DAYS = 30
+
+
+def known_lines(known: Sequence[LedgerEntry]) -> Iterator[str]:
+    """Yield a line for each disk that the ledger knows."""
+    if not known:
+        yield "No history yet: raidtui wear --record writes a reading (docs/wear.md has a timer for it)."
+    for entry in known:
+        size = "unknown" if entry.size_bytes is None else decimal_size(entry.size_bytes)
+        at = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.at_s))
+        yield f"{entry.name:<9} {entry.disk}  {entry.model}  {size} written  last read {at}"
+
+
+def known_dict(known: Sequence[LedgerEntry]) -> dict[str, Any]:
+    """Return the same for other programs."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "disks": [
+            {
+                "disk": entry.disk,
+                "name": entry.name,
+                "model": entry.model,
+                "last_s": round(entry.at_s),
+                "bytes_written": entry.size_bytes,
+                "percent_used": entry.percent,
+            }
+            for entry in known
+        ],
+    }
+
+
+def history_lines(history: DiskHistory) -> Iterator[str]:
+    """Yield what was written to a disk on each of the last days, and what syncs and jobs have cost it."""
+    first, last = history.entries[0], history.entries[-1]
+    yield f"{last.name}: {last.model}, serial {last.disk}"
+    began = time.strftime("%Y-%m-%d", time.localtime(first.at_s))
+    yield f"  {counted(len(history.entries), 'reading')} since {began}"
+    days = writes_per_day(history.entries, history.unit_bytes)
+    for at_s, size in days[-_DAYS:]:
+        yield f"  {_day(at_s)}  {decimal_size(size):>8}"
+    if not days:
+        yield "  nothing to tell of days yet: one more reading is needed"
+    for cost in reversed(history.costs):
+        at = time.strftime("%Y-%m-%d %H:%M", time.localtime(cost.began_s))
+        yield f"  {at}  {cost.what}: {amount(cost.costs[history.disk])}"
+
+
+def history_dict(history: DiskHistory) -> dict[str, Any]:
+    """Return the same for other programs."""
+    last = history.entries[-1]
+    return {
+        "format_version": FORMAT_VERSION,
+        "disk": history.disk,
+        "name": last.name,
+        "model": last.model,
+        "readings": len(history.entries),
+        "first_s": round(history.entries[0].at_s),
+        "last_s": round(last.at_s),
+        "unit_bytes": history.unit_bytes or last.unit_bytes,
+        "days": [
+            {"day": _day(at_s), "bytes": size}
+            for at_s, size in writes_per_day(history.entries, history.unit_bytes)
+        ],
+        "costs": [
+            {
+                "what": cost.what,
+                "began_s": round(cost.began_s),
+                "ended_s": round(cost.ended_s),
+                "bytes": cost.costs[history.disk],
+            }
+            for cost in reversed(history.costs)
+        ],
+    }
+
+
+def _day(at_s: float) -> str:
+    """Days are UTC's, as the ledger counts them."""
+    return time.strftime("%Y-%m-%d", time.gmtime(at_s))

@@ -180,7 +180,7 @@ class NoReading(Struct, frozen=True, kw_only=True):
         return f"{self.name}: {self.reason}" + (f"; {self.remedy}" if self.remedy else "")
 
 
-class Measured(Struct, frozen=True, kw_only=True):
+class SmartMeasurement(Struct, frozen=True, kw_only=True):
     """An answer, with what the kernel had written to the disk when it was asked.
 
     Args:
@@ -195,7 +195,7 @@ class Measured(Struct, frozen=True, kw_only=True):
     high_bytes: int | None = None
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class ScannedDevice(Struct, frozen=True, kw_only=True):
     """A device that ``smartctl --scan`` lists: "/dev/sda" and the type to ask it by, "sat"."""
 
     path: str

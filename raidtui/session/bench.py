@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
-from raidtui.model.event import Event, Kind, Tone
+from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.plan import Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.session.host_thread import HostThread
-from raidtui.session.pulse import Pulse
 from raidtui.session.shell import Shell
+from raidtui.session.watch_loop import WatchLoop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,13 +42,13 @@ class BenchSession:
 
     Args:
         shell: its log gets what was started, and how it ended.
-        pulse: what drives the host's console.
+        loop: what watches the host.
     """
 
-    def __init__(self, shell: Shell, pulse: Pulse) -> None:
+    def __init__(self, shell: Shell, loop: WatchLoop) -> None:
         self.shell = shell
-        self.pulse = pulse
-        self.root = pulse.console.root.apart() or pulse.console.root
+        self.loop = loop
+        self.root = loop.root.apart() or loop.root
         self._thread = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
         self._watcher: ProgressWatcher | None = None
 
@@ -211,7 +211,7 @@ class BenchSession:
     def note(self, text: str, tone: Tone = Tone.PLAIN) -> None:
         """Note something in the log."""
         at_s = self.root.now_s()
-        event = Event(at_s=at_s, kind=Kind.ACTION, subject="bench", text=text, tone=tone)
+        event = Event(at_s=at_s, kind=EventKind.ACTION, subject="bench", text=text, tone=tone)
         self.shell.note_events((event,))
 
     async def _work(self, work: Callable[[], T]) -> T:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
-from raidtui.model.event import Event, Kind, Tone
+from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.knob import Tuning
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.session.host_thread import HostThread
-from raidtui.session.pulse import Pulse
 from raidtui.session.shell import Shell
+from raidtui.session.watch_loop import WatchLoop
 
 if TYPE_CHECKING:
     from raidtui.jobs.changed import Done
@@ -35,13 +35,13 @@ class Knobs:
 
     Args:
         shell: its log gets what was changed.
-        pulse: what drives the host's console.
+        loop: what watches the host.
     """
 
-    def __init__(self, shell: Shell, pulse: Pulse) -> None:
+    def __init__(self, shell: Shell, loop: WatchLoop) -> None:
         self.shell = shell
-        self.pulse = pulse
-        self._root = pulse.console.root.apart() or pulse.console.root
+        self.loop = loop
+        self._root = loop.root.apart() or loop.root
         self._tuner: Tuner | None = None
         self._erc: dict[str, ErrorRecovery | None] = {}
         self._thread: HostThread | None = None
@@ -150,22 +150,22 @@ class Knobs:
 
     def _note(self, plan: Plan, result: Result) -> None:
         tone = Tone.PLAIN if result.as_asked else Tone.BAD
-        event = partial(Event, at_s=self._root.now_s(), kind=Kind.ACTION, subject="you", tone=tone)
+        event = partial(Event, at_s=self._root.now_s(), kind=EventKind.ACTION, subject="you", tone=tone)
         texts = (plan.title,) if result.as_asked else result.sentences
         self.shell.note_events([event(text=text) for text in texts])
-        self.pulse.look()
+        self.loop.look()
 
     async def _work(self, work: Callable[[], T]) -> T:
         """Files of udev and systemd, tools that hang: nothing that the watching may wait for."""
         if not self._root.live:
-            return await self.pulse.work(work)
+            return await self.loop.work(work)
         if self._thread is None:
             self._thread = HostThread()  # never closed, as that of the wear pane
         return await self._thread.run(work)
 
     async def _apart(self, work: Callable[[], T]) -> T:
         if not self._root.live:
-            return await self.pulse.work(work)
+            return await self.loop.work(work)
         if self._asking is None:
             self._asking = HostThread()  # never closed, as that of the wear pane
         return await self._asking.run(work)

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Coroutine, Sequence
 from typing import Any, Protocol
 
-from raidtui.model.event import Event
-from raidtui.session.pulse import Pulse
+from raidtui.model.finding import Event
 from raidtui.session.watch import Report
 
 
 class Shell(Protocol):
     """The front end: it owns the report, has the log, and shows sentences."""
-
-    @property
-    def pulse(self) -> Pulse | None:
-        """What drives the host in view; None while there is none."""
 
     @property
     def report(self) -> Report | None:

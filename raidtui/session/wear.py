@@ -10,45 +10,45 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
-from raidtui.model.event import Event
+from raidtui.model.finding import Event
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.spans import Begun, Ended, SyncSpans
 from raidtui.session.host_thread import HostThread
-from raidtui.session.pulse import Pulse
 from raidtui.session.shell import Shell
 from raidtui.session.watch import Report
+from raidtui.session.watch_loop import WatchLoop
 
 if TYPE_CHECKING:
     from raidtui.wear.cost_watch import CostWatch
-    from raidtui.wear.desk import DiskHistory, WearDesk, WearLook
+    from raidtui.wear.readings import DiskHistory, WearLook, WearReader
 
 T = TypeVar("T")
 
 
-class Wearing:
+class WearSession:
     """One host's disks.
 
     Args:
         shell: its log gets what syncs have cost. Those of the report that it has now had begun unseen.
-        pulse: what drives the host's console.
+        loop: what watches the host.
         ratings: the makers' ratings, bytes by the beginning of a model's name.
         say: says a trouble.
     """
 
     def __init__(
-        self, shell: Shell, pulse: Pulse, ratings: Mapping[str, int], say: Callable[[str], None]
+        self, shell: Shell, loop: WatchLoop, ratings: Mapping[str, int], say: Callable[[str], None]
     ) -> None:
         self._shell = shell
         self._say = say
-        self.pulse = pulse
-        self._root = pulse.console.root.apart() or pulse.console.root
+        self.loop = loop
+        self._root = loop.root.apart() or loop.root
         self._ratings = ratings
         self._spans = SyncSpans()
         self._seen_s = 0.0
         if shell.report is not None:
             self._spans.see(shell.report.snapshot)
         self._thread: HostThread | None = None
-        self._desk: WearDesk | None = None
+        self._reader: WearReader | None = None
         self._watch: CostWatch | None = None
 
     def follow(self, report: Report) -> None:
@@ -70,7 +70,7 @@ class Wearing:
         if self._watch is None:
             from raidtui.wear.cost_watch import CostWatch  # noqa: PLC0415
 
-            self._watch = CostWatch(self._root, self._at_desk())
+            self._watch = CostWatch(self._root, self._opened_reader())
         event = None
         if isinstance(change, Begun):
             self._watch.begun(change)
@@ -81,7 +81,7 @@ class Wearing:
     async def look(self, snapshot: Snapshot, mark: str | None = None) -> WearLook:
         """Read the disks; with ``mark`` this moment is marked."""
         keeps = self._root.live and self._root.writable
-        return await self._work(lambda: self._at_desk().look(snapshot, record=keeps, mark=mark))
+        return await self._work(lambda: self._opened_reader().look(snapshot, record=keeps, mark=mark))
 
     async def history(self, disk: str) -> DiskHistory | str:
         """Return a disk's history by its serial number or WWN, or why it cannot be read."""
@@ -91,20 +91,20 @@ class Wearing:
         from raidtui.wear.ledger import LedgerError  # noqa: PLC0415
 
         try:
-            return self._at_desk().history(disk)
+            return self._opened_reader().history(disk)
         except LedgerError as error:
             return str(error)
 
-    def _at_desk(self) -> WearDesk:
-        if self._desk is None:
-            from raidtui.wear.desk import WearDesk  # noqa: PLC0415
+    def _opened_reader(self) -> WearReader:
+        if self._reader is None:
+            from raidtui.wear.readings import WearReader  # noqa: PLC0415
 
-            self._desk = WearDesk(self._root, self._ratings)
-        return self._desk
+            self._reader = WearReader(self._root, self._ratings)
+        return self._reader
 
     async def _work(self, work: Callable[[], T]) -> T:
         if not self._root.live:
-            return await self.pulse.work(work)
+            return await self.loop.work(work)
         if self._thread is None:
             self._thread = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
         return await self._thread.run(work)

@@ -20,11 +20,10 @@ from textual.theme import Theme
 from raidtui.config import Config
 from raidtui.first_frame import SMALLEST
 from raidtui.host.roots.root import Root
-from raidtui.model.event import Event, Kind, Tone
+from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.plan import Harm, Plan
 from raidtui.plans.target import needs_root
-from raidtui.session.pulse import Pulse
-from raidtui.session.sides import Sides
+from raidtui.session.session import Session
 from raidtui.session.watch import Report
 from raidtui.ui.arrays.arrays_pane import ArraysPane
 from raidtui.ui.commands import DEMO, EVERYWHERE, HELP, ORDERS
@@ -84,19 +83,23 @@ class RaidApp(OrderlyApp):
         self._said = ""
         self.crash = ""
         """The report of the defect that ended the console, if one did."""
-        self.sides = Sides(self, self._settings.rated_bytes, self._say)
         # Textual picks the filter of NO_COLOR now; without this it makes the ansi theme black on black.
         super().__init__(driver_class=driver_class, ansi_color="NO_COLOR" in os.environ or None)
         self.animation_level = "none"
         self._root = root
-        self.pulse: Pulse | None = Pulse(root, self._take, self._say)
-        self.report: Report | None = self.pulse.first()
+        self.session = self._session_of(root)
+        self.report: Report | None = self.session.loop.first()
         self._use_theme(choose_theme(theme or self._settings.theme))
         self.stylesheet.set_variables(self.get_css_variables())
         self._styled_for = self.theme
         self._disable_tooltips = self._disable_notifications = True  # two widgets a screen, never used
         if self._settings.keys:
             self.set_keymap(dict(self._settings.keys))
+
+    def _session_of(self, root: Root) -> Session:
+        return Session(
+            root, self, on_report=self._take, on_trouble=self._say, ratings=self._settings.rated_bytes
+        )
 
     # -- life
 
@@ -105,9 +108,9 @@ class RaidApp(OrderlyApp):
         screen = MainScreen(self.report, self._settings.keys)
         screen.now_s = self._now_s
         screen.wearing, screen.knobs, screen.benching = (
-            self.sides.wearing,
-            self.sides.knobs,
-            self.sides.benching,
+            lambda: self.session.wear,
+            lambda: self.session.tuning,
+            lambda: self.session.bench,
         )
         return screen
 
@@ -120,8 +123,7 @@ class RaidApp(OrderlyApp):
 
     def on_mount(self) -> None:
         """Begin to watch."""
-        if self.pulse is not None:
-            self.pulse.start(self.report)
+        self.session.loop.start(self.report)
         self.call_after_refresh(_settle_memory)
         for trouble in self._troubles:
             self.call_after_refresh(self._say, trouble)
@@ -218,9 +220,9 @@ class RaidApp(OrderlyApp):
         """Say which job was interrupted: it can be gone on with, or undone; or why no job can be kept."""
         from raidtui.session import storage as desk  # noqa: PLC0415
 
-        if self.pulse is not None and (trouble := await self.pulse.aside(desk.state_trouble)):
+        if trouble := await self.session.loop.aside(desk.state_trouble):
             self._say(trouble)
-        found = await self.pulse.aside(desk.unfinished) if self.pulse is not None else ()
+        found = await self.session.loop.aside(desk.unfinished)
         if found:
             _, state, title = found[-1]
             said = {"running": "is running", "goes on": "goes on", "stuck": "is stuck"}
@@ -232,14 +234,13 @@ class RaidApp(OrderlyApp):
         if text != self._said:
             self._said = text
             event = Event(
-                at_s=self._root.now_s(), kind=Kind.HEALTH, subject="raidtui", text=text, tone=Tone.WARN
+                at_s=self._root.now_s(), kind=EventKind.HEALTH, subject="raidtui", text=text, tone=Tone.WARN
             )
             self.main.note_events((event,))
         self.main.say(text, logged=False)
 
     def _take(self, report: Report) -> None:
-        if (wearing := self.sides.wearing()) is not None:
-            wearing.follow(report)
+        self.session.wear.follow(report)
         if self.screen_stack:
             self.main.note_events(report.new_events)
         self.post_message(Sampled(report))
@@ -278,15 +279,12 @@ class RaidApp(OrderlyApp):
             self.main.arrays.settled()
 
     async def _execute(self, plan: Plan, *, is_undo: bool = False) -> None:
-        if self.pulse is None:
-            return
-        outcome, report = await self.pulse.execute(plan, is_undo=is_undo)
-        if (wearing := self.sides.wearing()) is not None:
-            wearing.follow(report)
+        outcome, report = await self.session.loop.execute(plan, is_undo=is_undo)
+        self.session.wear.follow(report)
         self.main.note_events(report.new_events)
         self._own(report)
         role = "ok" if outcome.failed is None else "bad"
-        note = f" · {self.pulse.console.journal.trouble}" if self.pulse.console.journal.trouble else ""
+        note = f" · {trouble}" if (trouble := self.session.loop.watch.journal.trouble) else ""
         undo = " · u undoes it" if outcome.failed is None and plan.undo and not is_undo else ""
         self.main.say(f"{plan.subject}: {outcome.sentence}{undo}{note}", role, logged=False)
         if outcome.failed is not None:
@@ -296,7 +294,7 @@ class RaidApp(OrderlyApp):
     async def on_arrays_pane_undo_wanted(self, message: ArraysPane.UndoWanted) -> None:
         """Undo the last change."""
         message.stop()
-        plan = self.pulse.console.take_undo() if self.pulse else None
+        plan = self.session.loop.watch.take_undo()
         if plan is None:
             self.main.say("nothing to undo")
             self.main.arrays.settled()
@@ -312,9 +310,9 @@ class RaidApp(OrderlyApp):
             return
         snapshot = self.report.snapshot
         if message.verb in {"assemble", "zero"}:
-            from raidtui.ui.build.build_flow import Building  # noqa: PLC0415
+            from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
 
-            way = Building(self)
+            way = BuildFlow(self)
             assemble = message.verb == "assemble"
             self.go(way.assemble(snapshot, message.uuid) if assemble else way.zero(snapshot))
         elif message.array is not None:
@@ -347,10 +345,10 @@ class RaidApp(OrderlyApp):
                 refusal.sentence if refusal else "the demo host is simulated: nothing is built there"
             )
             return
-        from raidtui.ui.build.build_flow import Building  # noqa: PLC0415
+        from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
 
         self.begin_way()
-        self.go(Building(self).build(snapshot))
+        self.go(BuildFlow(self).build(snapshot))
 
     def action_jobs(self) -> None:
         """Show the last jobs."""
@@ -423,14 +421,13 @@ class RaidApp(OrderlyApp):
         if snapshot is not None and (snapshot.arrays or snapshot.absent):
             self.main.say("the demo opens only where there is no array: raidtui --demo")
             return
-        from raidtui.demo.host import demo_root  # noqa: PLC0415
+        from raidtui.demo.demo_host import demo_root  # noqa: PLC0415
 
-        if self.pulse is not None:
-            await self.pulse.stop()
+        await self.session.loop.stop()
         self._root = demo_root()
-        self.pulse = Pulse(self._root, self._take, self._say)
+        self.session = self._session_of(self._root)
         self.report = None
-        self.pulse.start()
+        self.session.loop.start()
         self.main.say("a simulated host: nothing here is real", "accent")
 
     def action_leave(self) -> None:
@@ -442,8 +439,7 @@ class RaidApp(OrderlyApp):
         from raidtui.ui.leaving import may_leave  # noqa: PLC0415
 
         if await may_leave(self):
-            if self.pulse is not None:
-                await self.pulse.stop()
+            await self.session.loop.stop()
             self.exit(0)
 
     # -- themes and palette

@@ -27,7 +27,7 @@ async def may_leave(shell: ScreenShell) -> bool:
 
 def plan_is_real(shell: ScreenShell) -> bool:
     """Whether what was changed is there after the end: the demo host's is not."""
-    return shell.pulse is not None and shell.pulse.console.root.source != "demo"
+    return shell.session.root.source != "demo"
 
 
 async def left(shell: ScreenShell) -> Plan | None:
@@ -35,10 +35,10 @@ async def left(shell: ScreenShell) -> Plan | None:
 
     A limit that was set as a limit and as a knob goes back to what it was before it was set as a limit.
     """
-    if shell.pulse is None or shell.report is None:
+    if shell.report is None:
         return None
-    limits = await shell.pulse.left_changed()
-    tuned = shell.sides.tuned
+    limits = await shell.session.loop.left_changed()
+    tuned = shell.session.tuned
     knobs = await tuned.left() if tuned is not None else None
     if limits is None or knobs is None:
         return limits or knobs
@@ -47,12 +47,10 @@ async def left(shell: ScreenShell) -> Plan | None:
 
 
 async def _restored(shell: ScreenShell, plan: Plan) -> bool:
-    if shell.pulse is None:
-        return True
-    outcome, _ = await shell.pulse.execute(plan, is_undo=True)
+    outcome, _ = await shell.session.loop.execute(plan, is_undo=True)
     if outcome.failed is not None:
         shell.say(outcome.sentence, "bad")
         return False
-    if shell.sides.tuned is not None:
-        await shell.sides.tuned.put_back()
+    if shell.session.tuned is not None:
+        await shell.session.tuned.put_back()
     return True

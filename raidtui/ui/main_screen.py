@@ -16,7 +16,7 @@ from textual.reactive import Reactive
 from textual.widget import Widget
 
 from raidtui.first_frame import SMALLEST, TABS
-from raidtui.model.event import Event, Kind, Tone
+from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.session.watch import Report
 from raidtui.ui.arrays.array_rows import counts_of
 from raidtui.ui.arrays.arrays_pane import ArraysPane
@@ -41,7 +41,7 @@ from raidtui.view.text import fit, fit_words, visible
 if TYPE_CHECKING:
     from raidtui.session.bench import BenchSession
     from raidtui.session.knob_session import Knobs
-    from raidtui.session.wear import Wearing
+    from raidtui.session.wear import WearSession
     from raidtui.ui.bench.bench_pane import BenchPane
     from raidtui.ui.log.log_pane import LogPane
     from raidtui.ui.tune.tune_pane import TuningPane
@@ -81,7 +81,7 @@ class MainScreen(PaintingScreen):
         self._log: LogPane | None = None
         self._opened: dict[str, WearPane | TuningPane | BenchPane] = {}
         """The panes that were in view, by name, but for the arrays and the log."""
-        self.wearing: Callable[[], Wearing | None] = lambda: None
+        self.wearing: Callable[[], WearSession | None] = lambda: None
         """What reads the disks; the app has it."""
         self.knobs: Callable[[], Knobs | None] = lambda: None
         """What reads and writes the knobs; the app has it."""
@@ -255,7 +255,7 @@ class MainScreen(PaintingScreen):
 
     def _log_said(self, text: str, tone: Tone) -> None:
         at_s = self.now_s()
-        event = Event(at_s=at_s, kind=Kind.HEALTH, subject="raidtui", text=text, tone=tone)
+        event = Event(at_s=at_s, kind=EventKind.HEALTH, subject="raidtui", text=text, tone=tone)
         last = self.events[-1] if self.events else None
         if last is None or (last.text, last.subject) != (event.text, event.subject):
             self.note_events((event,))

@@ -12,6 +12,7 @@ KIB = 1024
 SECTOR_BYTES = 512
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_DECIMAL = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
 def three_digits(value: float) -> str:
@@ -74,3 +75,25 @@ def joined(words: Sequence[str]) -> str:
 def counted(number: int, noun: str) -> str:
     """Return ``1 disk`` or ``3 disks``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def decimal_size(size_bytes: int) -> str:
+    """Return a size as the makers write it: ``12.4 TB``."""
+    value, unit = _decimally(size_bytes)
+    return f"{three_digits(value)} {unit}"
+
+
+def amount(size_bytes: int) -> str:
+    """Return what something cost, one digit finer below ten: ``1.62 TB``."""
+    value, unit = _decimally(size_bytes)
+    if value >= 9.995 or size_bytes < 1000:
+        return f"{three_digits(value)} {unit}"
+    return f"{f'{value:.2f}'.rstrip('0').rstrip('.')} {unit}"
+
+
+def _decimally(size_bytes: int) -> tuple[float, str]:
+    value, unit = float(size_bytes), 0
+    while value >= 999.5 and unit < len(_DECIMAL) - 1:
+        value /= 1000
+        unit += 1
+    return value, _DECIMAL[unit]

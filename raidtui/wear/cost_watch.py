@@ -13,33 +13,33 @@ from msgspec.structs import replace
 from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_names import has_smart, smart_names
 from raidtui.host.smart.smart_reader import written_bytes
-from raidtui.model.event import Event, Kind
+from raidtui.model.finding import Event, EventKind
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
 from raidtui.monitor.spans import Begun, Ended
 from raidtui.wear.costs import Spent, amounts, life_share, most_bytes, sync_words
-from raidtui.wear.desk import WearDesk
+from raidtui.wear.disk_wear import DiskWear
 from raidtui.wear.ledger import LedgerError
-from raidtui.wear.record import DiskWear
-from raidtui.wear.spells import AFTER, BEFORE
+from raidtui.wear.ledger_entries import AFTER, BEFORE
+from raidtui.wear.readings import WearReader
 
 _LEAST_BYTES = 10**6
 _PATIENCE_S = 5.0  # a disk that hangs must not hold a repair up
 
 
-class _Readings:
+class _MarkWriter:
     """Readings of disks for the ledger; without the rights for them there are none."""
 
-    def __init__(self, root: Root, desk: WearDesk) -> None:
+    def __init__(self, root: Root, reader: WearReader) -> None:
         self._root = root
-        self._desk = desk
+        self._reader = reader
         self.trouble = ""
 
     def read(self, names: Collection[str]) -> dict[str, DiskWear]:
         """Ask disks, where we may: without root it would fail for each of them."""
         if self._root.live and not self._root.writable:
             return {}
-        return self._desk.read(sorted(name for name in set(names) if has_smart(name)))
+        return self._reader.read(sorted(name for name in set(names) if has_smart(name)))
 
     def record(self, disks: Collection[DiskWear], kind: str, what: str) -> None:
         """Write a mark; say in ``trouble`` why it could not be."""
@@ -47,7 +47,7 @@ class _Readings:
         if not any(disk.entry is not None for disk in disks):
             return
         try:
-            self._desk.record(disks, kind, what)
+            self._reader.record(disks, kind, what)
         except LedgerError as error:
             self.trouble = str(error)
 
@@ -57,17 +57,17 @@ class CostWatch:
 
     Args:
         root: the host.
-        desk: of the same host; its ledger gets the marks.
+        reader: of the same host; its ledger gets the marks.
     """
 
-    def __init__(self, root: Root, desk: WearDesk) -> None:
+    def __init__(self, root: Root, reader: WearReader) -> None:
         self._root = root
-        self._readings = _Readings(root, desk)
+        self._marks = _MarkWriter(root, reader)
 
     @property
     def trouble(self) -> str:
         """Why the ledger has no mark of the last sync, if so."""
-        return self._readings.trouble
+        return self._marks.trouble
 
     def begun(self, begun: Begun) -> None:
         """Take a reading of the members' disks as a sync begins. One that began unseen has no such mark.
@@ -77,17 +77,17 @@ class CostWatch:
         """
         if begun.seen:
             then = _disk_bytes_then(self._root, begun)
-            disks = self._readings.read(begun.disks.values())
+            disks = self._marks.read(begun.disks.values())
             marked = [_counted_from(disk, then.get(name)) for name, disk in disks.items()]
-            self._readings.record(marked, BEFORE, begun.what)
+            self._marks.record(marked, BEFORE, begun.what)
 
     def ended(self, ended: Ended) -> Event | None:
         """Take a reading as a sync has ended, and return what is to be told; None where nothing is known."""
         begun = ended.begun
         now = written_bytes(self._root, begun.written_bytes)
-        disks = self._readings.read(begun.disks.values())
+        disks = self._marks.read(begun.disks.values())
         if begun.seen:
-            self._readings.record(disks.values(), AFTER, begun.what)
+            self._marks.record(disks.values(), AFTER, begun.what)
         sizes: dict[str, int] = {}
         for name, before in begun.written_bytes.items():
             if (after := now.get(name, -1)) >= before:
@@ -98,7 +98,7 @@ class CostWatch:
         text = sync_words(
             begun.action, _spent(sizes, disks), most_bytes(begun.array, begun.action), partly=not begun.seen
         )
-        return Event(at_s=self._root.now_s(), kind=Kind.WEAR, subject=ended.array.title, text=text)
+        return Event(at_s=self._root.now_s(), kind=EventKind.WEAR, subject=ended.array.title, text=text)
 
 
 class JobCost:
@@ -124,21 +124,21 @@ class JobCost:
     ) -> None:
         self._root = root
         self._what = what
-        self._readings = _Readings(root, WearDesk(root, ratings, timeout_s=_PATIENCE_S))
+        self._marks = _MarkWriter(root, WearReader(root, ratings, timeout_s=_PATIENCE_S))
         self._names = tuple(disks) or smart_names(root, snapshot or Sampler(root).sample())
         self._written: Mapping[str, int] = {}
 
     def before(self) -> None:
         """Take the first reading."""
-        disks = self._readings.read(self._names)
-        self._readings.record(disks.values(), BEFORE, self._what)
+        disks = self._marks.read(self._names)
+        self._marks.record(disks.values(), BEFORE, self._what)
         self._written = written_bytes(self._root, self._names)
 
     def after(self) -> str:
         """Take the other one; return ``1.62 TB to sdd (0.4 % of its life)``, or "" where nothing is known."""
         now = written_bytes(self._root, self._written)
-        disks = self._readings.read(self._names)
-        self._readings.record(disks.values(), AFTER, self._what)
+        disks = self._marks.read(self._names)
+        self._marks.record(disks.values(), AFTER, self._what)
         sizes = {name: now[name] - size for name, size in self._written.items() if now.get(name, -1) >= size}
         return amounts([each for each in _spent(sizes, disks) if each.size_bytes >= _LEAST_BYTES])
 

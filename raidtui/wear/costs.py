@@ -12,10 +12,8 @@ from msgspec import Struct
 
 from raidtui.model.array import Array
 from raidtui.model.levels import PARITY_LEVELS
-from raidtui.view.units import three_digits
-from raidtui.wear.entries import Entry, cost_bytes
-from raidtui.wear.record import DiskWear
-from raidtui.wear.sizes import amount
+from raidtui.view.units import amount, three_digits
+from raidtui.wear.disk_wear import DiskWear
 
 _SLACK, _SLACK_BYTES = 1.02, 256 << 20
 """Superblocks, bitmaps and bad block logs are written beside what is synced."""
@@ -61,20 +59,6 @@ def life_share(disk: DiskWear | None, size_bytes: int) -> Share | None:
     if used == 0:  # a whole percent at most has gone for all that was ever written
         return Share(percent=size_bytes / total, at_most=True)
     return Share(percent=size_bytes * (used + 0.5) / total)
-
-
-def stretch_bytes(first: Entry, last: Entry, unit_bytes: int | None = None) -> int | None:
-    """Return what was written to a disk between two readings: by the kernel's count, else by the disk's own.
-
-    Args:
-        first: the earlier of two readings of one disk.
-        last: the later one.
-        unit_bytes: the measured unit of its counter, where the promised one is wrong or none was promised.
-    """
-    first_bytes, last_bytes = first.low_bytes, last.low_bytes
-    if first.since and first.since == last.since and first_bytes is not None and last_bytes is not None:
-        return max(0, last_bytes - first_bytes)
-    return cost_bytes(first, last, unit_bytes)
 
 
 def share_words(shares: Sequence[Share | None], whose: str = "its life") -> str:

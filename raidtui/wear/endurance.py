@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.model.smart import Attribute, Counted, SmartReading
-from raidtui.wear.names import (
+from raidtui.wear.attribute_names import (
     BARE,
     DEFAULT_NAMES,
     HIGH,

@@ -5,6 +5,9 @@ reallocated ones of a hard disk. An SSD retires a few blocks in a sound life: a 
 more. Failed transfers (CRC) and a SAS disk's non-medium errors are the link's or the enclosure's; they
 count over the whole life and stay after the cable was changed, so that many of them are a warning only
 until the history shows that they have not grown for a week.
+
+A bad cable is distinguished from a dying disk by the growth of these counts, by link resets, and by what the
+disk says of itself.
 """
 
 from __future__ import annotations
@@ -12,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from raidtui.model.finding import Severity
+from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import Attribute, SmartReading
-from raidtui.view.units import counted
-from raidtui.wear.entries import DAY_S, Entry
+from raidtui.view.units import counted, duration
+from raidtui.wear.ledger_entries import DAY_S, LedgerEntry
 
 HANDFUL = 5
 """So many reallocated sectors of an SSD are worth attention."""
@@ -24,7 +28,14 @@ MANY_PLACES = 100
 """From so many on, a disk is to be replaced before it fails."""
 MANY_TRANSFERS, MANY_NONMEDIUM = 100, 1000
 STILL_S = 7 * DAY_S
+SHORT_OUTAGE_S = 600.0
+"""A disk that is back so soon was not gone: its link was."""
 
+_SPARE, _HOT, _UNRELIABLE, _READ_ONLY, _BACKUP, _PMR = (1 << bit for bit in range(6))
+
+_FIELDS = (
+    "reallocated", "pending", "uncorrectable", "media_errors", "crc_errors", "nonmedium_errors",
+)  # fmt: skip
 _MEDIUM = frozenset({"reallocated", "pending", "uncorrectable", "media_errors"})
 _IDS: Mapping[str, tuple[int, ...]] = {
     "reallocated": (5,),
@@ -55,22 +66,8 @@ class Fault(Struct, frozen=True, kw_only=True):
         return self.field in _MEDIUM
 
 
-class Told(Struct, frozen=True, kw_only=True):
-    """A count in words: what makes a finding of it."""
-
-    severity: Severity
-    code: str
-    sentence: str
-    remedy: str = ""
-
-
-_FIELDS = (
-    "reallocated", "pending", "uncorrectable", "media_errors", "crc_errors", "nonmedium_errors",
-)  # fmt: skip
-
-
 def faults_of(
-    reading: SmartReading, before: SmartReading | None, earlier: Sequence[Entry], now_s: float
+    reading: SmartReading, before: SmartReading | None, earlier: Sequence[LedgerEntry], now_s: float
 ) -> Iterator[Fault]:
     """Yield the counts of a disk that are not 0.
 
@@ -89,7 +86,7 @@ def faults_of(
         yield Fault(field=field, count=count, grown=grown, still_s=_still_s(field, count, earlier, now_s))
 
 
-def _still_s(field: str, count: int, earlier: Sequence[Entry], now_s: float) -> float | None:
+def _still_s(field: str, count: int, earlier: Sequence[LedgerEntry], now_s: float) -> float | None:
     same = None
     for entry in reversed(earlier):
         known = getattr(entry, field)
@@ -99,16 +96,30 @@ def _still_s(field: str, count: int, earlier: Sequence[Entry], now_s: float) -> 
     return None if same is None else max(0.0, now_s - same.at_s)
 
 
-def told_of(reading: SmartReading, fault: Fault) -> Told:
-    """Return a count in words, and how bad it is."""
+def disk_finding(
+    reading: SmartReading, severity: Severity, code: str, sentence: str, remedy: str = ""
+) -> Finding:
+    """Return a finding about a disk; its subject is the disk's identity."""
+    return Finding(
+        severity=severity,
+        code=code,
+        subject=reading.identity,
+        name=reading.name,
+        sentence=sentence,
+        remedy=remedy,
+    )
+
+
+def fault_finding(reading: SmartReading, fault: Fault) -> Finding:
+    """Return the finding that a count makes, however harmless it is."""
     if fault.field == "crc_errors":
-        return _of_link(fault, MANY_TRANSFERS, _transfers(fault))
+        return _of_link(fault, MANY_TRANSFERS, _transfers(reading, fault))
     if fault.field == "nonmedium_errors":
-        return _of_link(fault, MANY_NONMEDIUM, _nonmedium(fault))
+        return _of_link(fault, MANY_NONMEDIUM, _nonmedium(reading, fault))
     return _of_places(reading, fault)
 
 
-def _of_places(reading: SmartReading, fault: Fault) -> Told:
+def _of_places(reading: SmartReading, fault: Fault) -> Finding:
     source, guessed = _source(reading, fault)
     few = fault.field == "reallocated" and not _turns(reading) and fault.count < HANDFUL
     many = fault.count >= MANY_PLACES and (_turns(reading) or fault.field != "reallocated")
@@ -118,12 +129,10 @@ def _of_places(reading: SmartReading, fault: Fault) -> Told:
         severity = Severity.DEGRADED if many and not guessed else Severity.ATTENTION
     more = f", {fault.grown} of them within a week" if 0 < fault.grown < fault.count else ""
     code, sentence, remedy = _words(fault)
-    return Told(
-        severity=severity,
-        code=code,
-        sentence=f"{sentence}{more} ({source}){_GUESSED if guessed else ''}",
-        remedy="" if severity is Severity.INFO else "replace it soon" if many and not guessed else remedy,
-    )
+    text = f"{sentence}{more} ({source}){_GUESSED if guessed else ''}"
+    if severity is Severity.INFO:
+        return disk_finding(reading, severity, code, text)
+    return disk_finding(reading, severity, code, text, "replace it soon" if many and not guessed else remedy)
 
 
 def _words(fault: Fault) -> tuple[str, str, str]:
@@ -139,33 +148,30 @@ def _words(fault: Fault) -> tuple[str, str, str]:
     return "media-errors", f"has counted {counted(number, 'media error')}", watch
 
 
-def _of_link(fault: Fault, many: int, told: Told) -> Told:
+def _of_link(fault: Fault, many: int, finding: Finding) -> Finding:
     """Few, or what has stood still for a week, is history; many, or growth by many, is a warning."""
     still = fault.still_s is not None and fault.still_s >= STILL_S
     if (fault.count < many or still) and fault.grown < many:
-        return told
-    return Told(
+        return finding
+    return replace(
+        finding,
         severity=Severity.ATTENTION,
-        code=told.code,
-        sentence=told.sentence,
         remedy="reseat or change the cable and look at power and backplane; "
         "once the count has stood still for a week it is no warning any more",
     )
 
 
-def _transfers(fault: Fault) -> Told:
+def _transfers(reading: SmartReading, fault: Fault) -> Finding:
     text = f"{counted(fault.count, 'transfer')} failed on the way in its life (CRC errors): "
-    return Told(
-        severity=Severity.INFO, code="crc-errors", sentence=f"{text}a cable or connector, at some time"
-    )
+    return disk_finding(reading, Severity.INFO, "crc-errors", f"{text}a cable or connector, at some time")
 
 
-def _nonmedium(fault: Fault) -> Told:
+def _nonmedium(reading: SmartReading, fault: Fault) -> Finding:
     more = f", {fault.grown} of them within a week" if 0 < fault.grown < fault.count else ""
     text = (
         f"has counted {counted(fault.count, 'non-medium error')}{more}: link, enclosure or aborted commands"
     )
-    return Told(severity=Severity.INFO, code="non-medium-errors", sentence=text)
+    return disk_finding(reading, Severity.INFO, "non-medium-errors", text)
 
 
 def _turns(reading: SmartReading) -> bool:
@@ -192,3 +198,98 @@ def _attribute(reading: SmartReading, fault: Fault) -> Attribute | None:
     fitting = [each for each in reading.attributes if each.count == fault.count]
     named = [each for each in fitting if "ncorrect" in each.name] if fault.field == "uncorrectable" else []
     return next((each for each in fitting if each.id in wanted), next(iter(named), None))
+
+
+class Trouble(Struct, frozen=True, kw_only=True):
+    """What is wrong with a disk or its link.
+
+    Args:
+        word: "dying", "cable?" or "hot": what a member's row shows.
+        reason: one sentence without its subject.
+        remedy: what to do.
+    """
+
+    word: str
+    reason: str
+    remedy: str
+
+
+def find_trouble(
+    now: SmartReading,
+    before: SmartReading | None = None,
+    *,
+    link_resets: int = 0,
+    outage_s: float | None = None,
+) -> Trouble | None:
+    """Return what is wrong with a disk or its link, or None where nothing speaks for either.
+
+    Args:
+        now: what the disk says now.
+        before: what it said before whatever happened to it; that of another disk is passed over.
+        link_resets: how often the kernel reset its link meanwhile.
+        outage_s: how long it was away, where it came back.
+    """
+    if before is not None and before.identity != now.identity:
+        before = None
+    if reasons := [*_says_itself(now), *_medium(now, before)]:
+        return Trouble(
+            word="dying", reason="; ".join(reasons), remedy="replace it while its data can be read"
+        )
+    if reasons := list(_link(now, before, link_resets, outage_s)):
+        well = "; it found nothing wrong with itself" if now.passed else ""
+        remedy = "reseat or change the cable and look at power and backplane; the disk may stay"
+        return Trouble(word="cable?", reason="; ".join(reasons) + well, remedy=remedy)
+    if (now.critical_warning or 0) & _HOT:
+        hot = f" ({now.temperature_c} °C)" if now.temperature_c is not None else ""
+        return Trouble(word="hot", reason=f"is too hot{hot} by its own limits", remedy="look at its airflow")
+    return None
+
+
+def _says_itself(now: SmartReading) -> Iterator[str]:
+    """The disk's own verdict. NVMe's is one for all warnings, heat among them: its bits say which."""
+    warning = now.critical_warning or 0
+    if now.passed is False and not warning:
+        yield "its own SMART verdict is FAILED"
+    if warning & _UNRELIABLE:
+        yield "it reports that it has become unreliable"
+    if warning & _READ_ONLY:
+        yield "it takes no more writes (read-only)"
+    for each in now.attributes:
+        if each.when_failed.casefold() == "now" and each.prefailure:
+            yield f"{each.name} is at {each.value}, and its limit is {each.threshold}"
+
+
+def _medium(now: SmartReading, before: SmartReading | None) -> Iterator[str]:
+    """An SSD that retires a block or two is no dying disk."""
+    if before is None:
+        return
+    remapped = _growth(before.reallocated, now.reallocated)
+    if remapped >= (HANDFUL if now.rotation_rpm == 0 else 1):
+        yield f"{remapped} more {'sector was' if remapped == 1 else 'sectors were'} reallocated"
+    for old, new, one, many in (
+        (before.pending, now.pending, "place cannot be read", "places cannot be read"),
+        (before.uncorrectable, now.uncorrectable, "error was uncorrectable", "errors were uncorrectable"),
+        (before.media_errors, now.media_errors, "media error", "media errors"),
+    ):
+        if more := _growth(old, new):
+            yield f"{more} more {one if more == 1 else many}"
+
+
+def _link(
+    now: SmartReading, before: SmartReading | None, link_resets: int, outage_s: float | None
+) -> Iterator[str]:
+    failed = _growth(before.crc_errors, now.crc_errors) if before is not None else 0
+    happened = bool(link_resets) or outage_s is not None
+    if failed:
+        yield f"{counted(failed, 'transfer')} failed on the way (CRC errors)"
+    elif happened and before is None and now.crc_errors:
+        yield f"{counted(now.crc_errors, 'transfer')} failed on the way so far (CRC errors)"
+    if link_resets:
+        yield f"its link was reset {counted(link_resets, 'time')}"
+    if outage_s is not None and outage_s <= SHORT_OUTAGE_S:
+        yield f"it was away for {duration(outage_s)} and came back"
+
+
+def _growth(old: int | None, new: int | None) -> int:
+    """A count that fell began anew (other firmware, other disk): nothing can be said of it."""
+    return max(0, new - old) if old is not None and new is not None else 0

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from raidtui.wear.entries import DAY_S, Entry, cost_bytes
+from raidtui.wear.ledger_entries import DAY_S, LedgerEntry, cost_bytes
 
 _WINDOWS_S = (7 * DAY_S, 30 * DAY_S, 365 * DAY_S)
 _LEAST_S = DAY_S
@@ -51,7 +51,7 @@ def rated_bytes(model: str | None, ratings: Mapping[str, int]) -> int | None:
 
 
 def forecast(
-    entries: Sequence[Entry], rated: int | None = None, unit_bytes: int | None = None
+    entries: Sequence[LedgerEntry], rated: int | None = None, unit_bytes: int | None = None
 ) -> Forecast | None:
     """Return when a disk's rated life ends, or None where neither rate nor life is known.
 
@@ -72,13 +72,15 @@ def forecast(
     return None
 
 
-def _size(entry: Entry, unit_bytes: int | None) -> int | None:
+def _size(entry: LedgerEntry, unit_bytes: int | None) -> int | None:
     if unit_bytes is not None and entry.count is not None:
         return entry.count * unit_bytes
     return entry.size_bytes
 
 
-def _by_rating(entries: Sequence[Entry], size: int, rated: int, unit_bytes: int | None) -> Forecast | None:
+def _by_rating(
+    entries: Sequence[LedgerEntry], size: int, rated: int, unit_bytes: int | None
+) -> Forecast | None:
     now = entries[-1]
     rates = list(_byte_rates(entries, unit_bytes))
     if size >= rated:
@@ -99,7 +101,7 @@ def _per_day(rates: Sequence[float]) -> int | None:
     return round(rates[0] * DAY_S) if rates else None
 
 
-def _byte_rates(entries: Sequence[Entry], unit_bytes: int | None) -> Iterator[float]:
+def _byte_rates(entries: Sequence[LedgerEntry], unit_bytes: int | None) -> Iterator[float]:
     """Yield bytes a second, the best figure first: of the last month, then of other windows, then of life."""
     now = entries[-1]
     seen: set[float] = set()
@@ -115,7 +117,7 @@ def _byte_rates(entries: Sequence[Entry], unit_bytes: int | None) -> Iterator[fl
         yield size / (now.hours * _HOUR_S)
 
 
-def _oldest(entries: Sequence[Entry], since_s: float) -> Entry | None:
+def _oldest(entries: Sequence[LedgerEntry], since_s: float) -> LedgerEntry | None:
     """Return the first reading since a time that is long enough ago."""
     now = entries[-1]
     for entry in entries:
@@ -124,7 +126,7 @@ def _oldest(entries: Sequence[Entry], since_s: float) -> Entry | None:
     return None
 
 
-def _by_percent(entries: Sequence[Entry], percent: int, unit_bytes: int | None) -> Forecast | None:
+def _by_percent(entries: Sequence[LedgerEntry], percent: int, unit_bytes: int | None) -> Forecast | None:
     """The percentage is rounded: what is left is less than a point off, and so is each difference.
 
     Of a disk to which nothing is written now there is no likely date: its life so far gives the earliest.
@@ -148,7 +150,7 @@ def _by_percent(entries: Sequence[Entry], percent: int, unit_bytes: int | None) 
     )
 
 
-def _percent_slopes(entries: Sequence[Entry], percent: int) -> Iterator[tuple[float, float, float]]:
+def _percent_slopes(entries: Sequence[LedgerEntry], percent: int) -> Iterator[tuple[float, float, float]]:
     """Yield the least, likely and most percent a second: over what is known, then over the disk's life."""
     now = entries[-1]
     known = [entry for entry in entries if entry.percent is not None]

@@ -435,8 +435,8 @@ def test_the_document_is_whole() -> None:
 
 def test_every_event_is_told() -> None:
     source = "".join(
-        (Path(__file__).parents[2] / "raidtui" / "bench" / name).read_text()
-        for name in ("worker.py", "stage.py")
+        (Path(__file__).parents[2] / "raidtui" / "bench" / "run" / name).read_text()
+        for name in ("bench_worker.py", "stage.py")
     )
     for event in set(re.findall(r'event="([a-z ]+)"', source)):
         assert f"`{event}`" in TEXT, event

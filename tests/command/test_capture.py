@@ -16,11 +16,16 @@ from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import RootError
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
-from raidtui.wear.desk import WearDesk
-from raidtui.wear.entries import Entry
-from raidtui.wear.pages import PATH, Kept, kept_text, read_kept
-from raidtui.wear.pages import MemoryLedger as Pages
-from tests.trees import EPOCH_S, Stage, Syncing, host_tree, raid0, raid1, raid5, raid10
+from raidtui.wear.ledger import (
+    PATH,
+    CapturedHistory,
+    MemoryLedger,
+    captured_history_text,
+    read_captured_history,
+)
+from raidtui.wear.ledger_entries import LedgerEntry
+from raidtui.wear.readings import WearReader
+from tests.hosts.trees import EPOCH_S, Stage, Syncing, host_tree, raid0, raid1, raid5, raid10
 from tests.wear.disks import smartctl_json
 from tests.wear.hosts import TB, asleep, evo, outputs
 
@@ -152,7 +157,7 @@ def told(stage: Stage) -> Stage:
     stage.put("/sys/class/block/sda/diskseq", "9\n")
     stage.put("/proc/diskstats", "   8 0 sda 1 0 8 1 1 0 4096 1 0 1 2 0 0 0 0 0 0\n")
     past = [
-        Entry(
+        LedgerEntry(
             disk=SERIALS[0],
             at_s=EPOCH_S - day * 86_400,
             name="sda",
@@ -161,7 +166,10 @@ def told(stage: Stage) -> Stage:
         )
         for day in range(9, 0, -1)
     ]
-    stage.put(PATH, kept_text(Pages(Kept(entries=tuple(past))), (SERIALS[0],), EPOCH_S))
+    stage.put(
+        PATH,
+        captured_history_text(MemoryLedger(CapturedHistory(entries=tuple(past))), (SERIALS[0],), EPOCH_S),
+    )
     return stage
 
 
@@ -169,8 +177,8 @@ def test_a_capture_shows_the_same_wear(told: Stage, tmp_path: Path) -> None:
     target = tmp_path / "host.tar.gz"
     write_capture(told, target, with_serials=True)
     root = open_root(str(target))
-    before = WearDesk(told).look(Sampler(told).sample())
-    after = WearDesk(root).look(Sampler(root).sample())
+    before = WearReader(told).look(Sampler(told).sample())
+    after = WearReader(root).look(Sampler(root).sample())
     assert after == before
     assert [disk.name for disk in after.disks] == ["sda", "sdb", "sdc", "nvme0n1"]
     assert after.disks[0].forecast is not None
@@ -185,11 +193,11 @@ def test_smartctls_words_have_no_serial_numbers_either(told: Stage, tmp_path: Pa
     text = content(target)
     assert [secret for secret in SECRETS if secret in text] == []
     root = open_root(str(target))
-    look = WearDesk(root).look(Sampler(root).sample())
+    look = WearReader(root).look(Sampler(root).sample())
     serial = opened(target).disks["sda"].serial
     assert look.disks[0].entry is not None
     assert look.disks[0].entry.disk == serial
-    kept = read_kept(root.text(PATH) or "")
+    kept = read_captured_history(root.text(PATH) or "")
     assert kept is not None
     assert {entry.disk for entry in kept.entries} == {serial}
     assert look.known_since_s == EPOCH_S - 9 * 86_400

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from raidtui.command.prometheus import metric_lines
 from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.session.watch import Console
-from tests.members import TWO
-from tests.trees import Syncing, Tree, host_tree, inactive, raid0, raid1, raid5, raid6, raid10
+from raidtui.session.watch import HostWatch
+from tests.hosts.members import TWO
+from tests.hosts.trees import Syncing, Tree, host_tree, inactive, raid0, raid1, raid5, raid6, raid10
 
 TREE = host_tree(
     raid10(failed=("sdb",), spares=("sdp",)),
@@ -106,7 +106,7 @@ raidtui_md_sync_speed_limit_kib{device="md125",limit="max",scope="local"} 100000
 
 
 def lines_of(tree: Tree) -> list[str]:
-    return list(metric_lines(Console(tree.root()).refresh()))
+    return list(metric_lines(HostWatch(tree.root()).refresh()))
 
 
 def states_of(lines: Iterable[str]) -> set[str]:
@@ -131,7 +131,7 @@ def test_each_sync_is_one_of_five_states() -> None:
 
 def test_an_array_that_does_not_run() -> None:
     labels = '{array="old",uuid="fbbb2b1c:6dbccfed:d429a0ed:a9ec20ed",state="not-started"}'
-    lines = list(metric_lines(Console(MemoryRoot(TWO)).refresh()))
+    lines = list(metric_lines(HostWatch(MemoryRoot(TWO)).refresh()))
     assert [line for line in lines if not line.startswith("#")] == [
         f"raidtui_md_absent_health{labels} 4",
         f"raidtui_md_absent_members_present{labels} 2",

@@ -15,10 +15,10 @@ from raidtui.command.status_json import report_dict
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.root import Root
 from raidtui.monitor.sampler import MDSTAT
-from raidtui.session.watch import Console
-from tests.captures import ALL_CAPTURES, capture_text
-from tests.members import TWO
-from tests.trees import Syncing, container, host_tree, inactive, raid0, raid1, raid5, raid6, raid10
+from raidtui.session.watch import HostWatch
+from tests.hosts.captures import ALL_CAPTURES, capture_text
+from tests.hosts.members import TWO
+from tests.hosts.trees import Syncing, container, host_tree, inactive, raid0, raid1, raid5, raid6, raid10
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA: dict[str, Any] = json.loads((DOCS / "status.schema.json").read_text())
@@ -57,7 +57,7 @@ class DeniedRoot(MemoryRoot):
 
 def as_printed(root: Root) -> dict[str, Any]:
     """Return the report as a reader of the JSON text gets it."""
-    printed: dict[str, Any] = json.loads(json.dumps(report_dict(Console(root).refresh())))
+    printed: dict[str, Any] = json.loads(json.dumps(report_dict(HostWatch(root).refresh())))
     return printed
 
 
@@ -141,7 +141,7 @@ def test_arrays_that_do_not_run() -> None:
 
 def test_a_stale_array() -> None:
     stage = host_tree(raid10()).root()
-    console = Console(stage)
+    console = HostWatch(stage)
     console.refresh()
     stage.put(MDSTAT, "Personalities : [raid10]\nmd127 : active raid10 sda\n      nonsense\n\n")
     stage.passed_s += 1

@@ -14,10 +14,10 @@ import pytest
 import raidtui
 from raidtui.cli import build_parser, run
 from raidtui.model.smart import Unread
-from raidtui.wear.array import judge_array
+from raidtui.wear.array_wear import judge_array
+from raidtui.wear.counter_units import UnitState
 from raidtui.wear.endurance import Confidence
-from raidtui.wear.report import metric_lines, wear_dict, wear_of_text
-from raidtui.wear.units import Kind
+from raidtui.wear.wear_report import metric_lines, wear_dict, wear_of_text
 from tests.wear.disks import NAMES, facts, smartctl_json, text_of
 from tests.wear.hosts import TB, asleep, evo
 
@@ -82,7 +82,7 @@ def test_the_fields_that_others_rely_on() -> None:
 def test_every_word() -> None:
     assert list(rows("## How sure a figure is"))[1:] == [each.value for each in Confidence]
     verdicts = rows("### `percent` and `written`")["unit_verdict"]
-    assert [word for word in re.findall(r"`([a-z]+)`", verdicts) if word in set(Kind)] == list(Kind)
+    assert [word for word in re.findall(r"`([a-z]+)`", verdicts) if word in set(UnitState)] == list(UnitState)
     assert re.findall(r"`([a-z ]+)`", rows("### `unread`")["why"])[1:] == list(Unread)
 
 

@@ -6,14 +6,14 @@ import json
 
 from raidtui.host.smart.smart_reader import read_measured, read_smart
 from raidtui.model.smart import NoReading, SmartReading, Unread
-from raidtui.wear.desk import WearDesk, WearLook
 from raidtui.wear.endurance import written
-from raidtui.wear.pages import PATH, read_kept
+from raidtui.wear.ledger import PATH, read_captured_history
+from raidtui.wear.readings import WearLook, WearReader
 from tests.demo.scene import EPOCH_S, Scene
 
 
 def look(scene: Scene) -> WearLook:
-    return WearDesk(scene.root).look(scene.sampler.sample())
+    return WearReader(scene.root).look(scene.sampler.sample())
 
 
 def test_one_of_each_kind(scene: Scene) -> None:
@@ -90,7 +90,7 @@ def test_writes_follow_the_kernels_count(scene: Scene) -> None:
 
 def test_the_history_is_that_of_these_disks(scene: Scene) -> None:
     """A reading goes on from the ones before: same counter, same name, nothing taken back."""
-    kept = read_kept(scene.root.text(PATH) or "")
+    kept = read_captured_history(scene.root.text(PATH) or "")
     assert kept is not None
     for disk in look(scene).disks:
         if disk.entry is None:
@@ -107,7 +107,7 @@ def test_the_history_is_that_of_these_disks(scene: Scene) -> None:
 
 
 def test_what_the_recover_cost(scene: Scene) -> None:
-    (spell,) = look(scene).spells
+    (spell,) = look(scene).costs
     assert (spell.what, spell.costs["S2R5NX0H912002"]) == ("recover of data", 225_673_283_040)
 
 

@@ -10,8 +10,7 @@ import pytest
 
 from raidtui.bench.results.run_store import Results, ResultsError
 from raidtui.host.knobs.udev_rules import parse_rules
-from raidtui.wear.ledger import Ledger, LedgerError
-from raidtui.wear.pages import read_kept
+from raidtui.wear.ledger import Ledger, LedgerError, read_captured_history
 from tests.bench.records import record
 from tests.torture.mutated import PARSERS, TooSlowError, in_time, try_parser, try_tree
 
@@ -59,8 +58,8 @@ def test_rules_that_take_long_to_read() -> None:
 
 
 def test_a_history_that_is_nested() -> None:
-    assert read_kept("[" * 100_000) is None
-    assert read_kept('{"disks": ' + '{"a":' * 100_000) is None
+    assert read_captured_history("[" * 100_000) is None
+    assert read_captured_history('{"disks": ' + '{"a":' * 100_000) is None
 
 
 def test_a_damaged_ledger(tmp_path: Path) -> None:

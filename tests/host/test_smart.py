@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.smart.smart_reader import SmartReader, errors_argv, read_measured, read_smart, smart_argv
 from raidtui.host.tools import ToolOutput, output_path
-from raidtui.model.smart import Measured, NoReading, SmartReading, Unread
+from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading, Unread
 from tests.wear.disks import text_of
 
 ASK = ("smartctl", "--json=c", "-x", "-n", "standby,3,5", "/dev/sda")
@@ -238,7 +238,7 @@ def test_a_disk_that_hangs_keeps_nobody_waiting_and_is_not_asked_again(
     monkeypatch.setattr("raidtui.host.smart.smart_reader._GRACE_S", 0.0)
     host = LiveHost("/dev/sdb")
     reader = SmartReader(host, timeout_s=1.0)
-    hangs = Measured(
+    hangs = SmartMeasurement(
         result=NoReading(
             name="sdb",
             why=Unread.TIMEOUT,

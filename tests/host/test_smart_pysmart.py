@@ -11,7 +11,7 @@ import pytest
 
 from raidtui.host.smart.pysmart import Assessment, PysmartError, assess, find_devices, start_selftest
 from raidtui.host.tools import ToolOutput
-from raidtui.model.smart import Found
+from raidtui.model.smart import ScannedDevice
 from tests.host.test_smart import Host
 
 HEAD = "smartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0] (local build)\nCopyright (C) 2002-22\n\n"
@@ -54,7 +54,10 @@ def _host(texts: dict[tuple[str, ...], tuple[int, str]]) -> Host:
 
 def test_devices_are_found_without_opening_them() -> None:
     host = _host({("smartctl", "--scan"): (0, SCAN)})
-    assert find_devices(host) == (Found(path="/dev/sda", kind="scsi"), Found(path="/dev/nvme0", kind="nvme"))
+    assert find_devices(host) == (
+        ScannedDevice(path="/dev/sda", kind="scsi"),
+        ScannedDevice(path="/dev/nvme0", kind="nvme"),
+    )
     assert host.asked == [(("smartctl", "--scan"), 30.0)]
 
 

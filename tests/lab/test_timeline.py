@@ -1,8 +1,8 @@
 """What a console says while md acts, on the real kernel: no sentence is false, and nothing is in md's way."""
 
-from tests.lab.arrays import make_array, make_ram_disks
-from tests.lab.guest import Guest
-from tests.lab.watching import watch
+from tests.lab.guests.arrays import make_array, make_ram_disks
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.watching import watch
 
 
 def test_a_recovery_that_ends_while_another_slot_is_empty(guest: Guest) -> None:
@@ -107,12 +107,12 @@ def members(console):
     return [(m.name, m.slot, m.states) for m in console.refresh().snapshot.arrays[0].members]
 for turn in range(200):
     show(console.refresh())
-until(lambda: members(console) == members(Console(DirRoot())), "the slot is taken away")
+until(lambda: members(console) == members(HostWatch(DirRoot())), "the slot is taken away")
 print(members(console)[-1])
 until_done("mdadm /dev/{md} --remove /dev/ram1")
 for turn in range(50):
     show(console.refresh())
-until(lambda: members(console) == members(Console(DirRoot())), "the folder goes")
+until(lambda: members(console) == members(HostWatch(DirRoot())), "the folder goes")
 print([name for name, _, _ in members(console)])
 """,
     )

@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from raidtui.model.finding import Health
 from raidtui.model.plan import Plan, Refusal
+from raidtui.monitor.kernel_watch import Uevent
 from raidtui.monitor.sampler import Sampler
-from raidtui.monitor.watch import Uevent
-from raidtui.plans.limits import plan_give_back, plan_limits
+from raidtui.plans.speed_limits import plan_give_back, plan_limits
 from raidtui.plans.sync import plan_check, plan_pause
-from raidtui.session.watch import Console, Report, limit_path
-from tests.kernel import Kernel, ends
-from tests.specs import Syncing, mdstat_text, raid1, raid5, raid10
+from raidtui.session.watch import HostWatch, Report, limit_path
+from tests.hosts.kernel import Kernel, ends
+from tests.hosts.specs import Syncing, mdstat_text, raid1, raid5, raid10
 
 RESYNC = Syncing(action="resync", done_kib=238_697_472, speed_kib_s=400_000)
 ARRAY = raid10(sync=RESYNC, limits=(195_313, 488_281))
@@ -23,14 +23,14 @@ SYSTEM_MAX = "/proc/sys/dev/raid/speed_limit_max"
 MIN, MAX = "md127/sync_speed_min", "md127/sync_speed_max"
 
 
-def console_of(kernel: Kernel) -> Console:
+def console_of(kernel: Kernel) -> HostWatch:
     """A console by the kernel's own clock."""
-    console = Console(kernel)
+    console = HostWatch(kernel)
     console.sampler = Sampler(kernel, clock=kernel.clock)
     return console
 
 
-def limit(console: Console, low: int, high: int, *, system: bool = False) -> None:
+def limit(console: HostWatch, low: int, high: int, *, system: bool = False) -> None:
     """Set limits."""
     snapshot = console.refresh().snapshot
     plan = plan_limits(snapshot, None if system else snapshot.arrays[0].key, low, high)
@@ -38,7 +38,7 @@ def limit(console: Console, low: int, high: int, *, system: bool = False) -> Non
     assert console.execute(plan).failed is None
 
 
-def restoring(console: Console) -> list[tuple[str, str]]:
+def restoring(console: HostWatch) -> list[tuple[str, str]]:
     """What leaving would write."""
     plan = console.left_changed()
     return [] if plan is None else ends([(step.path, step.text) for step in plan.steps])

@@ -36,9 +36,9 @@ from raidtui.command.status_json import report_dict
 from raidtui.command.status_text import report_lines
 from raidtui.command.tune_text import detail_lines, table_lines
 from raidtui.config import read_config
-from raidtui.demo.host import demo_root
+from raidtui.demo.demo_host import demo_root
 from raidtui.first_frame import read_colours
-from raidtui.host.devices import candidate_names
+from raidtui.host.block import candidate_names
 from raidtui.host.knobs.udev_rules import parse_rules
 from raidtui.host.md.mdadm import MdadmError, parse_export, parse_words
 from raidtui.host.md.mdstat import parse_mdstat
@@ -51,17 +51,15 @@ from raidtui.host.udev import parse_udev_entry
 from raidtui.jobs.store import Job, JobError, all_jobs, load_plan, save_plan
 from raidtui.jobs.words import entry_words
 from raidtui.model.plan import Plan
-from raidtui.plans.script import plan_sentences, shell_script
+from raidtui.plans.shell_script import plan_sentences, shell_script
 from raidtui.plans.tune.keep_files import sysctl_entries, tmpfiles_entries, udev_entries
 from raidtui.session.tuning import Tuner, read_profiles
-from raidtui.session.watch import Console
+from raidtui.session.watch import HostWatch
 from raidtui.ui.themes import load_themes
-from raidtui.wear.desk import WearDesk
-from raidtui.wear.ledger import Ledger, LedgerError
-from raidtui.wear.pages import read_kept
-from raidtui.wear.report import metric_lines as wear_metrics
-from raidtui.wear.report import wear_dict, wear_of_text
-from raidtui.wear.sentences import wear_lines
+from raidtui.wear.ledger import Ledger, LedgerError, read_captured_history
+from raidtui.wear.readings import WearReader
+from raidtui.wear.wear_report import metric_lines as wear_metrics
+from raidtui.wear.wear_report import wear_dict, wear_lines, wear_of_text
 from tests.bench.records import record as record_of
 
 HOUSE = Path(__file__).parents[1]
@@ -406,13 +404,13 @@ def _captures() -> tuple[bytes, ...]:
 
 def looked_at(root: Root) -> None:
     """Look at a host in every way in which raidtui looks at one."""
-    console = Console(root)
+    console = HostWatch(root)
     report = console.refresh()
     assert all(line.isprintable() for text in report_lines(report) for line in text.split("\n"))
     json.dumps(report_dict(report), allow_nan=False)
     list(metric_lines(report))
     snapshot = report.snapshot
-    look = WearDesk(root).look(snapshot)
+    look = WearReader(root).look(snapshot)
     wear_lines(look.disks, look.arrays)
     json.dumps(wear_dict(look.disks, look.arrays), allow_nan=False)
     tuning = Tuner(root).read(snapshot)
@@ -487,7 +485,9 @@ PARSERS = {
         take=lambda data: judge_job_file("x.fio", _text(data)),
     ),
     "live": Parser(texts=lambda: (b'{"sample": {"t_s": 1.0}}\n{"begins": {"at_s": 1.0}}\n',), take=_live),
-    "history": Parser(texts=_of_demo("raidtui.*wear|\\.raidtui/"), take=lambda data: read_kept(_text(data))),
+    "history": Parser(
+        texts=_of_demo("raidtui.*wear|\\.raidtui/"), take=lambda data: read_captured_history(_text(data))
+    ),
     "results": Parser(texts=_results_files, take=_results, errors=(ResultsError,)),
     "ledger": Parser(texts=_ledger_files, take=_ledger, errors=(LedgerError,)),
     "capture": Parser(texts=_captures, take=_capture, errors=(RootError,)),

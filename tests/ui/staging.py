@@ -21,9 +21,9 @@ from raidtui.ui.app import RaidApp
 from raidtui.ui.arrays.slider import Slider
 from raidtui.ui.frame.lines import LineBox, Lines, ScrollLines
 from raidtui.ui.main_screen import MainScreen
-from tests.kernel import Kernel
-from tests.specs import raid10
-from tests.trees import Stage, Tree
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid10
+from tests.hosts.trees import Stage, Tree
 
 SMALL, WIDE = (80, 24), (120, 40)
 PATIENCE_S = 10.0
@@ -38,8 +38,8 @@ class StagedApp(RaidApp):
     CSS_PATH: ClassVar[str] = str(Path(raidtui.ui.__file__).parent / "raidtui.tcss")
 
     async def on_unmount(self) -> None:
-        if self.pulse is not None and not self.pulse._stopped:
-            await self.pulse.stop()
+        if not self.session.loop._stopped:
+            await self.session.loop.stop()
 
 
 def staged(root: Root | Tree, *, theme: str | None = "dark", config: Config | None = None) -> StagedApp:
@@ -88,21 +88,18 @@ async def until(pilot: Paces, condition: Callable[[], object], what: str = "") -
 
 async def in_worker(pilot: Paces, work: Callable[[], Any]) -> Any:
     """Run something in the thread that alone reads and writes the host."""
-    pulse = app_of(pilot).pulse
-    assert pulse is not None
-    return await pulse._thread.run(work)
+    return await app_of(pilot).session.loop._thread.run(work)
 
 
 async def play(pilot: Paces, stage: Stage, trees: Iterable[Tree], *, after_s: float = 1.0) -> None:
     """Let a host live through trees; the screen gets a report of each."""
     app = app_of(pilot)
-    assert app.pulse is not None
-    console = app.pulse.console
+    watch = app.session.loop.watch
 
     def live() -> Iterator[Report]:
         for tree in trees:
             stage.show(tree, after_s=after_s)
-            yield console.refresh()
+            yield watch.refresh()
 
     reports = await in_worker(pilot, lambda: list(live()))
     for report in reports:
@@ -113,10 +110,9 @@ async def play(pilot: Paces, stage: Stage, trees: Iterable[Tree], *, after_s: fl
 async def look(pilot: Paces) -> None:
     """Sample, and wait until the screen has the report, if it shows anything new."""
     app = app_of(pilot)
-    pulse = app.pulse
-    assert pulse is not None
-    await in_worker(pilot, pulse._beat)
-    await until(pilot, lambda: not pulse._undelivered, "the report is delivered")
+    loop = app.session.loop
+    await in_worker(pilot, loop._beat)
+    await until(pilot, lambda: not loop._undelivered, "the report is delivered")
     await pilot.pause()
 
 

@@ -16,8 +16,8 @@ from textual.strip import Strip
 from raidtui.ui.frame.lines import Lines
 from raidtui.ui.frame.painting import LineCompositor, SpansUpdate
 from raidtui.view.text import cell_width
-from tests.kernel import Kernel
-from tests.specs import Syncing, raid1, raid5, raid10
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import Syncing, raid1, raid5, raid10
 from tests.ui.staging import Paces, app_of, in_worker, main_of, move, running, screen_text, slider_of, until
 from tests.ui.states import ARRAY_KIB, STATES
 
@@ -162,11 +162,10 @@ def test_pieces_are_written_where_they_belong() -> None:
 
 async def test_the_thread_does_work_in_order_and_by_the_clock() -> None:
     async with running(STATES["optimal"]) as pilot:
-        pulse = app_of(pilot).pulse
-        assert pulse is not None
+        loop = app_of(pilot).session.loop
         done: list[str] = []
-        pulse._thread.after(0.0, lambda: done.append("alarm"))
-        pulse._thread.after(60.0, lambda: done.append("late"))
+        loop._thread.after(0.0, lambda: done.append("alarm"))
+        loop._thread.after(60.0, lambda: done.append("late"))
         await in_worker(pilot, lambda: done.append("job"))
         with pytest.raises(ZeroDivisionError):
             await in_worker(pilot, lambda: 1 // 0)

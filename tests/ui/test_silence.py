@@ -13,23 +13,22 @@ from tests.ui.states import STATES
 
 
 async def test_what_is_of_the_past_is_said_so_until_the_host_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raidtui.session.pulse._SILENT_S", 0.05)
+    monkeypatch.setattr("raidtui.session.watch_loop._SILENT_S", 0.05)
     async with running(STATES["optimal"]) as pilot:
-        pulse = app_of(pilot).pulse
-        assert pulse is not None
+        loop = app_of(pilot).session.loop
         hangs, answers = threading.Event(), threading.Event()
-        refresh = pulse.console.refresh
+        refresh = loop.watch.refresh
 
         def hang() -> Report:
             hangs.set()
             assert answers.wait(60)
             return refresh()
 
-        monkeypatch.setattr(pulse.console, "refresh", hang)
+        monkeypatch.setattr(loop.watch, "refresh", hang)
         try:
-            pulse.look()
+            loop.look()
             await until(pilot, hangs.is_set, "the host hangs")
-            pulse._silent = False  # it may have been quiet for so long before
+            loop._silent = False  # it may have been quiet for so long before
             await until(pilot, lambda: "md has" in lines_of(pilot, "#bottom"))
             await until(pilot, lambda: "stale since" in header_of(pilot))
             said = r" md has not answered for \d+ s; all of this was read before"

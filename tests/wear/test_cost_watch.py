@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from raidtui.host.smart.smart_reader import smart_argv
-from raidtui.model.event import Kind
+from raidtui.model.finding import EventKind
 from raidtui.monitor.spans import Begun, Ended, SyncSpans
 from raidtui.wear.cost_watch import CostWatch, JobCost
-from raidtui.wear.desk import WearDesk
 from raidtui.wear.ledger import Ledger
-from raidtui.wear.spells import spells_of
-from tests.specs import ArraySpec, Syncing, raid1
-from tests.trees import EPOCH_S
+from raidtui.wear.ledger_entries import marked_costs
+from raidtui.wear.readings import WearReader
+from tests.hosts.specs import ArraySpec, Syncing, raid1
+from tests.hosts.trees import EPOCH_S
 from tests.wear.hosts import GB, TB, WearHost, asleep, denied, evo
 
 RUNS = Syncing(action="recover", done_kib=4096, speed_kib_s=200_000)
@@ -28,7 +28,7 @@ RECOVERS = raid1(
 def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where a live host's ledger is."""
     path = tmp_path / "wear.sqlite"
-    monkeypatch.setattr("raidtui.wear.desk.ledger_path", lambda: path)
+    monkeypatch.setattr("raidtui.wear.readings.ledger_path", lambda: path)
     return path
 
 
@@ -63,14 +63,14 @@ def recover_ends(root: WearHost, spans: SyncSpans) -> Ended:
 
 def test_a_recover(ledger: Path) -> None:
     root, spans = host(), SyncSpans()
-    watch = CostWatch(root, WearDesk(root))
+    watch = CostWatch(root, WearReader(root))
     begun = recover_begins(root, spans)
     watch.begun(begun)
     root.said["sdd"] = evo("sdd", 12 * TB + 225 * GB, 96)
     ended = recover_ends(root, spans)
     event = watch.ended(ended)
     assert event is not None
-    assert (event.subject, event.kind, event.at_s) == ("data", Kind.WEAR, EPOCH_S + 3)
+    assert (event.subject, event.kind, event.at_s) == ("data", EventKind.WEAR, EPOCH_S + 3)
     assert event.text == "recover wrote 225 GB to sdd (0.083 % of its life)"
     assert watch.trouble == ""
     with Ledger(ledger) as pages:
@@ -85,22 +85,22 @@ def test_a_recover(ledger: Path) -> None:
 def test_what_a_sync_wrote_before_its_disks_were_asked(ledger: Path) -> None:
     """The mark counts from the beginning, whoever else writes to the disk, and however late it is."""
     root, spans = host(), SyncSpans()
-    watch = CostWatch(root, WearDesk(root))
+    watch = CostWatch(root, WearReader(root))
     begun = recover_begins(root, spans)
     root.wrote(sdc=6 * GB, sdc2=GB, sdd=17 * GB, sdd2=10 * GB)  # 8 GB by the sync, 2 GB by others
     watch.begun(begun)
     ended = recover_ends(root, spans)
     watch.ended(ended)
     with Ledger(ledger) as pages:
-        (spell,) = spells_of(pages.marks(), pages.at_mark)
+        (cost,) = marked_costs(pages.marks(), pages.at_mark)
         lows = [entry.low_bytes for entry in pages.at_mark(1)]
     assert lows == [6 * GB, 9 * GB]
-    assert list(spell.costs.values()) == [0, 231 * GB]
+    assert list(cost.costs.values()) == [0, 231 * GB]
 
 
 def test_one_that_had_begun_before(ledger: Path) -> None:
     root, spans = host(), SyncSpans()
-    watch = CostWatch(root, WearDesk(root, {"samsung ssd 850": 150 * TB}))
+    watch = CostWatch(root, WearReader(root, {"samsung ssd 850": 150 * TB}))
     (begun,) = change(root, spans, RECOVERS, sdc2=GB, sdd2=2 * GB)
     assert isinstance(begun, Begun)
     watch.begun(begun)
@@ -117,7 +117,7 @@ def test_without_root(ledger: Path) -> None:
     """The kernel's count is everybody's; smartctl, which would fail, is not run."""
     root, spans = WearHost(REST, said={"sdd": denied("sdd")}, writable=False), SyncSpans()
     root.live = True
-    watch = CostWatch(root, WearDesk(root))
+    watch = CostWatch(root, WearReader(root))
     change(root, spans, REST)
     (begun,) = change(root, spans, RECOVERS, sdc2=0, sdd2=0)
     assert isinstance(begun, Begun)
@@ -133,7 +133,7 @@ def test_without_root(ledger: Path) -> None:
 
 def test_a_disk_that_sleeps_is_left_asleep(ledger: Path) -> None:
     root, spans = host(sdc=asleep(), sdd=evo("sdd", TB)), SyncSpans()
-    watch = CostWatch(root, WearDesk(root))
+    watch = CostWatch(root, WearReader(root))
     change(root, spans, REST)
     (begun,) = change(root, spans, RECOVERS, sdc2=0, sdd2=0)
     assert isinstance(begun, Begun)
@@ -146,7 +146,7 @@ def test_a_disk_that_sleeps_is_left_asleep(ledger: Path) -> None:
 def test_what_has_no_smart_data_by_its_nature_is_not_asked(ledger: Path) -> None:
     loops = raid1("md127", "data", members=("loop0", "loop1"), rebuilding=("loop1",), sync=RUNS)
     root, spans = host(), SyncSpans()
-    watch = CostWatch(root, WearDesk(root))
+    watch = CostWatch(root, WearReader(root))
     change(root, spans, raid1("md127", "data", members=("loop0", "loop1")))
     (begun,) = change(root, spans, loops, loop0=0, loop1=0)
     assert isinstance(begun, Begun)
@@ -163,7 +163,7 @@ def test_what_has_no_smart_data_by_its_nature_is_not_asked(ledger: Path) -> None
 def test_the_ledger_cannot_be_written(ledger: Path) -> None:
     ledger.write_bytes(b"no database at all, but long enough to be looked at" * 20)
     root, spans = host(), SyncSpans()
-    watch = CostWatch(root, WearDesk(root))
+    watch = CostWatch(root, WearReader(root))
     change(root, spans, REST)
     (begun,) = change(root, spans, RECOVERS, sdd2=0)
     assert isinstance(begun, Begun)
@@ -178,7 +178,7 @@ def test_nobody_counts(ledger: Path) -> None:
     change(root, spans, RECOVERS)
     (ended,) = change(root, spans, REST)
     assert isinstance(ended, Ended)
-    assert CostWatch(root, WearDesk(root)).ended(ended) is None
+    assert CostWatch(root, WearReader(root)).ended(ended) is None
 
 
 def test_counters_that_began_anew_are_passed_over(ledger: Path) -> None:
@@ -189,7 +189,7 @@ def test_counters_that_began_anew_are_passed_over(ledger: Path) -> None:
     change(root, spans, RECOVERS, sdc2=50 * GB, sdd2=0)
     (ended,) = change(root, spans, REST, sdc2=GB, sdd2=225 * GB)
     assert isinstance(ended, Ended)
-    event = CostWatch(root, WearDesk(root)).ended(ended)
+    event = CostWatch(root, WearReader(root)).ended(ended)
     assert event is not None
     assert event.text == "recover wrote 225 GB to sdd (0.084 % of its life)"
 

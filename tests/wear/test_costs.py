@@ -15,12 +15,11 @@ from raidtui.wear.costs import (
     most_bytes,
     rebuild_cost,
     share_words,
-    stretch_bytes,
     sync_words,
 )
+from raidtui.wear.disk_wear import DiskWear
 from raidtui.wear.endurance import Percent, Written
-from raidtui.wear.entries import Entry
-from raidtui.wear.record import DiskWear
+from raidtui.wear.ledger_entries import LedgerEntry, stretch_bytes
 
 TB, GB = 10**12, 10**9
 COMPONENT_KIB = 219_726_562  # 225 GB
@@ -74,8 +73,10 @@ def test_shares_in_words(shares: list[Share | None], words: str) -> None:
     assert share_words(shares) == words
 
 
-FIRST = Entry(disk="S", at_s=0.0, source="attribute 241 X", count=100, size_bytes=100 << 30, since="boot/1",
-              low_bytes=1000, high_bytes=1200)  # fmt: skip
+FIRST = LedgerEntry(
+    disk="S", at_s=0.0, source="attribute 241 X", count=100, size_bytes=100 << 30, since="boot/1",
+    low_bytes=1000, high_bytes=1200,
+)  # fmt: skip
 LAST = replace(FIRST, at_s=9.0, count=107, size_bytes=107 << 30, low_bytes=9000, high_bytes=9200)
 
 
@@ -88,7 +89,7 @@ LAST = replace(FIRST, at_s=9.0, count=107, size_bytes=107 << 30, low_bytes=9000,
         (replace(LAST, since="", source="NVMe health log"), None),
     ],
 )
-def test_the_kernels_count_is_finer_than_a_disks_own(last: Entry, size: int | None) -> None:
+def test_the_kernels_count_is_finer_than_a_disks_own(last: LedgerEntry, size: int | None) -> None:
     assert stretch_bytes(FIRST, last) == size
 
 

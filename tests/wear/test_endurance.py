@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from raidtui.wear.disk_wear import findings_of
 from raidtui.wear.endurance import Confidence, life_used, with_unit, written
-from raidtui.wear.findings import findings_of
-from raidtui.wear.report import wear_of_text
+from raidtui.wear.wear_report import wear_of_text
 from tests.wear.disks import NAMES, facts, parsed, reading, reading_of, smartctl_json, ssd, text_of
 
 MIB32, GIB = 32 << 20, 1 << 30

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from raidtui.cli import run
 from raidtui.model.finding import Finding, Severity
-from raidtui.model.smart import Measured, SmartReading
-from raidtui.wear.disk import judge_disk
-from raidtui.wear.entries import DAY_S, Entry
+from raidtui.model.smart import SmartMeasurement, SmartReading
+from raidtui.wear.disk_wear import judge_disk
+from raidtui.wear.ledger_entries import DAY_S, LedgerEntry
 from tests.wear.disks import facts, parsed, reading_of, smartctl_json, ssd
 
 NOW_S = 1_795_046_400.0
@@ -43,16 +43,16 @@ def _sas(uncorrected: int = 0, grown_defects: int = 0, **known: Any) -> SmartRea
     return replace(reading_of({**base, "scsi": scsi}), **known)
 
 
-def _found(now: SmartReading, *history: Entry) -> tuple[Finding, ...]:
-    return judge_disk(Measured(result=now), NOW_S, history).findings
+def _found(now: SmartReading, *history: LedgerEntry) -> tuple[Finding, ...]:
+    return judge_disk(SmartMeasurement(result=now), NOW_S, history).findings
 
 
-def _told(now: SmartReading, *history: Entry) -> list[tuple[Severity, str, str]]:
+def _rows(now: SmartReading, *history: LedgerEntry) -> list[tuple[Severity, str, str]]:
     return [(each.severity, each.code, each.sentence) for each in _found(now, *history)]
 
 
-def _entry(now: SmartReading, days_ago: float, **counts: int | None) -> Entry:
-    entry = judge_disk(Measured(result=replace(now, **counts)), NOW_S - days_ago * DAY_S).entry
+def _entry(now: SmartReading, days_ago: float, **counts: int | None) -> LedgerEntry:
+    entry = judge_disk(SmartMeasurement(result=replace(now, **counts)), NOW_S - days_ago * DAY_S).entry
     assert entry is not None
     return entry
 
@@ -171,7 +171,7 @@ def _entry(now: SmartReading, days_ago: float, **counts: int | None) -> Entry:
     ],
 )
 def test_how_many_decide(disk: SmartReading, expected: tuple[Severity, str, str]) -> None:
-    assert _told(disk) == [expected]
+    assert _rows(disk) == [expected]
 
 
 def test_many_failed_transfers_ask_for_a_cable() -> None:
@@ -182,15 +182,15 @@ def test_many_failed_transfers_ask_for_a_cable() -> None:
 def test_a_cable_that_was_changed_is_forgiven_once_the_history_shows_it() -> None:
     now = _hdd("199 UDMA_CRC_Error_Count 1 0 3118119")
     old = _entry(now, 30, crc_errors=1_000_000)
-    assert _told(now, old, _entry(now, 6))[0][0] is ATTENTIVE
-    assert _told(now, old, _entry(now, 8))[0][0] is INFO
-    assert _told(now, _entry(now, 30), _entry(now, 8, crc_errors=None))[0][0] is INFO
+    assert _rows(now, old, _entry(now, 6))[0][0] is ATTENTIVE
+    assert _rows(now, old, _entry(now, 8))[0][0] is INFO
+    assert _rows(now, _entry(now, 30), _entry(now, 8, crc_errors=None))[0][0] is INFO
 
 
 def test_non_medium_errors_are_forgiven_alike_and_growth_is_news() -> None:
     now = _sas(nonmedium_errors=5000)
-    assert _told(now, _entry(now, 8))[0][0] is INFO
-    (grown,) = _told(now, _entry(now, 3, nonmedium_errors=3900))
+    assert _rows(now, _entry(now, 8))[0][0] is INFO
+    (grown,) = _rows(now, _entry(now, 3, nonmedium_errors=3900))
     assert grown == (
         ATTENTIVE,
         "non-medium-errors",
@@ -200,24 +200,24 @@ def test_non_medium_errors_are_forgiven_alike_and_growth_is_news() -> None:
 
 def test_a_bad_place_is_never_forgiven() -> None:
     now = _hdd("187 Reported_Uncorrect 99 0 1")
-    assert _told(now, _entry(now, 300))[0][0] is ATTENTIVE
+    assert _rows(now, _entry(now, 300))[0][0] is ATTENTIVE
 
 
 def test_one_block_more_of_an_ssd_wants_attention_and_is_no_death() -> None:
     now = ssd("5 Reallocated_Sector_Ct 100 10 3")
-    assert _told(now, _entry(now, 3, reallocated=2)) == [
+    assert _rows(now, _entry(now, 3, reallocated=2)) == [
         (
             ATTENTIVE,
             "reallocated",
             "has reallocated 3 sectors, 1 of them within a week (attribute 5 Reallocated_Sector_Ct)",
         )
     ]
-    assert _told(now, _entry(now, 30))[0][0] is INFO
+    assert _rows(now, _entry(now, 30))[0][0] is INFO
 
 
 def test_growth_of_bad_places_is_told_once() -> None:
     now = _hdd("5 Reallocated_Sector_Ct 95 36 304", "197 Current_Pending_Sector 100 0 8")
-    found = _told(now, _entry(now, 3, reallocated=300))
+    found = _rows(now, _entry(now, 3, reallocated=300))
     assert [(severity, code) for severity, code, _ in found] == [
         (Severity.FAILED, "dying"),
         (ATTENTIVE, "pending"),
@@ -246,14 +246,14 @@ def test_an_attribute_at_its_limit_that_foretells_no_failure_wants_attention() -
     whole = _ata("190 Airflow_Temperature_Cel 45 45 55", "5 Reallocated_Sector_Ct 100 36 0")
     whole["ata_smart_attributes"]["table"][0]["flags"]["prefailure"] = False
     whole["smartctl"]["exit_status"] = 32
-    assert _told(parsed(whole)) == [
+    assert _rows(parsed(whole)) == [
         (ATTENTIVE, "attribute-at-limit", "Airflow_Temperature_Cel is at 45, and its limit is 45")
     ]
 
 
 def test_several_figures_in_one_number_are_no_count() -> None:
     packed = ("5 Reallocated_Sector_Ct 100 36 0x100000005", "187 Reported_Uncorrect 99 0 0x200000000")
-    assert _told(_hdd(*packed)) == []
+    assert _rows(_hdd(*packed)) == []
 
 
 def test_counts_of_logs_where_there_is_no_attribute() -> None:
@@ -265,7 +265,7 @@ def test_counts_of_logs_where_there_is_no_attribute() -> None:
         ]
     }
     whole["ata_pending_defects_log"] = {"size": 100, "count": 6}
-    assert [(code, text) for _, code, text in _told(parsed(whole))] == [
+    assert [(code, text) for _, code, text in _rows(parsed(whole))] == [
         ("reallocated", "has reallocated 9 sectors (device statistics)"),
         ("pending", "has 6 sectors that it cannot read now (device statistics)"),
         ("uncorrectable", "has reported 2 uncorrectable errors (device statistics)"),

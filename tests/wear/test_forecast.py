@@ -6,17 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from raidtui.wear.entries import DAY_S, Entry
 from raidtui.wear.forecast import forecast, rated_bytes
+from raidtui.wear.ledger_entries import DAY_S, LedgerEntry
 
 NOW_S = 1_795_046_400.0
 TB = 10**12
-BASE = Entry(disk="SER1", at_s=NOW_S, source="NVMe health log")
+BASE = LedgerEntry(disk="SER1", at_s=NOW_S, source="NVMe health log")
 
 
 def _at(
     days_ago: float, size: int | None = None, percent: int | None = None, hours: int | None = None
-) -> Entry:
+) -> LedgerEntry:
     return replace(BASE, at_s=NOW_S - days_ago * DAY_S, size_bytes=size, percent=percent, hours=hours)
 
 

@@ -8,14 +8,22 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from raidtui.wear.entries import DAY_S, Entry, Mark, cost_bytes, samples_of, spent, writes_per_day
+from raidtui.wear.counter_units import CounterSample
 from raidtui.wear.ledger import Ledger, LedgerError, ledger_path
-from raidtui.wear.units import Sample
+from raidtui.wear.ledger_entries import (
+    DAY_S,
+    LedgerEntry,
+    Mark,
+    between,
+    cost_bytes,
+    samples_of,
+    writes_per_day,
+)
 
-BASE = Entry(disk="SER1", at_s=1_795_000_000.0, name="sda", source="attribute 241 Total_LBAs_Written")
+BASE = LedgerEntry(disk="SER1", at_s=1_795_000_000.0, name="sda", source="attribute 241 Total_LBAs_Written")
 
 
-def _entry(at_s: float, size: int | None, **known: object) -> Entry:
+def _entry(at_s: float, size: int | None, **known: object) -> LedgerEntry:
     return replace(BASE, at_s=BASE.at_s + at_s, size_bytes=size, **known)
 
 
@@ -28,7 +36,7 @@ def test_where_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_what_is_kept_comes_back(tmp_path: Path) -> None:
-    full = Entry(
+    full = LedgerEntry(
         disk="SER2",
         at_s=5.5,
         name="sdb",
@@ -103,7 +111,7 @@ def test_marks_name_moments(tmp_path: Path) -> None:
             Mark(id=after, at_s=20.0, kind="after", what="recover data"),
         )
         assert ledger.marks(since_s=15.0)[0].id == after
-        assert spent(ledger.at_mark(before), ledger.at_mark(after)) == {"SER1": 2000, "SER2": 0}
+        assert between(ledger.at_mark(before), ledger.at_mark(after)) == {"SER1": 2000, "SER2": 0}
 
 
 def test_thinning_keeps_each_days_last_and_marked_readings(tmp_path: Path) -> None:
@@ -178,7 +186,7 @@ def test_a_measured_unit_corrects_the_cost() -> None:
     first, last = _entry(0, 16737 * 512, count=16737), _entry(1, 16932 * 512, count=16932)
     assert cost_bytes(first, last) == 195 * 512
     assert cost_bytes(first, last, 1 << 20) == 195 << 20
-    assert spent([first], [last], {"SER1": 1 << 20}) == {"SER1": 195 << 20}
+    assert between([first], [last], {"SER1": 1 << 20}) == {"SER1": 195 << 20}
 
 
 def test_writes_per_day() -> None:
@@ -204,7 +212,7 @@ def test_samples_are_of_the_counter_that_counts_now() -> None:
         _entry(3, 1, **known),
     ]
     assert [sample.at_s - BASE.at_s for sample in samples_of(entries)] == [1.0, 3.0]
-    assert samples_of(entries)[0] == Sample(
+    assert samples_of(entries)[0] == CounterSample(
         at_s=BASE.at_s + 1, since="boot/1", count=5, low_bytes=10, high_bytes=20
     )
     assert samples_of([]) == ()

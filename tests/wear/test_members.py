@@ -5,9 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.model.finding import Severity
-from raidtui.wear.array import judge_array
-from raidtui.wear.members import out_of_line, same_fate
-from raidtui.wear.report import wear_of_text
+from raidtui.wear.array_wear import judge_array, out_of_line, same_fate
+from raidtui.wear.wear_report import wear_of_text
 from tests.wear.disks import reading, text_of
 
 # Four Samsung 850 EVO, sectors written: after a RAID-5 recovery to sdd, and after twelve RAID-10 syncs.

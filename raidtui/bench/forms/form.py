@@ -31,7 +31,7 @@ from raidtui.bench.forms.known import Candidate, HostChoices, KnobChoice
 from raidtui.bench.forms.where_fields import where_fields
 from raidtui.bench.offer import Request, sweep_values
 from raidtui.bench.request import RequestError, Typed, read_size, request_of_typed
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.view.units import KIB
 
 NONE_KNOWN = HostChoices()
@@ -150,7 +150,7 @@ def request_of_draft(draft: BenchDraft, kind: FormKind, known: HostChoices = NON
     try:
         return request_of_typed(_typed(draft, kind, frozenset(field.name for field in asked)))
     except RequestError as error:
-        return Refusal(code="invalid", why=str(error))
+        return Refusal(code=RefusalCode.INVALID, why=str(error))
 
 
 def _typed(draft: BenchDraft, kind: FormKind, asked: frozenset[str]) -> Typed:

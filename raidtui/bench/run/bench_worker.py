@@ -27,8 +27,8 @@ from raidtui.bench.run.measure import begun_record, measure, partial_record
 from raidtui.bench.run.quiet import noise
 from raidtui.bench.run.stage import Stage, StageError
 from raidtui.bench.schedule import Run, Schedule, decode_schedule, point_words
-from raidtui.host.fio import read_fio_version
 from raidtui.host.roots.root import Root
+from raidtui.host.tool_versions import read_fio_version
 from raidtui.jobs.store import COURSE_FILE, Job, JobError, only_worker
 from raidtui.jobs.worker import Measure, status_of
 from raidtui.view.units import counted

@@ -18,7 +18,7 @@ from msgspec import Struct
 from raidtui.bench.results.run_record import RunSample
 from raidtui.bench.run.fio_stream import Dump, Meter, StreamParser
 from raidtui.host.tools import tool_path
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 
 INTERVAL_MS = 250
 _LOOK_S = 0.1
@@ -226,12 +226,14 @@ def refuse_fio(version: tuple[int, int] | None) -> Refusal | None:
     """
     if version is None:
         return Refusal(
-            code="no-tool", why="fio is not installed", remedy="apt install fio, or your distribution's fio"
+            code=RefusalCode.NO_TOOL,
+            why="fio is not installed",
+            remedy="apt install fio, or your distribution's fio",
         )
     if version < LEAST:
         have, want = (".".join(map(str, each)) for each in (version, LEAST))
         return Refusal(
-            code="no-tool",
+            code=RefusalCode.NO_TOOL,
             why=f"fio {have} is too old: its live stream has no latencies in nanoseconds",
             remedy=f"install fio {want} or newer",
         )

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from raidtui.host.roots.root import Root
-from raidtui.model.smart import Found
+from raidtui.model.smart import ScannedDevice
 
 TIMEOUT_S = 30.0
 SELF_TESTS = ("short", "long", "conveyance", "offline")
@@ -47,7 +47,7 @@ class _Library(Struct, frozen=True, kw_only=True):
     device: type[Any]
 
 
-def find_devices(root: Root, timeout_s: float = TIMEOUT_S) -> tuple[Found, ...]:
+def find_devices(root: Root, timeout_s: float = TIMEOUT_S) -> tuple[ScannedDevice, ...]:
     """Return what ``smartctl --scan`` lists. No device is opened, so that SATA disks read as "scsi".
 
     Raises:
@@ -55,7 +55,7 @@ def find_devices(root: Root, timeout_s: float = TIMEOUT_S) -> tuple[Found, ...]:
     """
     lines, _ = _wrapper(root, timeout_s).generic_call(["--scan"])
     found = (_LINE.match(line) for line in lines)
-    return tuple(Found(path=each[1], kind=each[2]) for each in found if each)
+    return tuple(ScannedDevice(path=each[1], kind=each[2]) for each in found if each)
 
 
 def assess(root: Root, name: str, kind: str, timeout_s: float = TIMEOUT_S) -> Assessment:

@@ -12,11 +12,11 @@ from collections.abc import Collection, Mapping
 
 from msgspec.structs import replace
 
+from raidtui.host.block import BLOCK
 from raidtui.host.roots.root import Root
 from raidtui.host.smart.smartctl_json import STANDBY_STATUS, UNTOLD_STATUS, parse_nonmedium, parse_smart
 from raidtui.host.tools import ToolOutput
-from raidtui.host.usage import BLOCK
-from raidtui.model.smart import Measured, NoReading, SmartReading, Unread
+from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading, Unread
 from raidtui.view.units import SECTOR_BYTES
 
 TIMEOUT_S = 30.0
@@ -83,12 +83,12 @@ def _is_ssd(root: Root, name: str) -> bool:
     return (root.text(f"{BLOCK}/{name.replace('/', '!')}/queue/rotational") or "").strip() == "0"
 
 
-def read_measured(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> Measured:
+def read_measured(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> SmartMeasurement:
     """Return a reading between two readings of the kernel's own count of what it wrote to the disk."""
     low = written_bytes(root, (name,)).get(name)
     result = read_smart(root, name, timeout_s)
     high = written_bytes(root, (name,)).get(name)
-    return Measured(result=result, since=_since(root, name), low_bytes=low, high_bytes=high)
+    return SmartMeasurement(result=result, since=_since(root, name), low_bytes=low, high_bytes=high)
 
 
 def written_bytes(root: Root, names: Collection[str]) -> dict[str, int]:
@@ -124,11 +124,11 @@ class SmartReader:
         self._timeout_s = timeout_s
         self._under_way: dict[str, threading.Thread] = {}
 
-    def read(self, names: Collection[str]) -> Mapping[str, Measured]:
+    def read(self, names: Collection[str]) -> Mapping[str, SmartMeasurement]:
         """Return an answer for each of the named disks, at the latest a little after the time limit."""
         if not self._root.live:
             return {name: read_measured(self._root, name, self._timeout_s) for name in names}
-        answers: dict[str, Measured] = {}
+        answers: dict[str, SmartMeasurement] = {}
         started: dict[str, threading.Thread] = {}
         gate = threading.Semaphore(_AT_ONCE)
         for name in names:
@@ -143,7 +143,7 @@ class SmartReader:
             thread.join(max(0.0, until_s - time.monotonic()))
         return {name: answers.get(name) or self._hangs(name) for name in names}
 
-    def _ask(self, name: str, gate: threading.Semaphore, answers: dict[str, Measured]) -> None:
+    def _ask(self, name: str, gate: threading.Semaphore, answers: dict[str, SmartMeasurement]) -> None:
         waited = gate.acquire(timeout=self._timeout_s)  # disks that hang must not keep out the others
         try:
             answers[name] = read_measured(self._root, name, self._timeout_s)
@@ -151,7 +151,7 @@ class SmartReader:
             if waited:
                 gate.release()
 
-    def _hangs(self, name: str) -> Measured:
+    def _hangs(self, name: str) -> SmartMeasurement:
         reason = f"smartctl did not answer within {self._timeout_s:.0f} s, and cannot be ended"
         remedy = "the disk or its link may hang: see the kernel log"
-        return Measured(result=NoReading(name=name, why=Unread.TIMEOUT, reason=reason, remedy=remedy))
+        return SmartMeasurement(result=NoReading(name=name, why=Unread.TIMEOUT, reason=reason, remedy=remedy))

@@ -14,18 +14,18 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.host.reading import Progress
+from raidtui.host.reading import ReadingProgress
 from raidtui.jobs.store import JobError
 from raidtui.model.array import Array
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.devices import old_arrays, word_of
+from raidtui.plans.candidates import old_arrays, word_of
 from raidtui.plans.leave import plan_fail, plan_remove
 from raidtui.plans.locate import plan_locate, slot_of
-from raidtui.plans.power import plan_stop
 from raidtui.plans.rename import plan_rename
 from raidtui.plans.repair import plan_add, plan_re_add, plan_replace, refuse_replacing
+from raidtui.plans.stop import plan_stop
 from raidtui.session import storage as desk
 from raidtui.ui.frame.choose import Ask, Choice, Option
 from raidtui.ui.frame.job_view import JobView
@@ -42,7 +42,7 @@ Tried = Callable[[str, tuple[str, ...]], Plan | Refusal]
 """Returns the plan for a device; the names are of arrays at rest that may be destroyed."""
 Judge = Callable[[Survey], "list[Offered]"]
 """Returns the rows by what has been read."""
-_GONE = Refusal(code="not-found", why="it is not there any more")
+_GONE = Refusal(code=RefusalCode.NOT_FOUND, why="it is not there any more")
 
 
 class Offered(Struct, frozen=True, kw_only=True):
@@ -78,8 +78,6 @@ class Repairs:
             if not name:
                 return
         with surveying(self._shell, snapshot, desk.form_scope(verb, array, snapshot)) as found:
-            if found is None:
-                return
             if verb in _AT_ONCE:
                 survey = await found.read(f"{verb.capitalize()} {array.title}")
                 made = None if survey is None else _AT_ONCE[verb](survey, self._now(survey, array), name)
@@ -116,21 +114,21 @@ class Repairs:
         right: str = "review",
     ) -> bool:
         """Show a plan; carry it out where it is confirmed. False: it was looked at, and left."""
-        shell, pulse = self._shell, self._shell.pulse
+        shell, session = self._shell, self._shell.session
         answer = await shell.ask(PlanView(plan, devices, title=title, right=right))
-        if answer is None or pulse is None:
+        if answer is None:
             shell.say("nothing was changed", "plain")
             return False
         if answer == SAVE:
             try:
-                path = await pulse.aside(lambda: desk.save_script(plan))
+                path = await session.loop.aside(lambda: desk.save_script(plan))
             except OSError as error:
                 shell.say(f"the script cannot be written: {error}")
             else:
                 shell.say(f"saved as {path}; nothing was changed", "ok")
             return True
         try:
-            job_id = await pulse.aside(lambda: desk.begin(pulse.console.root, plan))
+            job_id = await session.loop.aside(lambda: desk.begin(session.root, plan))
         except JobError as error:
             shell.say(str(error), "bad")
             return True
@@ -139,41 +137,34 @@ class Repairs:
 
     async def follow(self, job_id: str, title: str) -> None:
         """Show a job until the view is left, and do what is asked for there."""
-        shell, pulse = self._shell, self._shell.pulse
-        if pulse is None:
-            return
+        shell, session = self._shell, self._shell.session
         begun_after = 0
         while True:
             view = JobView(job_id, title, partial(self._news, begun_after))
             order = await shell.ask(view)
-            pulse.look()
+            session.loop.look()
             if order is None:
                 shell.say(f"{title}: {GOING if view.state in {'', 'goes on'} else view.state}", "plain")
                 return
             try:
-                begun_after = await pulse.aside(partial(_give, order, job_id))
+                begun_after = await session.loop.aside(partial(_give, order, job_id))
             except JobError as error:
                 shell.say(str(error), "bad")
                 return
 
     async def _news(self, begun_after: int, job_id: str, since: int) -> desk.JobNews:
-        pulse = self._shell.pulse
-        if pulse is None:
-            return desk.JobNews(entries=(), state="interrupted")
-        return await pulse.aside(lambda: desk.news(job_id, since, begun_after))
+        return await self._shell.session.loop.aside(lambda: desk.news(job_id, since, begun_after))
 
     async def jobs(self) -> None:
         """Show the last jobs; those that run or were interrupted first."""
-        pulse = self._shell.pulse
-        if pulse is None:
-            return
+        session = self._shell.session
         choice = Choice("Jobs", nothing="there was no job yet")
         choice.show_options((), "reading the jobs …")
         found: tuple[desk.JobLine, ...] = ()
 
         async def fill() -> None:
             nonlocal found
-            found = await pulse.aside(desk.recent)
+            found = await session.loop.aside(desk.recent)
             choice.show_options(tuple(Option(key=job.id, words=_job_words(job)) for job in found))
 
         filling = asyncio.ensure_future(fill())
@@ -242,7 +233,7 @@ class Repairs:
         """Let one choose a row, while they come in; return its key. See ``choose``."""
         choice = Choice(title, nothing=nothing, again=lambda key: found.again(names(key)))
 
-        def show(survey: Survey, progress: Progress) -> None:
+        def show(survey: Survey, progress: ReadingProgress) -> None:
             rows = judge(survey) if progress.ready else ()
             choice.show_options(tuple(each.option for each in rows), progress.words)
 

@@ -1,4 +1,4 @@
-"""Messages between the pulse, the app and its panes."""
+"""Messages between the watch loop, the app and its panes."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
+from raidtui.session.session import Session
 from raidtui.session.shell import Shell
-from raidtui.session.sides import Sides
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -19,7 +19,7 @@ class ScreenShell(Shell, Protocol):
     """A shell with a screen to ask on."""
 
     @property
-    def sides(self) -> Sides:
+    def session(self) -> Session:
         """What is held of the host in view."""
 
     async def ask(self, screen: Screen[T]) -> T | None:

@@ -7,12 +7,12 @@ import contextlib
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from raidtui.host.reading import Progress, Scope
+from raidtui.host.reading import ReadingProgress, ReadingScope
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.session import storage as desk
 from raidtui.session.host_thread import tell
-from raidtui.session.pulse import Pulse
+from raidtui.session.session import Session
 from raidtui.ui.frame.shell import ScreenShell
 from raidtui.ui.frame.waiting import Waiting
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-Show = Callable[[Survey, Progress], None]
+Show = Callable[[Survey, ReadingProgress], None]
 
 _PACE_S = 0.25
 """How often it is looked at least: a device that hangs tells nothing."""
@@ -36,18 +36,18 @@ class Surveying:
 
     Args:
         shell: the app.
-        pulse: what drives the host's console.
+        session: of the host.
         scope: what is read.
     """
 
-    def __init__(self, shell: ScreenShell, pulse: Pulse, snapshot: Snapshot, scope: Scope) -> None:
+    def __init__(self, shell: ScreenShell, session: Session, snapshot: Snapshot, scope: ReadingScope) -> None:
         self._shell = shell
-        self._pulse = pulse
+        self._session = session
         self.snapshot = snapshot
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
         self._steps: asyncio.Future[None] | None = None
-        self._reading = desk.read(pulse.console.root, snapshot, scope, told=self._tell)
+        self._reading = desk.read(session.root, snapshot, scope, told=self._tell)
         self._started = False
 
     def _start(self) -> None:
@@ -66,7 +66,7 @@ class Surveying:
             self._steps = asyncio.ensure_future(self._all_steps())
 
     async def _all_steps(self) -> None:
-        while await self._pulse.work(self._reading.step):
+        while await self._session.loop.work(self._reading.step):
             self._news.set()
         self._news.set()
 
@@ -151,12 +151,9 @@ class Surveying:
 
 
 @contextlib.contextmanager
-def surveying(shell: ScreenShell, snapshot: Snapshot, scope: Scope) -> Iterator[Surveying | None]:
-    """Give a reading of the host in view, and end it; None where no host is watched any more."""
-    if shell.pulse is None:
-        yield None
-        return
-    found = Surveying(shell, shell.pulse, snapshot, scope)
+def surveying(shell: ScreenShell, snapshot: Snapshot, scope: ReadingScope) -> Iterator[Surveying]:
+    """Give a reading of the host in view, and end it."""
+    found = Surveying(shell, shell.session, snapshot, scope)
     try:
         yield found
     finally:

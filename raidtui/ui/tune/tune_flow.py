@@ -53,7 +53,7 @@ class TuneWays:
         answer = await self._shell.ask(PlanView(plan, title=title))
         if answer == SAVE:
             try:
-                path = await self._knobs.pulse.aside(lambda: desk.save_script(plan))
+                path = await self._knobs.loop.aside(lambda: desk.save_script(plan))
             except OSError as error:
                 self._shell.say(f"the script cannot be written: {error}")
             else:

@@ -15,20 +15,18 @@ from raidtui.ui.frame.chart import bar
 from raidtui.ui.wear.wear_lines import ASLEEP, ROLES, WIDE, odd_names, stamp
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, visible
-from raidtui.view.units import counted
+from raidtui.view.units import amount, counted, decimal_size
 from raidtui.wear.costs import life_share, rebuild_cost, share_words
-from raidtui.wear.desk import DiskHistory, WearLook
-from raidtui.wear.entries import writes_per_day
-from raidtui.wear.record import DiskWear
-from raidtui.wear.sizes import amount, decimal_size
-from raidtui.wear.spells import Spell
+from raidtui.wear.disk_wear import DiskWear
+from raidtui.wear.ledger_entries import MarkedCost, writes_per_day
+from raidtui.wear.readings import DiskHistory, WearLook
 
 LABEL = 11
-_SPELLS = 2
+_MOST_COSTS = 2
 _BAR_OF_DAY = 48
 
 
-class Group(Struct, frozen=True, kw_only=True):
+class DiskGroup(Struct, frozen=True, kw_only=True):
     """Arrays on the same disks, or on a part of them: what was written is known per disk alone.
 
     Args:
@@ -102,29 +100,29 @@ def _of_disks(look: WearLook, width: int, *, grave: bool) -> Iterator[Line]:
         yield from _said(label, each.sentence, each.remedy, role, width)
 
 
-def groups_of(look: WearLook, snapshot: Snapshot) -> tuple[Group, ...]:
+def groups_of(look: WearLook, snapshot: Snapshot) -> tuple[DiskGroup, ...]:
     """Return the arrays, those together that lie on the same disks or on a part of them."""
     arrays = {array.key: array for array in snapshot.arrays}
     wears = sorted(
         (each for each in look.arrays if each.key in arrays and each.disks), key=lambda each: -len(each.disks)
     )
-    groups: dict[str, Group] = {}
+    groups: dict[str, DiskGroup] = {}
     for wear in wears:
         home = next((key for key, each in groups.items() if set(wear.disks) <= set(each.disks)), None)
         if home is None:
-            groups[wear.key] = Group(arrays=(arrays[wear.key],), disks=wear.disks, findings=wear.findings)
+            groups[wear.key] = DiskGroup(arrays=(arrays[wear.key],), disks=wear.disks, findings=wear.findings)
             continue
         group = groups[home]
         known = {each.code for each in group.findings}
         more = tuple(each for each in wear.findings if each.code not in known)
-        groups[home] = Group(
+        groups[home] = DiskGroup(
             arrays=(*group.arrays, arrays[wear.key]), disks=group.disks, findings=(*group.findings, *more)
         )
     order = list(arrays)
     return tuple(sorted(groups.values(), key=lambda each: order.index(each.arrays[0].key)))
 
 
-def _group_lines(group: Group, look: WearLook, width: int, *, since: bool) -> Iterator[Line]:
+def _group_lines(group: DiskGroup, look: WearLook, width: int, *, since: bool) -> Iterator[Line]:
     if not _tells(group, look):
         return
     bars = list(_bars(group, look, width, since=since))
@@ -155,13 +153,13 @@ def _group_lines(group: Group, look: WearLook, width: int, *, since: bool) -> It
         yield from _said("", sentence, remedy, role, width)
 
 
-def _tells(group: Group, look: WearLook) -> bool:
+def _tells(group: DiskGroup, look: WearLook) -> bool:
     """Whether there is more to say of its disks than that they were not read."""
     disks = [disk for disk in look.disks if disk.name in group.disks]
     return any(disk.unread is None or disk.unread.why in ASLEEP for disk in disks)
 
 
-def _bars(group: Group, look: WearLook, width: int, *, since: bool) -> Iterator[Line]:
+def _bars(group: DiskGroup, look: WearLook, width: int, *, since: bool) -> Iterator[Line]:
     disks = {disk.name: disk for disk in look.disks}
     sizes = {name: _amount(disks.get(name), look, since=since) for name in group.disks}
     largest = max((size for size in sizes.values() if size is not None), default=0)
@@ -192,30 +190,30 @@ def _why_none(disk: DiskWear | None, *, since: bool) -> str:
     return "not read at the mark" if since else "?"
 
 
-def _paragraphs(group: Group, look: WearLook) -> Iterator[tuple[str, str, str]]:
+def _paragraphs(group: DiskGroup, look: WearLook) -> Iterator[tuple[str, str, str]]:
     """Yield (sentence, remedy, role): who is out of line, what syncs have cost, what one would cost."""
     for each in group.findings:
         if each.severity > Severity.INFO:
             yield visible(each.sentence), visible(each.remedy), ROLES[each.severity]
     titles = [array.title for array in group.arrays]
     for title in titles:
-        own = [spell for spell in look.spells if spell.what.endswith(f" of {title}")]
-        for spell in own[:_SPELLS]:
-            action = spell.what.removesuffix(f" of {title}")
+        own = [cost for cost in look.costs if cost.what.endswith(f" of {title}")]
+        for cost in own[:_MOST_COSTS]:
+            action = cost.what.removesuffix(f" of {title}")
             whose = "" if len(titles) == 1 else f" of {title}"
-            if words := spell_words(spell, look, group.disks):
-                yield visible(f"{stamp(spell.began_s, look.at_s)} {action}{whose}: {words}"), "", "plain"
+            if words := cost_words(cost, look, group.disks):
+                yield visible(f"{stamp(cost.began_s, look.at_s)} {action}{whose}: {words}"), "", "plain"
     of_group = {name: disk for disk in look.disks if (name := disk.name) in group.disks and disk.reading}
     if of_group and (words := rebuild_cost(group.arrays[0], of_group)) and group.arrays[0].redundant:
         yield words, "", "dim"
 
 
-def spell_words(spell: Spell, look: WearLook, names: Iterable[str] | None = None) -> str:
+def cost_words(cost: MarkedCost, look: WearLook, names: Iterable[str] | None = None) -> str:
     """Return what something cost the disks that are there: ``1.62 TB to sdd (0.4 % of its life)``."""
     wanted = None if names is None else set(names)
     found: list[tuple[int, DiskWear]] = []
     for disk in look.disks:
-        size = spell.costs.get(disk.entry.disk) if disk.entry is not None else None
+        size = cost.costs.get(disk.entry.disk) if disk.entry is not None else None
         if size is not None and (wanted is None or disk.name in wanted):
             found.append((size, disk))
     largest = max((size for size, _ in found), default=0)
@@ -230,10 +228,10 @@ def spell_words(spell: Spell, look: WearLook, names: Iterable[str] | None = None
 def _jobs(look: WearLook, snapshot: Snapshot, width: int) -> Iterator[Line]:
     """What else has a begin and an end in the ledger: jobs, benchmarks, arrays that are no more."""
     titles = tuple(f" of {array.title}" for array in snapshot.arrays)
-    others = [spell for spell in look.spells if not spell.what.endswith(titles)][:_SPELLS]
-    for number, spell in enumerate(others):
-        if words := spell_words(spell, look):
-            text = f"{stamp(spell.began_s, look.at_s)} {spell.what}: {words}"
+    others = [cost for cost in look.costs if not cost.what.endswith(titles)][:_MOST_COSTS]
+    for number, cost in enumerate(others):
+        if words := cost_words(cost, look):
+            text = f"{stamp(cost.began_s, look.at_s)} {cost.what}: {words}"
             yield from _said(" jobs" if number == 0 else "", text, "", "plain", width)
 
 
@@ -254,11 +252,11 @@ def history_lines(history: DiskHistory, disk: DiskWear | None, width: int) -> li
             ),
         ]
     ]
-    for spell in history.spells:
-        size = spell.costs[history.disk]
+    for cost in history.costs:
+        size = cost.costs[history.disk]
         share = share_words([life_share(disk, size)])
         words = f"{amount(size)}{f' ({share})' if share else ''}"
-        lines += _said(f" {_day(spell.began_s)}", f"{spell.what}: {words}", "", "plain", width)
+        lines += _said(f" {_day(cost.began_s)}", f"{cost.what}: {words}", "", "plain", width)
     largest, cells = max((size for _, size in days), default=0), min(_BAR_OF_DAY, width - LABEL - 12)
     for at_s, size in reversed(days):
         filled = bar(size / largest if largest else 0.0, cells).replace("░", " ")

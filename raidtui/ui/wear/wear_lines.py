@@ -8,11 +8,11 @@ from raidtui.model.finding import Severity
 from raidtui.model.smart import Unread
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, tail, visible
+from raidtui.view.units import decimal_size
 from raidtui.wear.costs import life_share, share_words
-from raidtui.wear.desk import WearLook
+from raidtui.wear.disk_wear import DiskWear
 from raidtui.wear.endurance import Confidence
-from raidtui.wear.record import DiskWear
-from raidtui.wear.sizes import decimal_size
+from raidtui.wear.readings import WearLook
 
 WIDE = 100
 ASLEEP = frozenset({Unread.STANDBY, Unread.UNTOLD})

@@ -20,11 +20,11 @@ from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.wear.wear_detail import body_lines, history_lines
 from raidtui.ui.wear.wear_lines import disk_line, head_line, rule_line
 from raidtui.view.line import Line
-from raidtui.wear.desk import DiskHistory, WearLook
-from raidtui.wear.record import DiskWear
+from raidtui.wear.disk_wear import DiskWear
+from raidtui.wear.readings import DiskHistory, WearLook
 
 if TYPE_CHECKING:
-    from raidtui.session.wear import Wearing
+    from raidtui.session.wear import WearSession
 
 EVERY_S = 600.0
 
@@ -49,7 +49,7 @@ class WearList(ScrollLines, can_focus=True):
             self._move(row - self._selected)
 
 
-class Body(ScrollLines, can_focus=True):
+class WearBody(ScrollLines, can_focus=True):
     """Arrays and findings, or a history."""
 
 
@@ -67,7 +67,7 @@ class WearPane(Vertical):
 
     def __init__(
         self,
-        wearing: Callable[[], Wearing | None],
+        wearing: Callable[[], WearSession | None],
         say: Callable[[str, str], None],
         changed: Callable[[], None],
         report: Report | None,
@@ -82,13 +82,13 @@ class WearPane(Vertical):
         self.since = False
         self.history: DiskHistory | None = None
         self.wanted_text = ""
-        self._reading: Wearing | None = None
-        self._read_of: Wearing | None = None
+        self._reading: WearSession | None = None
+        self._read_of: WearSession | None = None
         self._read_at_s = 0.0
         self.head = Lines(id="wear-head", lines=[[]])
         self.rows = WearList(self.move)
         self.rule = Lines(id="wear-rule", lines=[[]])
-        self.body = Body(id="wear-body")
+        self.body = WearBody(id="wear-body")
 
     def compose(self) -> ComposeResult:
         """Columns, disks, rule, the rest."""

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from raidtui.bench.forms.form import fields, filled, name_about, problem, request_of_draft
 from raidtui.bench.forms.form_draft import OTHER, BenchDraft, FormKind
 from raidtui.bench.forms.known import HostChoices
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 from tests.bench.forms.choices import KNOWN
 
 OWN = BenchDraft(what="own", size="1g", path="/srv")
@@ -205,7 +205,7 @@ def test_nothing_to_choose_from() -> None:
 
 def test_the_first_thing_that_is_wrong_is_told() -> None:
     assert request_of_draft(replace(OWN, size="x", depth="y"), FormKind.RUN) == Refusal(
-        code="invalid", why="size: x is no size", remedy="give it as 4k, 500m or 2g"
+        code=RefusalCode.INVALID, why="size: x is no size", remedy="give it as 4k, 500m or 2g"
     )
 
 

@@ -29,7 +29,7 @@ from raidtui.bench.run.fio_process import FioEnd, run_fio
 from raidtui.bench.schedule import Axis, Conditions, Schedule
 from raidtui.bench.sweep_knobs import find_knob, knob_axis
 from raidtui.jobs.store import BusyError, Job, JobError, jobs_folder, only_worker
-from raidtui.model.plan import Fact, Kind, Refusal
+from raidtui.model.plan import Fact, FactKind, Refusal
 from tests.bench.fake_fio import FakeFio
 from tests.bench.host import AS_BEFORE, DISKS, Host
 from tests.bench.recorded import MIXED, NO_SPACE, STOPPED
@@ -341,7 +341,7 @@ def test_a_knob_that_refuses_is_refused_before_fio(
 
 
 def test_devices_that_are_others_now(host: Host, srv: Path, fio: FakeFio) -> None:
-    needs = (Fact(kind=Kind.SERIAL, subject="sde", value="OTHER"),)
+    needs = (Fact(kind=FactKind.SERIAL, subject="sde", value="OTHER"),)
     made = schedule(srv, place=Place(device="sde", writes=True, needs=needs), axes=())
     job = make_job(host, made)
     assert BenchWorker(host, job).work() == "failed"

@@ -18,7 +18,7 @@ from raidtui.bench.surroundings import SurroundingsSpan
 from tests.bench.host import Host
 from tests.bench.recorded import MIXED, dumps_of
 from tests.bench.working import Killed, kept, schedule
-from tests.lab.deadline import wait_until
+from tests.lab.guests.deadline import wait_until
 
 pytestmark = pytest.mark.usefixtures("kept_here")
 

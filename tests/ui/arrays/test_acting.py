@@ -7,8 +7,8 @@ import errno
 import pytest
 from msgspec.structs import replace
 
-from tests.kernel import Kernel, ends
-from tests.specs import raid1, raid5, raid10
+from tests.hosts.kernel import Kernel, ends
+from tests.hosts.specs import raid1, raid5, raid10
 from tests.ui.staging import (
     Paces,
     app_of,
@@ -317,9 +317,8 @@ async def test_an_array_that_is_gone_is_not_written_to() -> None:
 async def test_the_journals_trouble_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = Kernel(raid10())
     async with running(kernel) as pilot:
-        pulse = app_of(pilot).pulse
-        assert pulse is not None
-        pulse.console.journal.trouble = "journal /var/lib/raidtui/journal.jsonl: Read-only file system"
+        loop = app_of(pilot).session.loop
+        loop.watch.journal.trouble = "journal /var/lib/raidtui/journal.jsonl: Read-only file system"
         await pilot.press("c")
         await until(pilot, lambda: "check started" in message_of(pilot))
         assert " · journal /var/lib/raidtui/journal.jsonl: Re" in message_of(pilot)

@@ -9,12 +9,12 @@ from raidtui.bench.offer import Offer, Request
 from raidtui.bench.results.run_record import RunRecord, RunSample
 from raidtui.bench.run.bench_jobs import Restored
 from raidtui.bench.run.bench_progress import BenchProgress
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.session.bench import BenchHistory, BenchSession
 from raidtui.ui.bench.bench_pane import BenchPane
-from tests.specs import raid1, raid10
-from tests.trees import Tree, host_tree
+from tests.hosts.specs import raid1, raid10
+from tests.hosts.trees import Tree, host_tree
 from tests.ui.staging import Paces, StagedApp, app_of, main_of, staged, until
 
 DATA = raid10("md127", "data", members=("sda2", "sdb2", "sdc2", "sdd2"), component_kib=219_726_562)
@@ -34,8 +34,7 @@ class StagedBenching(BenchSession):
     """
 
     def __init__(self, app: StagedApp, *records: RunRecord, way: BenchProgress | None = None) -> None:
-        assert app.pulse is not None
-        super().__init__(app, app.pulse)
+        super().__init__(app, app.session.loop)
         self.way = way
         self.records = list(records)
         self.trouble_of_history = ""
@@ -63,7 +62,7 @@ class StagedBenching(BenchSession):
 
     async def ask(self, request: Request) -> Offer | Refusal:
         self.done.append(("ask", request))
-        return Refusal(code="invalid", why="nothing is measured on a stage")
+        return Refusal(code=RefusalCode.INVALID, why="nothing is measured on a stage")
 
     async def begin(self, offer: Offer) -> str:
         self.done.append(("begin", offer))
@@ -98,7 +97,7 @@ def measured(*records: RunRecord, way: BenchProgress | None = None) -> tuple[Sta
     """Return the console on a host with these benchmarks."""
     app = staged(tree())
     benching = StagedBenching(app, *records, way=way)
-    app.sides.benching = lambda: benching  # type: ignore[method-assign]
+    app.session.bench = benching
     return app, benching
 
 

@@ -26,8 +26,8 @@ from tests.bench.records import (
     record,
     sweep,
 )
-from tests.kernel import Kernel
-from tests.specs import raid10
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid10
 from tests.ui.staging import SMALL, WIDE, running, screen_text, shown, until, with_screen
 
 Shows = Callable[..., None]

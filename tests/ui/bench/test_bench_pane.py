@@ -334,7 +334,7 @@ async def test_the_filter_finds_what_is_told_of_runs() -> None:
 async def test_a_knob_of_pane_4_is_measured_against_the_value_beside_it() -> None:
     app = staged(tuning_stage.host())
     benching = StagedBenching(app)
-    app.sides.benching = lambda: benching  # type: ignore[method-assign]
+    app.session.bench = benching
     async with app.run_test(size=SMALL) as pilot:
         await tuning_stage.opened(pilot, "tab", "t")
         await until(pilot, lambda: isinstance(app.screen, BenchForm), "the form")

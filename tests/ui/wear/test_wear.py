@@ -12,13 +12,13 @@ from typing import Any, cast
 
 import pytest
 
-from raidtui.model.event import Kind
+from raidtui.model.finding import EventKind
 from raidtui.session.watch import Report
-from raidtui.session.wear import Wearing
+from raidtui.session.wear import WearSession
 from raidtui.ui.wear.wear_pane import WearPane
-from raidtui.wear.desk import WearDesk
+from raidtui.wear.readings import WearReader
 from tests.demo.scene import Scene
-from tests.specs import ArraySpec, Syncing, raid1, raid5, raid10
+from tests.hosts.specs import ArraySpec, Syncing, raid1, raid5, raid10
 from tests.ui.staging import (
     SMALL,
     WIDE,
@@ -183,7 +183,7 @@ async def main():
         print([name for name in sys.modules if name.startswith("raidtui.wear") or name == "sqlite3"])
         await pilot.press("3")
         await pilot.pause()
-        print("raidtui.wear.desk" in sys.modules)
+        print("raidtui.wear.readings" in sys.modules)
 asyncio.run(main())
 """
     done = subprocess.run(
@@ -357,7 +357,7 @@ async def test_the_log_tells_what_a_recover_cost() -> None:
         assert [argv[-1] for argv in root.asked] == ["/dev/sdc", "/dev/sdd"]
         await move(pilot, lambda: become(PAIR, 232 * GB))
         await settled(pilot)
-        told = [event for event in main_of(pilot).events if event.kind is Kind.WEAR]
+        told = [event for event in main_of(pilot).events if event.kind is EventKind.WEAR]
         assert [(event.subject, event.text) for event in told] == [
             ("data", "recover wrote 225 GB to sdd (0.084 % of its life)")
         ]
@@ -371,7 +371,7 @@ async def test_the_log_tells_what_a_recover_cost() -> None:
 
 
 async def test_a_check_that_was_started_here() -> None:
-    """Its report is there before the pulse brings another one."""
+    """Its report is there before the watch loop brings another one."""
     root = host({"sdc": evo("sdc", TB), "sdd": evo("sdd", TB)}, PAIR)
     async with running(root) as pilot:
         await pilot.press("c")
@@ -394,22 +394,22 @@ async def test_a_live_hosts_disks_are_asked_in_a_thread_of_their_own(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that hangs must not hold up the sampling."""
-    monkeypatch.setattr("raidtui.wear.desk.ledger_path", lambda: tmp_path / "wear.sqlite")
+    monkeypatch.setattr("raidtui.wear.readings.ledger_path", lambda: tmp_path / "wear.sqlite")
     root = host(HEALTHY)
     root.live = True
     said: list[str] = []
     looked: list[str] = []
 
-    def watching(desk: WearDesk, *more: Any, **options: Any) -> Any:
+    def watching(reader: WearReader, *more: Any, **options: Any) -> Any:
         looked.append(threading.current_thread().name)
-        return original(desk, *more, **options)
+        return original(reader, *more, **options)
 
-    original = WearDesk.look
-    monkeypatch.setattr(WearDesk, "look", watching)
+    original = WearReader.look
+    monkeypatch.setattr(WearReader, "look", watching)
     report = cast("Report", SimpleNamespace(snapshot=root.sampler().sample()))
     app = cast("Any", SimpleNamespace(report=report))
-    pulse = cast("Any", SimpleNamespace(console=SimpleNamespace(root=root)))
-    wearing = Wearing(app, pulse, {}, said.append)
+    loop = cast("Any", SimpleNamespace(root=root))
+    wearing = WearSession(app, loop, {}, said.append)
     found = await wearing.look(report.snapshot)
     assert [disk.name for disk in found.disks] == list(HEALTHY)
     assert looked == ["raidtui-host"]

@@ -11,11 +11,10 @@ from msgspec.structs import replace
 from raidtui.ui.wear.wear_detail import body_lines, history_lines
 from raidtui.ui.wear.wear_lines import disk_line, head_line, rule_line
 from raidtui.view.line import Line
-from raidtui.wear.desk import WearDesk, WearLook
-from raidtui.wear.entries import Mark
-from raidtui.wear.spells import Spell
-from tests.specs import ArraySpec, raid0, raid1, raid10
-from tests.trees import EPOCH_S
+from raidtui.wear.ledger_entries import Mark, MarkedCost
+from raidtui.wear.readings import WearLook, WearReader
+from tests.hosts.specs import ArraySpec, raid0, raid1, raid10
+from tests.hosts.trees import EPOCH_S
 from tests.wear.disks import facts, smartctl_json, text_of
 from tests.wear.hosts import GB, TB, WearHost, asleep, denied, dom, evo, nvme
 
@@ -35,7 +34,7 @@ def roles(line: Line, *wanted: str) -> list[str]:
 
 def look_at(said: Mapping[str, str], *arrays: ArraySpec, **more: Any) -> tuple[WearLook, WearHost]:
     host = WearHost(*(arrays or (DATA,)), said=said, **more)
-    return WearDesk(host).look(host.sampler().sample()), host
+    return WearReader(host).look(host.sampler().sample()), host
 
 
 def row(said: str, width: int = 80, **more: Any) -> str:
@@ -214,20 +213,22 @@ def test_healthy() -> None:
 
 
 SPELLS = (
-    Spell(
+    MarkedCost(
         what="recover of data",
         began_s=EPOCH_S - 6 * 86_400,
         ended_s=EPOCH_S - 5 * 86_400,
         costs={"S21PN-sda": 10**8, "S21PN-sdd": 1618 * GB},
     ),
-    Spell(what="replace sdx in old", began_s=EPOCH_S - 9000, ended_s=EPOCH_S, costs={"S21PN-sda": 225 * GB}),
-    Spell(what="resync of gone", began_s=EPOCH_S - 9000, ended_s=EPOCH_S, costs={"OTHER": 225 * GB}),
+    MarkedCost(
+        what="replace sdx in old", began_s=EPOCH_S - 9000, ended_s=EPOCH_S, costs={"S21PN-sda": 225 * GB}
+    ),
+    MarkedCost(what="resync of gone", began_s=EPOCH_S - 9000, ended_s=EPOCH_S, costs={"OTHER": 225 * GB}),
 )
 
 
 def test_out_of_line_with_what_a_recover_cost() -> None:
     assert (
-        body(SKEWED, spells=SPELLS, width=108)
+        body(SKEWED, costs=SPELLS, width=108)
         == """\
  data      sda ██████▉                             12.4 TB    sdd is out of line: 5.0 x the others: 49.3 TB
            sdb ██████▉                             12.4 TB    more were written to it
@@ -345,7 +346,7 @@ def test_a_history_that_cannot_be_read() -> None:
 def test_lines_are_no_wider_than_the_window() -> None:
     odd = {**SKEWED, "sda": evo("sda", TB, model="[bold]" + "long " * 30), "sdb": denied("sdb")}
     for width in (60, 80, 100, 120):
-        for line in body(odd, width=width, spells=SPELLS).split("\n"):
+        for line in body(odd, width=width, costs=SPELLS).split("\n"):
             assert len(line) <= width
 
 
@@ -354,18 +355,18 @@ def test_lines_are_no_wider_than_the_window() -> None:
 
 def test_history() -> None:
     host = WearHost(DATA, said=FOUR)
-    desk = WearDesk(host)
+    reader = WearReader(host)
     snapshot = host.sampler().sample()
     for size in (0, 18, 36, 261, 279):
         host.said["sdd"] = evo("sdd", 12_400 * GB + size * GB)
-        desk.record(desk.read(["sdd"]).values())
+        reader.record(reader.read(["sdd"]).values())
         if size == 36:
-            desk.record(desk.read(["sdd"]).values(), "before", "recover of data")
+            reader.record(reader.read(["sdd"]).values(), "before", "recover of data")
         if size == 261:
-            desk.record(desk.read(["sdd"]).values(), "after", "recover of data")
+            reader.record(reader.read(["sdd"]).values(), "after", "recover of data")
         host.passed_s += 86_400
-    look = desk.look(snapshot)
-    found = desk.history("S21PN-sdd")
+    look = reader.look(snapshot)
+    found = reader.history("S21PN-sdd")
     assert (
         text(history_lines(found, look.disk("sdd"), 80))
         == """\
@@ -380,7 +381,7 @@ def test_history() -> None:
 
 def test_no_history() -> None:
     look, host = look_at(FOUR)
-    found = WearDesk(host).history("S21PN-sdd")
+    found = WearReader(host).history("S21PN-sdd")
     assert (
         text(history_lines(found, look.disk("sdd"), 80))
         == """\

@@ -1,0 +1,70 @@
+"""What a front end holds of one host: its watch, and lazily its wear, knobs and benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from raidtui.host.roots.root import Root
+from raidtui.session.shell import Shell
+from raidtui.session.watch import Report
+from raidtui.session.watch_loop import WatchLoop
+
+if TYPE_CHECKING:
+    from raidtui.session.bench import BenchSession
+    from raidtui.session.knob_session import Knobs
+    from raidtui.session.wear import WearSession
+
+
+class Session:
+    """One host in a front end; another host is another session.
+
+    Args:
+        root: the host.
+        shell: the front end.
+        on_report: called in the event loop with each report that shows something new.
+        on_trouble: called with a sentence when something that runs in the background fails.
+        ratings: the makers' ratings in bytes, by the beginning of a model's name.
+    """
+
+    def __init__(
+        self,
+        root: Root,
+        shell: Shell,
+        *,
+        on_report: Callable[[Report], None],
+        on_trouble: Callable[[str], None],
+        ratings: Mapping[str, int],
+    ) -> None:
+        self.root = root
+        self.loop = WatchLoop(root, on_report, on_trouble)
+        self._shell = shell
+        self._on_trouble = on_trouble
+        self._ratings = ratings
+
+    @cached_property
+    def wear(self) -> WearSession:
+        """What reads the disks' wear."""
+        from raidtui.session.wear import WearSession  # noqa: PLC0415
+
+        return WearSession(self._shell, self.loop, self._ratings, self._on_trouble)
+
+    @cached_property
+    def tuning(self) -> Knobs:
+        """What reads and writes the knobs."""
+        from raidtui.session.knob_session import Knobs  # noqa: PLC0415
+
+        return Knobs(self._shell, self.loop)
+
+    @property
+    def tuned(self) -> Knobs | None:
+        """The same, where the knobs have been looked at."""
+        return self.__dict__.get("tuning")
+
+    @cached_property
+    def bench(self) -> BenchSession:
+        """What starts and follows benchmarks."""
+        from raidtui.session.bench import BenchSession  # noqa: PLC0415
+
+        return BenchSession(self._shell, self.loop)

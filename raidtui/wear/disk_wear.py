@@ -1,0 +1,294 @@
+"""Judging one disk: its figures with the unit as measured, its trouble, and what the ledger keeps of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from raidtui.model.finding import Finding, Severity
+from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading, Unread
+from raidtui.wear.counter_units import (
+    UnitState,
+    UnitVerdict,
+    is_impossible,
+    unit_words,
+    verdict_words,
+    verify_unit,
+)
+from raidtui.wear.endurance import Confidence, Percent, Written, life_used, with_unit, without_guess, written
+from raidtui.wear.faults import Fault, Trouble, disk_finding, fault_finding, faults_of, find_trouble
+from raidtui.wear.forecast import Forecast, forecast, rated_bytes
+from raidtui.wear.ledger_entries import DAY_S, LedgerEntry, samples_of
+
+WORN_OUT_PERCENT, WORN_PERCENT = 100, 90
+_SPARE, _HOT, _BACKUP, _PMR, _KNOWN = 1, 2, 16, 32, 63
+_FAILED_ONCE, _ERROR_LOG, _TEST_LOG = 32, 64, 128
+_TROUBLE_CODES = {"dying": "dying", "cable?": "cable", "hot": "hot"}
+_BEFORE_S = 7 * DAY_S
+
+
+class DiskWear(Struct, frozen=True, kw_only=True):
+    """What there is to say of one disk.
+
+    Args:
+        name: the kernel's name, or where the text came from.
+        reading: what it said; None where it said nothing: ``unread`` says why.
+        percent, written: its figures, the unit corrected where it was measured.
+        promised: its counter with the unit that its name promises: what the ledger keeps.
+        verdict: what comparing with the kernel says of that unit.
+        rated_bytes: what its maker lets be written to it, where the user said so.
+        faults: the counts of bad sectors and failed transfers that are not 0.
+        entry: for the ledger; None where the disk has no serial number and no WWN.
+    """
+
+    name: str
+    reading: SmartReading | None = None
+    unread: NoReading | None = None
+    percent: Percent = Percent(percent=None)
+    written: Written = Written(size_bytes=None)
+    promised: Written = Written(size_bytes=None)
+    verdict: UnitVerdict = UnitVerdict(kind=UnitState.OPEN, unit_bytes=None)
+    rated_bytes: int | None = None
+    trouble: Trouble | None = None
+    faults: tuple[Fault, ...] = ()
+    forecast: Forecast | None = None
+    findings: tuple[Finding, ...] = ()
+    entry: LedgerEntry | None = None
+
+
+def judge_disk(
+    measured: SmartMeasurement,
+    at_s: float,
+    history: Sequence[LedgerEntry] = (),
+    ratings: Mapping[str, int] | None = None,
+    *,
+    outage_s: float | None = None,
+) -> DiskWear:
+    """Return what there is to say of one disk.
+
+    Args:
+        measured: what it said just now.
+        at_s: epoch seconds of that.
+        history: its earlier readings from the ledger, the oldest first.
+        ratings: the makers' ratings by model, bytes; see ``rated_bytes``.
+        outage_s: for how long it was away, where it has come back.
+    """
+    reading = measured.result
+    if isinstance(reading, NoReading):
+        disk = DiskWear(name=reading.name, unread=reading)
+        return replace(disk, findings=tuple(findings_of(disk)))
+    found, percent = written(reading), life_used(reading)
+    promised = without_guess(found)
+    entry = _entry(reading, promised, percent, measured, at_s)
+    entries = [*history, entry]
+    verdict = _verdict(promised, entries)
+    corrected = _corrected(found, verdict, measured)
+    before = _before(entries)
+    disk = DiskWear(
+        name=reading.name,
+        reading=reading,
+        percent=percent,
+        written=corrected,
+        promised=promised,
+        verdict=verdict,
+        rated_bytes=rated_bytes(reading.model, ratings or {}),
+        trouble=find_trouble(reading, before, outage_s=outage_s),
+        faults=tuple(faults_of(reading, before, history, at_s)),
+        forecast=_forecast(reading, corrected, entries, ratings or {}),
+        entry=entry if entry.disk else None,
+    )
+    return replace(disk, findings=tuple(findings_of(disk)))
+
+
+def _entry(
+    reading: SmartReading, promised: Written, percent: Percent, measured: SmartMeasurement, at_s: float
+) -> LedgerEntry:
+    return LedgerEntry(
+        disk=reading.identity,
+        at_s=at_s,
+        name=reading.name,
+        model=reading.model or "",
+        firmware=reading.firmware or "",
+        hours=reading.power_on_hours,
+        percent=percent.percent,
+        size_bytes=promised.size_bytes,
+        source=promised.source,
+        count=promised.count,
+        unit_bytes=promised.unit_bytes,
+        since=measured.since,
+        low_bytes=measured.low_bytes,
+        high_bytes=measured.high_bytes,
+        crc_errors=reading.crc_errors,
+        reallocated=reading.reallocated,
+        pending=reading.pending,
+        uncorrectable=reading.uncorrectable,
+        media_errors=reading.media_errors,
+        nonmedium_errors=reading.nonmedium_errors,
+        passed=reading.passed,
+    )
+
+
+def _verdict(promised: Written, entries: Sequence[LedgerEntry]) -> UnitVerdict:
+    """A standard's unit needs no proof, and a counter that is none cannot be measured."""
+    if promised.confidence is Confidence.STANDARD or promised.count is None:
+        return UnitVerdict(kind=UnitState.OPEN, unit_bytes=promised.unit_bytes)
+    return verify_unit(samples_of(entries), promised.unit_bytes)
+
+
+def _corrected(promised: Written, verdict: UnitVerdict, measured: SmartMeasurement) -> Written:
+    if (
+        verdict.kind in {UnitState.WRONG, UnitState.MEASURED, UnitState.CONFIRMED}
+        and verdict.unit_bytes is not None
+    ):
+        return with_unit(without_guess(promised), verdict.unit_bytes, Confidence.MEASURED)
+    if promised.confidence is Confidence.STANDARD or promised.unit_bytes is None or promised.count is None:
+        return promised
+    least = measured.low_bytes
+    if least is not None and is_impossible(promised.count, promised.unit_bytes, least):
+        why = f"in {unit_words(promised.unit_bytes)} it would be less than the kernel alone has written"
+        return replace(promised, size_bytes=None, confidence=Confidence.UNKNOWN, note=why, guessed=False)
+    return promised
+
+
+def _before(entries: Sequence[LedgerEntry]) -> SmartReading | None:
+    """Return the counts of a week ago, or of the first reading since, as a reading."""
+    now, earlier = entries[-1], entries[:-1]
+    recent = [entry for entry in earlier if entry.at_s >= now.at_s - _BEFORE_S]
+    found = recent[0] if recent else (earlier[-1] if earlier else None)
+    if found is None:
+        return None
+    return SmartReading(
+        name=found.name,
+        serial=found.disk,
+        crc_errors=found.crc_errors,
+        reallocated=found.reallocated,
+        pending=found.pending,
+        uncorrectable=found.uncorrectable,
+        media_errors=found.media_errors,
+        nonmedium_errors=found.nonmedium_errors,
+    )
+
+
+def _forecast(
+    reading: SmartReading, corrected: Written, entries: Sequence[LedgerEntry], ratings: Mapping[str, int]
+) -> Forecast | None:
+    rated = rated_bytes(reading.model, ratings) if corrected.size_bytes is not None else None
+    unit = corrected.unit_bytes if corrected.confidence is Confidence.MEASURED else None
+    return forecast(entries, rated, unit)
+
+
+def findings_of(disk: DiskWear) -> Iterator[Finding]:
+    """Yield the findings of one disk."""
+    if disk.unread is not None:
+        yield _unread(disk.unread)
+    if disk.reading is None:
+        return
+    if (trouble := disk.trouble) is not None:
+        severity = Severity.FAILED if trouble.word == "dying" else Severity.ATTENTION
+        yield disk_finding(
+            disk.reading, severity, _TROUBLE_CODES[trouble.word], trouble.reason, trouble.remedy
+        )
+    yield from _wear(disk.reading, disk.percent)
+    yield from _warnings(disk.reading, disk.trouble)
+    yield from _faults(disk.reading, disk)
+    yield from _errors(disk.reading, disk.trouble)
+    yield from _unit(disk.reading, disk)
+
+
+def _unread(unread: NoReading) -> Finding:
+    asleep = unread.why in {Unread.STANDBY, Unread.UNTOLD}
+    return Finding(
+        severity=Severity.INFO if asleep else Severity.ATTENTION,
+        code="standby" if asleep else "smart-unread",
+        subject="",
+        name=unread.name,
+        sentence=unread.reason,
+        remedy=unread.remedy,
+    )
+
+
+def _wear(reading: SmartReading, percent: Percent) -> Iterator[Finding]:
+    used = percent.percent
+    if used is not None and used >= WORN_PERCENT:
+        out = used >= WORN_OUT_PERCENT
+        yield disk_finding(
+            reading,
+            Severity.DEGRADED if out else Severity.ATTENTION,
+            "worn-out" if out else "worn",
+            f"has used {used} % of its rated life ({percent.source})",
+            "replace it in good time, and not all members on one day",
+        )
+    spare, limit = reading.spare_percent, reading.spare_threshold_percent
+    if reading.protocol != "ATA" and spare is not None and limit and spare < limit:
+        text = f"has {spare} % of its spare blocks left; {limit} % is the least"
+        yield disk_finding(reading, Severity.DEGRADED, "spare-low", text, "replace it")
+    elif (reading.critical_warning or 0) & _SPARE:
+        left = f" ({spare} % are left)" if spare is not None else ""
+        text = f"warns that its spare blocks run short{left}"
+        yield disk_finding(reading, Severity.DEGRADED, "spare-low", text, "replace it")
+
+
+def _warnings(reading: SmartReading, trouble: Trouble | None) -> Iterator[Finding]:
+    """NVMe's critical warnings, but for those that ``_wear`` and ``find_trouble`` tell."""
+    warning = reading.critical_warning or 0
+    if warning & _HOT and trouble is not None and trouble.word != "hot":
+        text = "is too hot by its own limits"
+        yield disk_finding(reading, Severity.ATTENTION, "hot", text, "look at its airflow")
+    if warning & _BACKUP:
+        text = "can no longer save its cache at a power failure"
+        yield disk_finding(reading, Severity.ATTENTION, "backup-failed", text, "replace it")
+    if warning & _PMR:
+        text = "has a persistent memory region that is read-only or has become unreliable"
+        yield disk_finding(reading, Severity.ATTENTION, "memory-region", text)
+    if unknown := warning & ~_KNOWN:
+        text = f"raises a critical warning that is not known here (0x{unknown:02x})"
+        yield disk_finding(reading, Severity.ATTENTION, "critical-warning", text, "see its maker's manual")
+
+
+def _faults(reading: SmartReading, disk: DiskWear) -> Iterator[Finding]:
+    """Counts of faults, but for those whose growth is the disk's trouble already."""
+    word = disk.trouble.word if disk.trouble is not None else ""
+    for fault in disk.faults:
+        if (word == "dying" and fault.medium and fault.grown) or (
+            word == "cable?" and fault.field == "crc_errors"
+        ):
+            continue
+        yield fault_finding(reading, fault)
+
+
+def _errors(reading: SmartReading, trouble: Trouble | None) -> Iterator[Finding]:
+    """What counts over the disk's whole life: bits 5 to 7 of smartctl's status."""
+    for each in reading.attributes:
+        if each.when_failed.casefold() == "now" and not each.prefailure:
+            text = f"{each.name} is at {each.value}, and its limit is {each.threshold}"
+            yield disk_finding(reading, Severity.ATTENTION, "attribute-at-limit", text)
+    once = [each.name for each in reading.attributes if each.when_failed.casefold() == "past"]
+    if once:
+        text = f"{', '.join(once)} reached its limit once"
+        yield disk_finding(reading, Severity.ATTENTION, "attribute-failed-once", text)
+    elif reading.exit_status & _FAILED_ONCE and trouble is None and not _at_limit(reading):
+        text = "had an attribute at its limit once, says smartctl"
+        yield disk_finding(reading, Severity.INFO, "attribute-failed-once", text)
+    if reading.exit_status & _TEST_LOG:
+        remedy = f"smartctl -l selftest /dev/{reading.name}"
+        yield disk_finding(reading, Severity.ATTENTION, "selftest-failed", "has failed a self-test", remedy)
+    if reading.exit_status & _ERROR_LOG:
+        remedy = f"smartctl -l error /dev/{reading.name}"
+        yield disk_finding(reading, Severity.INFO, "error-log", "has entries in its error log", remedy)
+
+
+def _at_limit(reading: SmartReading) -> bool:
+    return any(each.when_failed.casefold() == "now" for each in reading.attributes)
+
+
+def _unit(reading: SmartReading, disk: DiskWear) -> Iterator[Finding]:
+    promised: Written = disk.promised
+    if words := verdict_words(disk.verdict, promised.source, promised.unit_bytes):
+        code = "unit-measured" if promised.unit_bytes is None else "unit-wrong"
+        yield disk_finding(reading, Severity.INFO, code, words)
+    elif disk.written.size_bytes is None and promised.size_bytes is not None:
+        remedy = "once more is written to it, its unit can be measured"
+        text = f"{promised.source}: {disk.written.note}"
+        yield disk_finding(reading, Severity.INFO, "unit-impossible", text, remedy)

@@ -1,0 +1,77 @@
+"""Wear of the devices that a plan may use: what SMART says of their disks, in a survey."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from msgspec.structs import replace
+
+from raidtui.host.roots.root import Root
+from raidtui.model.finding import Severity
+from raidtui.model.smart import SmartMeasurement, SmartReading
+from raidtui.model.survey import Device, Survey
+from raidtui.wear.disk_wear import DiskWear
+from raidtui.wear.faults import fault_finding
+from raidtui.wear.readings import WearReader
+
+_PLAN_S = 5.0
+_LEADS = {"dying": "is dying: ", "cable?": "may have a bad cable: ", "hot": ""}
+
+
+class PlanAsker:
+    """Asks SMART for what a plan wants to know: see ``raidtui.host.reading.Asker``."""
+
+    def __init__(self) -> None:
+        self._said: Mapping[str, SmartMeasurement] = {}
+
+    def measure(self, root: Root, disks: Collection[str]) -> None:
+        """Ask whole disks."""
+        self._said = WearReader(root, timeout_s=_PLAN_S).measured(disks)
+
+    def judge(self, root: Root, survey: Survey) -> Survey:
+        """Return the survey with the wear of its devices."""
+        away = {device.disk.disk: _away_s(device, survey) for device in survey.devices.values()}
+        outages = {disk: away_s for disk, away_s in away.items() if away_s is not None}
+        return _with_wear(survey, WearReader(root).judged(self._said, outages))
+
+
+def worn(root: Root, survey: Survey) -> Survey:
+    """Return a survey whose devices know their disk's wear, and what is wrong with it or its cable."""
+    asker = PlanAsker()
+    asker.measure(root, sorted({device.disk.disk for device in survey.devices.values()}))
+    return asker.judge(root, survey)
+
+
+def _with_wear(survey: Survey, found: Mapping[str, DiskWear]) -> Survey:
+    devices = {name: _worn(device, found.get(device.disk.disk)) for name, device in survey.devices.items()}
+    return replace(survey, devices=devices)
+
+
+def _worn(device: Device, wear: DiskWear | None) -> Device:
+    if wear is None or wear.reading is None:
+        return device
+    trouble = wear.trouble
+    words = f"{_LEADS[trouble.word]}{trouble.reason}; {trouble.remedy}" if trouble is not None else ""
+    words = words or "; ".join(_bad_places(wear, wear.reading))
+    percent, written = wear.percent.percent, wear.written.known_bytes
+    life = int(written / percent * 100) if percent and written else None
+    return replace(device, wear_percent=percent, life_bytes=life, trouble=words)
+
+
+def _bad_places(wear: DiskWear, reading: SmartReading) -> Iterator[str]:
+    """Yield what speaks against giving data to a disk that is not dying yet."""
+    found = [fault_finding(reading, fault) for fault in wear.faults if fault.medium]
+    yield from (each.sentence for each in found if each.severity > Severity.INFO)
+
+
+def _away_s(device: Device, survey: Survey) -> float | None:
+    """Return for how long a former member of a running array has been away; None for all others."""
+    block = device.superblock
+    if block is None or block.updated_s is None:
+        return None
+    for array in survey.snapshot.arrays:
+        if array.uuid == block.uuid and array.active:
+            serves = [member.name for member in array.members if not member.has("faulty")]
+            since_s = max(0.0, survey.snapshot.taken_s - block.updated_s)
+            return None if device.disk.name in serves else since_s
+    return None
