@@ -16,7 +16,7 @@ from raidtui.bench.schedule import Axis, AxisKind, Scratch
 from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.root import Root
-from raidtui.model.knob import Scope, Subject, Tuning, Value
+from raidtui.model.knob import KnobScope, Subject, Tuning, Value
 from raidtui.model.knob_table import ALIASES, KNOBS, Knob
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
 from raidtui.model.plan import Plan, Refusal, RefusalCode
@@ -25,7 +25,7 @@ from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.reshape import plan_bitmap
 from raidtui.plans.tune.check import refuse_value
-from raidtui.plans.tune.now import Asked, changes_of, plan_set
+from raidtui.plans.tune.now import AskedValue, changes_of, plan_set
 
 _SHORT = {"read_ahead": "read_ahead_kb", **ALIASES}
 
@@ -60,7 +60,7 @@ class TuneKnob(Struct, frozen=True, kw_only=True):
         """See ``SweepKnob.set``."""
         if not self.subjects:
             return Refusal(code=RefusalCode.NOT_FOUND, why=f"nothing below has the knob {self.name}")
-        asked = [Asked(subject=each, knob=self.name, value=value) for each in self.subjects]
+        asked = [AskedValue(subject=each, knob=self.name, value=value) for each in self.subjects]
         changes = changes_of(self.tuning, asked)
         if isinstance(changes, Refusal):
             return changes
@@ -113,10 +113,10 @@ def find_knob(name: str, root: Root, place: Place) -> SweepKnob | Refusal:
         return BitmapKnob(survey=survey, array=place.arrays[0] if place.arrays else "")
     tuning = KnobReader(root).read(snapshot)
     subjects: tuple[str, ...] = ()
-    if Scope.ARRAY in knob.scopes:
+    if KnobScope.ARRAY in knob.scopes:
         # What is mounted asks by its own value: the uppermost array's.
         subjects = place.arrays[:1]
-    if not subjects and Scope.DISK in knob.scopes:
+    if not subjects and KnobScope.DISK in knob.scopes:
         subjects = place.disks
     if not subjects:
         subjects = tuple(
@@ -125,7 +125,7 @@ def find_knob(name: str, root: Root, place: Place) -> SweepKnob | Refusal:
     return TuneKnob(name=word, subjects=subjects, snapshot=snapshot, tuning=tuning)
 
 
-_BELOW = frozenset({Scope.DISK, Scope.ARRAY})
+_BELOW = frozenset({KnobScope.DISK, KnobScope.ARRAY})
 
 
 def knob_axis(knob: SweepKnob, values: Sequence[str]) -> Axis | Refusal:
@@ -183,7 +183,7 @@ def is_bitmap(name: str) -> bool:
 def of_arrays(name: str) -> bool:
     """Whether arrays have this knob, so that one of a scratch array is meant."""
     knob = knob_named(name)
-    return not isinstance(knob, Refusal) and Scope.ARRAY in knob.scopes
+    return not isinstance(knob, Refusal) and KnobScope.ARRAY in knob.scopes
 
 
 def scratch_axis(name: str, values: Sequence[str], shapes: Sequence[Scratch]) -> Axis | Refusal:
@@ -204,7 +204,9 @@ def scratch_axis(name: str, values: Sequence[str], shapes: Sequence[Scratch]) ->
         high=knob.high,
         multiple=_PAGE_KIB if knob.name == "read_ahead_kb" else 1,
     )
-    ours = Subject(scope=Scope.ARRAY, name="scratch", title="the scratch arrays", values={knob.name: known})
+    ours = Subject(
+        scope=KnobScope.ARRAY, name="scratch", title="the scratch arrays", values={knob.name: known}
+    )
     for refusal in (
         *(_refuse_shape(shape, knob) for shape in shapes),
         *(refuse_value(ours, knob.name, value, {}) for value in values),
@@ -216,7 +218,7 @@ def scratch_axis(name: str, values: Sequence[str], shapes: Sequence[Scratch]) ->
 
 def _refuse_shape(shape: Scratch, knob: Knob) -> Refusal | None:
     if not shape.level:
-        if Scope.DISK in knob.scopes:
+        if KnobScope.DISK in knob.scopes:
             return None
         return Refusal(
             code=RefusalCode.UNSUPPORTED,

@@ -13,7 +13,7 @@ from raidtui.host.roots.root import Root
 
 if TYPE_CHECKING:
     from raidtui.bench.schedule import Schedule
-    from raidtui.jobs.worker import Measure
+    from raidtui.jobs.worker import CostMeasure
 
 REFUSED, BUSY = 2, 75
 _HISTORY = frozenset({"list", "compare", "report", "note", "delete"})
@@ -52,7 +52,7 @@ def add_bench_parser(commands: Commands) -> None:
     work.add_argument("--settle", action="store_true")
 
 
-_RUN = "Measure one workload. Where several block sizes or depths are given, one after another."
+_RUN = "CostMeasure one workload. Where several block sizes or depths are given, one after another."
 _SWEEP = "Each point once, then all again: what drifts meanwhile hits all alike. Everything is put back."
 
 
@@ -189,7 +189,7 @@ def _run_subcommand(root: Root, arguments: argparse.Namespace) -> int:
     return bench_run.SUBCOMMANDS[arguments.subcommand](root, arguments)
 
 
-def _cost(root: Root, schedule: Schedule) -> Measure:
+def _cost(root: Root, schedule: Schedule) -> CostMeasure:
     """Return what measures what a benchmark costs the disks that it is on."""
     from raidtui.wear.cost_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
 

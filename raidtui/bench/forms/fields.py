@@ -34,7 +34,7 @@ from raidtui.bench.forms.form_draft import (
 )
 from raidtui.bench.forms.known import HostChoices, KnobChoice
 from raidtui.bench.workload import ENGINES, KINDS_OF_IO, PRESETS, Preset, Workload, with_usual_ramp
-from raidtui.model.knob import Scope
+from raidtui.model.knob import KnobScope
 from raidtui.model.knob_table import KNOBS
 from raidtui.view.units import binary_size, short_binary
 
@@ -244,7 +244,7 @@ def knobs_for(draft: BenchDraft, known: HostChoices) -> tuple[KnobChoice, ...]:
             name=each.name, what=each.what, unit=each.unit, choices=each.choices, low=each.low, high=each.high
         )
         for each in KNOBS.values()
-        if Scope.ARRAY in each.scopes and each.name not in there
+        if KnobScope.ARRAY in each.scopes and each.name not in there
     )
     return (*known.knobs, *more)
 

@@ -14,8 +14,8 @@ import msgspec
 from msgspec.structs import replace
 
 from raidtui.bench.results.run_record import RunRecord, RunSample, decode, encode
-from raidtui.jobs.database import Database
 from raidtui.jobs.journal import journal_path
+from raidtui.jobs.state_files import Database
 
 SCHEMA = 1
 _MAKE = (

@@ -13,8 +13,8 @@ from raidtui.bench.run.changes import left_behind
 from raidtui.bench.run.live_file import Line, read_live
 from raidtui.bench.schedule import Schedule, encode_schedule
 from raidtui.host.roots.root import Root
-from raidtui.jobs import words
 from raidtui.jobs.spawn import follow, refuse_busy, start_worker
+from raidtui.jobs.states import entry_text
 from raidtui.jobs.store import COURSE_FILE, Job, JobError, all_jobs, find_job, jobs_folder
 from raidtui.model.plan import Plan
 
@@ -229,7 +229,7 @@ def entry_words(entry: Mapping[str, Any]) -> str:
         return f"     {word}{entry.get('title', '')}"
     if event == "left":
         return f"     not put back: {entry.get('text', '')}"
-    return words.entry_words(entry)
+    return entry_text(entry)
 
 
 def _place(entry: Mapping[str, Any]) -> str:

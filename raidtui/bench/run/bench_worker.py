@@ -30,10 +30,10 @@ from raidtui.bench.schedule import Run, Schedule, decode_schedule, point_words
 from raidtui.host.roots.root import Root
 from raidtui.host.tool_versions import read_fio_version
 from raidtui.jobs.store import COURSE_FILE, Job, JobError, only_worker
-from raidtui.jobs.worker import Measure, status_of
+from raidtui.jobs.worker import CostMeasure, status_of
 from raidtui.view.units import counted
 
-Measuring = Callable[[Schedule], Measure]
+Measuring = Callable[[Schedule], CostMeasure]
 
 
 class BenchWorker:

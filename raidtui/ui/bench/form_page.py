@@ -22,8 +22,8 @@ from raidtui.bench.offer import FieldRefusal, Offer, Request
 from raidtui.model.plan import Refusal
 from raidtui.ui.bench.form_lines import TITLES, Form, FormRow, in_form, rows_of
 from raidtui.ui.frame.choose import Choice, Option
-from raidtui.ui.frame.later import later
 from raidtui.ui.frame.pages import PageScreen
+from raidtui.ui.frame.shell import later
 
 Asks = Callable[[Request], Awaitable[Offer | Refusal]]
 _MOST_TYPED = 4096
@@ -263,7 +263,7 @@ class BenchForm(PageScreen[Offer]):
 
     def action_why(self) -> None:
         """Show what the field means, and where presets come from."""
-        from raidtui.ui.frame.why import WhyScreen  # noqa: PLC0415
+        from raidtui.ui.frame.pages import WhyScreen  # noqa: PLC0415
 
         page = meaning(self.draft, self._field, self._known)
         self.app.push_screen(WhyScreen(f"{self._title.partition(':')[0]}: {self._field.label}", page))

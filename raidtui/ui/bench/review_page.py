@@ -14,7 +14,7 @@ from raidtui.bench.schedule import Axis, AxisKind, Schedule, point_words, value_
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Plan
 from raidtui.ui.frame.pages import PageScreen
-from raidtui.ui.frame.review import step_lines
+from raidtui.ui.frame.plan_view import step_lines
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
 from raidtui.view.units import binary_size, counted
