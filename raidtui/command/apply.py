@@ -1,4 +1,4 @@
-"""``raidtui apply PLAN``: carries a plan out in a job that outlives the terminal."""
+"""``raidtui apply PLAN``: make a job of a plan, which outlives the terminal, and follow it."""
 
 from __future__ import annotations
 

@@ -18,16 +18,16 @@ import raidtui
 from raidtui.command.capture_serials import hash_serials
 from raidtui.host.knobs.disk_knobs import IDENTITY_WORDS, MODULES
 from raidtui.host.knobs.knob_reader import KnobReader
-from raidtui.host.knobs.noting import NotingRoot
 from raidtui.host.knobs.setter_services import COMM_LENGTH, SERVICES
 from raidtui.host.knobs.setters import BOOT_WORDS
 from raidtui.host.knobs.udev_rules import writing_rules
+from raidtui.host.roots.noting_root import NotingRoot
 from raidtui.host.roots.root import LINKS, Root
 from raidtui.host.smart.smart_names import smart_names
 from raidtui.host.smart.smart_reader import errors_argv, smart_outputs
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.host.tools import ToolOutput, output_path
-from raidtui.jobs.changed import RECORD, captured_record
+from raidtui.jobs.undo_record import RECORD, captured_record
 from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.smart import SmartReading
 from raidtui.model.snapshot import Snapshot

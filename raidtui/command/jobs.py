@@ -1,4 +1,4 @@
-"""``raidtui jobs``: lists jobs, follows them, cancels, resumes and rolls them back."""
+"""``raidtui jobs``: list, follow, cancel, resume and roll back the jobs that carry plans out."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _cost(root: Root, plan: Plan) -> CostMeasure:
 
 
 def refused(error: JobError) -> int:
-    """Print why a job cannot be used; return the exit status."""
+    """Print why a job was not begun, and return the exit status: 2, or 75 where another one is running."""
     print(f"raidtui: {visible(str(error))}", file=sys.stderr)
     return BUSY if isinstance(error, BusyError) else REFUSED
 
@@ -109,12 +109,12 @@ def _list(*, as_json: bool) -> int:
 
 
 def attach(job: Job, *, since: int = 0, wanted: str = "done") -> int:
-    """Print a job's journal until the job ends; return 0 where it ends as ``wanted``, else 1 or 75.
+    """Print a job's journal until it ends, and return the exit status.
 
     Args:
         job: the job.
-        since: how many entries to pass over.
-        wanted: the state that is a success.
+        since: how many entries of its journal to leave out.
+        wanted: the end that counts as success.
     """
     state, busy = "", False
     try:

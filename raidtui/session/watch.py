@@ -25,7 +25,7 @@ from raidtui.monitor.health import exit_status, healths_of, judge
 from raidtui.monitor.history import Estimate, SampleHistory
 from raidtui.monitor.kernel_watch import Uevent
 from raidtui.monitor.sampler import Sampler, interval_s
-from raidtui.plans.speed_limits import SYSTEM
+from raidtui.plans.sync_speed import SYSTEM
 from raidtui.plans.target import base_of
 
 if TYPE_CHECKING:  # loaded when something is written: a watching console starts without

@@ -10,19 +10,19 @@ from typing import ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.timer import Timer
 
 from raidtui.first_frame import SMALLEST
-from raidtui.model.knob import Scope, Tuning
-from raidtui.session.knob_session import Knobs, still
+from raidtui.model.knob import KnobScope, Tuning
+from raidtui.session.tuning import TuneSession, still
 from raidtui.session.watch import Report
-from raidtui.ui.frame.later import later
 from raidtui.ui.frame.lines import Lines, ScrollLines
+from raidtui.ui.frame.pane import Pane
+from raidtui.ui.frame.shell import later
 from raidtui.ui.tune.tune_detail import body_lines
 from raidtui.ui.tune.tune_lines import (
-    Cell,
-    Row,
+    KnobCell,
+    KnobRow,
     column_at,
     head_line,
     marks_of,
@@ -73,37 +73,24 @@ class KnobRule(Lines):
             self._point(event.x)
 
 
-class TuningView(Vertical):
+class KnobView(Pane):
     """See the module.
 
     Args:
-        knobs: gives the knobs of the host in view.
-        say: shows a sentence above the footer.
-        changed: called when the footer may have to be another.
         report: what is known of the arrays, if anything.
     """
 
+    ID = "tune-pane"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("shift+tab", "knob(-1)", show=False),
         Binding("pageup", "scroll_body(-1)", show=False),
         Binding("pagedown", "scroll_body(1)", show=False),
     ]
 
-    def __init__(
-        self,
-        knobs: Callable[[], Knobs | None],
-        say: Callable[[str, str], None],
-        changed: Callable[[], None],
-        report: Report | None,
-    ) -> None:
-        super().__init__(id="tuning-pane")
-        self.knobs = knobs
-        self.say = say
-        self._changed = changed
-        self.report = report
+    def __init__(self, report: Report | None) -> None:
+        super().__init__(report)
         self.tuning: Tuning | None = None
         self.chosen, self.knob, self.asked = "", "", ""
-        self.wanted_text = ""
         self.apart = False
         """Whether each of the processors' policies has a row of its own, also where they are alike."""
         self.acting = False
@@ -114,8 +101,8 @@ class TuningView(Vertical):
         self._at = 0
         self._no_cpu: int | None = None
         """The line, in the place of the processors, that says that they have no knobs."""
-        self._read_of: Knobs | None = None
-        self._reading: Knobs | None = None
+        self._read_of: TuneSession | None = None
+        self._reading: TuneSession | None = None
         self._once_more = False
         self._read_at_s = 0.0
         self._timer: Timer | None = None
@@ -147,14 +134,17 @@ class TuningView(Vertical):
 
     # -- reading
 
+    def knobs(self) -> TuneSession:
+        """Return what reads and writes the knobs of the host in view."""
+        return self.shell.session.tuning
+
     def look(self) -> None:
         """Read the values, unless something else is at it."""
         if self.display and not self.acting and not self.asked and not self._is_held():
             later(self, self.read)
 
     def _is_held(self) -> bool:
-        knobs = self.knobs()
-        return knobs is not None and knobs.shell.held
+        return self.shell.held
 
     def action_read(self) -> None:
         """Read the values, and what sets them, again."""
@@ -223,11 +213,6 @@ class TuningView(Vertical):
         if other or live:
             self.look()
 
-    def narrow(self, text: str) -> None:
-        """Show only rows that hold ``text``."""
-        self.wanted_text = text
-        self.redraw()
-
     def redraw(self) -> None:
         """Draw everything."""
         width = self.app.size.width
@@ -237,19 +222,19 @@ class TuningView(Vertical):
         self._settle_choice(rows)
         self.head.show([head_line(width)])
         marks = marks_of(tuning) if tuning is not None else frozenset()
-        chosen = Cell(row=self._at, knob=self.knob, asked=self.asked)
+        chosen = KnobCell(row=self._at, knob=self.knob, asked=self.asked)
         self._show_rows(rows, marks, chosen, width)
         row = rows[self._at] if rows else None
         more = more_line(row, marks, width, chosen) if row is not None else []
         self.rule.show([[(" " + "─" * (width - 2), "dim")], more])
         self.body.show(body_lines(tuning, row, self.knob, width, self.told) if tuning is not None else [])
-        self._changed()
+        self.redraw_frame()
 
     def _show_rows(
-        self, rows: tuple[Row, ...], marks: frozenset[tuple[str, str]], chosen: Cell, width: int
+        self, rows: tuple[KnobRow, ...], marks: frozenset[tuple[str, str]], chosen: KnobCell, width: int
     ) -> None:
         no_cpu = self.tuning is not None and bool(self.tuning.no_cpufreq) and not self.wanted_text
-        self._no_cpu = sum(row.subject.scope is Scope.DISK for row in rows) if no_cpu else None
+        self._no_cpu = sum(row.subject.scope is KnobScope.DISK for row in rows) if no_cpu else None
         scrolls = len(rows) + no_cpu > (self.app.size.height - _AROUND) // 2  # half of it is the list's
         lines = [
             row_line(row, marks, width - scrolls, chosen if number == self._at else None)
@@ -267,14 +252,14 @@ class TuningView(Vertical):
             return [[(" Nothing here holds that. Esc shows all.", "plain")]]
         return [[(" Reading." if self.tuning is None else " No knobs here.", "plain")]]
 
-    def _shown(self) -> tuple[Row, ...]:
+    def _shown(self) -> tuple[KnobRow, ...]:
         if self.tuning is None:
             return ()
         wanted = self.wanted_text.lower()
         rows = rows_of(self.tuning, self.app.size.width, apart=self.apart)
         return tuple(row for row in rows if not wanted or wanted in _words(row))
 
-    def _settle_choice(self, rows: tuple[Row, ...]) -> None:
+    def _settle_choice(self, rows: tuple[KnobRow, ...]) -> None:
         """The choice stays with its disk, array or processor; without it, with its place."""
         if not rows:
             return
@@ -287,7 +272,7 @@ class TuningView(Vertical):
             self.knob, self.asked = row.knobs[0], ""  # what was asked for was meant for another one
 
     @property
-    def row(self) -> Row | None:
+    def row(self) -> KnobRow | None:
         """The chosen row."""
         rows = self._shown()
         self._settle_choice(rows)  # nothing was drawn in a window too small for it
@@ -354,8 +339,8 @@ def _shape(report: Report) -> list[tuple[str, str, bool, tuple[str, ...]]]:
     ]
 
 
-def _words(row: Row) -> str:
-    words: list[str] = ["cpu", row.cpus] if row.subject.scope is Scope.POLICY else []
+def _words(row: KnobRow) -> str:
+    words: list[str] = ["cpu", row.cpus] if row.subject.scope is KnobScope.POLICY else []
     for each in row.subjects:
         words += [each.name, each.title, each.kind, each.model, each.identity]
         words += [text for value in each.values.values() for text in (value.text, value.set_by.words)]
