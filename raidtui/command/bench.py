@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raidtui.command.parsers import Commands
 from raidtui.host.roots.root import Root
 
 if TYPE_CHECKING:
@@ -19,9 +18,8 @@ REFUSED, BUSY = 2, 75
 _HISTORY = frozenset({"list", "compare", "report", "note", "delete"})
 
 
-def add_bench_parser(commands: Commands) -> None:
-    """Add ``bench`` to the command line."""
-    parser = commands.add_parser("bench", help="measure with fio: run, sweep, compare, report")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what ``bench`` takes."""
     subcommands = parser.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True)
     presets = subcommands.add_parser(
         "presets", help="list the workloads that have a name, and where they come from"
@@ -52,7 +50,7 @@ def add_bench_parser(commands: Commands) -> None:
     work.add_argument("--settle", action="store_true")
 
 
-_RUN = "CostMeasure one workload. Where several block sizes or depths are given, one after another."
+_RUN = "Measure one workload. Where several block sizes or depths are given, one after another."
 _SWEEP = "Each point once, then all again: what drifts meanwhile hits all alike. Everything is put back."
 
 
@@ -131,7 +129,7 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
     sweep.add_argument("--grouped", action="store_true", help="a point's repeats one after another")
 
 
-def _add_history(subcommands: Commands) -> None:
+def _add_history(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     words = "numbers of runs, ids of benchmarks, or words that are told of them"
     listing = subcommands.add_parser("list", help="list what was measured")
     listing.add_argument("words", metavar="WORD", nargs="*", help=f"only what fits all: {words}")
@@ -156,7 +154,7 @@ class OptionError(Exception):
     """An option says nothing that can be used; the message says which."""
 
 
-def run_bench(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: Root, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui bench ...``; return 0 done, 1 not, 2 refused, 75 another job is running."""
     from raidtui.bench.results.run_store import ResultsError  # noqa: PLC0415
     from raidtui.jobs.store import BusyError, JobError  # noqa: PLC0415
