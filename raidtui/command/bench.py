@@ -150,10 +150,6 @@ def _add_history(subcommands: argparse._SubParsersAction[argparse.ArgumentParser
     delete.add_argument("words", metavar="RUN", nargs="+", help="a run's number, or a benchmark's id")
 
 
-class OptionError(Exception):
-    """An option says nothing that can be used; the message says which."""
-
-
 def run(root: Root, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui bench ...``; return 0 done, 1 not, 2 refused, 75 another job is running."""
     from raidtui.bench.results.run_store import ResultsError  # noqa: PLC0415
@@ -163,7 +159,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
         return _run_subcommand(root, arguments)
     except BusyError as error:
         return _refused(str(error), BUSY)
-    except (JobError, ResultsError, OptionError) as error:
+    except (JobError, ResultsError) as error:
         return _refused(str(error), REFUSED)
 
 

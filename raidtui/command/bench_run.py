@@ -20,7 +20,6 @@ from raidtui.bench.run.bench_jobs import begin, entry_words, find_bench, news, r
 from raidtui.bench.run.live_file import Line
 from raidtui.bench.surroundings import ArrayNow, Surroundings, surroundings_words
 from raidtui.bench.workload import PRESETS
-from raidtui.command.bench import OptionError
 from raidtui.command.bench_history import print_comparison
 from raidtui.command.device_names import kernel_name
 from raidtui.command.streams import print_json, write_bytes
@@ -223,6 +222,10 @@ _SAME = (
     *("trim", "steady", "note"),
 )
 _NUMBERS = ("runtime", "ramp", "read_percent", "cool", "precondition", "repeats")
+
+
+class OptionError(JobError):
+    """An option cannot be read; the message says which."""
 
 
 def request_of(root: Root, arguments: argparse.Namespace) -> Request:

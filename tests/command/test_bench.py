@@ -23,8 +23,7 @@ from raidtui.bench.schedule import Conditions, Schedule, Scratch
 from raidtui.bench.surroundings import ArrayNow, Surroundings, SurroundingsSpan
 from raidtui.bench.workload import PRESETS, Workload
 from raidtui.cli import build_parser, run
-from raidtui.command.bench import OptionError
-from raidtui.command.bench_run import _Told, request_of
+from raidtui.command.bench_run import OptionError, _Told, request_of
 from raidtui.jobs.store import Job
 from tests.bench.fake_fio import FakeFio
 from tests.bench.host import Host
