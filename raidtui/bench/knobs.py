@@ -16,15 +16,15 @@ from raidtui.bench.place import Place
 from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.root import Root
-from raidtui.model.knob import Scope, Tuning
+from raidtui.model.knob import KnobScope, Tuning
 from raidtui.model.knob_table import ALIASES, KNOBS
 from raidtui.model.knob_table import Knob as KnobKind
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.reshape import plan_bitmap
-from raidtui.plans.tune.now import Asked, changes_of, plan_set
+from raidtui.plans.tune.now import AskedValue, changes_of, plan_set
 
 _SHORT = {"read_ahead": "read_ahead_kb", **ALIASES}
 
@@ -58,8 +58,8 @@ class TuneKnob(Struct, frozen=True, kw_only=True):
     def set(self, value: str) -> Plan | Refusal:
         """See ``Knob.set``."""
         if not self.subjects:
-            return Refusal(code="not-found", why=f"nothing below has the knob {self.name}")
-        asked = [Asked(subject=each, knob=self.name, value=value) for each in self.subjects]
+            return Refusal(code=RefusalCode.NOT_FOUND, why=f"nothing below has the knob {self.name}")
+        asked = [AskedValue(subject=each, knob=self.name, value=value) for each in self.subjects]
         changes = changes_of(self.tuning, asked)
         if isinstance(changes, Refusal):
             return changes
@@ -79,7 +79,7 @@ class BitmapKnob(Struct, frozen=True, kw_only=True):
         """See ``Knob.set``."""
         array = next((each for each in self.survey.snapshot.arrays if each.name == self.array), None)
         if array is None:
-            return Refusal(code="not-found", why="no array is below, so there is no bitmap to set")
+            return Refusal(code=RefusalCode.NOT_FOUND, why="no array is below, so there is no bitmap to set")
         if value == ("none" if array.bitmap is None else "internal"):
             return Plan(title=f"bitmap {value}", subject=array.title, steps=())
         return plan_bitmap(self.survey, array, value)
@@ -90,7 +90,7 @@ def knob_named(name: str) -> KnobKind | Refusal:
     word = name.replace("-", "_")
     knob = KNOBS.get(_SHORT.get(word, word))
     return knob or Refusal(
-        code="not-found", why=f"there is no knob {name!r}", remedy=f"there are: {', '.join(KNOBS)}"
+        code=RefusalCode.NOT_FOUND, why=f"there is no knob {name!r}", remedy=f"there are: {', '.join(KNOBS)}"
     )
 
 
@@ -112,10 +112,10 @@ def find_knob(name: str, root: Root, place: Place) -> Knob | Refusal:
         return BitmapKnob(survey=survey, array=place.arrays[0] if place.arrays else "")
     tuning = KnobReader(root).read(snapshot)
     subjects: tuple[str, ...] = ()
-    if Scope.ARRAY in knob.scopes:
+    if KnobScope.ARRAY in knob.scopes:
         # What is mounted asks by its own value: the uppermost array's.
         subjects = place.arrays[:1]
-    if not subjects and Scope.DISK in knob.scopes:
+    if not subjects and KnobScope.DISK in knob.scopes:
         subjects = place.disks
     if not subjects:
         subjects = tuple(
@@ -124,7 +124,7 @@ def find_knob(name: str, root: Root, place: Place) -> Knob | Refusal:
     return TuneKnob(name=word, subjects=subjects, snapshot=snapshot, tuning=tuning)
 
 
-_BELOW = frozenset({Scope.DISK, Scope.ARRAY})
+_BELOW = frozenset({KnobScope.DISK, KnobScope.ARRAY})
 
 
 def knob_axis(knob: Knob, values: Sequence[str]) -> Axis | Refusal:
@@ -146,7 +146,7 @@ def plan_value(knob: Knob, value: str) -> Plan | Refusal:
     plan = with_undo(plan)
     if not _comes_back(plan):
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"{knob.name} {value} cannot be undone, and a sweep puts back what it turned",
             remedy="leave it out",
         )

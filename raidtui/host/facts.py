@@ -14,7 +14,7 @@ from raidtui.host.mounts import read_mounts
 from raidtui.host.openers import open_words
 from raidtui.host.roots.root import Root
 from raidtui.model.disk import Disk
-from raidtui.model.plan import Fact, Kind
+from raidtui.model.plan import Fact, FactKind
 from raidtui.view.units import KIB
 
 _PATIENCE_S = 5.0
@@ -265,31 +265,31 @@ def _loose(root: Root, subject: str, value: str) -> str:
 
 
 _READERS = {
-    Kind.SERIAL: _serial,
-    Kind.APPEARANCE: _appearance,
-    Kind.SIZE: _size,
-    Kind.FREE: _free,
-    Kind.UNTOUCHED: _untouched,
-    Kind.SUPERBLOCK: _superblock,
-    Kind.CLEAN: _clean,
-    Kind.ARRAY: _array,
-    Kind.GONE: _gone,
-    Kind.RUNNING: _running,
-    Kind.UNUSED: _unused,
-    Kind.NAME: _name,
-    Kind.LEVEL: _level,
-    Kind.MEMBER: _member,
-    Kind.FILE_SYSTEM: _file_system,
-    Kind.MOUNTED: _mounted,
-    Kind.NODE: _node,
-    Kind.TEXT: _text,
-    Kind.DIGEST: _digest,
-    Kind.LINE: _line,
-    Kind.STATE: _state,
-    Kind.CHUNK: _chunk,
-    Kind.RESHAPED: _reshaped,
-    Kind.BITMAP: _bitmap,
-    Kind.SERVES: _serves,
-    Kind.LOOSE: _loose,
+    FactKind.SERIAL: _serial,
+    FactKind.APPEARANCE: _appearance,
+    FactKind.SIZE: _size,
+    FactKind.FREE: _free,
+    FactKind.UNTOUCHED: _untouched,
+    FactKind.SUPERBLOCK: _superblock,
+    FactKind.CLEAN: _clean,
+    FactKind.ARRAY: _array,
+    FactKind.GONE: _gone,
+    FactKind.RUNNING: _running,
+    FactKind.UNUSED: _unused,
+    FactKind.NAME: _name,
+    FactKind.LEVEL: _level,
+    FactKind.MEMBER: _member,
+    FactKind.FILE_SYSTEM: _file_system,
+    FactKind.MOUNTED: _mounted,
+    FactKind.NODE: _node,
+    FactKind.TEXT: _text,
+    FactKind.DIGEST: _digest,
+    FactKind.LINE: _line,
+    FactKind.STATE: _state,
+    FactKind.CHUNK: _chunk,
+    FactKind.RESHAPED: _reshaped,
+    FactKind.BITMAP: _bitmap,
+    FactKind.SERVES: _serves,
+    FactKind.LOOSE: _loose,
     **on_top.FACT_READERS,
 }

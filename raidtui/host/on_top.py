@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from raidtui.host.roots.root import Root
-from raidtui.model.plan import Kind
+from raidtui.model.plan import FactKind
 
 _ACTIVITY = frozenset({"active", "inactive"})
 _TOOL_S = 10.0
@@ -141,10 +141,10 @@ def _number(text: str) -> int | None:
 
 
 FACT_READERS = {
-    Kind.EXTENTS: _extents,
-    Kind.GROUP: _group,
-    Kind.VOLUME: _volume,
-    Kind.GEOMETRY: _geometry,
-    Kind.UNIT: _unit,
+    FactKind.EXTENTS: _extents,
+    FactKind.GROUP: _group,
+    FactKind.VOLUME: _volume,
+    FactKind.GEOMETRY: _geometry,
+    FactKind.UNIT: _unit,
 }
 """For each kind what takes (root, subject, value) and returns why the fact does not hold, or ""."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from raidtui.model.array import Array
-from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Superblock, Survey
 from raidtui.plans.target import needs_root, refuse_name
 from raidtui.plans.whole import MARGIN_EVENTS, REBUILT, refuse_start, standing
@@ -130,9 +130,11 @@ def plan_assemble(
     if refusal := needs_root(survey.snapshot):
         return refusal
     if not names:
-        return Refusal(code="invalid", why="no device is given", remedy="name the members")
+        return Refusal(code=RefusalCode.INVALID, why="no device is given", remedy="name the members")
     if twice := [name for name in names if names.count(name) > 1]:
-        return Refusal(code="invalid", why=f"{twice[0]} is named twice", remedy="name each member once")
+        return Refusal(
+            code=RefusalCode.INVALID, why=f"{twice[0]} is named twice", remedy="name each member once"
+        )
     blocks = []
     waiting = _waiting_in(survey, names)
     for name in names:
@@ -142,14 +144,14 @@ def plan_assemble(
         if refusal := survey.refuse_unread(name):
             return refusal
         if device.superblock is None or device.superblock.uuid is None:
-            return Refusal(code="not-found", why=f"{name} has no md superblock")
+            return Refusal(code=RefusalCode.NOT_FOUND, why=f"{name} has no md superblock")
         if waiting is None or not any(member.name == name for member in waiting.members):
             if device.disk.users:
-                return Refusal(code="in-use", why=f"{name} is in use: {device.disk.users}")
+                return Refusal(code=RefusalCode.IN_USE, why=f"{name} is in use: {device.disk.users}")
             if refusal := _refuse_member(survey, name):
                 return refusal
             if device.busy:
-                return Refusal(code="in-use", why=f"{name}: {device.busy}")
+                return Refusal(code=RefusalCode.IN_USE, why=f"{name}: {device.busy}")
         blocks.append(device.superblock)
     if refusal := survey.refuse_pending():
         return refusal  # any of those left may be a newer member
@@ -157,13 +159,15 @@ def plan_assemble(
     if len(uuids) > 1:
         labels = ", ".join(f"{name} of {block.label}" for name, block in zip(names, blocks, strict=True))
         return Refusal(
-            code="ambiguous", why=f"these are members of several arrays: {labels}", remedy="name those of one"
+            code=RefusalCode.AMBIGUOUS,
+            why=f"these are members of several arrays: {labels}",
+            remedy="name those of one",
         )
     block = max(blocks, key=lambda each: each.events or 0)
     uuid = block.uuid or ""
     running = [array for array in survey.snapshot.arrays if array is not waiting]
     if there := next((array for array in running if array.uuid == uuid), None):
-        return Refusal(code="taken", why=f"{block.label} is there already as {there.name}")
+        return Refusal(code=RefusalCode.TAKEN, why=f"{block.label} is there already as {there.name}")
     newest = max((each.events or 0 for each in blocks), default=0)
     if refusal := _refuse_older(survey, names, uuid, newest):
         return refusal
@@ -186,15 +190,15 @@ def plan_assemble(
         ),
         why="start it from its superblocks",
         needs=(
-            Fact(kind=Kind.GONE, subject=uuid),
-            *(Fact(kind=Kind.SUPERBLOCK, subject=name, value=uuid) for name in names),
+            Fact(kind=FactKind.GONE, subject=uuid),
+            *(Fact(kind=FactKind.SUPERBLOCK, subject=name, value=uuid) for name in names),
         ),
-        proves=(Fact(kind=Kind.RUNNING, subject=uuid),),
+        proves=(Fact(kind=FactKind.RUNNING, subject=uuid),),
         undo=(
             Step(
                 argv=("mdadm", "--stop", device_path),
                 why="stop it again",
-                proves=(Fact(kind=Kind.GONE, subject=uuid),),
+                proves=(Fact(kind=FactKind.GONE, subject=uuid),),
             ),
         ),
     )
@@ -229,8 +233,8 @@ def _let_go(array: Array) -> Step:
     return Step(
         argv=("mdadm", "--stop", array.path),
         why="it was not started, and holds the members",
-        needs=(Fact(kind=Kind.UNUSED, subject=array.name),),
-        proves=(Fact(kind=Kind.GONE, subject=array.name),),
+        needs=(Fact(kind=FactKind.UNUSED, subject=array.name),),
+        proves=(Fact(kind=FactKind.GONE, subject=array.name),),
     )
 
 
@@ -245,7 +249,7 @@ def _refuse_older(survey: Survey, names: tuple[str, ...], uuid: str, newest: int
             and (block.events or 0) > newest + MARGIN_EVENTS
         ):
             return Refusal(
-                code="wrong-state",
+                code=RefusalCode.WRONG_STATE,
                 why=f"{name} is a newer member, at event {block.events}, and is not named: these are at"
                 f" {newest}, and what was written since then would be lost",
                 remedy=f"name {name} too",
@@ -264,9 +268,12 @@ def _refuse_member(survey: Survey, name: str) -> Refusal | None:
         if any(member.name == name for member in array.members):
             if array.active:
                 return Refusal(
-                    code="nothing-to-do", why=f"{name} is a member of {array.title}, which is running already"
+                    code=RefusalCode.NOTHING_TO_DO,
+                    why=f"{name} is a member of {array.title}, which is running already",
                 )
             return Refusal(
-                code="in-use", why=f"{name} is in {array.title}, which is inactive", remedy=_name_all(array)
+                code=RefusalCode.IN_USE,
+                why=f"{name} is in {array.title}, which is inactive",
+                remedy=_name_all(array),
             )
     return None

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from raidtui.host.md.array_names import canonical_uuid
 from raidtui.model.geometry import losses_left
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.survey import Device, Superblock, Survey
 from raidtui.plans.contents import array_words, foreign_use, use_words, with_parts
 from raidtui.plans.whole import standing
@@ -40,7 +40,9 @@ def refuse_member(name: str, survey: Survey) -> Refusal | None:
     for array in survey.snapshot.arrays:
         if any(member.name == name for member in array.members):
             return Refusal(
-                code="in-use", why=f"{name} is a member of {array.title}", remedy="choose a free device"
+                code=RefusalCode.IN_USE,
+                why=f"{name} is a member of {array.title}",
+                remedy="choose a free device",
             )
     return None
 
@@ -49,7 +51,9 @@ def _refuse_use(device: Device, survey: Survey) -> Refusal | None:
     name = device.disk.name
     if device.disk.users:
         return Refusal(
-            code="in-use", why=f"{name} is in use: {device.disk.users}", remedy="choose a free device"
+            code=RefusalCode.IN_USE,
+            why=f"{name} is in use: {device.disk.users}",
+            remedy="choose a free device",
         )
     for use in device.disk.uses:
         if use.kind != "partition":
@@ -60,13 +64,13 @@ def _refuse_use(device: Device, survey: Survey) -> Refusal | None:
         part = part or survey.snapshot.disks.get(use.what)
         if part is not None and part.users:
             return Refusal(
-                code="in-use",
+                code=RefusalCode.IN_USE,
                 why=f"{name} has a partition in use: {use.what}, {part.users}",
                 remedy="choose a free device",
             )
     if device.busy:
         return Refusal(
-            code="in-use",
+            code=RefusalCode.IN_USE,
             why=f"{name}: {device.busy}",
             remedy=f"see who: lsblk {device.path}; fuser -v {device.path}",
         )
@@ -77,16 +81,22 @@ def _refuse_unfit(device: Device) -> Refusal | None:
     name = device.disk.name
     if device.read_only:
         return Refusal(
-            code="wrong-state", why=f"{name} is read-only", remedy="choose a device that can be written to"
+            code=RefusalCode.WRONG_STATE,
+            why=f"{name} is read-only",
+            remedy="choose a device that can be written to",
         )
     if device.disk.size_bytes is None:
         return Refusal(
-            code="unknown", why=f"the kernel does not say how large {name} is", remedy="choose another device"
+            code=RefusalCode.UNKNOWN,
+            why=f"the kernel does not say how large {name} is",
+            remedy="choose another device",
         )
     if device.disk.size_bytes < _LEAST_BYTES:
         size, least = binary_size(device.disk.size_bytes), binary_size(_LEAST_BYTES)
         return Refusal(
-            code="too-small", why=f"{name} is too small: {size}", remedy=f"a member needs at least {least}"
+            code=RefusalCode.TOO_SMALL,
+            why=f"{name} is too small: {size}",
+            remedy=f"a member needs at least {least}",
         )
     return None
 
@@ -98,7 +108,7 @@ def _refuse_named(device: Device, survey: Survey) -> Refusal | None:
         for place in survey.named:
             if name in place.devices:
                 return Refusal(
-                    code="in-use",
+                    code=RefusalCode.IN_USE,
                     why=f"{name} is named in {place.path}, line {place.line}",
                     remedy="take that line out first, if the device is really free",
                 )
@@ -110,7 +120,7 @@ def _refuse_foreign(device: Device, survey: Survey) -> Refusal | None:
         use = foreign_use(each)
         if use is not None:
             return Refusal(
-                code="in-use",
+                code=RefusalCode.IN_USE,
                 why=f"{each.disk.name} holds {use_words(use)}",
                 remedy=f"if nobody needs it any more: wipefs --all {each.path}",
             )
@@ -127,7 +137,7 @@ def _refuse_former(device: Device, survey: Survey, former_of: str | None) -> Ref
             if array.uuid == old.uuid:
                 name = each.disk.name
                 return Refusal(
-                    code="in-use",
+                    code=RefusalCode.IN_USE,
                     why=f"{name} was a member of {array.title}, which is there as {array.name}",
                     remedy=f"re-add it there, or wipe it first: raidtui plan zero-superblock {name}",
                 )
@@ -200,7 +210,7 @@ def refuse_old_arrays(
         be = "is a member" if len(paths) == 1 else "are members"
         others = " and its other members" if len(paths) < (block.raid_disks or 0) else ""
         return Refusal(
-            code="needs-confirmation",
+            code=RefusalCode.NEEDS_CONFIRMATION,
             why=f"{names} {be} of {array_words(block)}, which does not run",
             remedy=f"assemble it instead? raidtui plan assemble {' '.join(paths)}{others};"
             f" {_give_words(block, survey)}",
@@ -230,7 +240,7 @@ def refuse_needed(device: Device, survey: Survey) -> Refusal | None:
     if before is not None and (before < 0 or (after is not None and after >= 0)):
         return None
     return Refusal(
-        code="needs-confirmation",
+        code=RefusalCode.NEEDS_CONFIRMATION,
         why=f"{device.disk.name} is needed to start {array_words(block)}",
         remedy=f"assemble it instead? {_give_words(block, survey)}",
     )

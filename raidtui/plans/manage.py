@@ -16,7 +16,7 @@ from raidtui.model.array import Array, Member
 from raidtui.model.bad_blocks import lost, only_holders
 from raidtui.model.geometry import losses_left
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
-from raidtui.model.plan import Fact, Kind, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.contents import device_facts, same_disk
 from raidtui.plans.target import array_step, base_of, needs_root
@@ -28,16 +28,20 @@ def refuse_array(survey: Survey, array: Array) -> Refusal | None:
     if refusal := needs_root(survey.snapshot):
         return refusal
     if survey.mdadm is None:
-        return Refusal(code="no-tool", why="mdadm is not installed", remedy="apt install mdadm")
+        return Refusal(code=RefusalCode.NO_TOOL, why="mdadm is not installed", remedy="apt install mdadm")
     if not array.active:
-        return Refusal(code="wrong-state", why=f"{array.title} is inactive", remedy="assemble it first")
+        return Refusal(
+            code=RefusalCode.WRONG_STATE, why=f"{array.title} is inactive", remedy="assemble it first"
+        )
     if array.read_only == "read-only":
         return Refusal(
-            code="wrong-state", why=f"{array.title} is read-only", remedy=f"mdadm --readwrite {array.path}"
+            code=RefusalCode.WRONG_STATE,
+            why=f"{array.title} is read-only",
+            remedy=f"mdadm --readwrite {array.path}",
         )
     if (array.metadata or "").startswith("external"):
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"{array.title} is managed by its controller's metadata, which is only watched",
         )
     return None
@@ -48,7 +52,7 @@ def member_of(survey: Survey, array: Array, name: str) -> Member | Refusal:
     if refusal := refuse_array(survey, array):
         return refusal
     member = next((each for each in array.members if each.name == name), None)
-    return member or Refusal(code="not-found", why=f"{name} is no member of {array.title}")
+    return member or Refusal(code=RefusalCode.NOT_FOUND, why=f"{name} is no member of {array.title}")
 
 
 def refuse_loss(array: Array, member: Member) -> Refusal | None:
@@ -57,18 +61,18 @@ def refuse_loss(array: Array, member: Member) -> Refusal | None:
         return no_redundancy(array, member)
     if member.has("journal"):
         return Refusal(
-            code="not-redundant",
+            code=RefusalCode.NOT_REDUNDANT,
             why=f"{member.name} is the journal of {array.title}, which is read-only without it",
         )
     if member.slot is None or not member.has("in_sync"):
         return None
     missing = array.missing_slots
     if array.up is None or missing is None:
-        return Refusal(code="unknown", why="which members are in sync is not known")
+        return Refusal(code=RefusalCode.UNKNOWN, why="which members are in sync is not known")
     left = losses_left(array.level, array.layout, len(array.up), tuple({*missing, member.slot}))
     if left is None or left < 0:
         return Refusal(
-            code="not-redundant",
+            code=RefusalCode.NOT_REDUNDANT,
             why=f"{member.name} holds the last copy of a part of {array.title}",
             remedy="add a disk, or replace it",
         )
@@ -77,7 +81,9 @@ def refuse_loss(array: Array, member: Member) -> Refusal | None:
     unsynced = array.level in PARITY_LEVELS and array.resync_start not in {None, "none"}
     if array.parity_unfinished or unsynced:
         return Refusal(
-            code="not-redundant", why=f"{array.title} is not yet in sync", remedy="wait for the resync"
+            code=RefusalCode.NOT_REDUNDANT,
+            why=f"{array.title} is not yet in sync",
+            remedy="wait for the resync",
         )
     return None
 
@@ -88,7 +94,7 @@ def _refuse_bad_blocks(array: Array, member: Member) -> Refusal | None:
     if held is None:
         return None
     return Refusal(
-        code="not-redundant",
+        code=RefusalCode.NOT_REDUNDANT,
         why=f"{member.name} alone holds {held.size} of {array.title}: there are bad blocks on"
         f" {joined(held.names)}",
         remedy=f"replace {joined(held.names)} first; what is bad there is copied from {member.name}",
@@ -99,7 +105,7 @@ def good_elsewhere(array: Array, member: Member) -> tuple[Fact, ...]:
     """Return that no bad block was recorded on the other members since the plan was made."""
     base = base_of(array)
     return tuple(
-        Fact(kind=Kind.TEXT, subject=f"{base}/dev-{each.name.replace('/', '!')}/bad_blocks", value="")
+        Fact(kind=FactKind.TEXT, subject=f"{base}/dev-{each.name.replace('/', '!')}/bad_blocks", value="")
         for each in array.members
         if each.name != member.name and each.slot is not None and each.bad_blocks == ()
     )
@@ -119,17 +125,18 @@ def no_redundancy(array: Array, member: Member) -> Refusal:
     """Return that every member is needed."""
     if array.level in NO_REDUNDANCY:
         return Refusal(
-            code="not-redundant", why=f"{array.level} has no redundancy: without {member.name} all is gone"
+            code=RefusalCode.NOT_REDUNDANT,
+            why=f"{array.level} has no redundancy: without {member.name} all is gone",
         )
     return Refusal(
-        code="unknown",
+        code=RefusalCode.UNKNOWN,
         why=f"{array.why_not_redundant}, so whether it can do without {member.name} is not known",
     )
 
 
 def manage(array: Array, options: tuple[str, ...], why: str, *proves: Fact) -> Step:
     """Return a step of ``mdadm --manage`` on the array with this UUID, whatever its name is by then."""
-    identity = (Fact(kind=Kind.ARRAY, subject=array.name, value=array.uuid),) if array.uuid else ()
+    identity = (Fact(kind=FactKind.ARRAY, subject=array.name, value=array.uuid),) if array.uuid else ()
     return Step(argv=("mdadm", "--manage", array.path, *options), why=why, needs=identity, proves=proves)
 
 
@@ -154,7 +161,7 @@ def filled(array: Array, name: str, goes_on: str) -> dict[str, Any]:
         name: the member that is filled.
         goes_on: what md does, a clause.
     """
-    same = (Fact(kind=Kind.ARRAY, subject=array.name, value=array.uuid),) if array.uuid else ()
+    same = (Fact(kind=FactKind.ARRAY, subject=array.name, value=array.uuid),) if array.uuid else ()
     return {
         "goes_on": goes_on,
         "ends": (*same, member_fact(array, name, "in_sync")),
@@ -164,7 +171,7 @@ def filled(array: Array, name: str, goes_on: str) -> dict[str, Any]:
 
 def member_fact(array: Array, name: str, words: str) -> Fact:
     """Return that a member has one of these states ("a|b"), is "present", or "absent"."""
-    return Fact(kind=Kind.MEMBER, subject=f"{array.name}/{name}", value=words)
+    return Fact(kind=FactKind.MEMBER, subject=f"{array.name}/{name}", value=words)
 
 
 def undo_add_spare(array: Array, old: str, new: str, same: tuple[Fact, ...] = ()) -> tuple[Step, ...]:
@@ -185,10 +192,10 @@ def undo_add_spare(array: Array, old: str, new: str, same: tuple[Fact, ...] = ()
         why="with a superblock it would be taken for a spare again",
         needs=(
             *same,
-            Fact(kind=Kind.FREE, subject=new),
-            Fact(kind=Kind.SUPERBLOCK, subject=new, value=uuid),
+            Fact(kind=FactKind.FREE, subject=new),
+            Fact(kind=FactKind.SUPERBLOCK, subject=new, value=uuid),
         ),
-        proves=(Fact(kind=Kind.SUPERBLOCK, subject=new),),
+        proves=(Fact(kind=FactKind.SUPERBLOCK, subject=new),),
     )
     return (_settle(new), _remove(array, old, new, "give it back"), *((zero,) if uuid else ()))
 
@@ -218,7 +225,7 @@ def undo_replace(array: Array, old: str, new: str, *, spare: bool) -> tuple[Step
         replace(freeze, needs=(serves,)),
         replace(fail, needs=(*fail.needs, serves)),
         array_step(array, f"dev-{old.replace('/', '!')}/state", "-want_replacement", f"{old} is to stay"),
-        replace(thaw, proves=(Fact(kind=Kind.LOOSE, subject=f"{array.name}/{new}"),)),
+        replace(thaw, proves=(Fact(kind=FactKind.LOOSE, subject=f"{array.name}/{new}"),)),
         _settle(new),
         _remove(array, old, new, "let go of it"),
         *((add,) if spare else ()),
@@ -238,4 +245,4 @@ def _settle(new: str) -> Step:
 
 
 def _serves(array: Array, old: str, new: str) -> Fact:
-    return Fact(kind=Kind.SERVES, subject=f"{array.name}/{old}", value=new)
+    return Fact(kind=FactKind.SERVES, subject=f"{array.name}/{old}", value=new)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
-from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.target import needs_root, refuse_use
 
@@ -20,23 +20,23 @@ def plan_stop(survey: Survey, array: Array) -> Plan | Refusal:
     volumes = [each.title for each in survey.snapshot.arrays if each.container == array.name]
     if volumes:
         return Refusal(
-            code="in-use", why=f"{array.title} holds {', '.join(volumes)}", remedy="stop that first"
+            code=RefusalCode.IN_USE, why=f"{array.title} holds {', '.join(volumes)}", remedy="stop that first"
         )
     paths = tuple(f"/dev/{member.name}" for member in array.members if not member.has("faulty"))
     uuid = array.uuid or ""
     back = Step(
         argv=("mdadm", "--assemble", array.link or array.path, f"--uuid={uuid}", *paths),
         why="start it again",
-        proves=(Fact(kind=Kind.RUNNING, subject=uuid),),
+        proves=(Fact(kind=FactKind.RUNNING, subject=uuid),),
     )
     step = Step(
         argv=("mdadm", "--stop", array.path),
         why="its members are free then",
         needs=(
-            *((Fact(kind=Kind.ARRAY, subject=array.name, value=uuid),) if uuid else ()),
-            Fact(kind=Kind.UNUSED, subject=array.name),
+            *((Fact(kind=FactKind.ARRAY, subject=array.name, value=uuid),) if uuid else ()),
+            Fact(kind=FactKind.UNUSED, subject=array.name),
         ),
-        proves=(Fact(kind=Kind.GONE, subject=array.name if array.twin or not uuid else uuid),),
+        proves=(Fact(kind=FactKind.GONE, subject=array.name if array.twin or not uuid else uuid),),
         undo=(back,) if uuid and array.active else (),
     )
     return Plan(
@@ -56,7 +56,7 @@ def plan_read_only(survey: Survey, array: Array) -> Plan | Refusal:
     if refusal := _refuse_switch(survey, array):
         return refusal
     if array.read_only == "read-only":
-        return Refusal(code="nothing-to-do", why=f"{array.title} is read-only already")
+        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} is read-only already")
     if refusal := refuse_use(survey, array):
         return refusal
     back = _switch(array, "--readwrite", "as it was", _WRITABLE)
@@ -77,7 +77,7 @@ def plan_read_write(survey: Survey, array: Array) -> Plan | Refusal:
     if refusal := _refuse_switch(survey, array):
         return refusal
     if not array.read_only:
-        return Refusal(code="nothing-to-do", why=f"{array.title} can be written to already")
+        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} can be written to already")
     back = _switch(array, "--readonly", "as it was", "readonly")
     step = _switch(array, "--readwrite", "it can be written to; what waits to be synced starts", _WRITABLE)
     return Plan(
@@ -93,7 +93,9 @@ def _refuse_switch(survey: Survey, array: Array) -> Refusal | None:
     if refusal := needs_root(survey.snapshot):
         return refusal
     if not array.active:
-        return Refusal(code="wrong-state", why=f"{array.title} is inactive", remedy="assemble it first")
+        return Refusal(
+            code=RefusalCode.WRONG_STATE, why=f"{array.title} is inactive", remedy="assemble it first"
+        )
     return None
 
 
@@ -101,6 +103,6 @@ def _switch(array: Array, option: str, why: str, states: str) -> Step:
     return Step(
         argv=("mdadm", option, array.path),
         why=why,
-        needs=(Fact(kind=Kind.ARRAY, subject=array.name, value=array.uuid),) if array.uuid else (),
-        proves=(Fact(kind=Kind.STATE, subject=array.name, value=states),),
+        needs=(Fact(kind=FactKind.ARRAY, subject=array.name, value=array.uuid),) if array.uuid else (),
+        proves=(Fact(kind=FactKind.STATE, subject=array.name, value=states),),
     )

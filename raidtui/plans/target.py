@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from raidtui.model.array import Array
 from raidtui.model.disk import Disk
-from raidtui.model.plan import Refusal, Step
+from raidtui.model.plan import Refusal, RefusalCode, Step
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 
@@ -21,8 +21,8 @@ def needs_root(snapshot: Snapshot) -> Refusal | None:
     if host.is_root:
         return None
     if host.source:
-        return Refusal(code="not-here", why=f"{host.source} is a capture: it is only looked at")
-    return Refusal(code="not-root", why="needs root", remedy="run it as: sudo raidtui")
+        return Refusal(code=RefusalCode.NOT_HERE, why=f"{host.source} is a capture: it is only looked at")
+    return Refusal(code=RefusalCode.NOT_ROOT, why="needs root", remedy="run it as: sudo raidtui")
 
 
 def base_of(array: Array) -> str:
@@ -43,7 +43,7 @@ def refuse_use(survey: Survey, array: Array) -> Refusal | None:
     if disk is None or not (users := _users(survey, disk, set())):
         return None
     return Refusal(
-        code="in-use",
+        code=RefusalCode.IN_USE,
         why=f"{array.title} is in use: {', '.join(users)}",
         remedy="unmount or release it first",
     )
@@ -79,7 +79,7 @@ def refuse_name(name: str) -> Refusal | None:
     if name and good and name[0] not in _NOT_FIRST and len(name) <= _LONGEST:
         return None
     return Refusal(
-        code="invalid",
+        code=RefusalCode.INVALID,
         why=f"{name!r} is no name for an array" if name else "the array needs a name",
         remedy="1 to 31 letters, digits, _ . or -, not . or - first; a number of three digits is best",
     )
@@ -92,10 +92,14 @@ def refuse_taken(snapshot: Snapshot, name: str, own_key: str | None = None) -> R
             continue
         if array.label == name:
             return Refusal(
-                code="taken", why=f"{array.path} is called {name} already", remedy="choose another name"
+                code=RefusalCode.TAKEN,
+                why=f"{array.path} is called {name} already",
+                remedy="choose another name",
             )
         if name.isdigit() and array.name == f"md{int(name)}":
-            return Refusal(code="taken", why=f"{array.name} is there already", remedy="choose another number")
+            return Refusal(
+                code=RefusalCode.TAKEN, why=f"{array.name} is there already", remedy="choose another number"
+            )
     return None
 
 
@@ -119,9 +123,11 @@ def find_array(snapshot: Snapshot, word: str) -> Array | Refusal:
         return found[0]
     if found:
         names = ", ".join(f"{array.path} ({array.uuid})" for array in found)
-        return Refusal(code="ambiguous", why=f"{word} may be {names}", remedy="give the path")
+        return Refusal(code=RefusalCode.AMBIGUOUS, why=f"{word} may be {names}", remedy="give the path")
     known = ", ".join(array.title for array in snapshot.arrays) or "none"
-    return Refusal(code="not-found", why=f"there is no array {word!r}", remedy=f"there are: {known}")
+    return Refusal(
+        code=RefusalCode.NOT_FOUND, why=f"there is no array {word!r}", remedy=f"there are: {known}"
+    )
 
 
 def _means(word: str, array: Array) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.command.status_text import event_line, report_lines
+from raidtui.command.status import event_line, report_lines
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.root import Root
 from raidtui.model.finding import Event, EventKind
 from raidtui.session.watch import HostWatch
-from tests.members import TWO
-from tests.trees import (
+from tests.hosts.members import TWO
+from tests.hosts.trees import (
     ArraySpec,
     Stage,
     Syncing,

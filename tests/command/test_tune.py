@@ -16,9 +16,9 @@ from raidtui.jobs.store import load_plan
 from raidtui.model.knob import By
 from raidtui.model.knob_table import KNOBS, OUR_FILES
 from raidtui.plans.tune.profiles import BUILT_IN
-from tests.kernel import ends
-from tests.specs import raid0, raid5
-from tests.tune_host import BLOCK, FOUR, INTEL, RULES, TuneHost, parity
+from tests.hosts.kernel import ends
+from tests.hosts.specs import raid0, raid5
+from tests.hosts.tune_host import BLOCK, FOUR, INTEL, RULES, TuneHost, parity
 
 DOC = (Path(__file__).parents[2] / "docs" / "tune.md").read_text(encoding="utf-8")
 SDA_BY, SDC_BY = "kernel; scheduler, nr_requests: not known", "kernel; queue_depth: 60-ssd.rules:1"
@@ -31,8 +31,8 @@ Run = Callable[..., tuple[int, str, str]]
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the way back is."""
     found = tmp_path / "run" / "tune.json"
-    monkeypatch.setattr("raidtui.session.tuning.record_path", lambda: found)
-    monkeypatch.setattr("raidtui.session.tuning.journal_path", lambda: tmp_path / "journal.jsonl")
+    monkeypatch.setattr("raidtui.jobs.undo_record.record_path", lambda: found)
+    monkeypatch.setattr("raidtui.jobs.journal.journal_path", lambda: tmp_path / "journal.jsonl")
     monkeypatch.setenv("COLUMNS", "92")
     return found
 

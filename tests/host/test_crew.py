@@ -12,7 +12,7 @@ from raidtui.host.reading import Reading, ReadingScope, read_survey
 from raidtui.host.tools import ToolOutput
 from raidtui.model.survey import Survey
 from tests.host.test_examine import EMPTY
-from tests.trees import Stage, host_tree
+from tests.hosts.trees import Stage, host_tree
 
 ZEROS = bytes(LOOKED_AT_BYTES)
 MAGIC = (0xA92B4EFC).to_bytes(4, "little")

@@ -12,7 +12,7 @@ from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import output_path
 from raidtui.model.disk import Disk, Use
 from raidtui.model.survey import Device, Named, Superblock, Survey
-from tests.trees import host_tree, raid1, snapshot_of
+from tests.hosts.trees import host_tree, raid1, snapshot_of
 
 VERSION = output_path(("mdadm", "--version"))
 CONF, OTHER_CONF = "/etc/mdadm/mdadm.conf", "/etc/mdadm.conf"

@@ -7,7 +7,7 @@ import pytest
 from raidtui.host.facts import why_not
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import output_path
-from raidtui.model.plan import Fact, Kind
+from raidtui.model.plan import Fact, FactKind
 
 ARRAY, VOLUME = "/dev/md/127", "vg127/data"
 EXTENTS = ("pvs", "--noheadings", "--nosuffix", "--units", "b", "--options", "pe_start", ARRAY)
@@ -22,7 +22,7 @@ ENABLED = ("systemctl", "is-enabled", "fstrim.timer")
 ACTIVE = ("systemctl", "is-active", "fstrim.timer")
 
 
-def sentence(argv: tuple[str, ...], output: str | None, kind: Kind, subject: str, value: str = "") -> str:
+def sentence(argv: tuple[str, ...], output: str | None, kind: FactKind, subject: str, value: str = "") -> str:
     """Return why a fact does not hold where the tool says this; None: it was never run."""
     root = MemoryRoot({} if output is None else {output_path(argv): output})
     return why_not(root, Fact(kind=kind, subject=subject, value=value))
@@ -49,7 +49,7 @@ def sentence(argv: tuple[str, ...], output: str | None, kind: Kind, subject: str
     ],
 )
 def test_where_data_begin(output: str | None, value: str, expected: str) -> None:
-    assert sentence(EXTENTS, output, Kind.EXTENTS, ARRAY, value) == expected
+    assert sentence(EXTENTS, output, FactKind.EXTENTS, ARRAY, value) == expected
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_where_data_begin(output: str | None, value: str, expected: str) -> None
     ],
 )
 def test_in_which_group(output: str | None, value: str, expected: str) -> None:
-    assert sentence(GROUP, output, Kind.GROUP, ARRAY, value) == expected
+    assert sentence(GROUP, output, FactKind.GROUP, ARRAY, value) == expected
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_in_which_group(output: str | None, value: str, expected: str) -> None:
     ],
 )
 def test_a_volume(output: str | None, value: str, expected: str) -> None:
-    assert sentence(STRIPES, output, Kind.VOLUME, VOLUME, value) == expected
+    assert sentence(STRIPES, output, FactKind.VOLUME, VOLUME, value) == expected
 
 
 TUNE2FS = """exit 0
@@ -123,7 +123,7 @@ DEVICE = "/dev/vg127/data"
     ],
 )
 def test_what_ext4_was_told(output: str | None, expected: str) -> None:
-    assert sentence(TUNE, output, Kind.GEOMETRY, DEVICE, TOLD) == expected
+    assert sentence(TUNE, output, FactKind.GEOMETRY, DEVICE, TOLD) == expected
 
 
 XFS_INFO = """exit 0
@@ -160,7 +160,7 @@ log      =internal log           bsize=4096   blocks=16384, version=2
     ],
 )
 def test_what_xfs_was_told(output: str, value: str, expected: str) -> None:
-    assert sentence(XFS, output, Kind.GEOMETRY, DEVICE, value) == expected
+    assert sentence(XFS, output, FactKind.GEOMETRY, DEVICE, value) == expected
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_what_xfs_was_told(output: str, value: str, expected: str) -> None:
     ],
 )
 def test_a_unit(argv: tuple[str, ...], output: str | None, value: str, expected: str) -> None:
-    assert sentence(argv, output, Kind.UNIT, "fstrim.timer", value) == expected
+    assert sentence(argv, output, FactKind.UNIT, "fstrim.timer", value) == expected
 
 
 MOUNTINFO = "36 35 254:0 / /srv/data rw,noatime shared:1 - ext4 /dev/dm-0 rw\n"
@@ -199,4 +199,4 @@ MOUNTINFO = "36 35 254:0 / /srv/data rw,noatime shared:1 - ext4 /dev/dm-0 rw\n"
 )
 def test_mounted_or_not(place: str, value: str, expected: str) -> None:
     root = MemoryRoot({"/proc/self/mountinfo": MOUNTINFO})
-    assert why_not(root, Fact(kind=Kind.MOUNTED, subject=place, value=value)) == expected
+    assert why_not(root, Fact(kind=FactKind.MOUNTED, subject=place, value=value)) == expected

@@ -19,9 +19,9 @@ from raidtui.monitor.events import diff
 from raidtui.monitor.health import exit_status, judge
 from raidtui.monitor.history import SampleHistory
 from raidtui.monitor.sampler import interval_s
-from tests.captures import ALL_CAPTURES, capture_text
 from tests.host.mdstat_forms import FORMS, record
-from tests.trees import (
+from tests.hosts.captures import ALL_CAPTURES, capture_text
+from tests.hosts.trees import (
     Stage,
     Syncing,
     Tree,

@@ -11,7 +11,7 @@ from raidtui.host.reading import read_survey
 from raidtui.host.references import read_named
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.memory_root import MemoryRoot
-from tests.trees import host_tree, snapshot_of
+from tests.hosts.trees import host_tree, snapshot_of
 
 NODE = "/sys/class/block"
 UDEV = """\

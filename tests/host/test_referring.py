@@ -12,7 +12,7 @@ from raidtui.host.reading import read_survey
 from raidtui.host.references import read_referring
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.memory_root import MemoryRoot
-from tests.trees import host_tree, snapshot_of
+from tests.hosts.trees import host_tree, snapshot_of
 
 NAMED = "root=/dev/md/data caf\xe9\n"
 DATA = NAMED.encode("latin-1")

@@ -19,7 +19,7 @@ from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import RootError
 from raidtui.session.tuning import read_profiles
 from raidtui.ui.themes import load_themes
-from tests.trees import host_tree, raid1
+from tests.hosts.trees import host_tree, raid1
 
 GIB = 1 << 30
 

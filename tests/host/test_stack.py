@@ -18,7 +18,7 @@ from raidtui.host.reading import read_survey
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import output_path
 from raidtui.model.survey import Survey
-from tests.trees import host_tree, snapshot_of
+from tests.hosts.trees import host_tree, snapshot_of
 
 VGS = ("vgs", "--reportformat", "json", "--options", "vg_name")
 LVMCONFIG = ("lvmconfig", "--typeconfig", "full", "devices/issue_discards")

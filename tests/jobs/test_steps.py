@@ -12,13 +12,13 @@ import pytest
 
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
-from raidtui.jobs import steps
-from raidtui.jobs.steps import do_step, first_trouble, holds
-from raidtui.model.plan import Fact, Kind, Step
+from raidtui.jobs import runner
+from raidtui.jobs.runner import do_step, first_trouble, holds
+from raidtui.model.plan import Fact, FactKind, Step
 
 ACTION = "/sys/class/block/md127/md/sync_action"
-IDLE = Fact(kind=Kind.TEXT, subject=ACTION, value="idle")
-CHECK = Fact(kind=Kind.TEXT, subject=ACTION, value="check")
+IDLE = Fact(kind=FactKind.TEXT, subject=ACTION, value="idle")
+CHECK = Fact(kind=FactKind.TEXT, subject=ACTION, value="check")
 STOP = Step(argv=("mdadm", "--stop", "/dev/md127"), why="x", stdin="y\n", timeout_s=7.0)
 
 
@@ -42,9 +42,9 @@ class Host(MemoryRoot):
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """All pauses that were made; the clock moves by them alone."""
     made: list[float] = []
-    monkeypatch.setattr("raidtui.jobs.steps.time.sleep", made.append)
-    monkeypatch.setattr("raidtui.jobs.steps.time.monotonic", lambda: 1000.0 + sum(made))
-    monkeypatch.setattr(steps, "_PROOF_S", 0.2)
+    monkeypatch.setattr("raidtui.jobs.runner.time.sleep", made.append)
+    monkeypatch.setattr("raidtui.jobs.runner.time.monotonic", lambda: 1000.0 + sum(made))
+    monkeypatch.setattr(runner, "_PROOF_S", 0.2)
     return made
 
 
@@ -155,7 +155,7 @@ def test_whole_or_not_at_all(
 def test_a_read_only_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     conf = tmp_path / "mdadm.conf"
     conf.write_text("old\n")
-    monkeypatch.setattr("raidtui.jobs.steps.tempfile.mkstemp", refuse(errno.EROFS))
+    monkeypatch.setattr("raidtui.jobs.runner.tempfile.mkstemp", refuse(errno.EROFS))
     assert put(conf, "new\n") == f"{conf} cannot be written: Read-only file system"
     assert held(tmp_path) == {"mdadm.conf": b"old\n"}
 
@@ -211,7 +211,7 @@ def test_a_need_that_does_not_hold(tmp_path: Path, said: list[str]) -> None:
 
 def test_all_facts_and_the_first_that_does_not_hold() -> None:
     host = Host()
-    other = Fact(kind=Kind.TEXT, subject="/none", value="x")
+    other = Fact(kind=FactKind.TEXT, subject="/none", value="x")
     assert (holds(host, ()), first_trouble(host, ())) == (True, "")
     assert (holds(host, (IDLE,)), first_trouble(host, (IDLE,))) == (True, "")
     assert holds(host, (IDLE, other)) is False

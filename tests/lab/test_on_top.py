@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.lab.arrays import disk_names, make_array
-from tests.lab.guest import Guest
-from tests.lab.jobs import JOBS, PLAN, apply, plan, raidtui, refusal, states
+from tests.lab.guests.arrays import disk_names, make_array
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import JOBS, PLAN, apply, plan, raidtui, refusal, states
 
 FSTAB = "/etc/fstab"
 SAFELY = "/sys/module/raid456/parameters/devices_handle_discard_safely"

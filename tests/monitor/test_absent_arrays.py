@@ -13,8 +13,8 @@ from raidtui.monitor.absent_arrays import AbsentArrays
 from raidtui.monitor.events import diff
 from raidtui.monitor.health import exit_status, health_of_absent, judge
 from raidtui.monitor.sampler import Sampler
-from tests.members import OTHER, THREE, UUID, examined, member, slot, udev
-from tests.trees import Stage, host_tree, inactive, raid1, raid5
+from tests.hosts.members import OTHER, THREE, UUID, examined, member, slot, udev
+from tests.hosts.trees import Stage, host_tree, inactive, raid1, raid5
 
 CONF = "/etc/mdadm/mdadm.conf"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.monitor.brakes import Brake, HeldBack, held_back_by, sharing
-from tests.trees import ArraySpec, Syncing, host_tree, raid1, raid5, raid10, snapshot_of
+from tests.hosts.trees import ArraySpec, Syncing, host_tree, raid1, raid5, raid10, snapshot_of
 
 RESYNC = Syncing(action="resync", done_kib=5, speed_kib_s=5)
 

@@ -13,7 +13,7 @@ from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.events import diff, first_words
 from raidtui.monitor.health import judge
-from tests.trees import (
+from tests.hosts.trees import (
     COMPONENT_KIB,
     EPOCH_S,
     ArraySpec,

@@ -10,7 +10,7 @@ from raidtui.model.array import Stale
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.history import Estimate, SampleHistory
 from raidtui.monitor.sampler import Sampler, interval_s
-from tests.trees import COMPONENT_KIB, ArraySpec, Syncing, host_tree, raid1, raid5, raid10
+from tests.hosts.trees import COMPONENT_KIB, ArraySpec, Syncing, host_tree, raid1, raid5, raid10
 
 KEY = "3a6eb079:0f39ac87:c94f3856:b2dd2c5d"
 TOTAL = 2 * COMPONENT_KIB

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from raidtui.model.disk import Use
-from raidtui.model.plan import Fact, Kind, Plan, Refusal
+from raidtui.model.plan import Fact, FactKind, Plan, Refusal, RefusalCode
 from raidtui.model.survey import Superblock
 from raidtui.plans.assemble import StoppedArray, start_methods, stopped_arrays
 from raidtui.plans.whole import refuse_start, standing
+from tests.hosts.specs import inactive, raid1, raid5
 from tests.plans.new_array import device, survey
-from tests.specs import inactive, raid1, raid5
 
 A, B = "aaaaaaaa:bbbbbbbb:cccccccc:dddddddd", "11111111:22222222:33333333:44444444"
 
@@ -51,7 +51,7 @@ def test_a_member_that_is_missing() -> None:
         *("normal", "read-only", "degraded, read-only", "degraded (--run)"),
     ]
     assert made("normal", found, host=host) == Refusal(
-        code="invalid",
+        code=RefusalCode.INVALID,
         why="media has 3 members, 2 are given with whole data",
         remedy="name all, or start it degraded with --run",
     )
@@ -125,8 +125,8 @@ def test_an_inactive_array_lets_go_of_its_members_first() -> None:
         ("mdadm", "--stop", "/dev/md125"),
         ("mdadm", "--assemble", "/dev/md/media"),
     ]
-    assert [fact.kind for fact in plan.steps[0].needs] == [Kind.UNUSED]
-    assert plan.steps[0].proves == (Fact(kind=Kind.GONE, subject="md125"),)
+    assert [fact.kind for fact in plan.steps[0].needs] == [FactKind.UNUSED]
+    assert plan.steps[0].proves == (Fact(kind=FactKind.GONE, subject="md125"),)
 
 
 R5 = {"level": "raid5", "raid_disks": 3}

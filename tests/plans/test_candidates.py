@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.disk import Use
-from raidtui.model.plan import Kind, Plan, Refusal, Step
+from raidtui.model.plan import FactKind, Plan, Refusal, Step
 from raidtui.model.survey import Device, Named, Superblock, Survey
 from raidtui.plans.candidates import refuse_device, refuse_needed, refuse_old_arrays
 from raidtui.plans.contents import device_facts, wipe_steps
@@ -14,10 +14,10 @@ from raidtui.plans.create.create_plan import plan_create
 from raidtui.plans.create.partition import plan_on_disks
 from raidtui.plans.leave import plan_zero_superblock
 from raidtui.plans.repair import plan_add, plan_replace
+from tests.hosts.specs import raid10
 from tests.plans.new_array import device, fact, plain, refused, same, survey
 from tests.plans.running import BIG, first, former, host
 from tests.plans.running import refused as sentence_of
-from tests.specs import raid10
 
 OLD = "aaaaaaaa:bbbbbbbb:cccccccc:dddddddd"
 BLOCK = Superblock(uuid=OLD, name="nas:old", level="raid5", raid_disks=3, events=40, slot=0)
@@ -235,12 +235,12 @@ def test_nothing_is_left_in_the_middle_of_a_disk() -> None:
         argv=("wipefs", "--all", "/dev/sda2"),
         why="what is on sda2 must not come back later",
         needs=(
-            fact(Kind.SERIAL, "sda2", "S-sda"),
-            fact(Kind.SIZE, "sda2", str(BIG)),
-            fact(Kind.FREE, "sda2"),
-            fact(Kind.UNTOUCHED, "sda2", "digest of sda2"),
+            fact(FactKind.SERIAL, "sda2", "S-sda"),
+            fact(FactKind.SIZE, "sda2", str(BIG)),
+            fact(FactKind.FREE, "sda2"),
+            fact(FactKind.UNTOUCHED, "sda2", "digest of sda2"),
         ),
-        proves=(fact(Kind.CLEAN, "sda2"),),
+        proves=(fact(FactKind.CLEAN, "sda2"),),
         destroys=True,
     )
     last = replace(
@@ -248,7 +248,7 @@ def test_nothing_is_left_in_the_middle_of_a_disk() -> None:
         argv=("wipefs", "--all", "/dev/sda"),
         why="what is on sda must not come back later",
         needs=same("sda", untouched=False),
-        proves=(fact(Kind.CLEAN, "sda"),),
+        proves=(fact(FactKind.CLEAN, "sda"),),
     )
     assert wipe_steps(whole, seen) == (wipe, last)
 
@@ -264,7 +264,7 @@ def test_the_facts_of_a_disk() -> None:
     """With what the kernel counts it by: a disk that takes its name later has another number."""
     seen = replace(device("sda2"), appearance="boot/17")
     facts = device_facts(seen)
-    assert facts[:2] == (fact(Kind.SERIAL, "sda2", "S-sda"), fact(Kind.APPEARANCE, "sda2", "boot/17"))
+    assert facts[:2] == (fact(FactKind.SERIAL, "sda2", "S-sda"), fact(FactKind.APPEARANCE, "sda2", "boot/17"))
     assert device_facts(device("sda2")) == (facts[0], *facts[2:])
     made = plan_create(plain("raid1", "sda2", "sdb2"), survey(seen, device("sdb2")))
     assert isinstance(made, Plan)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.model.plan import Fact, Harm, Kind, Plan, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step
 from raidtui.plans.shell_script import plan_sentences, shell_script
 
 NASTY = (
@@ -27,7 +27,7 @@ WRITE = Step(
     path="/etc/fstab",
     content=f"1\n2\n{SAME}\xc3\xa4\n",
     why="it names the old path",
-    needs=(Fact(kind=Kind.DIGEST, subject="/etc/fstab", value="abc"),),
+    needs=(Fact(kind=FactKind.DIGEST, subject="/etc/fstab", value="abc"),),
     undo=(Step(path="/etc/fstab", content=f"0\n{SAME}old\n", why="as it was"),),
 )
 PLAN = Plan(
@@ -38,10 +38,10 @@ PLAN = Plan(
             argv=("mdadm", "--stop", "/dev/md 127"),
             why="a running array keeps its name",
             needs=(
-                Fact(kind=Kind.ARRAY, subject="md127", value="u:u"),
-                Fact(kind=Kind.UNUSED, subject="md127"),
+                Fact(kind=FactKind.ARRAY, subject="md127", value="u:u"),
+                Fact(kind=FactKind.UNUSED, subject="md127"),
             ),
-            proves=(Fact(kind=Kind.GONE, subject="u:u"),),
+            proves=(Fact(kind=FactKind.GONE, subject="u:u"),),
         ),
         WRITE,
         Step(path="/sys/x", text="idle", why="go on"),
@@ -227,8 +227,8 @@ def test_words_that_the_shell_would_take(text: str, tmp_path: Path) -> None:
                 path=str(wrote),
                 text=text,
                 why=text,
-                needs=(Fact(kind=Kind.TEXT, subject=text, value=text),),
-                proves=(Fact(kind=Kind.LINE, subject=text, value=text),),
+                needs=(Fact(kind=FactKind.TEXT, subject=text, value=text),),
+                proves=(Fact(kind=FactKind.LINE, subject=text, value=text),),
             ),
         ),
         warning=text,

@@ -8,14 +8,14 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.disk import Use
-from raidtui.model.plan import Harm, Kind, Plan, Step
+from raidtui.model.plan import FactKind, Harm, Plan, Step
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.assemble import plan_assemble
 from raidtui.plans.stop import plan_read_only, plan_read_write, plan_stop
+from tests.hosts.specs import ArraySpec, container, inactive, raid0, raid1, raid10
 from tests.plans.new_array import MOUNT, device
 from tests.plans.running import OTHER, fact, first, former, host, planned, refused
-from tests.specs import ArraySpec, container, inactive, raid0, raid1, raid10
 
 UUID = raid10().array_uuid
 NAMES = ("sda", "sdb", "sdc", "sdd")
@@ -29,7 +29,7 @@ def test_stop() -> None:
     back = Step(
         argv=("mdadm", "--assemble", "/dev/md/data", f"--uuid={UUID}", "/dev/sda", "/dev/sdc", "/dev/sdd"),
         why="start it again",
-        proves=(fact(Kind.RUNNING, UUID),),
+        proves=(fact(FactKind.RUNNING, UUID),),
     )
     survey = host(raid10(failed=("sdb",)))
     assert plan_stop(survey, first(survey)) == Plan(
@@ -39,8 +39,8 @@ def test_stop() -> None:
             Step(
                 argv=("mdadm", "--stop", "/dev/md127"),
                 why="its members are free then",
-                needs=(fact(Kind.ARRAY, "md127", UUID), fact(Kind.UNUSED, "md127")),
-                proves=(fact(Kind.GONE, UUID),),
+                needs=(fact(FactKind.ARRAY, "md127", UUID), fact(FactKind.UNUSED, "md127")),
+                proves=(fact(FactKind.GONE, UUID),),
                 undo=(back,),
             ),
         ),
@@ -57,8 +57,8 @@ def test_stop_of_what_cannot_be_started_again_by_its_uuid() -> None:
     survey = host(raid0())
     bare = planned(plan_stop(survey, replace(first(survey), uuid=None))).steps[0]
     assert (bare.needs, bare.proves, bare.undo) == (
-        (fact(Kind.UNUSED, "md123"),),
-        (fact(Kind.GONE, "md123"),),
+        (fact(FactKind.UNUSED, "md123"),),
+        (fact(FactKind.GONE, "md123"),),
         (),
     )
 
@@ -66,7 +66,7 @@ def test_stop_of_what_cannot_be_started_again_by_its_uuid() -> None:
 def test_stop_of_half_a_mirror() -> None:
     """The other half has the same UUID, and goes on."""
     half = stopped(host(raid1("md126", members=("sda", None)), raid1("md125", members=(None, "sdb"))))
-    assert half.proves == (fact(Kind.GONE, "md126"),)
+    assert half.proves == (fact(FactKind.GONE, "md126"),)
     assert half.undo[0].argv[-1] == "/dev/sda"
 
 
@@ -96,7 +96,7 @@ def test_stop_of_an_array_with_a_partition_in_use() -> None:
     sentence = "data is in use: md127p1: ext4 mounted at /srv; unmount or release it first"
     assert refused(plan_stop(seen, first(seen))) == sentence
     seen = replace(survey, snapshot=replace(snapshot, disks={"md127": whole}))
-    assert planned(plan_stop(seen, first(seen))).steps[0].needs[-1] == fact(Kind.UNUSED, "md127")
+    assert planned(plan_stop(seen, first(seen))).steps[0].needs[-1] == fact(FactKind.UNUSED, "md127")
 
 
 def test_stop_names_all_that_is_stacked_on_it() -> None:
@@ -121,8 +121,8 @@ def switch(option: str, why: str, states: str) -> Step:
     return Step(
         argv=("mdadm", option, "/dev/md127"),
         why=why,
-        needs=(fact(Kind.ARRAY, "md127", UUID),),
-        proves=(fact(Kind.STATE, "md127", states),),
+        needs=(fact(FactKind.ARRAY, "md127", UUID),),
+        proves=(fact(FactKind.STATE, "md127", states),),
     )
 
 
@@ -204,11 +204,13 @@ def test_assemble() -> None:
             *("/dev/sda", "/dev/sdb", "/dev/sdc", "/dev/sdd"),
         ),
         why="start it from its superblocks",
-        needs=(fact(Kind.GONE, UUID), *(fact(Kind.SUPERBLOCK, name, UUID) for name in NAMES)),
-        proves=(fact(Kind.RUNNING, UUID),),
+        needs=(fact(FactKind.GONE, UUID), *(fact(FactKind.SUPERBLOCK, name, UUID) for name in NAMES)),
+        proves=(fact(FactKind.RUNNING, UUID),),
         undo=(
             Step(
-                argv=("mdadm", "--stop", "/dev/md/data"), why="stop it again", proves=(fact(Kind.GONE, UUID),)
+                argv=("mdadm", "--stop", "/dev/md/data"),
+                why="stop it again",
+                proves=(fact(FactKind.GONE, UUID),),
             ),
         ),
     )

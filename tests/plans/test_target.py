@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.target import find_array, long_name_note, refuse_name, refuse_taken, stored_name
+from tests.hosts.specs import ArraySpec, raid1, raid10
 from tests.plans.running import host
-from tests.specs import ArraySpec, raid1, raid10
 
 RULE = "1 to 31 letters, digits, _ . or -, not . or - first; a number of three digits is best"
 SWAPPED = (raid10("md127", "126"), raid1("md126", "md127"))
@@ -36,18 +36,18 @@ def test_good_names(name: str) -> None:
     ],
 )
 def test_bad_names(name: str, why: str) -> None:
-    assert refuse_name(name) == Refusal(code="invalid", why=why, remedy=RULE)
+    assert refuse_name(name) == Refusal(code=RefusalCode.INVALID, why=why, remedy=RULE)
 
 
 def test_taken_names() -> None:
     found = snapshot()
     assert [refuse_taken(found, name) for name in ("free", "125", "md127")] == [None, None, None]
     assert refuse_taken(found, "data") == Refusal(
-        code="taken", why="/dev/md127 is called data already", remedy="choose another name"
+        code=RefusalCode.TAKEN, why="/dev/md127 is called data already", remedy="choose another name"
     )
     for name in ("127", "00127"):
         assert refuse_taken(found, name) == Refusal(
-            code="taken", why="md127 is there already", remedy="choose another number"
+            code=RefusalCode.TAKEN, why="md127 is there already", remedy="choose another number"
         )
     assert refuse_taken(found, "127", DATA) is None
 
@@ -91,14 +91,16 @@ def test_words_for_an_array(word: str, name: str) -> None:
 @pytest.mark.parametrize("word", ["", "None", "/dev/md/None", "/dev/md/", "dat", DATA[:7], "MD127"])
 def test_words_for_no_array(word: str) -> None:
     """An array without a name is not called None."""
-    known = Refusal(code="not-found", why=f"there is no array {word!r}", remedy="there are: data, root, md9")
+    known = Refusal(
+        code=RefusalCode.NOT_FOUND, why=f"there is no array {word!r}", remedy="there are: data, root, md9"
+    )
     assert find_array(snapshot(), word) == known
 
 
 def test_no_arrays() -> None:
     empty = replace(snapshot(), arrays=())
     assert find_array(empty, "data") == Refusal(
-        code="not-found", why="there is no array 'data'", remedy="there are: none"
+        code=RefusalCode.NOT_FOUND, why="there is no array 'data'", remedy="there are: none"
     )
 
 
@@ -108,7 +110,7 @@ def test_one_array_has_the_other_ones_name(word: str) -> None:
     uuids = [array.array_uuid for array in SWAPPED]
     why = f"{word} may be /dev/md127 ({uuids[0]}), /dev/md126 ({uuids[1]})"
     found = snapshot(*SWAPPED)
-    assert find_array(found, word) == Refusal(code="ambiguous", why=why, remedy="give the path")
+    assert find_array(found, word) == Refusal(code=RefusalCode.AMBIGUOUS, why=why, remedy="give the path")
     for index, path in enumerate(("/dev/md127", "/dev/md126")):
         assert find_array(found, path) == found.arrays[index]
         assert find_array(found, uuids[index]) == found.arrays[index]
@@ -118,8 +120,8 @@ def test_halves_of_a_mirror_that_came_apart() -> None:
     halves = (raid1("md126", members=("sda", None)), raid1("md125", members=(None, "sdb")))
     found = snapshot(*halves)
     why = f"root may be /dev/md126 ({ROOT}), /dev/md125 ({ROOT})"
-    assert find_array(found, "root") == Refusal(code="ambiguous", why=why, remedy="give the path")
+    assert find_array(found, "root") == Refusal(code=RefusalCode.AMBIGUOUS, why=why, remedy="give the path")
     assert find_array(found, ROOT) == Refusal(
-        code="ambiguous", why=why.replace("root", ROOT, 1), remedy="give the path"
+        code=RefusalCode.AMBIGUOUS, why=why.replace("root", ROOT, 1), remedy="give the path"
     )
     assert find_array(found, "/dev/md125") == found.arrays[1]

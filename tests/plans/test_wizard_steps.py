@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.disk import Use
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Superblock, Survey
 from raidtui.plans.create.create_request import MISSING
 from raidtui.plans.wizard.choices import EMPTY
@@ -30,8 +30,8 @@ from raidtui.plans.wizard.wizard_steps import (
     plan_build,
     refuse_word,
 )
+from tests.hosts.specs import raid10
 from tests.plans.new_array import FOUR, UUID, device, survey
-from tests.specs import raid10
 
 MOUNTED = Use(kind="mount", what="/srv", detail="ext4")
 GAMES = Use(kind="signature", what="ext4", detail="games")
@@ -154,7 +154,9 @@ def test_an_array_that_does_not_run_is_destroyed_by_its_name_alone() -> None:
     for word, why_not in (("", "no name was typed"), ("128", "'128' is none of them")):
         found = refuse_word("old arrays", draft, host, word)
         assert found == Refusal(
-            code="needs-confirmation", why=why_not, remedy="type old, or go back and leave its devices"
+            code=RefusalCode.NEEDS_CONFIRMATION,
+            why=why_not,
+            remedy="type old, or go back and leave its devices",
         )
     assert all("which does not run" in pick.refusal for pick in picks("level", draft, host)[:2])
     assert refuse_word("old arrays", draft, host, "old") is None

@@ -20,9 +20,9 @@ from raidtui.plans.wizard.wizard_steps import (
     rows_of,
     step_page,
 )
+from tests.hosts.specs import raid5, raid10
 from tests.plans.new_array import FOUR, MOUNT, UUID, device, survey
 from tests.plans.test_wizard_steps import created
-from tests.specs import raid5, raid10
 
 
 def table(step: str, draft: WizardDraft, host: Survey | None = None) -> dict[str, tuple[str, str]]:

@@ -17,9 +17,9 @@ from raidtui.ui.frame.choose import Ask, Choice, Option
 from raidtui.ui.frame.job_view import JobView
 from raidtui.ui.frame.pages import FrameScreen
 from raidtui.ui.frame.plan_view import PlanView
-from tests.kernel import Kernel
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid10
 from tests.plans.new_array import request, survey
-from tests.specs import raid10
 from tests.ui.machines import host
 from tests.ui.staging import SMALL, WIDE, Paces, running, shown, staged
 

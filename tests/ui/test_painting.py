@@ -16,8 +16,8 @@ from textual.strip import Strip
 from raidtui.ui.frame.lines import Lines
 from raidtui.ui.frame.painting import LineCompositor, SpansUpdate
 from raidtui.view.text import cell_width
-from tests.kernel import Kernel
-from tests.specs import Syncing, raid1, raid5, raid10
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import Syncing, raid1, raid5, raid10
 from tests.ui.staging import Paces, app_of, in_worker, main_of, move, running, screen_text, slider_of, until
 from tests.ui.states import ARRAY_KIB, STATES
 
@@ -142,6 +142,9 @@ async def test_what_loses_its_place_while_another_is_drawn() -> None:
     async with running(STATES["optimal"]) as pilot:
         screen = main_of(pilot)
         top, rows = screen.query_one("#top", Lines), screen.arrays.rows
+        await screen.open_pane("log")
+        await screen.open_pane("arrays")
+        await pilot.pause()
         screen.show_pane("log")
         screen._compositor._full_map_invalidated = True
         with screen.painting():

@@ -14,9 +14,9 @@ from raidtui.model.finding import Event, EventKind
 from raidtui.ui.frame.lines import Lines
 from raidtui.ui.frame.messages import PlanDone, Sampled
 from raidtui.ui.frame.painting import PaintingScreen
-from tests.kernel import Kernel
-from tests.specs import Syncing, raid1, raid10
-from tests.trees import host_tree
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import Syncing, raid1, raid10
+from tests.hosts.trees import host_tree
 from tests.ui.staging import WIDE, Paces, app_of, look, main_of, move, running, slider_of, until
 from tests.ui.states import ARRAY_KIB, ARRAYS, STATES
 
@@ -56,7 +56,7 @@ async def test_the_same_again(refreshed: Refreshed, state: str) -> None:
 async def test_the_log_at_rest(refreshed: Refreshed) -> None:
     async with running(STATES["degraded"]) as pilot:
         await pilot.press("6")
-        log = main_of(pilot).query_one("#log-pane")
+        log = main_of(pilot).query_one("#log-lines")
         await until(pilot, lambda: log.size.height > 0 and not log._layout_required, "the log is laid out")
         await look(pilot)
         await pilot.pause(0.1)

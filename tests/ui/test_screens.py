@@ -10,9 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.finding import Event, EventKind, Tone
-from tests.kernel import Kernel
-from tests.specs import Syncing, raid5, raid6, raid10
-from tests.trees import host_tree
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import Syncing, raid5, raid6, raid10
+from tests.hosts.trees import host_tree
 from tests.ui.staging import (
     SMALL,
     WIDE,

@@ -13,8 +13,8 @@ from raidtui.wear.cost_watch import CostWatch, JobCost
 from raidtui.wear.ledger import Ledger
 from raidtui.wear.ledger_entries import marked_costs
 from raidtui.wear.readings import WearReader
-from tests.specs import ArraySpec, Syncing, raid1
-from tests.trees import EPOCH_S
+from tests.hosts.specs import ArraySpec, Syncing, raid1
+from tests.hosts.trees import EPOCH_S
 from tests.wear.hosts import GB, TB, WearHost, asleep, denied, evo
 
 RUNS = Syncing(action="recover", done_kib=4096, speed_kib_s=200_000)

@@ -7,13 +7,13 @@ told here; and its defaults differ from version to version, so every option is g
 from __future__ import annotations
 
 from raidtui.model.geometry import usable_kib
-from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device, refuse_old_arrays
 from raidtui.plans.contents import cleared_facts, device_facts, loss_of, wipe_steps
 from raidtui.plans.create.create_notes import array_kib, create_notes
 from raidtui.plans.create.create_request import MISSING, Below, CreateRequest
-from raidtui.plans.create.on_top import geometry, on_top_notes, on_top_steps, refuse_on_top
+from raidtui.plans.create.file_system import geometry, on_top_notes, on_top_steps, refuse_on_top
 from raidtui.plans.create.shape import Shape, shape_of
 from raidtui.plans.persist import conf_steps
 from raidtui.plans.target import needs_root, refuse_taken
@@ -30,7 +30,7 @@ def plan_create(request: CreateRequest, survey: Survey) -> Plan | Refusal:
     if refusal := needs_root(survey.snapshot):
         return refusal
     if survey.mdadm is None:
-        return Refusal(code="no-tool", why="mdadm is not installed", remedy="apt install mdadm")
+        return Refusal(code=RefusalCode.NO_TOOL, why="mdadm is not installed", remedy="apt install mdadm")
     shape = shape_of(request)
     if isinstance(shape, Refusal):
         return shape
@@ -82,16 +82,20 @@ def _refuse_taken(request: CreateRequest, shape: Shape, survey: Survey) -> Refus
     if refusal := refuse_taken(survey.snapshot, request.name):
         return refusal
     if any(array.name == shape.kernel for array in survey.snapshot.arrays):
-        return Refusal(code="taken", why=f"{shape.kernel} is there already", remedy="choose another number")
+        return Refusal(
+            code=RefusalCode.TAKEN, why=f"{shape.kernel} is there already", remedy="choose another number"
+        )
     known = {array.uuid for array in survey.snapshot.arrays}
     known |= {device.superblock.uuid for device in survey.devices.values() if device.superblock is not None}
     if shape.uuid in known:
-        return Refusal(code="taken", why=f"the UUID {shape.uuid} is taken", remedy="make up another one")
+        return Refusal(
+            code=RefusalCode.TAKEN, why=f"the UUID {shape.uuid} is taken", remedy="make up another one"
+        )
     return None
 
 
 def _create_step(request: CreateRequest, shape: Shape, survey: Survey, devices: tuple[Device, ...]) -> Step:
-    free = (Fact(kind=Kind.GONE, subject=shape.kernel),) if shape.kernel else ()
+    free = (Fact(kind=FactKind.GONE, subject=shape.kernel),) if shape.kernel else ()
     return Step(
         argv=_argv(request, shape, survey),
         why="all options are given: mdadm's own defaults change",
@@ -142,16 +146,16 @@ def _path(name: str) -> str:
 
 def _proofs(request: CreateRequest, shape: Shape) -> tuple[Fact, ...]:
     facts = [
-        Fact(kind=Kind.RUNNING, subject=shape.uuid),
-        Fact(kind=Kind.NAME, subject=shape.uuid, value=request.name),
-        *(Fact(kind=Kind.SUPERBLOCK, subject=name, value=shape.uuid) for name in request.named),
+        Fact(kind=FactKind.RUNNING, subject=shape.uuid),
+        Fact(kind=FactKind.NAME, subject=shape.uuid, value=request.name),
+        *(Fact(kind=FactKind.SUPERBLOCK, subject=name, value=shape.uuid) for name in request.named),
     ]
     if shape.kernel:
         facts += [
-            Fact(kind=Kind.ARRAY, subject=shape.kernel, value=shape.uuid),
-            Fact(kind=Kind.LEVEL, subject=shape.kernel, value=shape.level),
+            Fact(kind=FactKind.ARRAY, subject=shape.kernel, value=shape.uuid),
+            Fact(kind=FactKind.LEVEL, subject=shape.kernel, value=shape.level),
             *(
-                Fact(kind=Kind.MEMBER, subject=f"{shape.kernel}/{name}", value="present")
+                Fact(kind=FactKind.MEMBER, subject=f"{shape.kernel}/{name}", value="present")
                 for name in request.named
             ),
         ]
@@ -162,17 +166,17 @@ def _undo(request: CreateRequest, shape: Shape, devices: tuple[Device, ...]) -> 
     """Stop it, then wipe its superblocks, one step a device: some may not have one yet."""
     ours = (
         (
-            Fact(kind=Kind.ARRAY, subject=shape.kernel, value=shape.uuid),
-            Fact(kind=Kind.UNUSED, subject=shape.kernel),
+            Fact(kind=FactKind.ARRAY, subject=shape.kernel, value=shape.uuid),
+            Fact(kind=FactKind.UNUSED, subject=shape.kernel),
         )
         if shape.kernel
-        else (Fact(kind=Kind.NAME, subject=shape.uuid, value=request.name),)
+        else (Fact(kind=FactKind.NAME, subject=shape.uuid, value=request.name),)
     )
     stop = Step(
         argv=("mdadm", "--stop", shape.node),
         why="its members are free then",
         needs=ours,
-        proves=(Fact(kind=Kind.GONE, subject=shape.uuid),),
+        proves=(Fact(kind=FactKind.GONE, subject=shape.uuid),),
     )
     zeros = (
         Step(
@@ -180,9 +184,9 @@ def _undo(request: CreateRequest, shape: Shape, devices: tuple[Device, ...]) -> 
             why=f"{device.disk.name} is no member any more",
             needs=(
                 *device_facts(device, untouched=False),
-                Fact(kind=Kind.SUPERBLOCK, subject=device.disk.name, value=shape.uuid),
+                Fact(kind=FactKind.SUPERBLOCK, subject=device.disk.name, value=shape.uuid),
             ),
-            proves=(Fact(kind=Kind.SUPERBLOCK, subject=device.disk.name),),
+            proves=(Fact(kind=FactKind.SUPERBLOCK, subject=device.disk.name),),
             destroys=True,
         )
         for device in devices
@@ -194,7 +198,9 @@ def chosen(request: CreateRequest, survey: Survey) -> tuple[Device, ...] | Refus
     """Return the devices and spares in order, or why they cannot be taken."""
     names = request.named
     if twice := [name for name in names if names.count(name) > 1]:
-        return Refusal(code="invalid", why=f"{twice[0]} is named twice", remedy="name each device once")
+        return Refusal(
+            code=RefusalCode.INVALID, why=f"{twice[0]} is named twice", remedy="name each device once"
+        )
     found = []
     for name in names:
         device = survey.devices.get(name)
@@ -202,7 +208,7 @@ def chosen(request: CreateRequest, survey: Survey) -> tuple[Device, ...] | Refus
             return survey.no_device(name)
         if device.disk.disk != name and device.disk.disk in names:
             return Refusal(
-                code="ambiguous",
+                code=RefusalCode.AMBIGUOUS,
                 why=f"{name} is a part of {device.disk.disk}, and both are named",
                 remedy="name one of them",
             )
@@ -214,7 +220,7 @@ def chosen(request: CreateRequest, survey: Survey) -> tuple[Device, ...] | Refus
     for device in found:
         if device.sector_bytes != first.sector_bytes:
             return Refusal(
-                code="unsupported",
+                code=RefusalCode.UNSUPPORTED,
                 why=f"{first.disk.name} has sectors of {first.sector_bytes} bytes and {device.disk.name} of"
                 f" {device.sector_bytes}: what is made on one kind may not be readable on the other",
                 remedy="use devices of one kind",
@@ -228,19 +234,19 @@ def refuse_sizes(request: CreateRequest, shape: Shape, devices: tuple[Device, ..
     for device, kib in zip(devices, usable, strict=True):
         if kib <= 0:
             return Refusal(
-                code="too-small",
+                code=RefusalCode.TOO_SMALL,
                 why=f"{device.disk.name} has no room for a chunk of {shape.chunk_kib} KiB",
                 remedy="choose smaller chunks, or a larger device",
             )
         if request.size_kib > kib:
             return Refusal(
-                code="too-small",
+                code=RefusalCode.TOO_SMALL,
                 why=f"{device.disk.name} has {kib} KiB for data, {request.size_kib} KiB are asked for",
                 remedy="choose a smaller size",
             )
     if 0 < request.size_kib < (shape.chunk_kib or 64):
         return Refusal(
-            code="too-small",
+            code=RefusalCode.TOO_SMALL,
             why=f"{request.size_kib} KiB of each member are less than a chunk",
             remedy="choose a larger size",
         )

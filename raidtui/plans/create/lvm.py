@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from raidtui.model.geometry import data_disks
-from raidtui.model.plan import Fact, Kind, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device
 from raidtui.plans.contents import device_facts, loss_of
@@ -43,13 +43,13 @@ def refuse_lvm(wanted: OnTop, survey: Survey, below: Below | None) -> Refusal | 
 def _refuse_without_group(wanted: OnTop) -> Refusal | None:
     if wanted.others:
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"{wanted.others[0]} cannot join a volume group: there is none",
             remedy="name the group",
         )
     if wanted.stripes > 1:
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why="LVM stripes over the physical volumes of a group, and there is none",
             remedy="name the group",
         )
@@ -60,37 +60,45 @@ def _refuse_names(wanted: OnTop, survey: Survey) -> Refusal | None:
     for word, what in ((wanted.group, "volume group"), (wanted.volume, "volume")):
         if not word or not set(word) <= _WORD or word[0] in ".-":
             return Refusal(
-                code="invalid", why=f"{word!r} is no name for a {what}", remedy="letters, digits, . _ + or -"
+                code=RefusalCode.INVALID,
+                why=f"{word!r} is no name for a {what}",
+                remedy="letters, digits, . _ + or -",
             )
     group, volume = wanted.group, wanted.volume
     if volume.startswith(_RESERVED_STARTS) or any(part in volume for part in _RESERVED_PARTS):
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"LVM keeps names like {volume} for volumes of its own",
             remedy="choose another name",
         )
     if len(f"{group}{volume}") + group.count("-") + volume.count("-") >= _LONGEST:
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"{group} and {volume} are too long for the kernel together",
             remedy="choose shorter names",
         )
     if group in survey.groups:
         return Refusal(
-            code="taken", why=f"there is a volume group {group} already", remedy="choose another name"
+            code=RefusalCode.TAKEN,
+            why=f"there is a volume group {group} already",
+            remedy="choose another name",
         )
     if group in survey.nodes:
-        return Refusal(code="taken", why=f"there is a /dev/{group} already", remedy="choose another name")
+        return Refusal(
+            code=RefusalCode.TAKEN, why=f"there is a /dev/{group} already", remedy="choose another name"
+        )
     return None
 
 
 def _refuse_stripes(wanted: OnTop) -> Refusal | None:
     volumes, kib = 1 + len(wanted.others), wanted.stripe_kib
     if wanted.stripes < 0:
-        return Refusal(code="invalid", why=f"{wanted.stripes} is no number of stripes", remedy="0 is none")
+        return Refusal(
+            code=RefusalCode.INVALID, why=f"{wanted.stripes} is no number of stripes", remedy="0 is none"
+        )
     if wanted.stripes > volumes:
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"{wanted.stripes} stripes need as many physical volumes, and there"
             f" {'is' if volumes == 1 else 'are'} {volumes}",
             remedy="name further devices, or choose fewer stripes",
@@ -99,13 +107,13 @@ def _refuse_stripes(wanted: OnTop) -> Refusal | None:
         return None
     if kib < _LEAST_STRIPE_KIB or kib & (kib - 1):
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"a stripe of {kib} KiB is not possible: LVM takes powers of two, 4 KiB at least",
             remedy="choose 64, for example",
         )
     if kib > EXTENT_KIB:
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"a stripe of {kib} KiB is larger than an extent of 4 MiB",
             remedy="choose 4096 at most",
         )
@@ -115,7 +123,9 @@ def _refuse_stripes(wanted: OnTop) -> Refusal | None:
 def _refuse_others(wanted: OnTop, survey: Survey, below: Below | None) -> Refusal | None:
     for name in wanted.others:
         if wanted.others.count(name) > 1:
-            return Refusal(code="invalid", why=f"{name} is named twice", remedy="name each device once")
+            return Refusal(
+                code=RefusalCode.INVALID, why=f"{name} is named twice", remedy="name each device once"
+            )
         if refusal := refuse_other(name, survey, below):
             return refusal
     return None
@@ -136,7 +146,7 @@ def refuse_other(name: str, survey: Survey, below: Below | None = None) -> Refus
     disks = {survey.devices[each].disk.disk for each in members if each in survey.devices}
     if name in members or device.disk.disk in disks:
         return Refusal(
-            code="in-use",
+            code=RefusalCode.IN_USE,
             why=f"{name} is a disk of the new array, or lies on one",
             remedy="choose another device",
         )
@@ -144,13 +154,13 @@ def refuse_other(name: str, survey: Survey, below: Below | None = None) -> Refus
         return refusal
     if has := loss_of(device, survey):
         return Refusal(
-            code="in-use",
+            code=RefusalCode.IN_USE,
             why=f"something is on {has}",
             remedy=f"if nobody needs it any more: wipefs --all {device.path}",
         )
     if below is not None and device.sector_bytes != below.sector_bytes:
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"{name} has sectors of {device.sector_bytes} bytes and the new array of"
             f" {below.sector_bytes}: a volume group takes one kind",
             remedy="choose another device",
@@ -163,7 +173,7 @@ def _refuse_room(wanted: OnTop, survey: Survey, below: Below | None) -> Refusal 
         return None
     if not volume_bytes(wanted, survey, below):
         return Refusal(
-            code="too-small",
+            code=RefusalCode.TOO_SMALL,
             why=f"{binary_size(below.size_bytes)} are too little for LVM, whose extents are 4 MiB",
             remedy="choose larger devices, or no LVM",
         )
@@ -184,13 +194,13 @@ def lvm_steps(wanted: OnTop, survey: Survey, below: Below) -> tuple[Step, ...]:
 
 def _take(path: str, whole_kib: int, why: str, needs: tuple[Fact, ...] = ()) -> Step:
     aligned = ("--dataalignment", f"{whole_kib}k") if whole_kib else ()
-    begins = (Fact(kind=Kind.EXTENTS, subject=path, value=str(whole_kib * KIB)),) if whole_kib else ()
-    ours = Fact(kind=Kind.FILE_SYSTEM, subject=path, value="LVM2_member")
+    begins = (Fact(kind=FactKind.EXTENTS, subject=path, value=str(whole_kib * KIB)),) if whole_kib else ()
+    ours = Fact(kind=FactKind.FILE_SYSTEM, subject=path, value="LVM2_member")
     back = Step(
         argv=("pvremove", "--yes", path),
         why="give it back",
-        needs=(ours, Fact(kind=Kind.GROUP, subject=path)),
-        proves=(Fact(kind=Kind.FILE_SYSTEM, subject=path),),
+        needs=(ours, Fact(kind=FactKind.GROUP, subject=path)),
+        proves=(Fact(kind=FactKind.FILE_SYSTEM, subject=path),),
     )
     return Step(
         argv=("pvcreate", "--yes", *aligned, path),
@@ -205,17 +215,17 @@ def _take_other(device: Device, survey: Survey) -> Step:
     name = device.disk.name
     uuid = next((array.uuid for array in survey.snapshot.arrays if array.name == name), None)
     needs = (
-        *((Fact(kind=Kind.ARRAY, subject=name, value=uuid),) if uuid else ()),
+        *((Fact(kind=FactKind.ARRAY, subject=name, value=uuid),) if uuid else ()),
         *device_facts(device),
-        Fact(kind=Kind.SUPERBLOCK, subject=name),
-        Fact(kind=Kind.CLEAN, subject=name),
+        Fact(kind=FactKind.SUPERBLOCK, subject=name),
+        Fact(kind=FactKind.CLEAN, subject=name),
     )
     return _take(device.path, whole_stripe_kib(name, survey), f"{name} joins the group", needs)
 
 
 def _make_group(wanted: OnTop, paths: tuple[str, ...]) -> Step:
-    joined = tuple(Fact(kind=Kind.GROUP, subject=path, value=wanted.group) for path in paths)
-    left = tuple(Fact(kind=Kind.GROUP, subject=path) for path in paths)
+    joined = tuple(Fact(kind=FactKind.GROUP, subject=path, value=wanted.group) for path in paths)
+    left = tuple(Fact(kind=FactKind.GROUP, subject=path) for path in paths)
     back = Step(argv=("vgremove", wanted.group), why="take the group away", needs=joined, proves=left)
     return Step(
         argv=("vgcreate", "--physicalextentsize", f"{EXTENT_KIB}k", wanted.group, *paths),
@@ -230,11 +240,11 @@ def _make_group(wanted: OnTop, paths: tuple[str, ...]) -> Step:
 
 def _make_volume(wanted: OnTop, path: str) -> Step:
     name = f"{wanted.group}/{wanted.volume}"
-    ours = Fact(kind=Kind.GROUP, subject=path, value=wanted.group)
+    ours = Fact(kind=FactKind.GROUP, subject=path, value=wanted.group)
     striped = wanted.stripes > 1
     stripes = ("--stripes", str(wanted.stripes), "--stripesize", f"{wanted.stripe_kib}k") if striped else ()
     made = Fact(
-        kind=Kind.VOLUME,
+        kind=FactKind.VOLUME,
         subject=name,
         value=f"{wanted.stripes}x{wanted.stripe_kib}" if striped else "linear",
     )
@@ -242,7 +252,7 @@ def _make_volume(wanted: OnTop, path: str) -> Step:
         argv=("lvremove", "--yes", name),
         why="take the volume away",
         needs=(ours,),
-        proves=(Fact(kind=Kind.VOLUME, subject=name),),
+        proves=(Fact(kind=FactKind.VOLUME, subject=name),),
     )
     return Step(
         argv=(
@@ -253,7 +263,7 @@ def _make_volume(wanted: OnTop, path: str) -> Step:
         if striped
         else "one volume of all of it; md stripes below, so LVM does not",
         needs=(ours,),
-        proves=(made, Fact(kind=Kind.NODE, subject=f"/dev/{name}")),
+        proves=(made, Fact(kind=FactKind.NODE, subject=f"/dev/{name}")),
         undo=(back,),
     )
 

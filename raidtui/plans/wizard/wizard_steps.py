@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Survey
 from raidtui.plans.candidates import word_of
 from raidtui.plans.create.create_plan import chosen
 from raidtui.plans.create.create_request import OnTop
-from raidtui.plans.create.on_top import refuse_on_top
+from raidtui.plans.create.file_system import refuse_on_top
 from raidtui.plans.target import refuse_name, refuse_taken
 from raidtui.plans.wizard.choices import (
     DISK_WORDS,
@@ -176,7 +176,7 @@ def refuse_word(step: str, draft: WizardDraft, survey: Survey, word: str) -> Ref
             return None
         remedy = f"type {' or '.join(labels)}, or go back and leave its devices"
         return Refusal(
-            code="needs-confirmation",
+            code=RefusalCode.NEEDS_CONFIRMATION,
             why=f"{word!r} is none of them" if word else "no name was typed",
             remedy=remedy,
         )

@@ -8,10 +8,10 @@ import pytest
 
 from raidtui.model.snapshot import Snapshot
 from raidtui.ui.build.build_flow import BuildFlow
-from tests.kernel import Kernel
-from tests.members import TWO, UUID, udev
-from tests.specs import raid1, raid5
-from tests.trees import host_tree
+from tests.hosts.kernel import Kernel
+from tests.hosts.members import TWO, UUID, udev
+from tests.hosts.specs import raid1, raid5
+from tests.hosts.trees import host_tree
 from tests.ui.staging import (
     SMALL,
     WIDE,

@@ -20,9 +20,9 @@ from raidtui.ui.build.wizard_screen import WizardScreen
 from raidtui.ui.frame.choose import Ask, Choice
 from raidtui.ui.frame.job_view import JobView
 from raidtui.ui.frame.plan_view import PlanView
-from tests.kernel import Kernel
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid5, raid10
 from tests.plans.new_array import FOUR, UUID
-from tests.specs import raid5, raid10
 from tests.ui.machines import OLD, plain_host, ssd
 from tests.ui.staging import (
     SMALL,

@@ -17,9 +17,9 @@ from raidtui.ui.build.wizard_screen import WizardScreen
 from raidtui.ui.frame.choose import Ask, Choice
 from raidtui.ui.frame.job_view import JobView
 from raidtui.ui.frame.plan_view import PlanView
-from raidtui.ui.frame.waiting import Waiting
-from tests.kernel import Kernel
-from tests.specs import raid1, raid10
+from raidtui.ui.frame.surveying import Waiting
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid1, raid10
 from tests.ui.arrays.test_ways import at
 from tests.ui.staging import (
     Paces,

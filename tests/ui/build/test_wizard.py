@@ -12,12 +12,11 @@ from raidtui.model.plan import Plan
 from raidtui.plans.wizard.wizard_draft import WizardDraft
 from raidtui.plans.wizard.wizard_steps import STEPS, plan_build
 from raidtui.ui.build.wizard_screen import TITLE, WizardScreen
-from raidtui.ui.frame.pages import FrameScreen
+from raidtui.ui.frame.pages import FrameScreen, WhyScreen
 from raidtui.ui.frame.plan_view import PlanView
-from raidtui.ui.frame.why import WhyScreen
-from tests.kernel import Kernel
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid5, raid10
 from tests.plans.new_array import FOUR, MOUNT, UUID, survey
-from tests.specs import raid5, raid10
 from tests.ui.machines import OLD, host, plain_host, ssd
 from tests.ui.staging import SMALL, WIDE, Paces, running, screen_text, staged, until
 
