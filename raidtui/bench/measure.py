@@ -20,7 +20,7 @@ from raidtui.bench.record import FAILED, PARTIAL, WHOLE, Record, from_samples
 from raidtui.bench.samples import Sample, figures
 from raidtui.bench.trouble import fio_trouble
 from raidtui.bench.workload import workload_options
-from raidtui.host.block import read_io
+from raidtui.host.diskstats import read_io
 from raidtui.host.roots.root import Root
 
 _JOB_FILE = "job.fio"

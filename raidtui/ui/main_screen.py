@@ -35,7 +35,7 @@ from raidtui.ui.frame.footer import NARROW, Item, footer_line
 from raidtui.ui.frame.lines import Lines
 from raidtui.ui.frame.painting import PaintingScreen
 from raidtui.ui.frame.pane import Pane
-from raidtui.ui.frame.shell import ScreenShell, shell_of
+from raidtui.ui.frame.screen_shell import ScreenShell, shell_of
 from raidtui.view.line import Line, counts_line, header_line, tab_line
 from raidtui.view.text import fit, fit_words, visible
 

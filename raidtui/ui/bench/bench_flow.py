@@ -17,7 +17,7 @@ from raidtui.session.bench import Benching
 from raidtui.ui.bench.history_lines import Entry
 from raidtui.ui.frame.choose import Ask
 from raidtui.ui.frame.dialog import WIDTH, Question
-from raidtui.ui.frame.shell import ScreenShell
+from raidtui.ui.frame.screen_shell import ScreenShell
 from raidtui.view.line import Line
 from raidtui.view.text import visible
 from raidtui.view.units import counted

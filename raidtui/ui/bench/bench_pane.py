@@ -11,8 +11,7 @@ from textual.binding import BindingType
 from raidtui.bench.record import Record
 from raidtui.ui.bench.bench_view import BenchView
 from raidtui.ui.commands import BENCH, Command
-from raidtui.ui.frame.key_order import escape_leaves, expect_form, no_form, refused
-from raidtui.ui.frame.shell import later
+from raidtui.ui.frame.screen_shell import later
 from raidtui.view.units import counted
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ class BenchPane(BenchView):
         benching = self.benching()
         why = self.why_not(command_id) or (_BUSY if self._on_the_way else "")
         if why:
-            refused(self)
+            self.shell.drop_held_keys()
             self.say(why, "warn")
         if why or benching is None or self.report is None:
             return None
@@ -72,16 +71,16 @@ class BenchPane(BenchView):
     def _go(self, way: Callable[[], Coroutine[Any, Any, object]], *, afresh: bool = False) -> None:
         """Open one way of dialogs at a time: keys typed ahead of the first must not open another."""
         self._on_the_way = True
-        expect_form(self)
+        self.shell.begin_opening()
         later(self, partial(self._through, way, afresh=afresh))
 
     async def _through(self, way: Callable[[], Coroutine[Any, Any, object]], *, afresh: bool) -> None:
-        escape_leaves(self, lambda: self.say("nothing was begun", "plain"))
+        self.shell.cancel_on_escape(lambda: self.say("nothing was begun", "plain"))
         try:
             await way()
         finally:
             self._on_the_way = False
-            no_form(self)
+            self.shell.end_opening()
         if afresh:
             await self.look(afresh=True)
 

@@ -22,7 +22,7 @@ from raidtui.ui.commands import DOWN, UP
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.frame.pages import wrapped
 from raidtui.ui.frame.pane import Pane
-from raidtui.ui.frame.shell import later
+from raidtui.ui.frame.screen_shell import later
 from raidtui.view.line import Line
 from raidtui.view.text import visible
 

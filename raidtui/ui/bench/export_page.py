@@ -14,8 +14,8 @@ from raidtui.bench.export import KINDS, ExportError, default_path, typed_path, w
 from raidtui.bench.record import Record
 from raidtui.bench.samples import Sample
 from raidtui.session.host_thread import HostThread
-from raidtui.ui.frame.field import FieldScreen, field_lines, field_of
-from raidtui.ui.frame.shell import later
+from raidtui.ui.frame.screen_shell import later
+from raidtui.ui.frame.text_field import TextFieldScreen, field_lines, field_of
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import visible
 from raidtui.view.units import counted
@@ -28,7 +28,7 @@ _WORDS = {
 _MOST = 4096
 
 
-class Export(FieldScreen[Path]):
+class Export(TextFieldScreen[Path]):
     """Gives the path of the file that was written, or None.
 
     Args:

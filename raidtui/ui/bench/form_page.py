@@ -34,7 +34,7 @@ from raidtui.model.plan import Refusal
 from raidtui.ui.bench.form_lines import TITLES, Form, Row, in_form, rows_of
 from raidtui.ui.frame.choose import Choice, Option
 from raidtui.ui.frame.pages import PageScreen
-from raidtui.ui.frame.shell import later
+from raidtui.ui.frame.screen_shell import later
 
 Asks = Callable[[Request], Awaitable[Offer | Refusal]]
 _MOST_TYPED = 4096

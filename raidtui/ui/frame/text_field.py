@@ -17,7 +17,7 @@ from raidtui.view.text import cell_width, visible
 _CURSOR = "▏"
 
 
-class Field(Struct, frozen=True, kw_only=True):
+class TextField(Struct, frozen=True, kw_only=True):
     """What stands there.
 
     Args:
@@ -30,7 +30,7 @@ class Field(Struct, frozen=True, kw_only=True):
     at: int = 0
     most: int = 40
 
-    def pressed(self, key: str, character: str | None) -> Field | None:
+    def pressed(self, key: str, character: str | None) -> TextField | None:
         """Return the line after a key; None where the key does nothing in a line.
 
         Args:
@@ -58,20 +58,20 @@ class Field(Struct, frozen=True, kw_only=True):
             return self.pasted(character)
         return None
 
-    def pasted(self, text: str) -> Field:
+    def pasted(self, text: str) -> TextField:
         """Return the line with a text put in at the cursor: of several lines the first, as far as it fits."""
         first = next(iter(text.splitlines()), "")
         kept = "".join(char for char in first if char.isprintable())[: max(0, self.most - len(self.text))]
         return replace(self, text=self.text[: self.at] + kept + self.text[self.at :], at=self.at + len(kept))
 
 
-def field_of(text: str, most: int) -> Field:
+def field_of(text: str, most: int) -> TextField:
     """Return a line in which a text stands already, the cursor behind it."""
     kept = text[:most]
-    return Field(text=kept, at=len(kept), most=most)
+    return TextField(text=kept, at=len(kept), most=most)
 
 
-def field_lines(line: Field, width: int, *, indent: int = 3) -> list[Line]:
+def field_lines(line: TextField, width: int, *, indent: int = 3) -> list[Line]:
     """Return a line with its cursor, in as many lines of at most ``width`` cells as it takes."""
     shown = visible(line.text[: line.at]) + _CURSOR + visible(line.text[line.at :])
     room = max(4, width - indent)
@@ -86,7 +86,7 @@ def field_lines(line: Field, width: int, *, indent: int = 3) -> list[Line]:
 T = TypeVar("T")
 
 
-class FieldScreen(FrameScreen[T], Generic[T]):
+class TextFieldScreen(FrameScreen[T], Generic[T]):
     """See the module.
 
     Args:

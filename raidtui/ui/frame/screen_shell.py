@@ -43,6 +43,18 @@ class ScreenShell(Shell, Protocol):
     def redraw_frame(self) -> None:
         """Draw the header and the footer anew."""
 
+    def begin_opening(self) -> None:
+        """Hold the keys that are typed from now on for a form that is being opened."""
+
+    def end_opening(self) -> None:
+        """End ``begin_opening``: the form was shown and closed, or does not come."""
+
+    def drop_held_keys(self) -> None:
+        """Drop what was typed for a form that does not come."""
+
+    def cancel_on_escape(self, say: Callable[[], None]) -> None:
+        """Let Esc cancel the task that runs now until its form is shown; ``say`` reports that."""
+
     def expect_array(self, uuid: str | None) -> None:
         """Choose the array with this UUID as soon as it is there; None: none is awaited any more."""
 

@@ -17,7 +17,7 @@ _TITLE, _INSIDE_TITLE, _WORDS, _HELP, _INSIDE_HELP = 1.0, 0.8, 0.7, 0.4, 0.2
 _NOT_NOW = 0.01  # below everything that can be used now
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class PaletteEntry(Struct, frozen=True, kw_only=True):
     """A line of the palette.
 
     Args:
@@ -40,13 +40,13 @@ class Entry(Struct, frozen=True, kw_only=True):
         return self.title if self.possible else f"{self.title} – not now"
 
 
-def found(entries: Iterable[Entry], query: str) -> list[tuple[float, Entry]]:
+def found(entries: Iterable[PaletteEntry], query: str) -> list[tuple[float, PaletteEntry]]:
     """Return the entries in which each word of a query is found, with a score, the best first."""
     scored = [(score(entry, query), entry) for entry in entries]
     return sorted((each for each in scored if each[0] > 0), key=lambda each: -each[0])
 
 
-def score(entry: Entry, query: str) -> float:
+def score(entry: PaletteEntry, query: str) -> float:
     """Return how well an entry matches, 0 to 1; 0 where a word of the query is not in it."""
     terms = query.lower().split()
     if not terms:
@@ -56,7 +56,7 @@ def score(entry: Entry, query: str) -> float:
     return mean if entry.possible else mean * _NOT_NOW
 
 
-def _score_of(term: str, entry: Entry) -> float:
+def _score_of(term: str, entry: PaletteEntry) -> float:
     title, words, sentence = entry.title.lower(), entry.words.lower(), entry.help.lower()
     for where, score_of in ((title, _TITLE), (words, _WORDS), (sentence, _HELP)):
         if _begins_word(term, where):
@@ -73,10 +73,10 @@ def _begins_word(term: str, text: str) -> bool:
     return False
 
 
-class Commands(Provider):
-    """Gives the palette what the app offers; see ``Entry``."""
+class PaletteProvider(Provider):
+    """Gives the palette what the app offers; see ``PaletteEntry``."""
 
-    def _entries(self) -> Sequence[Entry]:
+    def _entries(self) -> Sequence[PaletteEntry]:
         return tuple(self.app.palette_entries())  # type: ignore[attr-defined]
 
     async def discover(self) -> Hits:
