@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 from msgspec import Struct
 from textual.binding import Binding
@@ -50,6 +51,7 @@ _KEY_WORDS = {
 }  # fmt: skip
 
 
+@cache
 def shown(key: str) -> str:
     """Return a key as people write it: ^p, ?, ←."""
     key = key.strip()

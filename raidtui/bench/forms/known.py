@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from raidtui.bench.overwrite import confirm_word
-from raidtui.bench.place import find_directory, free_bytes, mounts
+from raidtui.bench.place import find_directory, free_bytes
 from raidtui.host.block import BLOCK, candidate_names
 from raidtui.host.knobs.knob_reader import KnobReader
+from raidtui.host.mounts import read_mounts
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.root import Root
 from raidtui.model.knob import Tuning
@@ -127,19 +128,19 @@ def _by_arrays(folder: Folder) -> tuple[bool, int, str]:
 def _folders(root: Root, snapshot: Snapshot) -> Iterator[Folder]:
     titles = {array.name: array.title for array in snapshot.arrays}
     seen: set[str] = set()
-    for where, file_system, source in mounts(root):
+    for mount in read_mounts(root):
         # What a network serves may hang, and what is mounted twice is one file system.
-        if not source.startswith("/dev/") or source in seen:
+        if not mount.source.startswith("/dev/") or mount.source in seen:
             continue
-        place = find_directory(root, where)
+        place = find_directory(root, mount.where)
         if isinstance(place, Refusal):
             continue
-        seen.add(source)
+        seen.add(mount.source)
         yield Folder(
-            path=where,
-            file_system=file_system,
+            path=mount.where,
+            file_system=mount.kind,
             arrays=tuple(titles.get(name, name) for name in place.arrays),
-            free_bytes=free_bytes(where),
+            free_bytes=free_bytes(mount.where),
         )
 
 

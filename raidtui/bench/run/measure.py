@@ -22,7 +22,7 @@ from raidtui.bench.run.fio_stream import figures
 from raidtui.bench.schedule import Run, Schedule
 from raidtui.bench.surroundings import Surroundings, SurroundingsReader, array_changes, span_of
 from raidtui.bench.workload import workload_options
-from raidtui.host.block import read_io
+from raidtui.host.diskstats import read_io
 from raidtui.host.roots.root import Root
 
 _JOB_FILE = "job.fio"

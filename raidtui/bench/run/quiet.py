@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from raidtui.bench.environment import read_arrays
 from raidtui.bench.place import Place
-from raidtui.host.block import read_io
+from raidtui.host.diskstats import read_io
 from raidtui.host.roots.root import Root
 from raidtui.model.disk import DiskIo
 from raidtui.view.units import SECTOR_BYTES, three_digits
