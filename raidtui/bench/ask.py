@@ -26,7 +26,7 @@ from raidtui.bench.verdict import fewest_runs
 from raidtui.bench.workload import Workload, refuse_workload, with_usual_ramp
 from raidtui.host.roots.root import Root
 from raidtui.host.tool_versions import read_fio_version
-from raidtui.model.plan import Plan, Refusal, RefusalCode
+from raidtui.model.plan import Loss, Plan, Refusal, RefusalCode
 from raidtui.monitor.sampler import Sampler
 from raidtui.view.units import binary_size
 
@@ -97,7 +97,7 @@ class Offer(Struct, frozen=True, kw_only=True):
     """A course that can be run.
 
     Args:
-        loses: what is gone afterwards, a sentence each.
+        losses: what is gone afterwards, by device.
         notes: what else there is to know.
         arrays: the plans that make its scratch arrays; each will have another UUID then.
         room: what its files take of what is free; "" where there are none.
@@ -105,7 +105,7 @@ class Offer(Struct, frozen=True, kw_only=True):
 
     course: Course
     cost: Cost
-    loses: tuple[str, ...] = ()
+    losses: tuple[Loss, ...] = ()
     notes: tuple[str, ...] = ()
     arrays: tuple[Plan, ...] = ()
     room: str = ""
@@ -116,7 +116,7 @@ class Offer(Struct, frozen=True, kw_only=True):
         count = len(self.course.runs())
         runs = f"up to {count} runs" if self.course.conditions.steady else f"{count} run{'s'[: count != 1]}"
         lines = [f"{self.course.title}: {runs} on {self.course.place.words}"]
-        lines += [f"  gone afterwards: {text}" for text in self.loses]
+        lines += [f"  gone afterwards: {loss.sentence}" for loss in self.losses]
         lines += [f"  {self.cost.sentence}", *(f"  {text}" for text in self.notes)]
         for axis in self.course.axes:
             for plan in axis.plans:
@@ -164,7 +164,7 @@ def make_course(root: Root, request: Request) -> Offer | Refusal:
     return Offer(
         course=course,
         cost=estimate(course, array, disks=len(course.place.disks)),
-        loses=placed.loses,
+        losses=placed.losses,
         notes=_notes(root, course),
         arrays=placed.arrays,
         room=_room(course),
