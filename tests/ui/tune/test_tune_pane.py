@@ -1,0 +1,231 @@
+"""Pane 4: pictures, when it reads, who may, how one moves about."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from raidtui.demo.demo_host import demo_root
+from raidtui.model.knob import Tuning
+from raidtui.model.snapshot import Snapshot
+from raidtui.ui.frame.choose import Choice
+from raidtui.ui.frame.help import HelpScreen
+from tests.hosts.tune_host import BLOCK, FOUR, INTEL, POLICIES
+from tests.ui.staging import (
+    SMALL,
+    WIDE,
+    Paces,
+    lines_of,
+    message_of,
+    running,
+    screen_text,
+    staged,
+    until,
+)
+from tests.ui.states import CHECK
+from tests.ui.tune.tune_stage import AHEAD, VM, at, at_rest, host, opened, row_of
+
+Shows = Callable[..., None]
+SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
+
+# -- pictures
+
+
+def pictured(*keys: str) -> Callable[[Paces], object]:
+    async def prepare(pilot: Paces) -> None:
+        await opened(pilot, *keys)
+
+    return prepare
+
+
+@SIZES
+def test_plain(shows: Shows, size: tuple[int, int]) -> None:
+    shows(staged(host()), size=size, prepare=pictured())
+
+
+@SIZES
+def test_a_member_that_differs(shows: Shows, size: tuple[int, int]) -> None:
+    rule = 'KERNEL=="sdc", ATTR{device/queue_depth}="1"\n'
+    kernel = host(
+        nodes={"sdc": {"device/queue_depth": "1"}, "sdd": {"queue/scheduler": "[none] mq-deadline"}},
+        files={**AHEAD, "/etc/udev/rules.d/60-ssd.rules": rule},
+    )
+    shows(staged(kernel), size=size, prepare=pictured("down", "down", "tab"))
+
+
+@SIZES
+def test_powersave(shows: Shows, size: tuple[int, int]) -> None:
+    shows(staged(host(cpus=INTEL)), size=size, prepare=pictured(*["down"] * 7))
+
+
+@SIZES
+def test_no_cpufreq(shows: Shows, size: tuple[int, int]) -> None:
+    shows(staged(host(cpus={})), size=size, prepare=pictured())
+
+
+@SIZES
+def test_without_root(shows: Shows, size: tuple[int, int]) -> None:
+    shows(staged(host(writable=False)), size=size, prepare=pictured("right"))
+
+
+@SIZES
+def test_a_refused_write(shows: Shows, size: tuple[int, int]) -> None:
+    kernel = host()
+    kernel.refuses["sda/queue/scheduler"] = errno.EINVAL
+
+    async def prepare(pilot: Paces) -> None:
+        await opened(pilot, "left")
+        await until(pilot, lambda: "not done" in message_of(pilot) and at_rest(pilot))
+
+    shows(staged(kernel), size=size, prepare=prepare)
+
+
+@SIZES
+def test_profiles(shows: Shows, size: tuple[int, int]) -> None:
+    async def prepare(pilot: Paces) -> None:
+        await opened(pilot)
+        await at(pilot, Choice, "P")
+
+    shows(staged(host(cpus=INTEL)), size=size, prepare=prepare)
+
+
+# -- reading
+
+
+async def test_somebody_elses_change_is_seen() -> None:
+    kernel = host()
+    async with running(kernel) as pilot:
+        pane = await opened(pilot)
+        kernel.by_hand(f"{BLOCK}/sdb/device/queue_depth", "7")
+        pane.look()
+        await until(pilot, lambda: " 7 ▲" in row_of(pilot, 1))
+
+
+async def test_a_fresh_reading_that_is_asked_for_during_another_comes_after_it() -> None:
+    """A rule that was just written must not be missed because the values were being read."""
+    async with running(host()) as pilot:
+        pane = await opened(pilot)
+        knobs = pane.knobs()
+        assert knobs is not None
+        read, asked, go_on = knobs.read, list[bool](), asyncio.Event()
+
+        async def slow(snapshot: Snapshot, *, afresh: bool = False) -> Tuning:
+            asked.append(afresh)
+            tuning = await read(snapshot, afresh=afresh)
+            await go_on.wait()
+            return tuning
+
+        knobs.read = slow  # type: ignore[method-assign]
+        pane.look()
+        await until(pilot, lambda: asked == [False])
+        pane.action_read()
+        await pilot.pause()
+        go_on.set()
+        await until(pilot, lambda: at_rest(pilot))
+        assert asked == [False, True]
+
+
+async def test_nothing_is_read_while_the_pane_is_hidden() -> None:
+    async with running(host()) as pilot:
+        pane = await opened(pilot)
+        assert pane._timer is not None
+        assert pane._timer._active.is_set()
+        await pilot.press("1")
+        assert not pane._timer._active.is_set()
+        before = pane._read_at_s
+        pane.look()
+        await pilot.pause()
+        assert (pane._read_at_s, pane._reading) == (before, None)
+
+
+async def test_processors_are_followed_while_a_sync_runs() -> None:
+    kernel = host()
+    async with running(kernel) as pilot:
+        pane = await opened(pilot)
+        drawn: list[Tuning | None] = []
+        for number in (0, 2):
+            kernel.by_hand(f"{POLICIES}/policy{number}/scaling_cur_freq", "3900000")
+        pane.redraw = lambda: drawn.append(pane.tuning)  # type: ignore[method-assign]
+        await pane.read()
+        assert drawn == []
+        from msgspec.structs import replace  # noqa: PLC0415
+
+        kernel.change(replace(FOUR, sync=CHECK), VM)
+        await until(pilot, lambda: pane.report is not None and pane.report.snapshot.syncing)
+        drawn.clear()
+        for number in (0, 2):
+            kernel.by_hand(f"{POLICIES}/policy{number}/scaling_cur_freq", "2900000")
+        await pane.read()
+        assert len(drawn) == 1
+
+
+# -- who may
+
+
+async def test_without_root_values_are_shown_and_nothing_is_written() -> None:
+    kernel = host(writable=False)
+    async with running(kernel) as pilot:
+        for key in ("left", "right", "equals_sign", "k", "K", "u", "P", "enter"):
+            await opened(pilot, key)
+            assert message_of(pilot) == "needs root; run it as: sudo raidtui"
+        await at(pilot, HelpScreen, "question_mark")
+        assert "needs root" in screen_text(pilot)
+    assert kernel.writes == []
+
+
+async def test_the_demo_host_takes_values_and_keeps_none() -> None:
+    async with running(demo_root()) as pilot:
+        await opened(pilot)
+        await pilot.press("left")
+        await until(pilot, lambda: "none" in message_of(pilot))
+        assert message_of(pilot) == "scheduler mq-deadline → none (sda) · u undoes it"
+        assert "no cpufreq on this host" in lines_of(pilot, "#knob-list")
+
+
+# -- the rest
+
+
+async def test_the_filter() -> None:
+    async with running(host()) as pilot:
+        await opened(pilot)
+        await pilot.press("slash", *"sdf")
+        await until(pilot, lambda: lines_of(pilot, "#knob-list").startswith(" sdf"))
+        assert len(lines_of(pilot, "#knob-list").split("\n")) == 1
+        await pilot.press(*"xx")
+        assert lines_of(pilot, "#knob-list") == " Nothing here holds that. Esc shows all."
+
+
+async def test_a_click_chooses_a_knob() -> None:
+    async with running(host()) as pilot:
+        pane = await opened(pilot)
+        await pilot.click("#knob-list", offset=(38, 2))
+        assert (pane.chosen, pane.knob) == ("sdc", "nr_requests")
+        assert row_of(pilot, 2).startswith(" sdc       mq-deadline      32       [64] ")
+
+
+async def test_the_choice_goes_round_in_a_row() -> None:
+    async with running(host()) as pilot:
+        pane = await opened(pilot, "shift+tab")
+        assert pane.knob == "discard_max_bytes"
+        assert lines_of(pilot, "#knob-rule").split("\n")[1] == (
+            " more      affinity  1   wbt  2000µs   rotational  0   discard [2.0 GiB]"
+        )
+        await pilot.press("tab")
+        assert pane.knob == "scheduler"
+
+
+def test_nothing_of_it_is_loaded_before_it_is_opened() -> None:
+    code = (
+        "import sys, raidtui.ui.app; print(sorted(name for name in sys.modules if name.startswith("
+        "('raidtui.session.tuning', 'raidtui.ui.tune.tune_pane', 'raidtui.ui.tune.knob_view',"
+        " 'raidtui.ui.tune.tune_lines',"
+        " 'raidtui.ui.tune.tune_flow', 'raidtui.ui.leaving', 'raidtui.host.knobs.knob_reader',"
+        " 'raidtui.plans.tune.now'))))"
+    )
+    done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
