@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from raidtui.model.plan import Plan
-from raidtui.ui.frame.shell import ScreenShell
+from raidtui.ui.frame.screen_shell import ScreenShell
 
 
 async def may_leave(shell: ScreenShell) -> bool:
