@@ -19,8 +19,8 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from raidtui.host.md.array_attributes import RAID_SYSCTL
 from raidtui.host.md.array_names import canonical_uuid, read_uuid
-from raidtui.host.md.speed_limits import FOLDER as SYSTEM_LIMITS
 from raidtui.host.roots.root import Root
 from raidtui.jobs.journal import who
 from raidtui.jobs.runner import holds, undo_of
@@ -282,7 +282,7 @@ def _limits_ordered(root: Root, steps: list[Step]) -> tuple[Step, ...]:
     ordered: list[Step] = []
     for step in sorted(
         steps,
-        key=lambda each: (not each.path.startswith(SYSTEM_LIMITS), each.path[:-3], each.path[-3:] == "max"),
+        key=lambda each: (not each.path.startswith(RAID_SYSCTL), each.path[:-3], each.path[-3:] == "max"),
     ):
         low = ordered[-1] if ordered else None
         if (
@@ -301,7 +301,7 @@ def _limit_after(root: Root, step: Step, steps: list[Step]) -> int:
     """Return the limit in effect after a step, KiB/s: of ``system`` what the system's will be."""
     if step.text != _SYSTEM:
         return _number(step.text)
-    path = f"{SYSTEM_LIMITS}/speed_limit_{step.path[-3:]}"
+    path = f"{RAID_SYSCTL}/speed_limit_{step.path[-3:]}"
     return _number(next((each.text for each in steps if each.path == path), root.text(path)))
 
 
