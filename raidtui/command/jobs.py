@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 from functools import partial
+from pathlib import Path
 
 from raidtui.command.streams import print_json
 from raidtui.host.block import DiskReader
@@ -20,7 +21,23 @@ from raidtui.view.text import visible
 FAILED, REFUSED, BUSY = 1, 2, 75
 
 
-def run_jobs(root: Root, arguments: argparse.Namespace) -> int:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what ``jobs`` takes."""
+    parser.add_argument("--json", action="store_true")
+    commands = parser.add_subparsers(dest="order", metavar="COMMAND")
+    for name, words in (
+        ("attach", "follow a job"),
+        ("cancel", "end a job after its present step"),
+        ("resume", "go on with a job that was interrupted"),
+        ("rollback", "undo what a job has done"),
+    ):
+        commands.add_parser(name, help=words).add_argument("id", metavar="ID")
+    work = commands.add_parser("work", help="used by raidtui itself: do a job's work in this process")
+    work.add_argument("folder", type=Path)
+    work.add_argument("--back", action="store_true")
+
+
+def run(root: Root, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui jobs ...``."""
     if arguments.order is None:
         return _list(as_json=arguments.json)

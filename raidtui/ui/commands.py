@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 from msgspec import Struct
 from textual.binding import Binding
@@ -50,6 +51,7 @@ _KEY_WORDS = {
 }  # fmt: skip
 
 
+@cache
 def shown(key: str) -> str:
     """Return a key as people write it: ^p, ?, ←."""
     key = key.strip()
@@ -349,7 +351,7 @@ TO_LOG = Command(
 )  # fmt: skip
 
 
-class OrderWords(Struct, frozen=True, kw_only=True):
+class CliCommand(Struct, frozen=True, kw_only=True):
     """What the command line alone can do; the palette says how.
 
     Args:
@@ -365,25 +367,25 @@ class OrderWords(Struct, frozen=True, kw_only=True):
     words: str = ""
 
 
-ORDERS = (
-    OrderWords(
+CLI_COMMANDS = (
+    CliCommand(
         title="Grow chunks", order="plan grow-chunk ARRAY KIB",
         help="Give an array chunks of another size: a reshape.", words="reshape chunk size",
     ),
-    OrderWords(
+    CliCommand(
         title="Repair", order="plan repair ARRAY",
         help="Write over what does not match; a check comes first.", words="mismatches rewrite parity",
     ),
-    OrderWords(
+    CliCommand(
         title="Bitmap", order="plan bitmap ARRAY KIND",
         help="Give an array a write-intent bitmap, or take it off.", words="write-intent internal",
     ),
-    OrderWords(
+    CliCommand(
         title="Read-only", order="plan read-only ARRAY",
         help="Let nothing be written to an array; read-write ends it.", words="readonly writable read-write",
     ),
 )  # fmt: skip
-"""See ``OrderWords``."""
+"""See ``CliCommand``."""
 EVERYWHERE = (
     HELP, PALETTE, TO_ARRAYS, TO_WEAR, TO_TUNE, TO_BENCH, TO_LOG, FILTER, HOLD, BUILD, JOBS, DEMO, QUIT,
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.model.plan import Plan
-from raidtui.ui.frame.shell import ScreenShell
+from raidtui.ui.frame.screen_shell import ScreenShell
 
 
 async def may_leave(shell: ScreenShell) -> bool:

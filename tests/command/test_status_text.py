@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.command.status_text import event_line, report_lines
+from raidtui.command.status import event_line, report_lines
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.root import Root
 from raidtui.model.finding import Event, EventKind

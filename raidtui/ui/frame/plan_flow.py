@@ -23,7 +23,7 @@ from raidtui.session import storage as desk
 from raidtui.ui.frame.choose import Ask, Choice, Option
 from raidtui.ui.frame.job_view import JobView
 from raidtui.ui.frame.plan_view import SAVE, PlanView
-from raidtui.ui.frame.shell import ScreenShell
+from raidtui.ui.frame.screen_shell import ScreenShell
 from raidtui.ui.frame.surveying import Surveying
 from raidtui.view.text import fit, tail
 from raidtui.view.units import short_binary
@@ -232,7 +232,7 @@ def offered_devices(survey: Survey, plan: Tried, spares: list[str] | None = None
             found.append(Offered(option=option, made=doomed, destroys=labels, why=made.why))
         else:
             option = option_of(name, words, made)
-            option = replace(option, pending=survey.is_pending(name, option.refusal))
+            option = replace(option, pending=survey.is_pending(name, made))
             found.append(Offered(option=option, made=made))
     return sorted(found, key=lambda each: bool(each.option.refusal) and not each.option.pending)
 
