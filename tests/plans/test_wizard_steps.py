@@ -235,8 +235,8 @@ def test_what_guards_parity() -> None:
     ("step", "draft", "key"),
     [
         ("level", WizardDraft(devices=FOUR[:3]), ""),
-        ("level", WizardDraft(devices=FOUR[:3], empty=1), "raid10 near 2"),
-        ("level", WizardDraft(devices=FOUR, level="raid10", layout="o2"), "raid10 offset 2"),
+        ("level", WizardDraft(devices=FOUR[:3], empty=1), "raid10 n2"),
+        ("level", WizardDraft(devices=FOUR, level="raid10", layout="o2"), "raid10 o2"),
         ("level", WizardDraft(devices=FOUR, level="raid6"), "raid6"),
         ("chunk", WizardDraft(level="raid10"), "32"),
         ("chunk", WizardDraft(level="raid5"), "64"),
@@ -276,13 +276,13 @@ def test_choices_add_up_to_a_plan() -> None:
     )
     assert decided(draft) == (
         ("devices", "sda2 sdb2 sdc2, spare sdd2"),
-        ("disks", "–"),
+        ("disks", None),
         ("level", "raid5"),
         ("chunk", "64 KiB"),
         ("bitmap", "ppl"),
-        ("more", "–"),
+        ("more", None),
         ("on top", "nothing"),
-        ("mount", "–"),
+        ("mount", None),
         ("name", "128"),
     )
     assert created(draft) == (
@@ -304,11 +304,11 @@ def test_what_stands_on_another_choice_goes_with_it() -> None:
     draft = WizardDraft(
         devices=FOUR, level="raid5", chunk_kib=64, bitmap="internal", failfast=True, name="128"
     )
-    assert choose("level", "raid10 far 2", draft) == WizardDraft(
+    assert choose("level", "raid10 f2", draft) == WizardDraft(
         devices=FOUR, level="raid10", layout="f2", name="128"
     )
     assert choose("level", "raid5", draft) is draft
     top = WizardDraft(on_top="lvm+ext4", mount="/srv", others=("sde",), stripes=2)
     assert choose("on top", "lvm", top) == replace(top, on_top="lvm", mount="")
     assert choose("on top", "xfs", top) == replace(top, on_top="xfs", others=(), stripes=0)
-    assert {words for _, words in decided(WizardDraft())} == {"–"}
+    assert {words for _, words in decided(WizardDraft())} == {None}

@@ -216,6 +216,7 @@ class WizardChoice(Struct, frozen=True, kw_only=True):
         words: its row.
         note: what is known about it, one or more sentences.
         refusal: why it cannot be chosen, if so.
+        pending: whether that is only because it is still being read.
         cells: its row as columns, at the step that has a table.
     """
 
@@ -223,6 +224,7 @@ class WizardChoice(Struct, frozen=True, kw_only=True):
     words: str = ""
     note: str = ""
     refusal: str = ""
+    pending: bool = False
     cells: tuple[str, ...] = ()
 
 

@@ -10,6 +10,7 @@ from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.assemble import StartMethod, start_methods, stopped_arrays
+from raidtui.plans.create.create_plan import new_array_words
 from raidtui.plans.leave import plan_zero_superblock
 from raidtui.plans.wizard.wizard_draft import WizardDraft
 from raidtui.plans.wizard.wizard_steps import REVIEW, asked, plan_build
@@ -57,7 +58,7 @@ class BuildFlow(PlanFlow):
                 said = made.sentence
             else:
                 number = len(steps) + 1
-                title = f"{TITLE}: {made.title.removeprefix('create: ')}"
+                title = f"{TITLE}: {new_array_words(draft.name, draft.level, len(draft.slots))}"
                 right = f"step {number} of {number}: {REVIEW}"
                 self._shell.expect_array(uuid)
                 if await self.offer(made, survey.devices, title=title, right=right):

@@ -43,13 +43,16 @@ async def test_a_word_beside_the_value() -> None:
         assert main_of(pilot).events[-1].text == "scheduler mq-deadline → none (sda)"
 
 
-async def test_one_write_for_many_keys() -> None:
+async def test_one_write_for_many_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is asked for is shown at once, and written when the key rests."""
+    monkeypatch.setattr("raidtui.ui.tune.tune_pane._SETTLE_S", 3600.0)  # a busy machine lets keys wait
     kernel = host()
     async with running(kernel) as pilot:
-        await opened(pilot)
+        pane = await opened(pilot)
         await pilot.press("tab", "left", "left", "left")
         assert "[4]" in row_of(pilot, 0)
+        assert kernel.writes == []
+        pane.settle()
         await wrote(pilot, kernel, ("sda/device/queue_depth", "4"))
 
 
