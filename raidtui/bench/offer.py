@@ -25,7 +25,7 @@ from raidtui.bench.sweep_knobs import find_knob, is_bitmap, knob_axis, of_arrays
 from raidtui.bench.workload import PRESETS, find_preset, refuse_workload
 from raidtui.host.roots.root import Root
 from raidtui.host.tool_versions import read_fio_version
-from raidtui.model.plan import Plan, Refusal, RefusalCode
+from raidtui.model.plan import Loss, Plan, Refusal, RefusalCode
 from raidtui.monitor.sampler import Sampler
 from raidtui.view.units import binary_size
 
@@ -45,7 +45,7 @@ class Offer(Struct, frozen=True, kw_only=True):
     """A schedule that can be run.
 
     Args:
-        loses: what is gone afterwards, a sentence each.
+        losses: what is gone afterwards, by device.
         notes: what else there is to know.
         arrays: the plans that make its scratch arrays; each will have another UUID then.
         room: what its files take of what is free; "" where there are none.
@@ -53,7 +53,7 @@ class Offer(Struct, frozen=True, kw_only=True):
 
     schedule: Schedule
     cost: WriteEstimate
-    loses: tuple[str, ...] = ()
+    losses: tuple[Loss, ...] = ()
     notes: tuple[str, ...] = ()
     arrays: tuple[Plan, ...] = ()
     room: str = ""
@@ -64,7 +64,7 @@ class Offer(Struct, frozen=True, kw_only=True):
         count = len(self.schedule.runs())
         runs = f"up to {count} runs" if self.schedule.conditions.steady else f"{count} run{'s'[: count != 1]}"
         lines = [f"{self.schedule.title}: {runs} on {self.schedule.place.words}"]
-        lines += [f"  gone afterwards: {text}" for text in self.loses]
+        lines += [f"  gone afterwards: {loss.sentence}" for loss in self.losses]
         lines += [f"  {self.cost.sentence}", *(f"  {text}" for text in self.notes)]
         for axis in self.schedule.axes:
             for plan in axis.plans:
@@ -115,7 +115,7 @@ def make_offer(root: Root, request: Request) -> Offer | Refusal:
     return Offer(
         schedule=schedule,
         cost=estimate_writes(schedule, array, disks=len(schedule.place.disks)),
-        loses=placed.loses,
+        losses=placed.losses,
         notes=_notes(root, schedule),
         arrays=placed.arrays,
         room=_room(schedule),

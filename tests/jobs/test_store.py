@@ -31,7 +31,7 @@ from raidtui.jobs.store import (
     worker_of,
     worker_pid,
 )
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Loss, Plan, Step
 
 UUID = "8d0b1f2a:11111111:22222222:33333333"
 MD = "/sys/class/block/md127/md"
@@ -64,7 +64,7 @@ PLAN = Plan(
     undo=STEPS[:1],
     harm=Harm.DESTROYS,
     warning="all of it",
-    loses=("ext4 on sda",),
+    losses=(Loss(device="sda", what="ext4"),),
     notes=("it takes a while",),
     confirm="data",
     rolls_back=True,

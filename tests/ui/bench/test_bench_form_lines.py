@@ -17,7 +17,7 @@ from raidtui.bench.place import Place
 from raidtui.bench.request import FieldRefusal
 from raidtui.bench.schedule import Axis, AxisKind, Conditions, Schedule, Scratch
 from raidtui.bench.workload import Workload
-from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.model.plan import Loss, Refusal, RefusalCode
 from raidtui.ui.bench.form_lines import Form, FormRow, in_form, rows_of
 from raidtui.ui.bench.review_page import offer_lines
 from raidtui.view.line import Line
@@ -109,7 +109,7 @@ def test_what_is_lost_comes_first() -> None:
     lines = review(
         replace(COURSE, place=Place(device="sde", writes=True)),
         (device, replace(device, name="sdf")),
-        loses=('sdf: the ext4 file system "[b]\x1b"',),
+        losses=(Loss(device="sdf", what='the ext4 file system "[b]\x1b"'),),
     )
     assert lines[:4] == [
         "This overwrites 2 devices:",
