@@ -12,8 +12,9 @@ from raidtui.bench.course import Course, save_course
 from raidtui.bench.live import Line, read_live
 from raidtui.bench.worker import BenchWorker
 from raidtui.host.roots.root import Root
+from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import follow, refuse_busy, start_worker
-from raidtui.jobs.store import COURSE_FILE, Job, JobError, all_jobs, find_job, jobs_folder
+from raidtui.jobs.store import COURSE_FILE, Job, all_jobs, find_job, jobs_folder
 from raidtui.model.plan import Plan
 
 _OVER = frozenset({"done", "failed", "cancelled", "rolled back"})

@@ -7,7 +7,6 @@ Killed anywhere, a benchmark leaves figures up to its last sample, and the next 
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 from collections.abc import Callable
 from functools import partial
@@ -30,7 +29,8 @@ from raidtui.bench.stage import Stage, StageError
 from raidtui.bench.steady import steadiness
 from raidtui.host.roots.root import Root
 from raidtui.host.tool_versions import read_fio_version
-from raidtui.jobs.store import COURSE_FILE, Job, JobError, only_worker
+from raidtui.jobs.lock import JobError, only_worker
+from raidtui.jobs.store import COURSE_FILE, Job
 from raidtui.jobs.worker import CostMeasure, status_of
 from raidtui.view.units import counted
 
@@ -63,7 +63,7 @@ class BenchWorker:
             self._listen()
             course = course_of(self._job)
             self._job.keep_room()
-            self._job.note(event="work", pid=os.getpid())
+            self._job.note_work()
             stage = Stage(self._root, self._job, course, self._stopped)
             cost = self._measuring(course) if self._measuring is not None and course.place.disks else None
             if cost is not None:
@@ -91,7 +91,7 @@ class BenchWorker:
                 return self._settle()
             course = course_of(self._job)
             self._job.keep_room()
-            self._job.note(event="work", pid=os.getpid(), back=True)
+            self._job.note_work(back=True)
             stage = Stage(self._root, self._job, course, self._stopped)
             state, reason = self._guarded(self._keep_rest)
             ended, trouble = self._guarded(lambda: self._take_back(stage))
@@ -103,7 +103,7 @@ class BenchWorker:
         """Put back what can be, note the rest, and come to an end in any case."""
         with contextlib.suppress(JobError):  # a journal that takes one line more is all that this needs
             self._job.keep_room()
-        self._job.note(event="work", pid=os.getpid(), back=True)
+        self._job.note_work(back=True)
         left: list[str] = []
 
         def rest() -> tuple[str, str]:

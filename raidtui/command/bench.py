@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from raidtui.bench.results import ResultsError
 from raidtui.command.bench_option import OptionError
 from raidtui.host.roots.root import Root
-from raidtui.jobs.store import BusyError, JobError
+from raidtui.jobs.lock import BusyError, JobError
 from raidtui.view.text import visible
 
 if TYPE_CHECKING:

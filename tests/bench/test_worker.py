@@ -19,7 +19,8 @@ from raidtui.bench.record import PARTIAL, WHOLE
 from raidtui.bench.results import Results
 from raidtui.bench.start import Restored, begin, find_bench, interrupted, make_job, news, restore, settle
 from raidtui.bench.worker import BenchWorker, bench_on
-from raidtui.jobs.store import BusyError, Job, JobError, jobs_folder, only_worker
+from raidtui.jobs.lock import BusyError, JobError, only_worker
+from raidtui.jobs.store import Job, jobs_folder
 from raidtui.model.plan import Fact, FactKind, Refusal
 from tests.bench.fake_fio import FakeFio
 from tests.bench.host import AS_BEFORE, DISKS, Host
