@@ -1,4 +1,4 @@
-"""``raidtui bench``: each order imports what it needs."""
+"""``raidtui bench``: what it takes, and which subcommand carries it out; each imports what it needs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raidtui.bench.results import ResultsError
-from raidtui.command.bench_option import OptionError
 from raidtui.host.roots.root import Root
-from raidtui.jobs.lock import BusyError, JobError
-from raidtui.view.text import visible
 
 if TYPE_CHECKING:
-    from raidtui.bench.course import Course
+    from raidtui.bench.schedule import Schedule
     from raidtui.jobs.worker import CostMeasure
 
 REFUSED, BUSY = 2, 75
@@ -23,9 +19,9 @@ _HISTORY = frozenset({"list", "compare", "report", "note", "delete"})
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what ``bench`` takes."""
-    orders = parser.add_subparsers(dest="order", metavar="ORDER", required=True)
-    presets = orders.add_parser(
+    """Add what ``bench`` takes."""
+    subcommands = parser.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True)
+    presets = subcommands.add_parser(
         "presets", help="list the workloads that have a name, and where they come from"
     )
     presets.add_argument("--json", action="store_true", help="as JSON (docs/bench.md)")
@@ -33,20 +29,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_what(what)
     _add_where(what)
     _add_how(what)
-    run = orders.add_parser("run", parents=[what], help="measure one workload", description=_RUN)
+    run = subcommands.add_parser("run", parents=[what], help="measure one workload", description=_RUN)
     run.add_argument("--repeats", type=int, default=1, metavar="N", help="how often (1)")
-    sweep = orders.add_parser(
+    sweep = subcommands.add_parser(
         "sweep", parents=[what], help="measure again and again, with something changed", description=_SWEEP
     )
     sweep.add_argument("--repeats", type=int, default=3, metavar="N", help="of each point (3)")
     _add_sweep(sweep)
-    attach = orders.add_parser("attach", help="follow a benchmark that runs, or see how it ended")
+    attach = subcommands.add_parser("attach", help="follow a benchmark that runs, or see how it ended")
     attach.add_argument("id", metavar="ID", nargs="?", default="", help="the newest, if left out")
-    stop = orders.add_parser("stop", help="end a benchmark now; what was measured is kept")
+    stop = subcommands.add_parser("stop", help="end a benchmark now; what was measured is kept")
     stop.add_argument("id", metavar="ID", nargs="?", default="")
-    orders.add_parser("restore", help="put back what an interrupted benchmark has changed")
-    _add_history(orders)
-    work = orders.add_parser("work", help="used by raidtui itself: do a benchmark's work in this process")
+    subcommands.add_parser("restore", help="put back what an interrupted benchmark has changed")
+    _add_history(subcommands)
+    work = subcommands.add_parser(
+        "work", help="used by raidtui itself: do a benchmark's work in this process"
+    )
     work.add_argument("folder", type=Path)
     work.add_argument("--back", action="store_true")
     work.add_argument("--settle", action="store_true")
@@ -131,60 +129,69 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
     sweep.add_argument("--grouped", action="store_true", help="a point's repeats one after another")
 
 
-def _add_history(orders: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_history(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     words = "numbers of runs, ids of benchmarks, or words that are told of them"
-    listing = orders.add_parser("list", help="list what was measured")
+    listing = subcommands.add_parser("list", help="list what was measured")
     listing.add_argument("words", metavar="WORD", nargs="*", help=f"only what fits all: {words}")
     listing.add_argument("--json", action="store_true")
-    compare = orders.add_parser("compare", help="runs side by side: medians, spread, verdicts, heat map")
+    compare = subcommands.add_parser("compare", help="runs side by side: medians, spread, verdicts, heat map")
     compare.add_argument("words", metavar="WORD", nargs="+", help=words)
     compare.add_argument("--by", default="iops", choices=("iops", "mb/s", "p50", "p99", "p99.9"))
     compare.add_argument("--json", action="store_true")
-    report = orders.add_parser("report", help="write runs as HTML with pictures, CSV or JSON")
+    report = subcommands.add_parser("report", help="write runs as HTML with pictures, CSV or JSON")
     report.add_argument("words", metavar="WORD", nargs="+", help=words)
     report.add_argument("--by", default="iops", choices=("iops", "mb/s", "p50", "p99", "p99.9"))
     for form in ("html", "csv", "json"):
         report.add_argument(f"--{form}", type=Path, metavar="FILE", help="- is standard output")
-    note = orders.add_parser("note", help="give runs a note")
+    note = subcommands.add_parser("note", help="give runs a note")
     note.add_argument("words", metavar="RUN", nargs="+", help="a run's number, or a benchmark's id")
     note.add_argument("--text", required=True)
-    delete = orders.add_parser("delete", help="forget runs")
+    delete = subcommands.add_parser("delete", help="forget runs")
     delete.add_argument("words", metavar="RUN", nargs="+", help="a run's number, or a benchmark's id")
 
 
 def run(root: Root, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui bench ...``; return 0 done, 1 not, 2 refused, 75 another job is running."""
+    from raidtui.bench.results.run_store import ResultsError  # noqa: PLC0415
+    from raidtui.jobs.lock import BusyError, JobError  # noqa: PLC0415
+
     try:
-        if arguments.order == "work":
-            from raidtui.bench.worker import bench_on  # noqa: PLC0415
-
-            return bench_on(
-                root,
-                arguments.folder,
-                back=arguments.back,
-                settle=arguments.settle,
-                measuring=partial(_cost, root),
-            )
-        if arguments.order in _HISTORY:
-            from raidtui.command import bench_history  # noqa: PLC0415
-
-            return bench_history.ORDERS[arguments.order](arguments)
-        from raidtui.command import bench_run  # noqa: PLC0415
-
-        return bench_run.ORDERS[arguments.order](root, arguments)
+        return _run_subcommand(root, arguments)
     except BusyError as error:
         return _refused(str(error), BUSY)
-    except (JobError, ResultsError, OptionError) as error:
+    except (JobError, ResultsError) as error:
         return _refused(str(error), REFUSED)
 
 
-def _cost(root: Root, course: Course) -> CostMeasure:
+def _run_subcommand(root: Root, arguments: argparse.Namespace) -> int:
+    if arguments.subcommand == "work":
+        from raidtui.bench.run.bench_worker import bench_on  # noqa: PLC0415
+
+        return bench_on(
+            root,
+            arguments.folder,
+            back=arguments.back,
+            settle=arguments.settle,
+            measuring=partial(_cost, root),
+        )
+    if arguments.subcommand in _HISTORY:
+        from raidtui.command import bench_history  # noqa: PLC0415
+
+        return bench_history.SUBCOMMANDS[arguments.subcommand](arguments)
+    from raidtui.command import bench_run  # noqa: PLC0415
+
+    return bench_run.SUBCOMMANDS[arguments.subcommand](root, arguments)
+
+
+def _cost(root: Root, schedule: Schedule) -> CostMeasure:
     """Return what measures what a benchmark costs the disks that it is on."""
     from raidtui.wear.cost_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
 
-    return JobCost(root, "benchmark", course.place.disks)
+    return JobCost(root, "benchmark", schedule.place.disks)
 
 
 def _refused(why: str, status: int) -> int:
+    from raidtui.view.text import visible  # noqa: PLC0415
+
     print(f"raidtui: {visible(why)}", file=sys.stderr)
     return status

@@ -300,13 +300,16 @@ class RaidApp(KeyOrderApp):
     async def on_arrays_pane_undo_wanted(self, message: ArraysPane.UndoWanted) -> None:
         """Undo the last change."""
         message.stop()
-        plan = self.session.loop.watch.take_undo()
+        self.run_worker(self._undo())
+
+    async def _undo(self) -> None:
+        plan = await self.session.loop.work(self.session.loop.watch.take_undo)
         if plan is None:
             self.main.say("nothing to undo")
             self.main.arrays.settled()
         else:
             self.main.arrays.forget_asked()
-            self.run_worker(self._execute(plan, is_undo=True))
+            await self._execute(plan, is_undo=True)
 
     def on_arrays_pane_repair_wanted(self, message: ArraysPane.RepairWanted) -> None:
         """Go the way from a verb to a job."""

@@ -7,9 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from raidtui.bench.fio import fio_argv
-from raidtui.bench.presets import PRESETS, find_preset
-from raidtui.bench.workload import Workload, parse_size, refuse_workload, workload_options
+from raidtui.bench.run.fio_process import fio_argv
+from raidtui.bench.workload import (
+    PRESETS,
+    Workload,
+    find_preset,
+    parse_size,
+    refuse_workload,
+    workload_options,
+)
 from raidtui.view.units import short_binary
 
 READ = Workload(rw="randread", block_bytes=4096, size_bytes=8 << 20)

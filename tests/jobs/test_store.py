@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from raidtui.jobs.lock import BusyError, JobError, only_worker, process_of, worker_of
 from raidtui.jobs.spawn import refuse_busy
 from raidtui.jobs.store import Job, PlanFile, all_jobs, find_job, jobs_folder, load_plan, save_plan
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Loss, Plan, Step
 
 UUID = "8d0b1f2a:11111111:22222222:33333333"
 MD = "/sys/class/block/md127/md"
@@ -55,7 +55,7 @@ PLAN = Plan(
     undo=STEPS[:1],
     harm=Harm.DESTROYS,
     warning="all of it",
-    loses=("ext4 on sda",),
+    losses=(Loss(device="sda", what="ext4"),),
     notes=("it takes a while",),
     confirm="data",
     rolls_back=True,

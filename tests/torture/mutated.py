@@ -22,12 +22,12 @@ from functools import cache
 from pathlib import Path
 
 from raidtui import first_frame
-from raidtui.bench.course import load_course
 from raidtui.bench.jobfile import judge_job_file
-from raidtui.bench.live import NAME as LIVE
-from raidtui.bench.live import last_run, read_live
-from raidtui.bench.results import Results, ResultsError
-from raidtui.bench.stream import StreamParser
+from raidtui.bench.results.run_store import Results, ResultsError
+from raidtui.bench.run.fio_stream import StreamParser
+from raidtui.bench.run.live_file import NAME as LIVE
+from raidtui.bench.run.live_file import last_run, read_live
+from raidtui.bench.schedule import decode_schedule
 from raidtui.cli import build_parser
 from raidtui.command.capture import write_capture
 from raidtui.command.plan import make_plan
@@ -476,9 +476,9 @@ PARSERS = {
         texts=lambda: (b'[quiet]\ndescription = "x"\n[quiet.disk]\nscheduler = "none"\n',), take=_profiles
     ),
     "theme": Parser(texts=lambda: (_THEME(),), take=_themes),
-    "course": Parser(
+    "schedule": Parser(
         texts=lambda: (b'{"raidtui_course": 1, "title": "x", "place": {}}',),
-        take=load_course,
+        take=decode_schedule,
         errors=(JobError,),
     ),
     "job file": Parser(

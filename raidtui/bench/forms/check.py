@@ -6,14 +6,12 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from raidtui.bench.ask import sweep_values
-from raidtui.bench.course import ONE
-from raidtui.bench.forms.field import Field
-from raidtui.bench.forms.texts import (
+from raidtui.bench.forms.form_draft import (
     DEVICE,
     NO,
-    Draft,
-    Kind,
+    BenchDraft,
+    FormField,
+    FormKind,
     axes_of,
     directory_of,
     preset_of,
@@ -21,18 +19,24 @@ from raidtui.bench.forms.texts import (
     values_of,
     work_of,
 )
-from raidtui.bench.typed import TypedError, read_chunks, read_number, read_size
-from raidtui.bench.workload import WAYS, Workload, parse_size, refuse_workload
+from raidtui.bench.request import (
+    RequestError,
+    read_chunk,
+    read_number,
+    read_size,
+    read_values,
+    refuse_number,
+    sweep_values,
+)
+from raidtui.bench.schedule import ONE
+from raidtui.bench.workload import KINDS_OF_IO, Workload, parse_size, refuse_workload
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.view.units import KIB
 
-_MOST_REPEATS = 5000
-_DAY_S = 86400
-_MOST_TIMES = 100
 _SHORT = 72
 
 
-def refuse_field(draft: Draft, field: Field) -> Refusal | None:
+def refuse_field(draft: BenchDraft, field: FormField) -> Refusal | None:
     """Return what is wrong with what stands in a field, or None."""
     text = text_of(draft, field.name).strip()
     name = field.name.rpartition(" ")[2]
@@ -45,12 +49,11 @@ def refuse_field(draft: Draft, field: Field) -> Refusal | None:
             return _refuse_side(draft, field, text)
         check = _CHECKS.get(name)
         return check(draft, field.of, text) if check is not None else None
-    except TypedError as error:
-        why, _, remedy = str(error).partition("; ")
-        return Refusal(code=RefusalCode.INVALID, why=why, remedy=remedy)
+    except RequestError as error:
+        return Refusal(code=RefusalCode.INVALID, why=error.why, remedy=error.remedy)
 
 
-def _refuse_pick(draft: Draft, field: Field, text: str) -> Refusal | None:
+def _refuse_pick(draft: BenchDraft, field: FormField, text: str) -> Refusal | None:
     pick = field.pick(text)
     if field.name == "preset" and not text:
         return None
@@ -66,13 +69,13 @@ def _refuse_pick(draft: Draft, field: Field, text: str) -> Refusal | None:
         if work is not None and work.writes and draft.where == DEVICE:
             return Refusal(
                 code=RefusalCode.NEEDS_CONFIRMATION,
-                why=f"{WAYS.get(work.rw, work.rw)} overwrites what is on the device",
+                why=f"{KINDS_OF_IO.get(work.rw, work.rw)} overwrites what is on the device",
                 remedy="choose yes, or a workload that reads",
             )
     return _refuse_side(draft, field, text) if field.name[:2] in {"A ", "B "} else None
 
 
-def _refuse_side(draft: Draft, field: Field, text: str) -> Refusal | None:
+def _refuse_side(draft: BenchDraft, field: FormField, text: str) -> Refusal | None:
     """A and B are a value each, and two different ones."""
     side, _, axis = field.name.partition(" ")
     words = sweep_values(text)
@@ -90,7 +93,7 @@ def _refuse_side(draft: Draft, field: Field, text: str) -> Refusal | None:
     return _refuse_axis(draft, field.of, axis, words)
 
 
-def _refuse_values(draft: Draft, field: Field, text: str) -> Refusal | None:
+def _refuse_values(draft: BenchDraft, field: FormField, text: str) -> Refusal | None:
     words = sweep_values(text)
     if field.picks or field.name == "scratch":
         gone = next((word for word in words if field.pick(word) is None), "")
@@ -119,9 +122,9 @@ def _refuse_values(draft: Draft, field: Field, text: str) -> Refusal | None:
     return _refuse_axis(draft, field.of, axis, words)
 
 
-def _refuse_axis(draft: Draft, kind: Kind, axis: str, words: tuple[str, ...]) -> Refusal | None:
+def _refuse_axis(draft: BenchDraft, kind: FormKind, axis: str, words: tuple[str, ...]) -> Refusal | None:
     if axis == "chunk":
-        read_chunks(",".join(words))
+        read_values("chunk", ",".join(words), read_chunk)
     check = _CHECKS.get(axis) if axis in {"block", "depth", "jobs"} else None
     return check(draft, kind, ",".join(words)) if check is not None else None
 
@@ -129,26 +132,26 @@ def _refuse_axis(draft: Draft, kind: Kind, axis: str, words: tuple[str, ...]) ->
 # -- texts
 
 
-def _ideal(draft: Draft, kind: Kind) -> Workload:
+def _ideal(draft: BenchDraft, kind: FormKind) -> Workload:
     """Return a workload with which nothing is wrong, to try one value of a field in."""
     work = work_of(draft, kind)
-    rw = work.rw if work is not None and work.rw in WAYS else "randread"
+    rw = work.rw if work is not None and work.rw in KINDS_OF_IO else "randread"
     return Workload(rw=rw, block_bytes=4 * KIB, size_bytes=1 << 60)
 
 
-def _refuse_block(draft: Draft, kind: Kind, text: str) -> Refusal | None:
+def _refuse_block(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
     sizes = [read_size("bs", word) for word in sweep_values(text)]
     tried = (refuse_workload(replace(_ideal(draft, kind), block_bytes=size)) for size in sizes)
     return next((each for each in tried if each is not None), None)
 
 
-def _refuse_size(draft: Draft, kind: Kind, text: str) -> Refusal | None:
+def _refuse_size(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
     preset = preset_of(draft, kind)
     if not text:
         return (
             None
             if preset is not None
-            else Refusal(code=RefusalCode.INVALID, why="there is no size", remedy="give one: 500m, 4g")
+            else Refusal(code=RefusalCode.INVALID, why="no size is given", remedy="give one: 500m, 4g")
         )
     words = sweep_values(values_of(draft, kind, "block") if "block" in axes_of(draft, kind) else draft.block)
     blocks = [found for word in words if (found := parse_size(word))]
@@ -160,10 +163,10 @@ def _refuse_size(draft: Draft, kind: Kind, text: str) -> Refusal | None:
     )
 
 
-def _refuse_number(option: str, attribute: str) -> Callable[[Draft, Kind, str], Refusal | None]:
+def _refuse_number(option: str, attribute: str) -> Callable[[BenchDraft, FormKind, str], Refusal | None]:
     """Return a check of one or several numbers of a workload."""
 
-    def check(draft: Draft, kind: Kind, text: str) -> Refusal | None:
+    def check(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
         for word in sweep_values(text):
             number = read_number(option, word)
             work = replace(_ideal(draft, kind), **{attribute: number}).with_engine_for_depth()
@@ -174,10 +177,10 @@ def _refuse_number(option: str, attribute: str) -> Callable[[Draft, Kind, str], 
     return check
 
 
-def _refuse_one(option: str, attribute: str) -> Callable[[Draft, Kind, str], Refusal | None]:
+def _refuse_one(option: str, attribute: str) -> Callable[[BenchDraft, FormKind, str], Refusal | None]:
     """Return a check of one number of a workload."""
 
-    def check(draft: Draft, kind: Kind, text: str) -> Refusal | None:
+    def check(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
         if not text:
             return None
         runtime = {"runtime_s": 1} if attribute == "ramp_s" else {}
@@ -187,27 +190,23 @@ def _refuse_one(option: str, attribute: str) -> Callable[[Draft, Kind, str], Ref
     return check
 
 
-def _within(least: int, most: int) -> Callable[[Draft, Kind, str], Refusal | None]:
-    def check(draft: Draft, kind: Kind, text: str) -> Refusal | None:
+def _refuse_limit(name: str) -> Callable[[BenchDraft, FormKind, str], Refusal | None]:
+    """Return a check of a number that ``Request`` itself knows the limits of."""
+
+    def check(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
         del draft, kind
-        if not text or least <= read_number("", text) <= most:
-            return None
-        return Refusal(
-            code=RefusalCode.INVALID,
-            why=f"{text} is not possible",
-            remedy=f"give a number between {least} and {most}",
-        )
+        return refuse_number(name, read_number(name, text)) if text else None
 
     return check
 
 
-def _refuse_places(draft: Draft, kind: Kind, text: str) -> Refusal | None:
+def _refuse_places(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
     return refuse_workload(replace(_ideal(draft, kind), distribution=text))
 
 
-def _refuse_chunk(draft: Draft, kind: Kind, text: str) -> Refusal | None:
+def _refuse_chunk(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
     del draft, kind
-    if len(read_chunks(text)) > 1:
+    if len(read_values("chunk", text, read_chunk)) > 1:
         return Refusal(
             code=RefusalCode.AMBIGUOUS,
             why="there are several chunks",
@@ -216,22 +215,22 @@ def _refuse_chunk(draft: Draft, kind: Kind, text: str) -> Refusal | None:
     return None
 
 
-def _refuse_member(draft: Draft, kind: Kind, text: str) -> Refusal | None:
+def _refuse_member(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
     del draft, kind
     if text and read_size("member_size", text) < KIB:
         return Refusal(code=RefusalCode.TOO_SMALL, why=f"{text} is too little", remedy="give more: 10g")
     return None
 
 
-def _wanted(why: str, remedy: str) -> Callable[[Draft, Kind, str], Refusal | None]:
-    def check(draft: Draft, kind: Kind, text: str) -> Refusal | None:
+def _wanted(why: str, remedy: str) -> Callable[[BenchDraft, FormKind, str], Refusal | None]:
+    def check(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
         del draft, kind
         return None if text else Refusal(code=RefusalCode.INVALID, why=why, remedy=remedy)
 
     return check
 
 
-def _refuse_path(draft: Draft, kind: Kind, text: str) -> Refusal | None:
+def _refuse_path(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
     del kind, text
     if directory_of(draft):
         return None
@@ -240,7 +239,7 @@ def _refuse_path(draft: Draft, kind: Kind, text: str) -> Refusal | None:
     )
 
 
-_CHECKS: dict[str, Callable[[Draft, Kind, str], Refusal | None]] = {
+_CHECKS: dict[str, Callable[[BenchDraft, FormKind, str], Refusal | None]] = {
     "job": _wanted("no job file is named", "give its path"),
     "block": _refuse_block,
     "size": _refuse_size,
@@ -256,7 +255,7 @@ _CHECKS: dict[str, Callable[[Draft, Kind, str], Refusal | None]] = {
     "device": _wanted("no device is chosen", "choose a folder, or a device"),
     "chunk": _refuse_chunk,
     "member_size": _refuse_member,
-    "repeats": _within(1, _MOST_REPEATS),
-    "cool": _within(0, _DAY_S),
-    "precondition": _within(0, _MOST_TIMES),
+    "repeats": _refuse_limit("repeats"),
+    "cool": _refuse_limit("cool"),
+    "precondition": _refuse_limit("precondition"),
 }

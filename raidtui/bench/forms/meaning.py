@@ -5,10 +5,9 @@ A line that begins with a blank stays as it is; the others are paragraphs.
 
 from __future__ import annotations
 
-from raidtui.bench.forms.field import Field
-from raidtui.bench.forms.known import Known
-from raidtui.bench.forms.texts import Draft, text_of
-from raidtui.bench.presets import PRESETS
+from raidtui.bench.forms.form_draft import BenchDraft, FormField, text_of
+from raidtui.bench.forms.known import HostChoices
+from raidtui.bench.workload import PRESETS
 from raidtui.model.knob_table import KNOBS
 from raidtui.view.text import visible
 
@@ -134,7 +133,7 @@ what is found is kept with the run. No: it is measured in any case, and nobody l
 _TEXTS = {**_WORK, **_WHERE, **_HOW, "first": _CHANGES["first"], "second": _CHANGES["second"]}
 
 
-def meaning(draft: Draft, field: Field, known: Known) -> tuple[str, ...]:
+def meaning(draft: BenchDraft, field: FormField, known: HostChoices) -> tuple[str, ...]:
     """Return what there is to know about a field, in paragraphs and lines.
 
     Args:
@@ -179,7 +178,7 @@ def _knob(name: str) -> tuple[str, ...]:
     return (knob.what, "", knob.risk, "", more)
 
 
-def _not_offered(known: Known) -> tuple[str, ...]:
+def _not_offered(known: HostChoices) -> tuple[str, ...]:
     refused = [each for each in known.devices if each.refusal]
     lines = ["All on these devices is lost. The first that is taken is what one, as a chunk, stands for."]
     if refused:

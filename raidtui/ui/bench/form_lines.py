@@ -7,39 +7,31 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from raidtui.bench.forms.draft import Draft, Field, Kind, text_of
+from raidtui.bench.forms.form_draft import BenchDraft, FormField, FormKind, text_of
+from raidtui.bench.request import FieldRefusal
 from raidtui.model.plan import Refusal
 from raidtui.ui.frame.pages import note_lines
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
 
 TITLES = {
-    Kind.RUN: "Measure",
-    Kind.SWEEP: "Sweep: measure again and again, with something changed",
-    Kind.AB: "A/B: two settings against each other",
+    FormKind.RUN: "Measure",
+    FormKind.SWEEP: "Sweep: measure again and again, with something changed",
+    FormKind.AB: "A/B: two settings against each other",
 }
 _LABEL = 15
 _LEAST_ROWS = 3
 _MOST_MEANING = 100
 
 
-_REMEDIES = (
-    ("--confirm=", "the devices are others than when this form was opened: leave it, and open it again"),
-    ("--directory", "choose a folder at where"),
-    ("--write", "choose yes at overwrite it"),
-    ("--scratch", "choose arrays made for it at where"),
-)
-"""What the command line's options are called here."""
-
-
-class Row(Struct, frozen=True, kw_only=True):
+class FormRow(Struct, frozen=True, kw_only=True):
     """A place that the cursor can be at.
 
     Args:
         pick: which of the field's picks, where several can be taken; else None.
     """
 
-    field: Field
+    field: FormField
     pick: int | None = None
 
     @property
@@ -49,18 +41,19 @@ class Row(Struct, frozen=True, kw_only=True):
 
 
 def in_form(refusal: Refusal) -> str:
-    """Return a refusal as a sentence that fits a form: options are fields here."""
-    remedy = next((words for option, words in _REMEDIES if option in refusal.remedy), refusal.remedy)
+    """Return a refusal as a sentence for a form, where options of the command line are fields."""
+    remedy = refusal.form_remedy if isinstance(refusal, FieldRefusal) else ""
+    remedy = remedy or refusal.remedy
     return f"{refusal.why}; {remedy}" if remedy else refusal.why
 
 
-def rows_of(fields: Sequence[Field]) -> tuple[Row, ...]:
+def rows_of(fields: Sequence[FormField]) -> tuple[FormRow, ...]:
     """Return the rows of fields."""
-    rows: list[Row] = []
+    rows: list[FormRow] = []
     for field in fields:
         several = field.several and field.picks
         picks: Sequence[int | None] = range(len(field.picks)) if several else (None,)
-        rows += [Row(field=field, pick=pick) for pick in picks]
+        rows += [FormRow(field=field, pick=pick) for pick in picks]
     return tuple(rows)
 
 
@@ -79,8 +72,8 @@ class Form(Struct, frozen=True, kw_only=True):
         height: lines.
     """
 
-    draft: Draft
-    rows: tuple[Row, ...]
+    draft: BenchDraft
+    rows: tuple[FormRow, ...]
     at: int
     cursor: int = 0
     wrong: Mapping[str, str] = {}
@@ -160,7 +153,7 @@ def _in_view(lines: list[Line], place: int, room: int) -> list[Line]:
     return shown
 
 
-def _chosen(field: Field, text: str, *, here: bool) -> str:
+def _chosen(field: FormField, text: str, *, here: bool) -> str:
     if field.several:
         return "  none is there"
     pick = field.pick(text)
@@ -168,7 +161,7 @@ def _chosen(field: Field, text: str, *, here: bool) -> str:
     return f"‹ {words} ›" if here else f"  {words}"
 
 
-def _taken(field: Field, number: int, text: str, room: int, role: str) -> Line:
+def _taken(field: FormField, number: int, text: str, room: int, role: str) -> Line:
     """Return a pick of several; devices have the number of their slot."""
     taken = [word for word in text.split(",") if word]
     pick = field.picks[number]
@@ -180,7 +173,7 @@ def _taken(field: Field, number: int, text: str, room: int, role: str) -> Line:
     ]
 
 
-def _typed(field: Field, text: str, room: int, cursor: int | None) -> Line:
+def _typed(field: FormField, text: str, room: int, cursor: int | None) -> Line:
     """Return a text; with a cursor, the part around it."""
     unit = f" {field.unit}" if field.unit and (text or field.usual.isdecimal()) else ""
     room -= 2

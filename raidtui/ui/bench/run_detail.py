@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
-from raidtui.bench.around import during_words, merged
 from raidtui.bench.environment import Environment
-from raidtui.bench.record import FAILED, NOT_STEADY, PARTIAL, SHORT_S, Record
-from raidtui.bench.report import environment_lines
+from raidtui.bench.report.html_report import environment_lines
+from raidtui.bench.results.run_record import FAILED, NOT_STEADY, PARTIAL, SHORT_S, RunRecord
+from raidtui.bench.surroundings import merged, span_words
 from raidtui.ui.bench.run_table import cut_line, wrap_cells
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import fit, visible
@@ -18,7 +18,7 @@ _LABEL = 13
 _ROLES = {PARTIAL: "warn", FAILED: "bad"}
 
 
-def explained_lines(records: Sequence[Record], letters: Mapping[int, str], width: int) -> list[Line]:
+def explained_lines(records: Sequence[RunRecord], letters: Mapping[int, str], width: int) -> list[Line]:
     """Return everything that explains these runs.
 
     Args:
@@ -36,11 +36,11 @@ def explained_lines(records: Sequence[Record], letters: Mapping[int, str], width
     return lines
 
 
-def _name_of(run: Record) -> str:
+def _name_of(run: RunRecord) -> str:
     return f"#{run.id}" if run.id else f"run {run.number + 1}"
 
 
-def _noted(records: Sequence[Record]) -> Iterator[tuple[str, str, str]]:
+def _noted(records: Sequence[RunRecord]) -> Iterator[tuple[str, str, str]]:
     """Yield (what, how, role) of what was noted about the runs; the same of several of them once."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for run in records:
@@ -59,7 +59,7 @@ def _noted(records: Sequence[Record]) -> Iterator[tuple[str, str, str]]:
         yield label, whose + how, role
 
 
-def _short(run: Record) -> str:
+def _short(run: RunRecord) -> str:
     return (
         f"{run.short}: rounds under {SHORT_S:.0f} s say more about caches than about disks"
         if run.short
@@ -71,7 +71,7 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} and {len(names) - 3} more"
 
 
-def _surroundings(records: Sequence[Record], width: int) -> list[Line]:
+def _surroundings(records: Sequence[RunRecord], width: int) -> list[Line]:
     """Where runs differ in something, all that they had is told."""
     found: dict[str, list[str]] = {}
     for what, how in _asked(records):
@@ -86,7 +86,7 @@ def _surroundings(records: Sequence[Record], width: int) -> list[Line]:
     if written:
         sizes = ", ".join(f"{name} {binary_size(size)}" for name, size in written.items())
         found["written"] = [f"{sizes}, in all"]
-    if around := during_words(merged([record.during for record in records])):
+    if around := span_words(merged([record.during for record in records])):
         found["meanwhile"] = [around]
     return [line for what, hows in found.items() for line in _labelled(what, _joined(hows), width)]
 
@@ -96,7 +96,7 @@ def _around(environment: Environment) -> list[tuple[str, str]]:
     return [(what, how) for what, how in known if how and not how.startswith("0 x")]
 
 
-def _asked(records: Sequence[Record]) -> Iterator[tuple[str, str]]:
+def _asked(records: Sequence[RunRecord]) -> Iterator[tuple[str, str]]:
     """Yield what fio was asked besides what the runs' words say."""
     for work in (record.work for record in records):
         if work is None:
@@ -134,7 +134,7 @@ def _labelled(what: str, how: str, width: int, role: str = "plain") -> list[Line
     ]
 
 
-def _run_lines(records: Sequence[Record], letters: Mapping[int, str], width: int) -> Iterator[Line]:
+def _run_lines(records: Sequence[RunRecord], letters: Mapping[int, str], width: int) -> Iterator[Line]:
     names = max(len(_name_of(record)) for record in records)
     for record in records:
         at = time.strftime("%H:%M", time.localtime(record.at_s))

@@ -233,7 +233,7 @@ def offered_devices(survey: Survey, plan: Tried, spares: list[str] | None = None
             found.append(Offered(option=option, made=doomed, destroys=labels, why=made.why))
         else:
             option = option_of(name, words, made)
-            option = replace(option, pending=survey.is_pending(name, option.refusal))
+            option = replace(option, pending=survey.is_pending(name, made))
             found.append(Offered(option=option, made=made))
     return sorted(found, key=lambda each: bool(each.option.refusal) and not each.option.pending)
 
