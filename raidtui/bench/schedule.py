@@ -22,6 +22,8 @@ from raidtui.model.plan import Fact, Plan
 from raidtui.view.units import short_binary
 
 FORM = 1
+MOST_RUNS = 5000
+"""So many a benchmark has at most."""
 ONE = "one"
 """A chunk that is none: the first of the devices by itself, to compare with."""
 

@@ -13,7 +13,7 @@ from raidtui.model.disk import Disk, Use
 from raidtui.model.plan import Fact, FactKind, Loss, Step
 from raidtui.model.survey import Device, Superblock, Survey
 
-TABLES = {"gpt": "GPT", "dos": "MBR"}
+_TABLES = {"gpt": "GPT", "dos": "MBR"}
 _CONTENTS = {
     "crypto_LUKS": ("", "encrypted data (LUKS)"),
     "LVM2_member": ("an", "LVM physical volume"),
@@ -106,7 +106,7 @@ def signatures(device: Device) -> tuple[Use, ...]:
 def foreign_use(device: Device) -> Use | None:
     """Return the signature of another storage system: what it holds cannot be seen from here."""
     for use in signatures(device):
-        if use.what in _FOREIGN or is_other_raid(use.what):
+        if use.what in _FOREIGN or _is_other_raid(use.what):
             return use
     return None
 
@@ -137,16 +137,16 @@ def use_words(use: Use) -> str:
 
 def _use(use: Use) -> _Noun:
     """Return the article, "" for none, and the noun of what a signature means."""
-    if use.what in TABLES:
-        return "the", f"{TABLES[use.what]} partition table"
+    if use.what in _TABLES:
+        return "the", f"{_TABLES[use.what]} partition table"
     label = f' "{use.detail}"' if use.detail else ""
     article, noun = _CONTENTS.get(use.what, ("the", f"{use.what} file system"))
-    if use.what not in _CONTENTS and is_other_raid(use.what):
+    if use.what not in _CONTENTS and _is_other_raid(use.what):
         article, noun = "a", f"part of another RAID ({use.what.removesuffix('_raid_member')})"
     return article, f"{noun}{label}"
 
 
-def is_other_raid(signature: str) -> bool:
+def _is_other_raid(signature: str) -> bool:
     """Whether a signature is of a RAID that is none of md's own."""
     return signature.endswith("_raid_member") and signature != "linux_raid_member"
 

@@ -17,6 +17,7 @@ from raidtui.plans.wizard.wizard_draft import (
     SPARE,
     WizardDraft,
     doomed,
+    plan_draft,
     with_empty,
     with_role,
 )
@@ -27,7 +28,6 @@ from raidtui.plans.wizard.wizard_steps import (
     first_choice,
     next_role,
     picks,
-    plan_build,
     refuse_word,
 )
 from tests.hosts.specs import raid10
@@ -44,7 +44,7 @@ def keys(step: str, draft: WizardDraft) -> list[str]:
 
 def created(draft: WizardDraft, host: Survey | None = None) -> tuple[str, ...]:
     """The command that creates."""
-    made = plan_build(draft, host or survey(), UUID, "")
+    made = plan_draft(draft, host or survey(), UUID, "")
     assert isinstance(made, Plan), made
     return next(step.argv for step in made.steps if "--create" in step.argv)
 
@@ -164,7 +164,7 @@ def test_an_array_that_does_not_run_is_destroyed_by_its_name_alone() -> None:
     assert draft == WizardDraft(devices=("sda2", "sdb2"), destroys=("old",))
     assert doomed(draft, host) == ()
     assert ("destroys", "old") in decided(draft)
-    made = plan_build(choose("level", "raid1", draft), host, UUID, "")
+    made = plan_draft(choose("level", "raid1", draft), host, UUID, "")
     assert isinstance(made, Plan)
     assert [step.argv for step in made.steps[:2]] == [
         ("mdadm", "--zero-superblock", "/dev/sda2"),

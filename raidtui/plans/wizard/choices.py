@@ -22,7 +22,7 @@ from raidtui.plans.wizard.wizard_draft import (
     WizardChoice,
     WizardDraft,
     parts,
-    planned,
+    plan_draft,
     usable,
 )
 from raidtui.view.units import KIB, binary_size, short_binary
@@ -247,7 +247,7 @@ def _pick(draft: WizardDraft, survey: Survey, level: str, letter: str, words: st
         devices=draft.devices, spares=draft.spares, journal=draft.journal, empty=draft.empty,
         destroys=draft.destroys, disks=draft.disks, level=level, layout=layout,
     )  # fmt: skip
-    made = planned(tried, survey)
+    made = plan_draft(tried, survey)
     request = tried.request(survey)
     shape = shape_of(request)
     if isinstance(made, Refusal) or isinstance(shape, Refusal):

@@ -162,7 +162,7 @@ def usable(draft: WizardDraft, request: CreateRequest, survey: Survey) -> tuple[
     return () if isinstance(shape, Refusal) else component_sizes(request, shape, devices)
 
 
-def planned(
+def plan_draft(
     draft: WizardDraft, survey: Survey, uuid: str = _NO_UUID, file_system_uuid: str = ""
 ) -> Plan | Refusal:
     """Return the plan of a draft, finished or not."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from raidtui.model.plan import Plan, Refusal, RefusalCode
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.survey import Survey
 from raidtui.plans.candidates import word_of
 from raidtui.plans.create.create_plan import chosen
@@ -32,7 +32,7 @@ from raidtui.plans.wizard.wizard_draft import (
     WizardDraft,
     WizardRow,
     doomed,
-    planned,
+    plan_draft,
     with_role,
 )
 from raidtui.plans.wizard.wizard_values import change, change_volume, more_rows, volume_rows
@@ -161,7 +161,7 @@ def refuse_step(step: str, draft: WizardDraft, survey: Survey) -> str:
         found = chosen(replace(draft.request(survey), destroys=labels), survey)
         return found.sentence if isinstance(found, Refusal) else ""
     if step in TABLES:
-        made = planned(draft, survey)
+        made = plan_draft(draft, survey)
         return made.sentence if isinstance(made, Refusal) else ""
     return ""
 
@@ -230,13 +230,8 @@ def _volume(draft: WizardDraft) -> str:
     return ", ".join(parts)
 
 
-def plan_build(draft: WizardDraft, survey: Survey, uuid: str, file_system_uuid: str) -> Plan | Refusal:
-    """Return the plan of a finished draft."""
-    return planned(draft, survey, uuid, file_system_uuid)
-
-
 def step_page(step: str) -> tuple[str, ...]:
-    """Return the page of a step: paragraphs, a line each, and tables, whose lines begin with a blank."""
+    """Return what there is to know at a step: paragraphs, a line each, and tables, whose lines are kept."""
     lines: list[str] = []
     for line in read_prose(__file__, "steps")[step]:
         lines += table_lines() if line == "{table}" else [line.replace("{source}", SOURCE)]

@@ -18,7 +18,8 @@ from raidtui.bench.forms.form import fields, filled, name_about, overwritten, pr
 from raidtui.bench.forms.form_draft import BenchDraft, FormField, FormKind, text_of, with_text
 from raidtui.bench.forms.known import HostChoices
 from raidtui.bench.forms.meaning import meaning
-from raidtui.bench.offer import FieldRefusal, Offer, Request
+from raidtui.bench.offer import Offer
+from raidtui.bench.request import FieldRefusal, Request
 from raidtui.model.plan import Loss, Refusal
 from raidtui.ui.bench.form_lines import TITLES, Form, FormRow, in_form, rows_of
 from raidtui.ui.frame.choose import Choice, Option

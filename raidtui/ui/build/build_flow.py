@@ -12,8 +12,8 @@ from raidtui.model.survey import Device, Survey
 from raidtui.plans.assemble import StartMethod, start_methods, stopped_arrays
 from raidtui.plans.create.create_plan import new_array_words
 from raidtui.plans.leave import plan_zero_superblock
-from raidtui.plans.wizard.wizard_draft import WizardDraft
-from raidtui.plans.wizard.wizard_steps import REVIEW, asked, plan_build
+from raidtui.plans.wizard.wizard_draft import WizardDraft, plan_draft
+from raidtui.plans.wizard.wizard_steps import REVIEW, asked
 from raidtui.session import storage as desk
 from raidtui.ui.build.wizard_screen import TITLE, WizardScreen
 from raidtui.ui.frame.choose import Option
@@ -53,7 +53,7 @@ class BuildFlow(PlanFlow):
             steps = asked(draft, survey)
             step, said = steps[-1], ""
             uuid = desk.new_uuid()
-            made = plan_build(draft, survey, uuid, desk.new_file_system_uuid())
+            made = plan_draft(draft, survey, uuid, desk.new_file_system_uuid())
             if isinstance(made, Refusal):
                 said = made.sentence
             else:

@@ -14,6 +14,7 @@ from raidtui.bench.forms.known import Candidate
 from raidtui.bench.jobfile import JobFile
 from raidtui.bench.offer import Offer
 from raidtui.bench.place import Place
+from raidtui.bench.request import FieldRefusal
 from raidtui.bench.schedule import Axis, AxisKind, Conditions, Schedule, Scratch
 from raidtui.bench.workload import Workload
 from raidtui.model.plan import Loss, Refusal, RefusalCode
@@ -159,6 +160,14 @@ def test_what_options_are_called_in_a_form() -> None:
     assert in_form(Refusal(code=RefusalCode.INVALID, why="no")) == "no"
     assert in_form(Refusal(code=RefusalCode.INVALID, why="no", remedy="leave it out")) == "no; leave it out"
     assert (
-        in_form(Refusal(code=RefusalCode.INVALID, why="no", remedy="name one with --directory"))
+        in_form(
+            FieldRefusal(
+                code=RefusalCode.INVALID,
+                part="directory",
+                why="no",
+                remedy="name one with --directory",
+                form_remedy="choose a folder at where",
+            )
+        )
         == "no; choose a folder at where"
     )
