@@ -55,8 +55,8 @@ def running_services(root: Root) -> frozenset[str]:
     """Return which of the services run now.
 
     The name of a process is cut after 15 characters, and that of a Python program may be the interpreter's.
-    psutil reads the command of such a process; of all processes it would take ten times as long as their names
-    take. Of a captured host the beginning of the name decides.
+    psutil reads the command of such a process; to read those of all processes takes ten times as long as to
+    read their names. Of a captured host the beginning of the name decides.
     """
     found: set[str] = set()
     live = isinstance(root, DirRoot) and root.live
