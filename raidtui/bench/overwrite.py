@@ -10,18 +10,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.bench.place import Place, below, find_device
+from raidtui.bench.request import FieldRefusal
 from raidtui.bench.schedule import Scratch
 from raidtui.host.block import BLOCK, candidate_names
 from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.root import Root
 from raidtui.model.geometry import capacity_kib, raid10_layout, usable_kib
-from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode
+from raidtui.model.plan import Harm, Loss, Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.candidates import refuse_device, refuse_old_arrays
-from raidtui.plans.contents import device_facts, loss_of
+from raidtui.plans.contents import contents_of, device_facts, losses_of
 from raidtui.plans.create.create_plan import plan_create
 from raidtui.plans.create.create_request import CreateRequest
 from raidtui.plans.target import needs_root
@@ -35,13 +36,13 @@ class Site(Struct, frozen=True, kw_only=True):
 
     Args:
         scratch: what arrays are made of, if so.
-        loses: what is gone afterwards, a sentence each.
+        losses: what is gone afterwards, by device.
         arrays: the plans that make the arrays.
     """
 
     place: Place
     scratch: Scratch | None = None
-    loses: tuple[str, ...] = ()
+    losses: tuple[Loss, ...] = ()
     arrays: tuple[Plan, ...] = ()
 
 
@@ -63,8 +64,8 @@ def offer_device(root: Root, name: str, *, write: bool, confirmed: Sequence[str]
     )
     if refusal:
         return refusal
-    loses = tuple(text for text in (loss_of(device, survey),) if text)
-    return Site(place=replace(place, writes=True, needs=device_facts(device)), loses=loses)
+    losses = losses_of((device,), survey)
+    return Site(place=replace(place, writes=True, needs=device_facts(device)), losses=losses)
 
 
 def offer_scratch(
@@ -98,12 +99,12 @@ def offer_scratch(
     if refusal := refusal or _unconfirmed(devices, survey, confirmed):
         return refusal
     disks = tuple(dict.fromkeys(disk for name in scratch.devices for disk in below(root, name)[0]))
-    loses = tuple(text for device in devices if (text := loss_of(device, survey)))
+    losses = losses_of(devices, survey)
     needs = tuple(fact for device in devices for fact in device_facts(device))
     place = Place(disks=disks, members=scratch.devices)
     least = min((_array_bytes(shape, devices) for shape in shapes), default=0)
     made_of = replace(scratch, needs=needs, least_bytes=least)
-    return Site(place=place, scratch=made_of, loses=loses, arrays=tuple(arrays))
+    return Site(place=place, scratch=made_of, losses=losses, arrays=tuple(arrays))
 
 
 def _array_bytes(shape: Scratch, devices: Sequence[Device]) -> int:
@@ -129,12 +130,16 @@ def _unconfirmed(devices: Sequence[Device], survey: Survey, confirmed: Sequence[
     missing = [device for device in devices if confirm_word(device) not in confirmed]
     if not missing:
         return None
-    lost = [loss_of(device, survey) or f"{device.disk.name}: nothing that is known" for device in devices]
+    lost = [
+        f"{device.disk.name}: {contents_of(device, survey) or 'nothing that is known'}" for device in devices
+    ]
     words = " ".join(f"--confirm={confirm_word(device)}" for device in missing)
-    return Refusal(
+    return FieldRefusal(
         code=RefusalCode.NEEDS_CONFIRMATION,
+        part="device",
         why=f"it destroys what is on the devices ({'; '.join(lost)})",
         remedy=f"if that is what you want, give their serial numbers: {words}",
+        form_remedy="the devices are not those of when the form was opened: leave it and open it again",
     )
 
 

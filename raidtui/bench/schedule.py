@@ -17,11 +17,13 @@ from msgspec.structs import replace
 from raidtui.bench.jobfile import JobFile
 from raidtui.bench.place import Place
 from raidtui.bench.workload import Workload
-from raidtui.jobs.store import JobError
+from raidtui.jobs.lock import JobError
 from raidtui.model.plan import Fact, Plan
 from raidtui.view.units import short_binary
 
 FORM = 1
+MOST_RUNS = 5000
+"""So many a benchmark has at most."""
 ONE = "one"
 """A chunk that is none: the first of the devices by itself, to compare with."""
 

@@ -233,9 +233,7 @@ class RaidApp(KeyOrderApp):
         found = await self.session.loop.aside(desk.unfinished)
         if found:
             _, state, title = found[-1]
-            said = {"running": "is running", "goes on": "goes on", "stuck": "is stuck"}
-            words = said.get(state, "was interrupted")
-            self._say(f"{title} {words}; J shows it")
+            self._say(f"{title} {state.sentence}; J shows it")
 
     def _say(self, text: str) -> None:
         """Say a trouble, and keep it in the log: the next one takes its place on the screen."""
@@ -302,13 +300,16 @@ class RaidApp(KeyOrderApp):
     async def on_arrays_pane_undo_wanted(self, message: ArraysPane.UndoWanted) -> None:
         """Undo the last change."""
         message.stop()
-        plan = self.session.loop.watch.take_undo()
+        self.run_worker(self._undo())
+
+    async def _undo(self) -> None:
+        plan = await self.session.loop.work(self.session.loop.watch.take_undo)
         if plan is None:
             self.main.say("nothing to undo")
             self.main.arrays.settled()
         else:
             self.main.arrays.forget_asked()
-            self.run_worker(self._execute(plan, is_undo=True))
+            await self._execute(plan, is_undo=True)
 
     def on_arrays_pane_repair_wanted(self, message: ArraysPane.RepairWanted) -> None:
         """Go the way from a verb to a job."""

@@ -19,16 +19,20 @@ from raidtui.bench.forms.form_draft import (
     values_of,
     work_of,
 )
-from raidtui.bench.offer import sweep_values
-from raidtui.bench.request import RequestError, read_chunks, read_number, read_size
+from raidtui.bench.request import (
+    RequestError,
+    read_chunk,
+    read_number,
+    read_size,
+    read_values,
+    refuse_number,
+    sweep_values,
+)
 from raidtui.bench.schedule import ONE
 from raidtui.bench.workload import KINDS_OF_IO, Workload, parse_size, refuse_workload
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.view.units import KIB
 
-_MOST_REPEATS = 5000
-_DAY_S = 86400
-_MOST_TIMES = 100
 _SHORT = 72
 
 
@@ -46,8 +50,7 @@ def refuse_field(draft: BenchDraft, field: FormField) -> Refusal | None:
         check = _CHECKS.get(name)
         return check(draft, field.of, text) if check is not None else None
     except RequestError as error:
-        why, _, remedy = str(error).partition("; ")
-        return Refusal(code=RefusalCode.INVALID, why=why, remedy=remedy)
+        return Refusal(code=RefusalCode.INVALID, why=error.why, remedy=error.remedy)
 
 
 def _refuse_pick(draft: BenchDraft, field: FormField, text: str) -> Refusal | None:
@@ -121,7 +124,7 @@ def _refuse_values(draft: BenchDraft, field: FormField, text: str) -> Refusal | 
 
 def _refuse_axis(draft: BenchDraft, kind: FormKind, axis: str, words: tuple[str, ...]) -> Refusal | None:
     if axis == "chunk":
-        read_chunks(",".join(words))
+        read_values("chunk", ",".join(words), read_chunk)
     check = _CHECKS.get(axis) if axis in {"block", "depth", "jobs"} else None
     return check(draft, kind, ",".join(words)) if check is not None else None
 
@@ -148,7 +151,7 @@ def _refuse_size(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None
         return (
             None
             if preset is not None
-            else Refusal(code=RefusalCode.INVALID, why="there is no size", remedy="give one: 500m, 4g")
+            else Refusal(code=RefusalCode.INVALID, why="no size is given", remedy="give one: 500m, 4g")
         )
     words = sweep_values(values_of(draft, kind, "block") if "block" in axes_of(draft, kind) else draft.block)
     blocks = [found for word in words if (found := parse_size(word))]
@@ -187,16 +190,12 @@ def _refuse_one(option: str, attribute: str) -> Callable[[BenchDraft, FormKind, 
     return check
 
 
-def _within(least: int, most: int) -> Callable[[BenchDraft, FormKind, str], Refusal | None]:
+def _refuse_limit(name: str) -> Callable[[BenchDraft, FormKind, str], Refusal | None]:
+    """Return a check of a number that ``Request`` itself knows the limits of."""
+
     def check(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
         del draft, kind
-        if not text or least <= read_number("", text) <= most:
-            return None
-        return Refusal(
-            code=RefusalCode.INVALID,
-            why=f"{text} is not possible",
-            remedy=f"give a number between {least} and {most}",
-        )
+        return refuse_number(name, read_number(name, text)) if text else None
 
     return check
 
@@ -207,7 +206,7 @@ def _refuse_places(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | No
 
 def _refuse_chunk(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
     del draft, kind
-    if len(read_chunks(text)) > 1:
+    if len(read_values("chunk", text, read_chunk)) > 1:
         return Refusal(
             code=RefusalCode.AMBIGUOUS,
             why="there are several chunks",
@@ -256,7 +255,7 @@ _CHECKS: dict[str, Callable[[BenchDraft, FormKind, str], Refusal | None]] = {
     "device": _wanted("no device is chosen", "choose a folder, or a device"),
     "chunk": _refuse_chunk,
     "member_size": _refuse_member,
-    "repeats": _within(1, _MOST_REPEATS),
-    "cool": _within(0, _DAY_S),
-    "precondition": _within(0, _MOST_TIMES),
+    "repeats": _refuse_limit("repeats"),
+    "cool": _refuse_limit("cool"),
+    "precondition": _refuse_limit("precondition"),
 }

@@ -29,8 +29,16 @@ from raidtui.bench.forms.form_draft import (
 )
 from raidtui.bench.forms.known import Candidate, HostChoices, KnobChoice
 from raidtui.bench.forms.where_fields import where_fields
-from raidtui.bench.offer import Request, sweep_values
-from raidtui.bench.request import RequestError, Typed, read_size, request_of_typed
+from raidtui.bench.request import (
+    Request,
+    RequestError,
+    read_chunk,
+    read_number,
+    read_size,
+    read_values,
+    sweep_values,
+)
+from raidtui.bench.schedule import Conditions
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.view.units import KIB
 
@@ -148,13 +156,13 @@ def request_of_draft(draft: BenchDraft, kind: FormKind, known: HostChoices = NON
         if refusal is not None:
             return Refusal(code=refusal.code, why=f"{field.label}: {refusal.why}", remedy=refusal.remedy)
     try:
-        return request_of_typed(_typed(draft, kind, frozenset(field.name for field in asked)))
+        return _request(draft, kind, frozenset(field.name for field in asked))
     except RequestError as error:
-        return Refusal(code=RefusalCode.INVALID, why=str(error))
+        return Refusal(code=RefusalCode.INVALID, why=error.why, remedy=error.remedy)
 
 
-def _typed(draft: BenchDraft, kind: FormKind, asked: frozenset[str]) -> Typed:
-    """Return the same as options; what is not asked for is left out."""
+def _request(draft: BenchDraft, kind: FormKind, asked: frozenset[str]) -> Request:
+    """Return what stands in the form; what is not asked for is left out."""
     axes = axes_of(draft, kind)
 
     def given(name: str) -> str:
@@ -163,40 +171,51 @@ def _typed(draft: BenchDraft, kind: FormKind, asked: frozenset[str]) -> Typed:
     def through(name: str) -> str:
         return values_of(draft, kind, name) if name in axes else given(name)
 
+    def number(name: str) -> int | None:
+        return read_number(name, given(name)) if given(name) else None
+
     preset = preset_of(draft, kind)
-    where: dict[str, Any] = {"directory": directory_of(draft)} if draft.where == FOLDER else {}
-    if draft.where == DEVICE:
+    where: dict[str, Any] = {}
+    if draft.where == FOLDER:
+        where = {"directory": directory_of(draft)}
+    elif draft.where == DEVICE:
         where = {"device": draft.device, "write": draft.write == YES}
     elif draft.where == SCRATCH:
-        size = read_size("member_size", given("member_size")) // KIB if given("member_size") else 0
+        size = given("member_size")
         where = {
             "scratch": sweep_values(draft.scratch),
-            **{name: through(name) for name in OF_ARRAY},
-            "member_size": str(size),
+            "levels": sweep_values(through("level")),
+            "layouts": sweep_values(through("layout")),
+            "chunks": read_values("chunk", through("chunk"), read_chunk),
+            "member_kib": read_size("member_size", size) // KIB if size else 0,
         }
-    return Typed(
+    return Request(
         preset=preset.name if preset is not None else "",
-        job=given("job"),
+        job_file=given("job"),
         rw=given("rw"),
-        bs=through("block"),
-        size=given("size"),
-        depth=through("depth"),
-        jobs=through("jobs"),
-        runtime=given("runtime"),
-        ramp=given("ramp"),
+        blocks=read_values("block", through("block"), read_size),
+        size_bytes=read_size("size", given("size")) if given("size") else None,
+        depths=read_values("depth", through("depth"), read_number),
+        jobs=read_values("jobs", through("jobs"), read_number),
+        runtime_s=number("runtime"),
+        ramp_s=number("ramp"),
         engine=given("engine"),
-        read_percent=given("read_percent"),
+        read_percent=number("read_percent"),
         distribution=given("places"),
         direct=given("cache") != YES,
-        knob=tuple(
-            (axis, values_of(draft, kind, axis)) for axis in axes if axis not in {*OF_WORK, *OF_ARRAY}
+        knobs=tuple(
+            (axis, sweep_values(values_of(draft, kind, axis)))
+            for axis in axes
+            if axis not in {*OF_WORK, *OF_ARRAY}
         ),
-        trim=given("trim") == YES,
-        cool=given("cool"),
-        precondition=given("precondition"),
-        steady=draft.steady == YES,
-        quiet_check=draft.quiet == YES,
-        repeats=given("repeats") or REPEATS[kind],
+        conditions=Conditions(
+            trim=given("trim") == YES,
+            cool_s=number("cool") or 0,
+            precondition=number("precondition") or 0,
+            steady=draft.steady == YES,
+            quiet_check=draft.quiet == YES,
+        ),
+        repeats=int(given("repeats") or REPEATS[kind]),
         grouped=given("grouped") == YES,
         note=given("note"),
         **where,

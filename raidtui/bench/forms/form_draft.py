@@ -8,7 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.bench.offer import sweep_values
+from raidtui.bench.request import sweep_values
 from raidtui.bench.workload import Preset, Workload, find_preset, parse_size
 from raidtui.view.units import KIB
 

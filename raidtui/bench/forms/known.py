@@ -19,7 +19,7 @@ from raidtui.model.plan import Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device, refuse_old_arrays
-from raidtui.plans.contents import loss_of
+from raidtui.plans.contents import contents_of
 from raidtui.plans.target import needs_root
 
 _FIRST = (
@@ -171,7 +171,7 @@ def _candidate(root: Root, device: Device, survey: Survey) -> Candidate:
         size_bytes=disk.size_bytes or 0,
         model=disk.model or "",
         serial=disk.identity,
-        on=loss_of(device, survey).partition(": ")[2],
+        on=contents_of(device, survey),
         word=confirm_word(device),
         refusal=refusal.why if refusal is not None else "",
     )

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from raidtui.bench.forms.form_draft import BenchDraft, FormField, FormKind, text_of
+from raidtui.bench.request import FieldRefusal
 from raidtui.model.plan import Refusal
 from raidtui.ui.frame.pages import note_lines
 from raidtui.view.line import Line
@@ -21,15 +22,6 @@ TITLES = {
 _LABEL = 15
 _LEAST_ROWS = 3
 _MOST_MEANING = 100
-
-
-_REMEDIES = (
-    ("--confirm=", "the devices are others than when this form was opened: leave it, and open it again"),
-    ("--directory", "choose a folder at where"),
-    ("--write", "choose yes at overwrite it"),
-    ("--scratch", "choose arrays made for it at where"),
-)
-"""What the command line's options are called here."""
 
 
 class FormRow(Struct, frozen=True, kw_only=True):
@@ -49,8 +41,9 @@ class FormRow(Struct, frozen=True, kw_only=True):
 
 
 def in_form(refusal: Refusal) -> str:
-    """Return a refusal as a sentence that fits a form: options are fields here."""
-    remedy = next((words for option, words in _REMEDIES if option in refusal.remedy), refusal.remedy)
+    """Return a refusal as a sentence for a form, where options of the command line are fields."""
+    remedy = refusal.form_remedy if isinstance(refusal, FieldRefusal) else ""
+    remedy = remedy or refusal.remedy
     return f"{refusal.why}; {remedy}" if remedy else refusal.why
 
 

@@ -18,8 +18,9 @@ from raidtui.bench.forms.form import fields, filled, name_about, overwritten, pr
 from raidtui.bench.forms.form_draft import BenchDraft, FormField, FormKind, text_of, with_text
 from raidtui.bench.forms.known import HostChoices
 from raidtui.bench.forms.meaning import meaning
-from raidtui.bench.offer import FieldRefusal, Offer, Request
-from raidtui.model.plan import Refusal
+from raidtui.bench.offer import Offer
+from raidtui.bench.request import FieldRefusal, Request
+from raidtui.model.plan import Loss, Refusal
 from raidtui.ui.bench.form_lines import TITLES, Form, FormRow, in_form, rows_of
 from raidtui.ui.frame.choose import Choice, Option
 from raidtui.ui.frame.pages import PageScreen
@@ -71,7 +72,7 @@ class BenchForm(PageScreen[Offer]):
         self._tried = False
         self._asking = False
         self._confirmed: tuple[str, ...] = ()
-        self._loses: tuple[str, ...] = ()
+        self._losses: tuple[Loss, ...] = ()
 
     def on_mount(self) -> None:
         """Draw."""
@@ -315,8 +316,8 @@ class BenchForm(PageScreen[Offer]):
             return
         from raidtui.ui.bench.review_page import BenchReview  # noqa: PLC0415
 
-        if answer.loses != self._loses:  # what was typed was typed for another loss
-            self._confirmed, self._loses = (), answer.loses
+        if answer.losses != self._losses:  # what was typed was typed for another loss
+            self._confirmed, self._losses = (), answer.losses
         devices = overwritten(self.draft, self._kind, self._known)
         self.draw()
         review = BenchReview(answer, devices, confirmed=self._confirmed)

@@ -149,7 +149,7 @@ def _losses(offer: Offer, devices: Sequence[Candidate], width: int) -> list[Line
     """Return every device that is overwritten, with what is on it; empty ones, too."""
     if not devices:
         return []
-    lost = {name: what for name, _, what in (text.partition(": ") for text in offer.loses)}
+    lost = {loss.device: loss.what for loss in offer.losses}
     lines: list[Line] = [[(f"This overwrites {counted(len(devices), 'device')}:", "bad")]]
     room = max(cell_width(visible(each.name)) for each in devices) + 2
     model = min(_MODEL, max(cell_width(visible(each.model)) for each in devices) + 2)

@@ -25,8 +25,8 @@ def wrong(draft: BenchDraft, kind: FormKind = FormKind.RUN, known: HostChoices =
 @pytest.mark.parametrize(
     ("draft", "name", "sentence"),
     [
-        (BenchDraft(what="own"), "size", "there is no size; give one: 500m, 4g"),
-        (BenchDraft(what="own", size="4x"), "size", "4x is no size; give it as 4k, 500m or 2g"),
+        (BenchDraft(what="own"), "size", "no size is given; give one: 500m, 4g"),
+        (BenchDraft(what="own", size="4x"), "size", "4x is not a size; give it as 4k, 500m or 2g"),
         (
             BenchDraft(size="1m", folder="/"),
             "size",
@@ -37,8 +37,8 @@ def wrong(draft: BenchDraft, kind: FormKind = FormKind.RUN, known: HostChoices =
             "block",
             "blocks of 5 bytes are no whole sectors; choose a multiple of 512",
         ),
-        (replace(OWN, block="4k,x"), "block", "x is no size; give it as 4k, 500m or 2g"),
-        (replace(OWN, depth="1,deep"), "depth", "deep is no number"),
+        (replace(OWN, block="4k,x"), "block", "x is not a size; give it as 4k, 500m or 2g"),
+        (replace(OWN, depth="1,deep"), "depth", "deep is not a number"),
         (replace(OWN, depth="99999"), "depth", "the depth must be between 1 and 65536, not 99999"),
         (replace(OWN, jobs="0"), "jobs", "the number of jobs must be between 1 and 1024, not 0"),
         (
@@ -56,9 +56,13 @@ def wrong(draft: BenchDraft, kind: FormKind = FormKind.RUN, known: HostChoices =
             "places",
             "'flat' is no distribution; choose zipf:1.2, pareto:0.9 or normal:20",
         ),
-        (replace(OWN, runtime="1", ramp="x"), "ramp", "x is no number"),
-        (replace(OWN, repeats="0"), "repeats", "0 is not possible; give a number between 1 and 5000"),
-        (replace(OWN, cool="-1"), "cool", "-1 is not possible; give a number between 0 and 86400"),
+        (replace(OWN, runtime="1", ramp="x"), "ramp", "x is not a number"),
+        (replace(OWN, repeats="0"), "repeats", "the number of repeats must be between 1 and 5000, not 0"),
+        (
+            replace(OWN, cool="-1"),
+            "cool",
+            "the pause before each run in seconds must be between 0 and 86400, not -1",
+        ),
         (BenchDraft(what="job"), "job", "no job file is named; give its path"),
         (BenchDraft(folder=OTHER), "path", "no folder is named; give one that is there: /srv/bench"),
         (
@@ -146,7 +150,7 @@ def test_what_is_wrong_in_a_run(draft: BenchDraft, name: str, sentence: str) -> 
             replace(ARRAYS, values={"values chunk": "one,x"}),
             "sweep",
             "values chunk",
-            "x is no size in KiB; give numbers, or one",
+            "x is not a size in KiB; give numbers, or one",
         ),
         (
             replace(ARRAYS, first="layout", chunk="16,32"),
@@ -205,7 +209,7 @@ def test_nothing_to_choose_from() -> None:
 
 def test_the_first_thing_that_is_wrong_is_told() -> None:
     assert request_of_draft(replace(OWN, size="x", depth="y"), FormKind.RUN) == Refusal(
-        code=RefusalCode.INVALID, why="size: x is no size", remedy="give it as 4k, 500m or 2g"
+        code=RefusalCode.INVALID, why="size: x is not a size", remedy="give it as 4k, 500m or 2g"
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from raidtui.bench.forms.known import HostChoices
-from raidtui.bench.offer import Offer, Request
+from raidtui.bench.offer import Offer
+from raidtui.bench.request import Request
 from raidtui.bench.results.run_record import RunRecord, RunSample
 from raidtui.bench.run.bench_jobs import Restored
 from raidtui.bench.run.bench_progress import BenchProgress

@@ -14,9 +14,10 @@ from raidtui.bench.forms.known import Candidate
 from raidtui.bench.jobfile import JobFile
 from raidtui.bench.offer import Offer
 from raidtui.bench.place import Place
+from raidtui.bench.request import FieldRefusal
 from raidtui.bench.schedule import Axis, AxisKind, Conditions, Schedule, Scratch
 from raidtui.bench.workload import Workload
-from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.model.plan import Loss, Refusal, RefusalCode
 from raidtui.ui.bench.form_lines import Form, FormRow, in_form, rows_of
 from raidtui.ui.bench.review_page import offer_lines
 from raidtui.view.line import Line
@@ -108,7 +109,7 @@ def test_what_is_lost_comes_first() -> None:
     lines = review(
         replace(COURSE, place=Place(device="sde", writes=True)),
         (device, replace(device, name="sdf")),
-        loses=('sdf: the ext4 file system "[b]\x1b"',),
+        losses=(Loss(device="sdf", what='the ext4 file system "[b]\x1b"'),),
     )
     assert lines[:4] == [
         "This overwrites 2 devices:",
@@ -159,6 +160,14 @@ def test_what_options_are_called_in_a_form() -> None:
     assert in_form(Refusal(code=RefusalCode.INVALID, why="no")) == "no"
     assert in_form(Refusal(code=RefusalCode.INVALID, why="no", remedy="leave it out")) == "no; leave it out"
     assert (
-        in_form(Refusal(code=RefusalCode.INVALID, why="no", remedy="name one with --directory"))
+        in_form(
+            FieldRefusal(
+                code=RefusalCode.INVALID,
+                part="directory",
+                why="no",
+                remedy="name one with --directory",
+                form_remedy="choose a folder at where",
+            )
+        )
         == "no; choose a folder at where"
     )
