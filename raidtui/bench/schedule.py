@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from raidtui.bench.jobfile import JobFile
 from raidtui.bench.place import Place
 from raidtui.bench.workload import Workload
-from raidtui.jobs.store import JobError
+from raidtui.jobs.lock import JobError
 from raidtui.model.plan import Fact, Plan
 from raidtui.view.units import short_binary
 

@@ -33,9 +33,10 @@ from raidtui.command.bench_history import print_comparison
 from raidtui.command.device_names import kernel_name
 from raidtui.command.streams import print_json, write_bytes
 from raidtui.host.roots.root import Root
+from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import cancel
 from raidtui.jobs.states import FINAL
-from raidtui.jobs.store import Job, JobError
+from raidtui.jobs.store import Job
 from raidtui.model.plan import Refusal
 from raidtui.view.text import visible
 

@@ -233,9 +233,7 @@ class RaidApp(KeyOrderApp):
         found = await self.session.loop.aside(desk.unfinished)
         if found:
             _, state, title = found[-1]
-            said = {"running": "is running", "goes on": "goes on", "stuck": "is stuck"}
-            words = said.get(state, "was interrupted")
-            self._say(f"{title} {words}; J shows it")
+            self._say(f"{title} {state.sentence}; J shows it")
 
     def _say(self, text: str) -> None:
         """Say a trouble, and keep it in the log: the next one takes its place on the screen."""

@@ -19,7 +19,7 @@ from raidtui.bench.schedule import (
     point_words,
 )
 from raidtui.bench.workload import Workload
-from raidtui.jobs.store import JobError
+from raidtui.jobs.lock import JobError
 from raidtui.model.plan import Plan, Step
 from tests.bench.records import READ
 from tests.hosts.trees import host_tree as tree

@@ -15,8 +15,9 @@ from raidtui.bench.run.bench_jobs import News, bench_jobs, news
 from raidtui.bench.run.bench_worker import schedule_of
 from raidtui.bench.run.live_file import Line
 from raidtui.bench.surroundings import Surroundings
+from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import FINAL
-from raidtui.jobs.store import Job, JobError
+from raidtui.jobs.store import Job
 
 _WORKS = frozenset({"made", "running"})
 _BEGIN_S = 20.0

@@ -7,7 +7,6 @@ Killed anywhere, a benchmark leaves figures up to its last sample, and the next 
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 from collections.abc import Callable
 from functools import partial
@@ -29,7 +28,8 @@ from raidtui.bench.run.stage import Stage, StageError
 from raidtui.bench.schedule import Run, Schedule, decode_schedule, point_words
 from raidtui.host.roots.root import Root
 from raidtui.host.tool_versions import read_fio_version
-from raidtui.jobs.store import COURSE_FILE, Job, JobError, only_worker
+from raidtui.jobs.lock import JobError, only_worker
+from raidtui.jobs.store import COURSE_FILE, Job
 from raidtui.jobs.worker import CostMeasure, status_of
 from raidtui.view.units import counted
 
@@ -62,7 +62,7 @@ class BenchWorker:
             self._listen()
             schedule = schedule_of(self._job)
             self._job.keep_room()
-            self._job.note(event="work", pid=os.getpid())
+            self._job.note_work()
             stage = Stage(self._root, self._job, schedule, self._stopped)
             cost = self._measuring(schedule) if self._measuring is not None and schedule.place.disks else None
             if cost is not None:
@@ -90,7 +90,7 @@ class BenchWorker:
                 return self._settle()
             schedule = schedule_of(self._job)
             self._job.keep_room()
-            self._job.note(event="work", pid=os.getpid(), back=True)
+            self._job.note_work(back=True)
             stage = Stage(self._root, self._job, schedule, self._stopped)
             state, reason = self._guarded(self._keep_rest)
             ended, trouble = self._guarded(lambda: self._take_back(stage))
@@ -102,7 +102,7 @@ class BenchWorker:
         """Put back what can be, note the rest, and come to an end in any case."""
         with contextlib.suppress(JobError):  # a journal that takes one line more is all that this needs
             self._job.keep_room()
-        self._job.note(event="work", pid=os.getpid(), back=True)
+        self._job.note_work(back=True)
         left: list[str] = []
 
         def rest() -> tuple[str, str]:

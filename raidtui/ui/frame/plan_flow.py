@@ -15,7 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.host.reading import ReadingProgress
-from raidtui.jobs.store import JobError
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.states import UNDER_WAY
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import old_arrays, word_of
@@ -116,7 +117,7 @@ class PlanFlow:
             order = await shell.ask(view)
             session.loop.look()
             if order is None:
-                shell.say(f"{title}: {GOING if view.state in {'', 'goes on'} else view.state}", "plain")
+                shell.say(f"{title}: {GOING if view.state in UNDER_WAY else view.state}", "plain")
                 return
             try:
                 begun_after = await session.loop.aside(partial(_give, order, job_id))

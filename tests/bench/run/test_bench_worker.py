@@ -28,7 +28,8 @@ from raidtui.bench.run.bench_worker import BenchWorker, bench_on
 from raidtui.bench.run.fio_process import FioEnd, run_fio
 from raidtui.bench.schedule import Axis, Conditions, Schedule
 from raidtui.bench.sweep_knobs import find_knob, knob_axis
-from raidtui.jobs.store import BusyError, Job, JobError, jobs_folder, only_worker
+from raidtui.jobs.lock import BusyError, JobError, only_worker
+from raidtui.jobs.store import Job, jobs_folder
 from raidtui.model.plan import Fact, FactKind, Refusal
 from tests.bench.fake_fio import FakeFio
 from tests.bench.host import AS_BEFORE, DISKS, Host

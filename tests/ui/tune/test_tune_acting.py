@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from raidtui.jobs.store import JobError
+from raidtui.jobs.lock import JobError
 from raidtui.model.plan import Plan
 from raidtui.plans.tune.keep import KeepItem, plan_keep
 from raidtui.ui.frame.choose import Ask, Choice
