@@ -1,8 +1,8 @@
 """udev's database of block devices: what it knows of one, and its links under /dev. Everybody may read it.
 
 A single device is read from its file, /run/udev/data/bMAJOR:MINOR, on a live host as in a capture: watching
-imports nothing for it. For a form, all devices are read at once, and on a live host from libudev: its interface
-is stable, while the files are an internal matter of systemd.
+imports nothing for it. For a form, all devices are read at once, and on a live host from libudev: its
+interface is stable, while the files are an internal matter of systemd.
 """
 
 from __future__ import annotations
