@@ -113,7 +113,7 @@ system:
 # A stock kernel for QEMU's guest. It is unpacked beside the tests' tools, never installed.
 kernel: | $(PY)
 	@$(FUNCTIONS); \
-	missing=$$($(PY) -m tests.lab.qemu.kernel 2>&1) && exit 0; \
+	missing=$$($(PY) -m tests.lab.guests.qemu.kernel 2>&1) && exit 0; \
 	if [ "$$(uname -sm)" = "Linux x86_64" ] && may_install; then \
 	    echo "Unpacking Debian's kernel into $(KERNEL)"; \
 	    if unpack_kernel 2>/dev/null || { $(APT_GET) update >/dev/null; unpack_kernel; }; then exit 0; fi; \

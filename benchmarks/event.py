@@ -39,9 +39,9 @@ class EventDelay:
 def in_laboratory(measure: Callable[[Any], EventDelay]) -> EventDelay:
     """Boot a guest with two disks, let `measure` use it, and shut it down; or say why there is none."""
     try:
-        from tests.lab.boot import LabMissingError  # noqa: PLC0415 - the laboratory may not be installed
-        from tests.lab.link import LabError  # noqa: PLC0415
-        from tests.lab.uml import UmlGuest  # noqa: PLC0415
+        from tests.lab.guests.boot import LabMissingError  # noqa: PLC0415 - the laboratory may not be installed
+        from tests.lab.guests.link import LabError  # noqa: PLC0415
+        from tests.lab.guests.uml import UmlGuest  # noqa: PLC0415
     except ImportError as error:
         return EventDelay(ran=False, why_not=f"no laboratory ({error})")
     try:

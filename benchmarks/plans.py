@@ -46,9 +46,9 @@ class PlanCosts:
 def measure_plans(rounds: int = ROUNDS) -> PlanCosts:
     """Boot both guests one after the other and measure; or say why not."""
     try:
-        from tests.lab.boot import LabMissingError  # noqa: PLC0415 - the laboratory may not be installed
-        from tests.lab.link import LabError  # noqa: PLC0415
-        from tests.lab.uml import UmlGuest  # noqa: PLC0415
+        from tests.lab.guests.boot import LabMissingError  # noqa: PLC0415 - the laboratory may not be installed
+        from tests.lab.guests.link import LabError  # noqa: PLC0415
+        from tests.lab.guests.uml import UmlGuest  # noqa: PLC0415
     except ImportError as error:
         return PlanCosts(ran=False, why_not=f"no laboratory ({error})")
     found = []

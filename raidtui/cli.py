@@ -152,7 +152,7 @@ def run(argv: list[str]) -> int:
 
 def _root(arguments: argparse.Namespace) -> Root:
     if arguments.demo:
-        from raidtui.demo.host import demo_root  # noqa: PLC0415
+        from raidtui.demo.demo_host import demo_root  # noqa: PLC0415
 
         return demo_root()
     return open_root(arguments.root or "/")

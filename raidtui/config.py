@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from raidtui.host.files import read_regular
+from raidtui.host.regular_files import read_regular
 
 _KNOWN = frozenset({"theme", "mouse", "keys", "wear"})
 _MOST_TBW = 1_000_000

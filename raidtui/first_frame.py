@@ -11,8 +11,8 @@ import sys
 import termios
 import time
 
-from raidtui.host.files import read_regular
 from raidtui.host.md.mdstat import MdstatArray, parse_mdstat
+from raidtui.host.regular_files import read_regular
 from raidtui.model.geometry import losses_left
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, layout_short
 from raidtui.view.array_row import Brief, brief_line

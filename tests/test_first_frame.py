@@ -18,9 +18,9 @@ from raidtui.ui.arrays.array_rows import brief_of, ordered
 from raidtui.view.array_row import brief_line
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width
-from tests.captures import ALL_CAPTURES, capture_text
-from tests.lab.terminal import Terminal, host_terminal
-from tests.trees import host_tree
+from tests.hosts.captures import ALL_CAPTURES, capture_text
+from tests.hosts.trees import host_tree
+from tests.lab.guests.terminal import Terminal, host_terminal
 from tests.ui.states import ARRAYS, STATES
 
 SIZES = ((80, 24), (120, 40), (60, 15))

@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from raidtui.bench.environment import ArrayShape
 from raidtui.bench.place import Place
+from raidtui.host.block import BLOCK
 from raidtui.host.roots.root import Root
 from raidtui.host.sensors import find_thermometers, policy_words, read_celsius, read_mhz
-from raidtui.host.usage import BLOCK
 from raidtui.view.units import counted
 
 CELSIUS_S = 2.0

@@ -24,9 +24,9 @@ from raidtui.bench.steady import MOST_ROUNDS
 from raidtui.bench.trouble import refuse_fio
 from raidtui.bench.verdict import fewest_runs
 from raidtui.bench.workload import Workload, refuse_workload, with_usual_ramp
-from raidtui.host.fio import read_fio_version
 from raidtui.host.roots.root import Root
-from raidtui.model.plan import Plan, Refusal
+from raidtui.host.tool_versions import read_fio_version
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.monitor.sampler import Sampler
 from raidtui.view.units import binary_size
 
@@ -130,7 +130,9 @@ def make_course(root: Root, request: Request) -> Offer | Refusal:
     """Return the course that was asked for, or why it is not run."""
     if not root.live:
         return Refusal(
-            code="not-here", why="a captured tree is only looked at", remedy="leave --root and --demo out"
+            code=RefusalCode.NOT_HERE,
+            why="a captured tree is only looked at",
+            remedy="leave --root and --demo out",
         )
     if refusal := refuse_fio(read_fio_version(root)):
         return refusal
@@ -179,7 +181,7 @@ def _what(request: Request) -> Course | Refusal:
     if sum(given) != 1:
         names = ", ".join(preset.name for preset in PRESETS)
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why="what to measure is not given"
             if not any(given)
             else "more than one thing to measure is given",
@@ -190,18 +192,23 @@ def _what(request: Request) -> Course | Refusal:
         if isinstance(file, Refusal):
             return _about("job_file", file)
         if request.changes or request.blocks or request.depths or request.jobs:
-            return Refusal(code="invalid", why="a job file is run as it is", remedy="change it there")
+            return Refusal(
+                code=RefusalCode.INVALID, why="a job file is run as it is", remedy="change it there"
+            )
         return Course(title=file.name, place=Place(), job_file=file)
     preset = find_preset(request.preset) if request.preset else None
     if request.preset and preset is None:
         names = ", ".join(each.name for each in PRESETS)
         remedy = f"there are: {names}"
         return Misfit(
-            code="not-found", part="preset", why=f"there is no preset {request.preset!r}", remedy=remedy
+            code=RefusalCode.NOT_FOUND,
+            part="preset",
+            why=f"there is no preset {request.preset!r}",
+            remedy=remedy,
         )
     work = preset.work if preset is not None else request.work
     if work is None:
-        return Refusal(code="invalid", why="what to measure is not given")
+        return Refusal(code=RefusalCode.INVALID, why="what to measure is not given")
     work = replace(work, **request.changes)
     if "ramp_s" not in request.changes:
         work = with_usual_ramp(work)
@@ -214,22 +221,24 @@ def read_job_file(path: str) -> JobFile | Refusal:
     remedy = "give the path of a fio job file"
     try:
         if file.is_dir():
-            return Refusal(code="invalid", why=f"{path} is a folder", remedy=remedy)
+            return Refusal(code=RefusalCode.INVALID, why=f"{path} is a folder", remedy=remedy)
         if file.exists() and (not file.is_file() or file.stat().st_size > _MOST_BYTES):
             return Refusal(
-                code="invalid", why=f"{path} is no job file: those are texts of a few lines", remedy=remedy
+                code=RefusalCode.INVALID,
+                why=f"{path} is no job file: those are texts of a few lines",
+                remedy=remedy,
             )
         return judge_job_file(file.name, file.read_text(encoding="utf-8"))
     except OSError as error:
-        return Refusal(code="not-found", why=f"{path}: {error.strerror or error}", remedy=remedy)
+        return Refusal(code=RefusalCode.NOT_FOUND, why=f"{path}: {error.strerror or error}", remedy=remedy)
     except ValueError:  # what is no UTF-8; a NUL in the path
-        return Refusal(code="invalid", why=f"{path} is no text", remedy=remedy)
+        return Refusal(code=RefusalCode.INVALID, why=f"{path} is no text", remedy=remedy)
 
 
 def _where(root: Root, request: Request) -> Site | Refusal:
     if sum((bool(request.directory), bool(request.device), request.scratch is not None)) != 1:
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why="where to measure is not given, or more than once",
             remedy="name a folder (--directory), a device (--device), or devices for arrays (--scratch)",
         )
@@ -238,13 +247,13 @@ def _where(root: Root, request: Request) -> Site | Refusal:
         return _about("directory", place) if isinstance(place, Refusal) else Site(place=place)
     if request.job_file:
         why = "a job file runs in a folder alone"
-        return Misfit(code="invalid", part="directory", why=why, remedy="name one with --directory")
+        return Misfit(code=RefusalCode.INVALID, part="directory", why=why, remedy="name one with --directory")
     if request.scratch is not None:
         site = offer_scratch(root, request.scratch, _shapes(request), request.confirmed)
         return _about("scratch", site) if isinstance(site, Refusal) else site
     if not os.access(f"/dev/{request.device}", os.R_OK):
         why = f"/dev/{request.device} may not be read by this user"
-        return Misfit(code="invalid", part="device", why=why, remedy="run it with sudo")
+        return Misfit(code=RefusalCode.INVALID, part="device", why=why, remedy="run it with sudo")
     site = offer_device(root, request.device, write=request.write, confirmed=request.confirmed)
     return _about("device", site) if isinstance(site, Refusal) else site
 
@@ -273,7 +282,10 @@ def _axes(root: Root, request: Request, place: Place, base: Course) -> tuple[Axi
         if len(set(axis.values)) < len(axis.values) or not axis.values:
             why = f"{axis.label} is given a value twice, or none"
             return Misfit(
-                code="invalid", part=_PARTS.get(axis.way, axis.name), why=why, remedy="name each value once"
+                code=RefusalCode.INVALID,
+                part=_PARTS.get(axis.way, axis.name),
+                why=why,
+                remedy="name each value once",
             )
     return tuple(axes)
 
@@ -300,7 +312,7 @@ def _array_axes(request: Request) -> tuple[Axis, ...]:
 def _refuse_course(root: Root, course: Course) -> Refusal | None:
     if course.repeats < 1:
         return Misfit(
-            code="invalid",
+            code=RefusalCode.INVALID,
             part="repeats",
             why=f"{course.repeats} repeats are none",
             remedy="choose 1 or more",
@@ -308,10 +320,12 @@ def _refuse_course(root: Root, course: Course) -> Refusal | None:
     if len(course.points) * course.repeats > _MOST_RUNS:
         count = len(course.points) * course.repeats
         remedy = f"{_MOST_RUNS} are the most: leave values out"
-        return Misfit(code="invalid", part="repeats", why=f"that would be {count} runs", remedy=remedy)
+        return Misfit(
+            code=RefusalCode.INVALID, part="repeats", why=f"that would be {count} runs", remedy=remedy
+        )
     if course.scratch is None and any(axis.way in {Way.LEVEL, Way.LAYOUT, Way.CHUNK} for axis in course.axes):
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why="chunks and layouts want arrays to be made",
             remedy="give devices with --scratch",
         )
@@ -325,7 +339,7 @@ def _refuse_course(root: Root, course: Course) -> Refusal | None:
         most = max(most, course.region_bytes(work))
         if course.place.device and work.writes and not course.place.writes:
             return Misfit(
-                code="unsupported",
+                code=RefusalCode.UNSUPPORTED,
                 part="write",
                 why=f"{course.place.words} is only read: {work.words} would overwrite what is on it",
                 remedy="if that is what you want, give --write, and its serial number with --confirm",
@@ -344,7 +358,7 @@ def _refuse_noise(root: Root, course: Course) -> Refusal | None:
     if not found:
         return None
     return Misfit(
-        code="busy",
+        code=RefusalCode.BUSY,
         part="quiet",
         why=f"the machine is not quiet: {', '.join(found)}",
         remedy="wait until it is, or measure along with it (--no-quiet-check)",
@@ -358,7 +372,7 @@ def _refuse_most(root: Root, course: Course, most: int) -> Refusal | None:
     if course.scratch is not None and most > course.scratch.least_bytes:
         size, least = binary_size(most), binary_size(course.scratch.least_bytes)
         return Refusal(
-            code="too-small",
+            code=RefusalCode.TOO_SMALL,
             why=f"the smallest of the arrays has {least}, and {size} are asked for",
             remedy="choose a smaller size",
         )

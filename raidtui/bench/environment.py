@@ -9,11 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.bench.place import Place
-from raidtui.host.block import DiskReader
+from raidtui.host.block import BLOCK, DiskReader
 from raidtui.host.roots.root import Root
 from raidtui.host.sensors import policy_words
 from raidtui.host.smart.smart_reader import SmartReader
-from raidtui.host.usage import BLOCK
 from raidtui.model.array import Array
 from raidtui.model.levels import Raid10Layout
 from raidtui.monitor.sampler import Sampler

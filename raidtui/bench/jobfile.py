@@ -12,7 +12,7 @@ import posixpath
 from msgspec import Struct
 
 from raidtui.bench.workload import parse_size
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 
 _ENGINES = frozenset(
     {"sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring", "mmap"}
@@ -62,7 +62,9 @@ def judge_job_file(name: str, text: str) -> JobFile | Refusal:
     sections = _sections(text)
     if not sections:
         return Refusal(
-            code="invalid", why=f"{name} holds no job", remedy="a job begins with its name in [brackets]"
+            code=RefusalCode.INVALID,
+            why=f"{name} holds no job",
+            remedy="a job begins with its name in [brackets]",
         )
     for title, options in sections.items():
         if refusal := _refuse_section(f"{name}, [{title}]", options):
@@ -110,34 +112,40 @@ def _refuse_section(where: str, options: dict[str, str]) -> Refusal | None:
     engine = options.get("ioengine", "psync")
     if engine not in _ENGINES:
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"{where}: the engine {engine} is not one that raidtui can watch over",
             remedy=f"choose {', '.join(sorted(_ENGINES))}",
         )
     for key, value in options.items():
         if key == "include":
             return Refusal(
-                code="invalid", why=f"{where} includes another file", remedy="put what it says into this one"
+                code=RefusalCode.INVALID,
+                why=f"{where} includes another file",
+                remedy="put what it says into this one",
             )
         if key in _REFUSED and (key != "thread" or value == "0"):
             why = _REFUSED[key] or "lets jobs be processes that may outlive fio"
-            return Refusal(code="invalid", why=f"{where}: {key} {why}", remedy="leave it out")
+            return Refusal(code=RefusalCode.INVALID, why=f"{where}: {key} {why}", remedy="leave it out")
         if key in _LOGS:
             return Refusal(
-                code="invalid",
+                code=RefusalCode.INVALID,
                 why=f"{where}: {key} writes logs of its own",
                 remedy="leave it out: raidtui keeps them",
             )
         if "$" in value:
             return Refusal(
-                code="invalid", why=f"{where}: {key} holds a variable", remedy="write out what is meant"
+                code=RefusalCode.INVALID,
+                why=f"{where}: {key} holds a variable",
+                remedy="write out what is meant",
             )
         if key in _FOLDERS and (refusal := _refuse_path(f"{where}: {key}", value)):
             return refusal
     way = options.get("rw", "read").partition(":")[0]
     if "trim" in way:
         return Refusal(
-            code="unsupported", why=f"{where} discards what is there (rw={way})", remedy="leave that job out"
+            code=RefusalCode.UNSUPPORTED,
+            why=f"{where} discards what is there (rw={way})",
+            remedy="leave that job out",
         )
     return None
 
@@ -147,7 +155,7 @@ def _refuse_path(where: str, value: str) -> Refusal | None:
         path = posixpath.normpath(part)
         if part.startswith("/") or path == ".." or path.startswith("../"):
             return Refusal(
-                code="invalid",
+                code=RefusalCode.INVALID,
                 why=f"{where} is {part}, outside of the folder that raidtui makes for the run",
                 remedy="leave the place out, and name it by --directory",
             )

@@ -19,7 +19,7 @@ from raidtui.host.roots.root import Root
 from raidtui.model.knob import Scope, Tuning
 from raidtui.model.knob_table import ALIASES, KNOBS
 from raidtui.model.knob_table import Knob as KnobKind
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
@@ -58,7 +58,7 @@ class TuneKnob(Struct, frozen=True, kw_only=True):
     def set(self, value: str) -> Plan | Refusal:
         """See ``Knob.set``."""
         if not self.subjects:
-            return Refusal(code="not-found", why=f"nothing below has the knob {self.name}")
+            return Refusal(code=RefusalCode.NOT_FOUND, why=f"nothing below has the knob {self.name}")
         asked = [Asked(subject=each, knob=self.name, value=value) for each in self.subjects]
         changes = changes_of(self.tuning, asked)
         if isinstance(changes, Refusal):
@@ -79,7 +79,7 @@ class BitmapKnob(Struct, frozen=True, kw_only=True):
         """See ``Knob.set``."""
         array = next((each for each in self.survey.snapshot.arrays if each.name == self.array), None)
         if array is None:
-            return Refusal(code="not-found", why="no array is below, so there is no bitmap to set")
+            return Refusal(code=RefusalCode.NOT_FOUND, why="no array is below, so there is no bitmap to set")
         if value == ("none" if array.bitmap is None else "internal"):
             return Plan(title=f"bitmap {value}", subject=array.title, steps=())
         return plan_bitmap(self.survey, array, value)
@@ -90,7 +90,7 @@ def knob_named(name: str) -> KnobKind | Refusal:
     word = name.replace("-", "_")
     knob = KNOBS.get(_SHORT.get(word, word))
     return knob or Refusal(
-        code="not-found", why=f"there is no knob {name!r}", remedy=f"there are: {', '.join(KNOBS)}"
+        code=RefusalCode.NOT_FOUND, why=f"there is no knob {name!r}", remedy=f"there are: {', '.join(KNOBS)}"
     )
 
 
@@ -146,7 +146,7 @@ def plan_value(knob: Knob, value: str) -> Plan | Refusal:
     plan = with_undo(plan)
     if not _comes_back(plan):
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"{knob.name} {value} cannot be undone, and a sweep puts back what it turned",
             remedy="leave it out",
         )

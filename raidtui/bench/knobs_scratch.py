@@ -9,7 +9,7 @@ from raidtui.bench.knobs import knob_named
 from raidtui.model.knob import Scope, Subject, Value
 from raidtui.model.knob_table import Knob
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.plans.tune.check import refuse_value
 
 _PAGE_KIB = 4
@@ -61,19 +61,19 @@ def _refuse_shape(shape: Scratch, knob: Knob) -> Refusal | None:
         if Scope.DISK in knob.scopes:
             return None
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"{shape.devices[0]} by itself is no array, so it has no {knob.name}",
             remedy="leave the chunk one out",
         )
     if knob.name in _OF_STRIPES and shape.level not in PARITY_LEVELS:
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"{shape.level} has no {knob.name}: only RAID 4, 5 and 6 gather stripes",
             remedy="choose one of these levels",
         )
     if knob.name in _OF_SYNC and shape.level in NO_REDUNDANCY:
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"{shape.level} has no redundancy, so nothing is ever synced: no {knob.name}",
         )
     return None

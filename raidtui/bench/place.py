@@ -11,10 +11,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from raidtui.host.block import DiskReader
+from raidtui.host.block import BLOCK, DiskReader, unescape
 from raidtui.host.roots.root import Root
-from raidtui.host.usage import BLOCK, unescape
-from raidtui.model.plan import Fact, Refusal
+from raidtui.model.plan import Fact, Refusal, RefusalCode
 from raidtui.view.units import binary_size
 
 _KEPT_FREE = 4  # a quarter of what is free stays free
@@ -58,15 +57,19 @@ def find_directory(root: Root, directory: str) -> Place | Refusal:
     if not os.path.isdir(path):  # noqa: PTH112
         what = "is no folder" if os.path.exists(path) else "is not there"  # noqa: PTH110
         return Refusal(
-            code="not-found", why=f"{directory} {what}", remedy="name a folder on what shall be measured"
+            code=RefusalCode.NOT_FOUND,
+            why=f"{directory} {what}",
+            remedy="name a folder on what shall be measured",
         )
     if os.statvfs(path).f_flag & os.ST_RDONLY:
         return Refusal(
-            code="wrong-state", why=f"the file system at {path} is read-only", remedy="choose another folder"
+            code=RefusalCode.WRONG_STATE,
+            why=f"the file system at {path} is read-only",
+            remedy="choose another folder",
         )
     if not os.access(path, os.W_OK | os.X_OK):
         return Refusal(
-            code="wrong-state",
+            code=RefusalCode.WRONG_STATE,
             why=f"{path} may not be written to by this user",
             remedy="choose another folder",
         )
@@ -82,7 +85,7 @@ def find_directory(root: Root, directory: str) -> Place | Refusal:
 def find_device(root: Root, name: str) -> Place | Refusal:
     """Return a block device as a place that is only read, or why it is none."""
     if root.text(f"{BLOCK}/{name.replace('/', '!')}/size") is None:
-        return Refusal(code="not-found", why=f"there is no block device {name}")
+        return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no block device {name}")
     disks, members, arrays = below(root, name)
     return Place(device=name, disks=disks, members=members, arrays=arrays)
 
@@ -94,7 +97,7 @@ def refuse_room(place: Place, total_bytes: int) -> Refusal | None:
     if total_bytes <= most:
         return None
     return Refusal(
-        code="too-small",
+        code=RefusalCode.TOO_SMALL,
         why=f"the files would take {binary_size(total_bytes)}, and at {place.directory} they may take"
         f" {binary_size(most)}: a quarter of the {binary_size(free)} that are free stays free",
         remedy="choose a smaller size, or fewer jobs",
@@ -108,7 +111,7 @@ def refuse_size(root: Root, place: Place, size_bytes: int) -> Refusal | None:
     if size_bytes <= has:
         return None
     return Refusal(
-        code="too-small",
+        code=RefusalCode.TOO_SMALL,
         why=f"/dev/{place.device} has {binary_size(has)}, and {binary_size(size_bytes)} are asked for",
         remedy="choose a smaller size",
     )

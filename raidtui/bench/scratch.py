@@ -9,16 +9,16 @@ from collections.abc import Callable, Collection
 from msgspec.structs import replace
 
 from raidtui.bench.course import Scratch
-from raidtui.host.devices import candidate_names
+from raidtui.host.block import BLOCK, candidate_names
 from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.root import Root
-from raidtui.host.usage import BLOCK
 from raidtui.model.plan import Harm, Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
-from raidtui.plans.create.plan import CreateRequest, plan_create
+from raidtui.plans.create.create_plan import plan_create
+from raidtui.plans.create.create_request import CreateRequest
 
 _NUMBERS = range(999, 899, -1)
 _CLEAN = frozenset({"raid1", "raid10"})

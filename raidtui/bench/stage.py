@@ -22,7 +22,7 @@ from raidtui.host.roots.root import Root
 from raidtui.jobs.blackbox import save_black_box
 from raidtui.jobs.steps import do_step, first_trouble
 from raidtui.jobs.store import Job
-from raidtui.model.plan import Fact, Kind, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Plan, Refusal, Step
 from raidtui.view.units import binary_size
 
 _LAYOUT_BLOCK, _PRECONDITION_BLOCK = 1 << 20, 128 << 10
@@ -219,7 +219,7 @@ class Stage:
 
         As long as it is held nobody else can have come to use it.
         """
-        ours = {Kind.UNTOUCHED, *({Kind.FREE} if self._holder.name == name else ())}
+        ours = {FactKind.UNTOUCHED, *({FactKind.FREE} if self._holder.name == name else ())}
         facts = tuple(fact for fact in needs if fact.subject == name and fact.kind not in ours)
         if trouble := first_trouble(self._root, facts):
             raise StageError(trouble)

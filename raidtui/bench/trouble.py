@@ -11,7 +11,7 @@ import re
 import signal
 from collections.abc import Sequence
 
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 
 LEAST = (3, 1)
 STOPPED = 128
@@ -46,12 +46,14 @@ def refuse_fio(version: tuple[int, int] | None) -> Refusal | None:
     """
     if version is None:
         return Refusal(
-            code="no-tool", why="fio is not installed", remedy="apt install fio, or your distribution's fio"
+            code=RefusalCode.NO_TOOL,
+            why="fio is not installed",
+            remedy="apt install fio, or your distribution's fio",
         )
     if version < LEAST:
         have, want = (".".join(map(str, each)) for each in (version, LEAST))
         return Refusal(
-            code="no-tool",
+            code=RefusalCode.NO_TOOL,
             why=f"fio {have} is too old: its live stream has no latencies in nanoseconds",
             remedy=f"install fio {want} or newer",
         )

@@ -28,8 +28,8 @@ from raidtui.bench.results import Results, ResultsError
 from raidtui.bench.samples import Sample
 from raidtui.bench.stage import Stage, StageError
 from raidtui.bench.steady import steadiness
-from raidtui.host.fio import read_fio_version
 from raidtui.host.roots.root import Root
+from raidtui.host.tool_versions import read_fio_version
 from raidtui.jobs.store import COURSE_FILE, Job, JobError, only_worker
 from raidtui.jobs.worker import Measure, status_of
 from raidtui.view.units import counted

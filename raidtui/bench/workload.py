@@ -10,7 +10,7 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.view.units import KIB, binary_size, counted, short_binary
 
 WAYS = {
@@ -116,22 +116,26 @@ def refuse_workload(work: Workload) -> Refusal | None:
     """Return why fio cannot be asked for this, or None."""
     if work.rw not in WAYS:
         return Refusal(
-            code="invalid", why=f"{work.rw!r} is no kind of I/O", remedy=f"choose {', '.join(WAYS)}"
+            code=RefusalCode.INVALID, why=f"{work.rw!r} is no kind of I/O", remedy=f"choose {', '.join(WAYS)}"
         )
     if work.engine not in ENGINES:
         return Refusal(
-            code="invalid", why=f"{work.engine!r} is no engine here", remedy=f"choose {', '.join(ENGINES)}"
+            code=RefusalCode.INVALID,
+            why=f"{work.engine!r} is no engine here",
+            remedy=f"choose {', '.join(ENGINES)}",
         )
     if work.block_bytes < 512 or work.block_bytes % 512:
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"blocks of {work.block_bytes} bytes are no whole sectors",
             remedy="choose a multiple of 512",
         )
     if work.size_bytes < work.block_bytes:
         size, block = binary_size(work.size_bytes), binary_size(work.block_bytes)
         return Refusal(
-            code="invalid", why=f"a size of {size} has no block of {block}", remedy="choose a larger size"
+            code=RefusalCode.INVALID,
+            why=f"a size of {size} has no block of {block}",
+            remedy="choose a larger size",
         )
     for word, value, least, most in (
         ("the depth", work.depth, 1, _MOST),
@@ -141,22 +145,26 @@ def refuse_workload(work: Workload) -> Refusal | None:
         ("the percentage of reads", work.read_percent, 0, 100),
     ):
         if not least <= value <= most:
-            return Refusal(code="invalid", why=f"{word} must be between {least} and {most}, not {value}")
+            return Refusal(
+                code=RefusalCode.INVALID, why=f"{word} must be between {least} and {most}, not {value}"
+            )
     if work.depth > 1 and work.engine in _ONE_AT_A_TIME:
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"the engine {work.engine} has one request under way, so depth {work.depth} says nothing",
             remedy="choose libaio or io_uring",
         )
     if work.distribution and not _DISTRIBUTION.fullmatch(work.distribution):
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"{work.distribution!r} is no distribution",
             remedy="choose zipf:1.2, pareto:0.9 or normal:20",
         )
     if work.ramp_s and not work.runtime_s:
         return Refusal(
-            code="invalid", why="a ramp time without a runtime has no end", remedy="give a runtime, too"
+            code=RefusalCode.INVALID,
+            why="a ramp time without a runtime has no end",
+            remedy="give a runtime, too",
         )
     return None
 

@@ -20,7 +20,7 @@ from raidtui.jobs.store import BusyError, Job, JobError, all_jobs, find_job, job
 from raidtui.jobs.words import FINAL, GOES_ON, entry_words
 from raidtui.jobs.worker import Measure, work_on
 from raidtui.model.plan import Harm, Plan
-from raidtui.plans.script import plan_sentences
+from raidtui.plans.shell_script import plan_sentences
 from raidtui.view.text import visible
 
 FAILED, REFUSED, BUSY = 1, 2, 75

@@ -14,8 +14,7 @@ from pathlib import Path
 import raidtui
 from raidtui.command.capture_knobs import knob_files
 from raidtui.command.capture_serials import hash_serials
-from raidtui.host.roots.captured import LINKS
-from raidtui.host.roots.root import Root
+from raidtui.host.roots.root import LINKS, Root
 from raidtui.host.smart.smart_names import smart_names
 from raidtui.host.smart.smart_reader import errors_argv, smart_outputs
 from raidtui.host.smart.smartctl_json import parse_smart

@@ -6,9 +6,9 @@ import argparse
 
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Survey
+from raidtui.plans.create.create_plan import plan_create
+from raidtui.plans.create.create_request import CreateRequest, OnTop
 from raidtui.plans.create.partition import plan_on_disks
-from raidtui.plans.create.plan import CreateRequest, plan_create
-from raidtui.plans.on_top.plan import OnTop
 from raidtui.session.storage import new_file_system_uuid, new_uuid
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from raidtui.host.roots.root import Root
-from raidtui.plans.create.request import MISSING
+from raidtui.plans.create.create_request import MISSING
 
 _MANY = ("devices", "spare", "write_mostly", "pv")
 _ONE = ("device", "other", "write_journal")

@@ -13,23 +13,24 @@ from raidtui.command.create import plan_created
 from raidtui.command.device_names import kernel_names
 from raidtui.command.refusal import tell_refusal
 from raidtui.command.streams import write_bytes
-from raidtui.host.reading import Scope
+from raidtui.host.reading import ReadingScope
 from raidtui.host.roots.root import Root
 from raidtui.jobs.store import save_plan
 from raidtui.model.array import Array
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Device, Survey
 from raidtui.monitor.sampler import Sampler
-from raidtui.plans.devices import old_arrays
+from raidtui.plans.assemble import plan_assemble
+from raidtui.plans.candidates import old_arrays
 from raidtui.plans.leave import plan_fail, plan_remove, plan_zero_superblock
 from raidtui.plans.locate import plan_locate
-from raidtui.plans.names import find_array
-from raidtui.plans.power import plan_assemble, plan_read_only, plan_read_write, plan_stop
 from raidtui.plans.rename import plan_rename
 from raidtui.plans.repair import plan_add, plan_re_add, plan_replace
 from raidtui.plans.reshape import plan_bitmap, plan_grow_chunk
-from raidtui.plans.script import plan_sentences, shell_script
+from raidtui.plans.shell_script import plan_sentences, shell_script
+from raidtui.plans.stop import plan_read_only, plan_read_write, plan_stop
 from raidtui.plans.sync import plan_check, plan_repair
+from raidtui.plans.target import find_array
 from raidtui.session.storage import read, scope_of
 from raidtui.view.text import visible
 
@@ -48,7 +49,7 @@ _OF_MEMBER: dict[str, Callable[[Survey, Array, str], Plan | Refusal]] = {
 }
 
 
-def _closely(scope: Scope, survey: Survey) -> list[Device]:
+def _closely(scope: ReadingScope, survey: Survey) -> list[Device]:
     return [survey.devices[name] for name in scope.closely if name in survey.devices]
 
 
@@ -75,7 +76,7 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     if verb == "locate":
         return plan_locate(survey, names[arguments.device], on=not arguments.off)
     if array is None:
-        return Refusal(code="not-found", why="no array is named")
+        return Refusal(code=RefusalCode.NOT_FOUND, why="no array is named")
     return _of_array(arguments, array, survey, names)
 
 

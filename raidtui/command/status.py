@@ -12,7 +12,7 @@ from raidtui.command.status_json import report_dict
 from raidtui.command.status_text import event_line, report_lines
 from raidtui.command.streams import print_json
 from raidtui.host.roots.root import Root
-from raidtui.monitor.watch import Watch
+from raidtui.monitor.kernel_watch import KernelWatch
 from raidtui.session.watch import HostWatch, Report
 
 FORMS = ("sentences", "json", "prometheus")
@@ -49,7 +49,7 @@ def watch_status(root: Root, form: str, *, rounds: int | None = None) -> int:
         The exit status of the last report.
     """
     console = HostWatch(root)
-    watch = Watch(root)
+    watch = KernelWatch(root)
     trouble = watch.start_udev()
     if trouble:
         sys.stderr.write(f"raidtui: {trouble}\n")

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Phase, container_words
-from raidtui.model.event import Event
-from raidtui.model.finding import Health, Severity
+from raidtui.model.finding import Event, Health, Severity
 from raidtui.model.levels import layout_words
 from raidtui.session.watch import Report
 from raidtui.view.text import visible

@@ -17,11 +17,11 @@ from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_reader import SmartReader
 from raidtui.jobs.store import save_plan
 from raidtui.model.knob import Scope, Tuning
-from raidtui.model.plan import NothingToDo, Plan, Refusal
+from raidtui.model.plan import NothingToDo, Plan, Refusal, RefusalCode
 from raidtui.model.smart import ErrorRecovery, SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
-from raidtui.plans.script import plan_sentences
+from raidtui.plans.shell_script import plan_sentences
 from raidtui.plans.target import needs_root
 from raidtui.plans.tune.keep import Item, items_for_now, plan_forget, plan_keep
 from raidtui.plans.tune.now import Asked, plan_set
@@ -104,7 +104,10 @@ def _forget(desk: _Desk) -> int:
     if not items:
         return _refused(
             desk,
-            Refusal(code="nothing-to-do", why=f"raidtui keeps nothing of {' '.join(desk.arguments.words)}"),
+            Refusal(
+                code=RefusalCode.NOTHING_TO_DO,
+                why=f"raidtui keeps nothing of {' '.join(desk.arguments.words)}",
+            ),
         )
     return _carry_out(desk, plan_forget(desk.snapshot, desk.tuning, items))
 
@@ -141,7 +144,7 @@ def _profile(desk: _Desk) -> int:
         return _refused(
             desk,
             Refusal(
-                code="not-found",
+                code=RefusalCode.NOT_FOUND,
                 why=f"there is no profile {name!r}",
                 remedy=f"there are: {', '.join(profiles)}",
             ),

@@ -6,8 +6,7 @@ import shutil
 import textwrap
 from collections.abc import Collection, Sequence
 
-from raidtui.model.attribution import who_set, who_set_words
-from raidtui.model.knob import By, Scope, Subject, Tuning, Value
+from raidtui.model.knob import By, Scope, Subject, Tuning, Value, who_set, who_set_words
 from raidtui.model.knob_table import KNOBS, risk_of
 from raidtui.plans.tune.findings import TuneFinding, judge_tuning
 from raidtui.view.text import fit

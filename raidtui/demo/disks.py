@@ -57,7 +57,7 @@ class SimDisk(Struct, frozen=True, kw_only=True):
         return f"{self.name}{'p' if self.name[-1].isdigit() else ''}{number}"
 
 
-class Counters(Struct, kw_only=True):
+class SimCounters(Struct, kw_only=True):
     """One line of /proc/diskstats, kept in fractions. Sectors and milliseconds."""
 
     reads: float = 0.0

@@ -9,10 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
-from raidtui.demo.array import SimArray, SimSync
-from raidtui.demo.disks import Counters, SimDisk
+from raidtui.demo.disks import SimCounters, SimDisk
 from raidtui.demo.rates import account_load, account_sync, natural_kib_s, running, speed_kib_s
-from raidtui.demo.spares import activate_spares, place_spares
+from raidtui.demo.sim_array import SimArray, SimSync, activate_spares, place_spares
 from raidtui.host.roots.root import Happening, Listener
 
 _MISMATCH_AT = 0.4
@@ -38,7 +37,7 @@ class SimKernel:
         high_kib_s: int = 200000,
     ) -> None:
         self.disks: dict[str, SimDisk] = {}
-        self.counters: dict[str, Counters] = {}
+        self.counters: dict[str, SimCounters] = {}
         self.sequences: dict[str, int] = {}
         self.arrays: list[SimArray] = []
         self.low_kib_s = low_kib_s
@@ -71,7 +70,7 @@ class SimKernel:
     def start(self, array: SimArray) -> None:
         """An array is assembled and started; those that came before are newer in /proc/mdstat."""
         self.arrays.append(array)
-        self.counters[array.name] = Counters()
+        self.counters[array.name] = SimCounters()
         self.settle(array)
 
     def plug(self, disk: SimDisk) -> None:
@@ -81,7 +80,7 @@ class SimKernel:
         self.disks[disk.name] = disk
         self.sequences[disk.name] = 1 + max(self.sequences.values(), default=0)
         for name in (disk.name, *(disk.partition_name(each.number) for each in disk.partitions)):
-            self.counters.setdefault(name, Counters())
+            self.counters.setdefault(name, SimCounters())
         self.tell(disk.name, "add", source="uevent")
 
     def unplug(self, name: str) -> None:

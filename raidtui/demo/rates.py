@@ -5,8 +5,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 
-from raidtui.demo.array import SimArray, SimMember
-from raidtui.demo.disks import Counters, SimDisk
+from raidtui.demo.disks import SimCounters, SimDisk
+from raidtui.demo.sim_array import SimArray, SimMember
 from raidtui.model.geometry import copy_groups
 
 _DISK_NOISE = 0.02
@@ -94,7 +94,7 @@ def account_sync(
     moved_kib: float,
     *,
     disks: Mapping[str, SimDisk],
-    counters: Mapping[str, Counters],
+    counters: Mapping[str, SimCounters],
     busy_s: dict[str, float],
 ) -> None:
     """Count what a sync read and wrote while it moved by ``moved_kib``."""
@@ -120,7 +120,7 @@ def account_load(
     elapsed_s: float,
     *,
     disks: Mapping[str, SimDisk],
-    counters: Mapping[str, Counters],
+    counters: Mapping[str, SimCounters],
     busy_s: dict[str, float],
 ) -> None:
     """Count what applications did on an array."""

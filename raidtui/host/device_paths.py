@@ -11,10 +11,10 @@ import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from raidtui.host.block import BLOCK
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.root import Root
 from raidtui.host.udev import read_udev_entry
-from raidtui.host.usage import BLOCK
 
 _MOST_LINKS = 8
 # Which of udev's properties a tag is compared with; the first is encoded as in links: my\x20data.

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 
-from raidtui.host import facts_array, facts_on_top
-from raidtui.host.block import DiskReader, read_appearance
+from raidtui.host import on_top
+from raidtui.host.block import BLOCK, DiskReader, read_appearance
+from raidtui.host.examine import digest_of, why_busy
 from raidtui.host.md.array_names import canonical_uuid, read_uuid
 from raidtui.host.md.mdadm import MdadmError, MdadmTimeoutError, read_detail
 from raidtui.host.md.superblock import read_superblock
 from raidtui.host.openers import open_words
 from raidtui.host.roots.root import Root
-from raidtui.host.survey import digest_of, why_busy
-from raidtui.host.usage import BLOCK
 from raidtui.model.disk import Disk
-from raidtui.model.plan import Fact, Kind
+from raidtui.model.plan import Fact, FactKind
+from raidtui.view.units import KIB
 
 _PATIENCE_S = 5.0
 """How long somebody may have a device open that was free a step before: events of udev's end within it."""
@@ -209,27 +209,87 @@ def _line(root: Root, path: str, value: str) -> str:
     return "" if value in lines else f"{path} has no line {value!r}"
 
 
+def _attribute(root: Root, name: str, attribute: str) -> str:
+    return (root.text(f"{BLOCK}/{name}/md/{attribute}") or "").strip()
+
+
+def _state(root: Root, name: str, value: str) -> str:
+    found = _attribute(root, name, "array_state")
+    return "" if found in value.split("|") else f"{name} is {found or 'not there'}"
+
+
+def _chunk(root: Root, name: str, value: str) -> str:
+    """While an array is reshaped, the new chunk comes first: "65536 (131072)"."""
+    found = _attribute(root, name, "chunk_size").partition(" ")[0]
+    if found.isascii() and found.isdigit() and int(found) == int(value) * KIB:
+        return ""
+    return f"{name} has chunks of {found} bytes" if found else f"{name} is not there"
+
+
+def _reshaped(root: Root, name: str, value: str) -> str:
+    """reshape_position is a sector while a reshape is under way, frozen or interrupted (md.rst)."""
+    del value
+    if not _attribute(root, name, "array_state"):
+        return f"{name} is not there"
+    position = _attribute(root, name, "reshape_position")
+    return "" if position in {"", "none"} else f"{name} is being reshaped"
+
+
+def _bitmap(root: Root, name: str, value: str) -> str:
+    found = _attribute(root, name, "bitmap/location")
+    if not found:
+        return f"{name} is not there, or has no place for a bitmap"
+    has = "none" if found == "none" else "internal"
+    return "" if has == value else f"{name} has {'no bitmap' if has == 'none' else 'a bitmap'}"
+
+
+def _serves(root: Root, subject: str, value: str) -> str:
+    """When a copy is whole, the old member is faulty at once (raid10.c, raid10_spare_active)."""
+    array, _, old = subject.partition("/")
+    was, new = (
+        _attribute(root, array, f"dev-{name.replace('/', '!')}/state").split(",") for name in (old, value)
+    )
+    if "in_sync" in new:
+        return f"the copy is whole: {value} serves in place of {old}"
+    return "" if "in_sync" in was else f"{old} does not serve: it is {','.join(was) or 'no member'}"
+
+
+def _loose(root: Root, subject: str, value: str) -> str:
+    """The kernel takes a failed member out of its slot when nothing is under way to it, unless frozen."""
+    del value
+    array, _, name = subject.partition("/")
+    if _attribute(root, array, "sync_action") == "frozen":
+        return f"{array} is frozen"
+    slot = _attribute(root, array, f"dev-{name.replace('/', '!')}/slot")
+    return "" if slot in {"", "none"} else f"{name} has slot {slot} still"
+
+
 _READERS = {
-    Kind.SERIAL: _serial,
-    Kind.APPEARANCE: _appearance,
-    Kind.SIZE: _size,
-    Kind.FREE: _free,
-    Kind.UNTOUCHED: _untouched,
-    Kind.SUPERBLOCK: _superblock,
-    Kind.CLEAN: _clean,
-    Kind.ARRAY: _array,
-    Kind.GONE: _gone,
-    Kind.RUNNING: _running,
-    Kind.UNUSED: _unused,
-    Kind.NAME: _name,
-    Kind.LEVEL: _level,
-    Kind.MEMBER: _member,
-    Kind.FILE_SYSTEM: _file_system,
-    Kind.MOUNTED: _mounted,
-    Kind.NODE: _node,
-    Kind.TEXT: _text,
-    Kind.DIGEST: _digest,
-    Kind.LINE: _line,
-    **facts_array.READERS,
-    **facts_on_top.READERS,
+    FactKind.SERIAL: _serial,
+    FactKind.APPEARANCE: _appearance,
+    FactKind.SIZE: _size,
+    FactKind.FREE: _free,
+    FactKind.UNTOUCHED: _untouched,
+    FactKind.SUPERBLOCK: _superblock,
+    FactKind.CLEAN: _clean,
+    FactKind.ARRAY: _array,
+    FactKind.GONE: _gone,
+    FactKind.RUNNING: _running,
+    FactKind.UNUSED: _unused,
+    FactKind.NAME: _name,
+    FactKind.LEVEL: _level,
+    FactKind.MEMBER: _member,
+    FactKind.FILE_SYSTEM: _file_system,
+    FactKind.MOUNTED: _mounted,
+    FactKind.NODE: _node,
+    FactKind.TEXT: _text,
+    FactKind.DIGEST: _digest,
+    FactKind.LINE: _line,
+    FactKind.STATE: _state,
+    FactKind.CHUNK: _chunk,
+    FactKind.RESHAPED: _reshaped,
+    FactKind.BITMAP: _bitmap,
+    FactKind.SERVES: _serves,
+    FactKind.LOOSE: _loose,
+    **on_top.FACT_READERS,
 }

@@ -14,11 +14,10 @@ from collections.abc import Collection, Mapping
 
 from msgspec import Struct
 
-from raidtui.host.block import DiskReader
+from raidtui.host.block import BLOCK, DiskReader, unescape
 from raidtui.host.device_paths import DevicePaths
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.root import Root
-from raidtui.host.usage import BLOCK, unescape
 
 _PACE_S = 0.1
 _UDEV = frozenset({"systemd-udevd", "udevd", "(udev-worker)", "udev-worker", "eudev"})

@@ -10,24 +10,23 @@ from typing import Any, Protocol, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.host.block import DiskReader
+from raidtui.host.block import DiskReader, candidate_names
 from raidtui.host.crew import Crew
-from raidtui.host.devices import candidate_names
-from raidtui.host.md.mdadm import MdadmTimeoutError
-from raidtui.host.openers import open_words
-from raidtui.host.roots.root import Root
-from raidtui.host.smart.smart_names import has_smart
-from raidtui.host.stack import (
-    read_groups,
-    read_issue_discards,
-    read_trim_timer,
-)
-from raidtui.host.survey import (
+from raidtui.host.examine import (
     read_device,
     read_host,
     watched_texts,
 )
-from raidtui.host.tables import read_named
+from raidtui.host.md.mdadm import MdadmTimeoutError
+from raidtui.host.on_top import (
+    read_groups,
+    read_issue_discards,
+    read_trim_timer,
+)
+from raidtui.host.openers import open_words
+from raidtui.host.references import read_named
+from raidtui.host.roots.root import Root
+from raidtui.host.smart.smart_names import has_smart
 from raidtui.host.udev import read_udev_entry
 from raidtui.model.disk import Disk
 from raidtui.model.snapshot import Snapshot
@@ -48,7 +47,7 @@ _NEEDED = frozenset({_HOST, _ON_TOP, _USES})
 """No plan is made before these have been read."""
 
 
-class Scope(Struct, frozen=True, kw_only=True):
+class ReadingScope(Struct, frozen=True, kw_only=True):
     """What a survey reads: no more than is concerned.
 
     Args:
@@ -82,7 +81,7 @@ class Asker(Protocol):
         """Return the survey with what is known of its devices' wear."""
 
 
-class Progress(Struct, frozen=True, kw_only=True):
+class ReadingProgress(Struct, frozen=True, kw_only=True):
     """How far a reading is.
 
     Args:
@@ -129,7 +128,7 @@ class Reading:
         self,
         root: Root,
         snapshot: Snapshot,
-        scope: Scope,
+        scope: ReadingScope,
         *,
         told: Callable[[], None] = lambda: None,
         asker: Asker | None = None,
@@ -205,13 +204,13 @@ class Reading:
         return bool(self._crew.open)
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> ReadingProgress:
         """How far it is."""
         open_ = self._crew.open
         left = self._names(open_)
         rest = tuple(words for key, words in _WORDS.items() if key in open_)
         ready = self._known and self._host is not None and not _NEEDED & open_
-        return Progress(
+        return ReadingProgress(
             read=len(self._close) - len(left & self._close),
             of=len(self._close) if self._known else None,
             ready=ready,
@@ -351,4 +350,4 @@ def read_survey(
         names: kernel names of the devices to look at closely.
         on_top: whether something is to be put on a new array: LVM and systemd are asked then.
     """
-    return Reading(root, snapshot, Scope(closely=tuple(names), on_top=on_top)).start().wait()
+    return Reading(root, snapshot, ReadingScope(closely=tuple(names), on_top=on_top)).start().wait()

@@ -22,7 +22,7 @@ from raidtui.jobs.changed import Record, done_by_job, keeps_values, record_path
 from raidtui.jobs.steps import do_step, first_trouble, holds, reads_so
 from raidtui.jobs.store import BusyError, Job, JobError, only_worker
 from raidtui.jobs.words import GOES_ON
-from raidtui.model.plan import Harm, Kind, Plan, Step
+from raidtui.model.plan import FactKind, Harm, Plan, Step
 
 _END_S, _END_PACE_S = 2.0, 0.05
 """How long a job waits for what may be over at once, before it says that it goes on."""
@@ -111,7 +111,7 @@ class Worker:
         number = max((each for each in done | begun if plan.steps[each].undo), default=None)
         if not plan.ends or number is None:
             return
-        same = tuple(fact for fact in plan.lasts if fact.kind is Kind.ARRAY)
+        same = tuple(fact for fact in plan.lasts if fact.kind is FactKind.ARRAY)
         undo = plan.steps[number].undo[0]
         is_back = bool(undo.proves) and holds(self._root, undo.proves)
         reason = first_trouble(self._root, same) or ("" if is_back else first_trouble(self._root, undo.needs))

@@ -1,8 +1,8 @@
-"""Verdicts: what is wrong or worth knowing, with a sentence and a remedy."""
+"""Findings: what is wrong or worth knowing, with a sentence and a remedy; and the events of the timeline."""
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 from msgspec import Struct
 
@@ -53,3 +53,38 @@ class Finding(Struct, frozen=True, kw_only=True):
     name: str
     sentence: str
     remedy: str = ""
+
+
+class EventKind(StrEnum):
+    """Where an event comes from."""
+
+    KERNEL = "kernel"
+    UDEV = "udev"
+    HEALTH = "health"
+    ACTION = "action"
+    WEAR = "wear"
+
+
+class Tone(StrEnum):
+    """How an event is to be read."""
+
+    PLAIN = "plain"
+    GOOD = "good"
+    WARN = "warn"
+    BAD = "bad"
+
+
+class Event(Struct, frozen=True, kw_only=True):
+    """Something that happened.
+
+    Args:
+        at_s: epoch seconds.
+        subject: array label, disk name or ``you``.
+        text: what happened, a phrase without the subject.
+    """
+
+    at_s: float
+    kind: EventKind
+    subject: str
+    text: str
+    tone: Tone = Tone.PLAIN

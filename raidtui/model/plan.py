@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from enum import IntEnum, StrEnum
-from typing import Literal
 
 from msgspec import Struct
 
@@ -17,7 +16,7 @@ class Harm(IntEnum):
     DESTROYS = 2
 
 
-class Kind(StrEnum):
+class FactKind(StrEnum):
     """What a fact says of its subject; ``value`` is given in brackets."""
 
     SERIAL = "serial"  # a device's whole disk has this serial number, or WWN where it has none
@@ -56,7 +55,7 @@ class Kind(StrEnum):
 class Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Something that can be read from the host, and must hold."""
 
-    kind: Kind
+    kind: FactKind
     subject: str
     value: str = ""
 
@@ -144,31 +143,31 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     lasts: tuple[Fact, ...] = ()
 
 
-Code = Literal[
-    "ambiguous",  # what was named may be several
-    "busy",  # something is under way that must end first
-    "in-use",  # mounted, a member, held, named in a file of the system
-    "invalid",  # what was asked for is no possible value
-    "needs-confirmation",  # data would be gone: its name must be given
-    "no-tool",  # a program is missing, or too old
-    "not-found",  # there is nothing of that name
-    "not-here",  # a capture, or the demo: it is only looked at
-    "not-redundant",  # a member, or what protects against a crash, would be given up that is needed
-    "not-root",
-    "nothing-to-do",  # it is so already
-    "taken",  # a name, a number or a place is given to something else
-    "too-small",
-    "unknown",  # the kernel does not say, or it cannot be read
-    "unsupported",  # this level, format or kernel cannot
-    "wrong-state",  # inactive, read-only, degraded, frozen, or not what must be ended
-]
-"""What kind of refusal it is, for programs. It stays as it is; the sentences may change."""
+class RefusalCode(StrEnum):
+    """What kind of refusal it is, for programs. The codes stay as they are; the sentences may change."""
+
+    AMBIGUOUS = "ambiguous"  # what was named may be several
+    BUSY = "busy"  # something is under way that must end first
+    IN_USE = "in-use"  # mounted, a member, held, named in a file of the system
+    INVALID = "invalid"  # what was asked for is no possible value
+    NEEDS_CONFIRMATION = "needs-confirmation"  # data would be gone: its name must be given
+    NO_TOOL = "no-tool"  # a program is missing, or too old
+    NOT_FOUND = "not-found"  # there is nothing of that name
+    NOT_HERE = "not-here"  # a capture, or the demo: it is only looked at
+    NOT_REDUNDANT = "not-redundant"  # a member, or what protects against a crash, is still needed
+    NOT_ROOT = "not-root"
+    NOTHING_TO_DO = "nothing-to-do"  # it is so already
+    TAKEN = "taken"  # a name, a number or a place is given to something else
+    TOO_SMALL = "too-small"
+    UNKNOWN = "unknown"  # the kernel does not say, or it cannot be read
+    UNSUPPORTED = "unsupported"  # this level, format or kernel cannot
+    WRONG_STATE = "wrong-state"  # inactive, read-only, degraded, frozen, or not what must be ended
 
 
 class Refusal(Struct, frozen=True, kw_only=True):
     """Why nothing is done, and what would lift that."""
 
-    code: Code
+    code: RefusalCode
     why: str
     remedy: str = ""
 
@@ -181,4 +180,4 @@ class Refusal(Struct, frozen=True, kw_only=True):
 class NothingToDo(Refusal, frozen=True, kw_only=True):
     """What was asked for is so already: there is no plan, and nothing is wrong."""
 
-    code: Code = "nothing-to-do"
+    code: RefusalCode = RefusalCode.NOTHING_TO_DO

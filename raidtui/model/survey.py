@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from raidtui.model.disk import Disk
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 
 PACKAGES = {
@@ -171,10 +171,12 @@ class Survey(Struct, frozen=True, kw_only=True):
         """Return which of these devices has not been read, or None."""
         for name in names:
             if name in self.pending:
-                return Refusal(code="busy", why=f"{name} is still being read", remedy="wait a moment")
+                return Refusal(
+                    code=RefusalCode.BUSY, why=f"{name} is still being read", remedy="wait a moment"
+                )
             if name in self.silent:
                 return Refusal(
-                    code="unknown",
+                    code=RefusalCode.UNKNOWN,
                     why=f"{name} does not answer: what is on it is not known",
                     remedy="see the kernel log",
                 )
@@ -194,20 +196,26 @@ class Survey(Struct, frozen=True, kw_only=True):
 
     def no_device(self, name: str) -> Refusal:
         """Return why nothing is known of a device: it is not there, or was not read."""
-        return self.refuse_unread(name) or Refusal(code="not-found", why=f"there is no device {name}")
+        return self.refuse_unread(name) or Refusal(
+            code=RefusalCode.NOT_FOUND, why=f"there is no device {name}"
+        )
 
     def refuse_pending(self) -> Refusal | None:
         """Return that not all devices have been read: any of those left may matter; or None."""
         if not self.pending:
             return None
         be = "device is" if len(self.pending) == 1 else "devices are"
-        return Refusal(code="busy", why=f"{len(self.pending)} {be} still being read", remedy="wait a moment")
+        return Refusal(
+            code=RefusalCode.BUSY, why=f"{len(self.pending)} {be} still being read", remedy="wait a moment"
+        )
 
     def refuse_tool(self, *tools: str) -> Refusal | None:
         """Return which of these tools is not installed, and how to get it, or None."""
         for tool in tools:
             if tool in self.missing:
                 return Refusal(
-                    code="no-tool", why=f"{tool} is not installed", remedy=f"apt install {PACKAGES[tool]}"
+                    code=RefusalCode.NO_TOOL,
+                    why=f"{tool} is not installed",
+                    remedy=f"apt install {PACKAGES[tool]}",
                 )
         return None

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array, Member, Phase
-from raidtui.model.event import Event, Kind, Tone
-from raidtui.model.finding import Finding, Health
+from raidtui.model.finding import Event, EventKind, Finding, Health, Tone
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.health import by_subject, health_of, health_of_absent
 from raidtui.view.units import binary_size, counted, rate_mb_s
@@ -34,7 +33,7 @@ def _diff(
         tone, text = (
             (Tone.GOOD, "can be read again") if new.readable else (Tone.BAD, "cannot be read any more")
         )
-        yield Event(at_s=new.taken_s, kind=Kind.KERNEL, subject="/proc/mdstat", text=text, tone=tone)
+        yield Event(at_s=new.taken_s, kind=EventKind.KERNEL, subject="/proc/mdstat", text=text, tone=tone)
     old_own, new_own = by_subject(old_findings), by_subject(new_findings)
     before = {array.key: array for array in old.arrays}
     after = {array.key: array for array in new.arrays}
@@ -66,7 +65,7 @@ def _diff_absent(old: Snapshot, new: Snapshot, findings: dict[str, list[Finding]
     for absent in old.absent:
         if new.absent_array(absent.key) is None and new.array(absent.key) is None:
             text = "nothing of it is here any more" if absent.present else "is not named any more"
-            yield Event(at_s=new.taken_s, kind=Kind.KERNEL, subject=absent.title, text=text)
+            yield Event(at_s=new.taken_s, kind=EventKind.KERNEL, subject=absent.title, text=text)
 
 
 def _absent_event(new: Snapshot, absent: AbsentArray, findings: dict[str, list[Finding]]) -> Event:
@@ -74,7 +73,7 @@ def _absent_event(new: Snapshot, absent: AbsentArray, findings: dict[str, list[F
     sentence = next((each.sentence for each in findings.get(absent.key, ())), absent.count_words)
     return Event(
         at_s=new.taken_s,
-        kind=Kind.HEALTH,
+        kind=EventKind.HEALTH,
         subject=absent.title,
         text=f"failed: {sentence}" if failed else sentence,
         tone=Tone.BAD if failed else Tone.WARN,
@@ -229,7 +228,7 @@ def _health_event(
     if worst is not None and now > Health.OPTIMAL:
         said = now.word in worst.sentence.partition(":")[0].split()
         text = worst.sentence if said else f"{now.word}: {worst.sentence}"
-    return Event(at_s=new.taken_s, kind=Kind.HEALTH, subject=array.title, text=text, tone=tone)
+    return Event(at_s=new.taken_s, kind=EventKind.HEALTH, subject=array.title, text=text, tone=tone)
 
 
 def _diff_local_limit(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
@@ -253,7 +252,7 @@ def _diff_limits(old: Snapshot, new: Snapshot) -> Iterator[Event]:
     ):
         if was != now and was is not None and now is not None:
             text = f"{word} speed limit {_rate(was)} → {_rate(now)} (all arrays)"
-            yield Event(at_s=new.taken_s, kind=Kind.KERNEL, subject="system", text=text)
+            yield Event(at_s=new.taken_s, kind=EventKind.KERNEL, subject="system", text=text)
 
 
 def _rate(kib_s: int | None) -> str:
@@ -261,4 +260,4 @@ def _rate(kib_s: int | None) -> str:
 
 
 def _event(new: Snapshot, array: Array, text: str, tone: Tone) -> Event:
-    return Event(at_s=new.taken_s, kind=Kind.KERNEL, subject=array.title, text=text, tone=tone)
+    return Event(at_s=new.taken_s, kind=EventKind.KERNEL, subject=array.title, text=text, tone=tone)

@@ -9,19 +9,23 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from raidtui.host.block import DiskReader, read_io
-from raidtui.host.limits import read_limits
 from raidtui.host.md.arrays import ArrayReader
 from raidtui.host.md.mdstat import Mdstat, MdstatArray, parse_mdstat
+from raidtui.host.md.speed_limits import read_limits
 from raidtui.host.roots.root import Root
 from raidtui.host.tools import tool_path
 from raidtui.host.udev import DATA as UDEV_DATA
 from raidtui.model.array import Array, Phase, Stale
 from raidtui.model.disk import DiskIo
 from raidtui.model.snapshot import Host, Lack, Snapshot
-from raidtui.monitor.absent import AbsentArrays
+from raidtui.monitor.absent_arrays import AbsentArrays
 
 MDSTAT = "/proc/mdstat"
 _BLOCK = "/sys/class/block"
+
+
+SYNCING_S = 1.0
+IDLE_S = 5.0
 
 
 class Sampler:
@@ -219,3 +223,8 @@ def _tool_lacks(root: Root) -> tuple[Lack, ...]:
     if not root.names(UDEV_DATA):
         lacks.append(Lack(part="udev", reason="no database: serial numbers and labels may be missing"))
     return tuple(lacks)
+
+
+def interval_s(snapshot: Snapshot) -> float:
+    """Return the seconds until the next sample that no event asked for."""
+    return SYNCING_S if snapshot.syncing else IDLE_S

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from raidtui.model.disk import Disk, Use
-from raidtui.model.plan import Fact, Kind, Step
+from raidtui.model.plan import Fact, FactKind, Step
 from raidtui.model.survey import Device, Superblock, Survey
 
 TABLES = {"gpt": "GPT", "dos": "MBR"}
@@ -34,11 +34,11 @@ def device_facts(device: Device, *, free: bool = True, untouched: bool = True) -
     name, disk = device.disk.name, device.disk
     facts = list(same_disk(name, disk, device))
     if disk.size_bytes is not None:
-        facts.append(Fact(kind=Kind.SIZE, subject=name, value=str(disk.size_bytes)))
+        facts.append(Fact(kind=FactKind.SIZE, subject=name, value=str(disk.size_bytes)))
     if free:
-        facts.append(Fact(kind=Kind.FREE, subject=name))
+        facts.append(Fact(kind=FactKind.FREE, subject=name))
     if untouched and device.digest:
-        facts.append(Fact(kind=Kind.UNTOUCHED, subject=name, value=device.digest))
+        facts.append(Fact(kind=FactKind.UNTOUCHED, subject=name, value=device.digest))
     return tuple(facts)
 
 
@@ -46,8 +46,8 @@ def same_disk(name: str, disk: Disk, device: Device | None) -> tuple[Fact, ...]:
     """Return what tells that a name is still the disk's, as far as that is known."""
     seen = device.appearance if device is not None else ""
     return (
-        *((Fact(kind=Kind.SERIAL, subject=name, value=disk.identity),) if disk.identity else ()),
-        *((Fact(kind=Kind.APPEARANCE, subject=name, value=seen),) if seen else ()),
+        *((Fact(kind=FactKind.SERIAL, subject=name, value=disk.identity),) if disk.identity else ()),
+        *((Fact(kind=FactKind.APPEARANCE, subject=name, value=seen),) if seen else ()),
     )
 
 
@@ -137,8 +137,8 @@ def _wipe_one(device: Device, *, forced: bool = False, untouched: bool = True) -
     steps = []
     needs = device_facts(device, untouched=untouched)
     if old is not None:
-        none = Fact(kind=Kind.SUPERBLOCK, subject=name)
-        was = (Fact(kind=Kind.SUPERBLOCK, subject=name, value=old.uuid),) if old.uuid else ()
+        none = Fact(kind=FactKind.SUPERBLOCK, subject=name)
+        was = (Fact(kind=FactKind.SUPERBLOCK, subject=name, value=old.uuid),) if old.uuid else ()
         zero = Step(
             argv=("mdadm", "--zero-superblock", device.path),
             why=f"{name} is no part of {old.label} any more",
@@ -154,7 +154,7 @@ def _wipe_one(device: Device, *, forced: bool = False, untouched: bool = True) -
             argv=("wipefs", "--all", device.path),
             why=f"what is on {name} must not come back later",
             needs=needs,
-            proves=(Fact(kind=Kind.CLEAN, subject=name),),
+            proves=(Fact(kind=FactKind.CLEAN, subject=name),),
             destroys=True,
         )
         steps.append(wipe)
@@ -165,5 +165,5 @@ def cleared_facts(device: Device, survey: Survey) -> tuple[Fact, ...]:
     """Return what must hold of a device right before it is taken, after its wipe where there was one."""
     facts = device_facts(device, untouched=not wipe_steps(device, survey))
     if device.superblock is not None:
-        return (*facts, Fact(kind=Kind.SUPERBLOCK, subject=device.disk.name))
+        return (*facts, Fact(kind=FactKind.SUPERBLOCK, subject=device.disk.name))
     return facts

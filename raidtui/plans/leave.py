@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from raidtui.model.array import Array, Member
 from raidtui.model.bad_blocks import lost
 from raidtui.model.geometry import loss_sentence
-from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
+from raidtui.plans.candidates import is_given_up, refuse_needed, word_of
 from raidtui.plans.contents import array_words, device_facts
-from raidtui.plans.devices import is_given_up, refuse_needed, word_of
 from raidtui.plans.locate import which_disk, which_disk_notes
 from raidtui.plans.manage import (
     bound,
@@ -33,7 +33,7 @@ def plan_fail(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     if isinstance(member, Refusal):
         return member
     if member.has("faulty"):
-        return Refusal(code="nothing-to-do", why=f"{name} has failed already", remedy="remove it")
+        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{name} has failed already", remedy="remove it")
     if refusal := refuse_loss(array, member):
         return refusal
     serves = member.has("in_sync") and member.slot is not None
@@ -77,7 +77,9 @@ def plan_remove(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     if not array.redundant:
         return no_redundancy(array, member)
     if not (member.has("faulty") or (member.has("spare") and member.slot is None)):
-        return Refusal(code="in-use", why=f"{name} is in service", remedy="replace it, or fail it first")
+        return Refusal(
+            code=RefusalCode.IN_USE, why=f"{name} is in service", remedy="replace it, or fail it first"
+        )
     absent = member_fact(array, name, "absent")
     step = manage(array, ("--remove", f"/dev/{name}"), "let go of it", absent)
     return Plan(
@@ -120,14 +122,16 @@ def plan_zero_superblock(survey: Survey, name: str, *, destroys: Collection[str]
         return refusal  # any of those left may make it needed
     block = device.superblock
     if block is None:
-        return Refusal(code="not-found", why=f"{name} has no md superblock")
+        return Refusal(code=RefusalCode.NOT_FOUND, why=f"{name} has no md superblock")
     for array in survey.snapshot.arrays:
         if any(member.name == name for member in array.members):
             return Refusal(
-                code="in-use", why=f"{name} is a member of {array.title}", remedy="remove it from there first"
+                code=RefusalCode.IN_USE,
+                why=f"{name} is a member of {array.title}",
+                remedy="remove it from there first",
             )
     if device.disk.users or device.busy:
-        return Refusal(code="in-use", why=f"{name} is in use: {device.disk.users or device.busy}")
+        return Refusal(code=RefusalCode.IN_USE, why=f"{name} is in use: {device.disk.users or device.busy}")
     running = next((each for each in survey.snapshot.arrays if each.uuid == block.uuid and each.active), None)
     if (
         running is None
@@ -139,7 +143,7 @@ def plan_zero_superblock(survey: Survey, name: str, *, destroys: Collection[str]
         argv=("mdadm", "--zero-superblock", device.path),
         why="it belongs to no array any more",
         needs=device_facts(device),
-        proves=(Fact(kind=Kind.SUPERBLOCK, subject=name),),
+        proves=(Fact(kind=FactKind.SUPERBLOCK, subject=name),),
         destroys=True,
     )
     return Plan(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidtui.model.plan import Fact, Kind, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Plan, Refusal, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.target import needs_root
 
@@ -66,7 +66,7 @@ def plan_locate(survey: Survey, name: str, *, on: bool = True) -> Plan | Refusal
 
 def _light(device: Device, *, on: bool) -> Step:
     disk = device.disk
-    same = (Fact(kind=Kind.SERIAL, subject=disk.disk, value=disk.identity),) if disk.identity else ()
+    same = (Fact(kind=FactKind.SERIAL, subject=disk.disk, value=disk.identity),) if disk.identity else ()
     return Step(
         argv=("ledctl", f"{'locate' if on else 'locate_off'}=/dev/{disk.disk}"),
         why="its bay blinks" if on else "its bay is dark again",

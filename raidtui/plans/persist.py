@@ -6,9 +6,9 @@ import hashlib
 import itertools
 import re
 
-from raidtui.model.plan import Fact, Kind, Step
+from raidtui.model.plan import Fact, FactKind, Step
 from raidtui.model.survey import Survey
-from raidtui.plans.names import stored_name
+from raidtui.plans.target import stored_name
 
 _INITRAMFS_S = 900.0
 _WORD = re.compile(r"""(?:"[^"]*"?|'[^']*'?|[^ \t"'])+""")
@@ -125,7 +125,7 @@ def conf_steps(
 
 def fact_line(survey: Survey, line: str) -> Fact:
     """Return the fact that mdadm.conf has this line."""
-    return Fact(kind=Kind.LINE, subject=survey.conf_path, value=line)
+    return Fact(kind=FactKind.LINE, subject=survey.conf_path, value=line)
 
 
 def file_steps(
@@ -171,7 +171,7 @@ def _initramfs_steps(survey: Survey, path: str) -> tuple[Step, ...]:
 
 def _digest(path: str, text: str | None) -> Fact:
     value = "" if text is None else hashlib.sha256(text.encode("latin-1")).hexdigest()
-    return Fact(kind=Kind.DIGEST, subject=path, value=value)
+    return Fact(kind=FactKind.DIGEST, subject=path, value=value)
 
 
 def _own(lines: list[str], uuid: str) -> list[int]:

@@ -6,13 +6,11 @@ A failure in the middle brings the array back under its old name.
 from __future__ import annotations
 
 from raidtui.model.array import Array, Phase
-from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
-from raidtui.plans.names import NO_HOST, long_name_note, refuse_name, refuse_taken
 from raidtui.plans.persist import conf_steps, file_steps, readable
 from raidtui.plans.references import CHANGED, Paths, naming, paths_of, renamed, told
-from raidtui.plans.target import needs_root
-from raidtui.plans.usage import refuse_use
+from raidtui.plans.target import NO_HOST, long_name_note, needs_root, refuse_name, refuse_taken, refuse_use
 
 
 def plan_rename(survey: Survey, array: Array, to: str, *, references: bool = False) -> Plan | Refusal:
@@ -73,29 +71,37 @@ def _named(survey: Survey, paths: Paths) -> tuple[str, ...]:
 
 def _refuse_array(array: Array, to: str) -> Refusal | None:
     if array.label == to:
-        return Refusal(code="nothing-to-do", why=f"it is called {to} already")
+        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"it is called {to} already")
     if not array.active:
-        return Refusal(code="wrong-state", why=f"{array.title} is inactive", remedy="assemble it first")
+        return Refusal(
+            code=RefusalCode.WRONG_STATE, why=f"{array.title} is inactive", remedy="assemble it first"
+        )
     if array.uuid is None or array.twin:
-        return Refusal(code="ambiguous", why=f"{array.title} cannot be told from another array by its UUID")
+        return Refusal(
+            code=RefusalCode.AMBIGUOUS, why=f"{array.title} cannot be told from another array by its UUID"
+        )
     if not (array.metadata or "").startswith("1."):
         return Refusal(
-            code="unsupported", why=f"metadata {array.metadata or '?'} keeps no name", remedy="only 1.x does"
+            code=RefusalCode.UNSUPPORTED,
+            why=f"metadata {array.metadata or '?'} keeps no name",
+            remedy="only 1.x does",
         )
     if array.sync is not None and array.sync.action == "reshape" and array.sync.phase is not Phase.FROZEN:
-        return Refusal(code="busy", why=f"{array.title} is being reshaped", remedy="wait until that is done")
+        return Refusal(
+            code=RefusalCode.BUSY, why=f"{array.title} is being reshaped", remedy="wait until that is done"
+        )
     return None
 
 
 def _steps(array: Array, uuid: str, to: str, homehost: str) -> tuple[Step, Step]:
     paths = tuple(f"/dev/{member.name}" for member in array.members if not member.has("faulty"))
-    gone = (Fact(kind=Kind.GONE, subject=uuid),)
+    gone = (Fact(kind=FactKind.GONE, subject=uuid),)
     stop = Step(
         argv=("mdadm", "--stop", array.path),
         why="a running array keeps its name",
         needs=(
-            Fact(kind=Kind.ARRAY, subject=array.name, value=uuid),
-            Fact(kind=Kind.UNUSED, subject=array.name),
+            Fact(kind=FactKind.ARRAY, subject=array.name, value=uuid),
+            Fact(kind=FactKind.UNUSED, subject=array.name),
         ),
         proves=gone,
         undo=(_assemble(_device(array), _name(array), uuid, paths, why="bring it back under its old name"),),
@@ -103,7 +109,7 @@ def _steps(array: Array, uuid: str, to: str, homehost: str) -> tuple[Step, Step]
     name = (to, homehost)
     start = _assemble(f"/dev/md/{to}", name, uuid, paths, why="start it under its new name")
     number = f"md{int(to)}" if to.isdigit() else ""
-    needs = (*gone, *((Fact(kind=Kind.GONE, subject=number),) if number else ()))
+    needs = (*gone, *((Fact(kind=FactKind.GONE, subject=number),) if number else ()))
     back = Step(argv=("mdadm", "--stop", f"/dev/md/{to}"), why="to take the name back", proves=gone)
     return stop, Step(
         argv=start.argv,
@@ -134,7 +140,7 @@ def _assemble(device: str, name: tuple[str, str], uuid: str, paths: tuple[str, .
         argv=("mdadm", "--assemble", device, *(names if label else ()), f"--uuid={uuid}", *paths),
         why=why,
         proves=(
-            Fact(kind=Kind.RUNNING, subject=uuid),
-            *((Fact(kind=Kind.NAME, subject=uuid, value=label),) if label else ()),
+            Fact(kind=FactKind.RUNNING, subject=uuid),
+            *((Fact(kind=FactKind.NAME, subject=uuid, value=label),) if label else ()),
         ),
     )

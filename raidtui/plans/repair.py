@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from raidtui.model.array import Array
 from raidtui.model.bad_blocks import bad_sectors, only_holders
-from raidtui.model.plan import Harm, Plan, Refusal, Step
+from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
+from raidtui.plans.candidates import refuse_device, refuse_member, refuse_old_arrays
 from raidtui.plans.contents import cleared_facts, device_facts, loss_of, wipe_steps
-from raidtui.plans.devices import refuse_device, refuse_member, refuse_old_arrays
 from raidtui.plans.locate import which_disk_notes
 from raidtui.plans.manage import (
     bad_block_notes,
@@ -25,9 +25,10 @@ from raidtui.plans.manage import (
     member_fact,
     member_of,
     refuse_array,
+    undo_add_spare,
+    undo_replace,
 )
-from raidtui.plans.replace_undo import undo_add_spare, undo_replace
-from raidtui.plans.sync_time import at_least
+from raidtui.plans.sync import at_least
 from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, duration, joined, short_binary
 
 _SUPERBLOCK_BYTES = 8 << 10
@@ -40,11 +41,13 @@ def plan_re_add(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     if isinstance(device, Refusal):
         return device
     if device.superblock is None or array.uuid is None or device.superblock.uuid != array.uuid:
-        return Refusal(code="not-found", why=f"{name} was no member of {array.title}", remedy="add it")
+        return Refusal(
+            code=RefusalCode.NOT_FOUND, why=f"{name} was no member of {array.title}", remedy="add it"
+        )
     if array.bitmap is None:
         whole = f" ({short_binary(array.component_kib * KIB)})" if array.component_kib else ""
         return Refusal(
-            code="unknown",
+            code=RefusalCode.UNKNOWN,
             why=f"{array.title} has no bitmap, so what changed is not known",
             remedy=f"add it: all is copied{whole}",
         )
@@ -99,7 +102,7 @@ def plan_add(survey: Survey, array: Array, name: str, *, destroys: Collection[st
     former = device.superblock is not None and device.superblock.uuid == array.uuid
     if former and array.bitmap is not None:
         return Refusal(
-            code="wrong-state",
+            code=RefusalCode.WRONG_STATE,
             why=f"{name} was a member, and the bitmap knows what changed",
             remedy="re-add it; where that fails, zero its superblock and add it",
         )
@@ -154,7 +157,7 @@ def plan_replace(
         before = (*wipe_steps(device, survey), _add_spare(survey, array, old, device))
     elif not spare.has("spare") or spare.slot is not None or spare.has("faulty"):
         return Refusal(
-            code="nothing-to-do",
+            code=RefusalCode.NOTHING_TO_DO,
             why=f"{new} is {spare.role} of {array.title} already",
             remedy="choose a free device",
         )
@@ -228,19 +231,20 @@ def refuse_replacing(survey: Survey, array: Array, old: str) -> Refusal | None:
         return member
     if not member.has("in_sync") or member.slot is None:
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"{old} is {member.role}, so there is nothing to copy from it",
             remedy="add a disk",
         )
     if member.has("want_replacement"):
-        return Refusal(code="busy", why=f"{old} is being replaced already")
+        return Refusal(code=RefusalCode.BUSY, why=f"{old} is being replaced already")
     if not array.redundant:
         return Refusal(
-            code="unsupported", why=f"{array.why_not_redundant}: a member cannot be replaced while it serves"
+            code=RefusalCode.UNSUPPORTED,
+            why=f"{array.why_not_redundant}: a member cannot be replaced while it serves",
         )
     if array.degraded:
         return Refusal(
-            code="wrong-state",
+            code=RefusalCode.WRONG_STATE,
             why=f"{array.title} is degraded: a new device goes to the empty slot first",
             remedy="add a disk and wait for the recovery",
         )
@@ -273,13 +277,16 @@ def _candidate(
         return refusal
     if not array.redundant:
         return Refusal(
-            code="unsupported", why=f"{array.why_not_redundant}: it takes neither spares nor new members"
+            code=RefusalCode.UNSUPPORTED,
+            why=f"{array.why_not_redundant}: it takes neither spares nor new members",
         )
     own = next((member for member in array.members if member.name == name), None)
     if own is not None:
         remedy = "remove it first" if own.has("faulty") else "choose a free device"
         return Refusal(
-            code="nothing-to-do", why=f"{name} is {own.role} of {array.title} already", remedy=remedy
+            code=RefusalCode.NOTHING_TO_DO,
+            why=f"{name} is {own.role} of {array.title} already",
+            remedy=remedy,
         )
     if refusal := refuse_member(name, survey):
         return refusal
@@ -291,7 +298,9 @@ def _candidate(
     parts = [use.what for use in device.disk.uses if use.kind == "partition"]
     if parts:
         return Refusal(
-            code="in-use", why=f"{name} has partitions ({', '.join(parts)})", remedy="give one of them"
+            code=RefusalCode.IN_USE,
+            why=f"{name} has partitions ({', '.join(parts)})",
+            remedy="give one of them",
         )
     return (
         _refuse_size(survey, array, device)
@@ -309,7 +318,7 @@ def _refuse_size(survey: Survey, array: Array, device: Device) -> Refusal | None
     size, needed = device.disk.size_bytes, (array.component_kib or 0) * KIB + before
     if size is not None and size < needed:
         return Refusal(
-            code="too-small",
+            code=RefusalCode.TOO_SMALL,
             why=f"{device.disk.name} is too small: {size} bytes, {needed} are needed",
             remedy="choose a larger device",
         )
@@ -322,7 +331,7 @@ def _refuse_sectors(survey: Survey, array: Array, device: Device) -> Refusal | N
         known = survey.devices.get(member.name)
         if known is not None and known.sector_bytes != device.sector_bytes:
             return Refusal(
-                code="unsupported",
+                code=RefusalCode.UNSUPPORTED,
                 why=f"{device.disk.name} has sectors of {device.sector_bytes} bytes,"
                 f" {member.name} of {known.sector_bytes}",
                 remedy="choose a device of the same kind",

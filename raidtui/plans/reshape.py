@@ -10,9 +10,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
-from raidtui.model.capacity import data_disks
+from raidtui.model.geometry import data_disks
 from raidtui.model.levels import PARITY_LEVELS, Raid10Layout
-from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.manage import refuse_array
 from raidtui.view.units import KIB, binary_size
@@ -32,12 +32,12 @@ def plan_grow_chunk(survey: Survey, array: Array, chunk_kib: int) -> Plan | Refu
     refusal = refusal or _refuse_now(array) or _refuse_room(survey, array, chunk_kib)
     if refusal:
         return refusal
-    same = Fact(kind=Kind.ARRAY, subject=array.name, value=array.uuid or "")
+    same = Fact(kind=FactKind.ARRAY, subject=array.name, value=array.uuid or "")
     step = Step(
         argv=("mdadm", "--grow", array.path, f"--chunk={chunk_kib}"),
         why="md moves every block to its new place",
         needs=(same, *_members_in_sync(array)),
-        proves=(Fact(kind=Kind.CHUNK, subject=array.name, value=str(chunk_kib)),),
+        proves=(Fact(kind=FactKind.CHUNK, subject=array.name, value=str(chunk_kib)),),
     )
     old = (array.chunk_bytes or 0) // KIB
     written = f" ({binary_size(array.component_kib * KIB)} on each member)" if array.component_kib else ""
@@ -60,7 +60,7 @@ def plan_grow_chunk(survey: Survey, array: Array, chunk_kib: int) -> Plan | Refu
         devices=tuple(member.name for member in array.members),
         arrays=(array.name,),
         goes_on="md moves every block to its new place",
-        ends=(same, *step.proves, Fact(kind=Kind.RESHAPED, subject=array.name)),
+        ends=(same, *step.proves, Fact(kind=FactKind.RESHAPED, subject=array.name)),
         lasts=(same, *step.proves),
     )
 
@@ -78,31 +78,37 @@ def plan_bitmap(survey: Survey, array: Array, wanted: str) -> Plan | Refusal:
     has = "none" if array.bitmap is None else "internal"
     if wanted not in {"none", "internal"}:
         return Refusal(
-            code="invalid", why=f"no bitmap {wanted!r} can be made", remedy="choose none or internal"
+            code=RefusalCode.INVALID,
+            why=f"no bitmap {wanted!r} can be made",
+            remedy="choose none or internal",
         )
     if not array.redundant:
         return Refusal(
-            code="unsupported", why=f"{array.why_not_redundant}: nothing is synced, so it has no bitmap"
+            code=RefusalCode.UNSUPPORTED,
+            why=f"{array.why_not_redundant}: nothing is synced, so it has no bitmap",
         )
     if wanted == has:
         return Refusal(
-            code="nothing-to-do",
+            code=RefusalCode.NOTHING_TO_DO,
             why=f"{array.title} has {'no bitmap' if has == 'none' else 'a bitmap'} already",
         )
     if array.consistency_policy in {"ppl", "journal"}:
         policy = array.consistency_policy
         return Refusal(
-            code="unsupported", why=f"{array.title} has consistency policy {policy}, which excludes a bitmap"
+            code=RefusalCode.UNSUPPORTED,
+            why=f"{array.title} has consistency policy {policy}, which excludes a bitmap",
         )
     if wanted == "none" and array.level in PARITY_LEVELS:
         return Refusal(
-            code="not-redundant",
+            code=RefusalCode.NOT_REDUNDANT,
             why=f"{array.level} without a bitmap computes all parity anew after every crash, and a member"
             " lost before that is done takes data along (the write hole)",
             remedy="leave the bitmap there",
         )
     if array.sync is not None:
-        return Refusal(code="busy", why=f"a {array.sync.action} is there", remedy="wait until it is done")
+        return Refusal(
+            code=RefusalCode.BUSY, why=f"a {array.sync.action} is there", remedy="wait until it is done"
+        )
     note = (
         "After a crash, or when a member comes back, only what changed is synced. Writes are a little slower."
         if wanted == "internal"
@@ -128,8 +134,8 @@ def _bitmap_step(array: Array, wanted: str, why: str) -> Step:
     return Step(
         argv=("mdadm", "--grow", array.path, f"--bitmap={wanted}"),
         why=why,
-        needs=(Fact(kind=Kind.ARRAY, subject=array.name, value=array.uuid or ""),),
-        proves=(Fact(kind=Kind.BITMAP, subject=array.name, value=wanted),),
+        needs=(Fact(kind=FactKind.ARRAY, subject=array.name, value=array.uuid or ""),),
+        proves=(Fact(kind=FactKind.BITMAP, subject=array.name, value=wanted),),
     )
 
 
@@ -137,26 +143,30 @@ def _refuse_level(array: Array) -> Refusal | None:
     if array.level == "raid10":
         decoded = Raid10Layout.decode(array.layout) if array.layout is not None else None
         if decoded is None or (decoded.far > 1 and not decoded.offset):
-            return Refusal(code="unsupported", why="a raid10 with far copies cannot be reshaped")
+            return Refusal(code=RefusalCode.UNSUPPORTED, why="a raid10 with far copies cannot be reshaped")
     elif array.level not in PARITY_LEVELS:
-        return Refusal(code="unsupported", why=f"the chunks of {array.level} cannot be changed here")
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED, why=f"the chunks of {array.level} cannot be changed here"
+        )
     if not array.uuid:
-        return Refusal(code="unknown", why=f"{array.title} has no UUID that it could be told by")
+        return Refusal(code=RefusalCode.UNKNOWN, why=f"{array.title} has no UUID that it could be told by")
     return None
 
 
 def _refuse_chunk(array: Array, chunk_kib: int) -> Refusal | None:
     if chunk_kib < 4 or chunk_kib > _MOST_CHUNK_KIB or chunk_kib & (chunk_kib - 1):
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"{chunk_kib} KiB is no size for a chunk",
             remedy="a power of two, from 4 KiB on",
         )
     if chunk_kib * KIB == array.chunk_bytes:
-        return Refusal(code="nothing-to-do", why=f"{array.title} has chunks of {chunk_kib} KiB already")
+        return Refusal(
+            code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} has chunks of {chunk_kib} KiB already"
+        )
     if (array.component_kib or 0) % chunk_kib:
         return Refusal(
-            code="too-small",
+            code=RefusalCode.TOO_SMALL,
             why=f"{array.component_kib} KiB of each member are no whole number of {chunk_kib} KiB chunks",
             remedy="choose a smaller chunk",
         )
@@ -166,10 +176,12 @@ def _refuse_chunk(array: Array, chunk_kib: int) -> Refusal | None:
 def _refuse_now(array: Array) -> Refusal | None:
     if array.sync is not None or array.work_waits:
         action = array.sync.action if array.sync is not None else "sync"
-        return Refusal(code="busy", why=f"a {action} is there", remedy="wait until it is done")
+        return Refusal(code=RefusalCode.BUSY, why=f"a {action} is there", remedy="wait until it is done")
     if array.degraded:
         return Refusal(
-            code="wrong-state", why=f"{array.title} is degraded", remedy="replace the missing member first"
+            code=RefusalCode.WRONG_STATE,
+            why=f"{array.title} is degraded",
+            remedy="replace the missing member first",
         )
     return None
 
@@ -187,7 +199,7 @@ def _refuse_room(survey: Survey, array: Array, chunk_kib: int) -> Refusal | None
         if room is None or room < stripe:
             has = "not known" if room is None else binary_size(room * 512)
             return Refusal(
-                code="too-small",
+                code=RefusalCode.TOO_SMALL,
                 why=f"there is no room before the data of {member.name} ({has},"
                 f" {binary_size(stripe * 512)} are needed): mdadm would want a backup file, and a crash"
                 " without it loses data",
@@ -198,7 +210,7 @@ def _refuse_room(survey: Survey, array: Array, chunk_kib: int) -> Refusal | None
 
 def _members_in_sync(array: Array) -> tuple[Fact, ...]:
     return tuple(
-        Fact(kind=Kind.MEMBER, subject=f"{array.name}/{member.name}", value="in_sync")
+        Fact(kind=FactKind.MEMBER, subject=f"{array.name}/{member.name}", value="in_sync")
         for member in array.members
         if member.slot is not None
     )

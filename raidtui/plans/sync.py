@@ -11,11 +11,15 @@ from msgspec.structs import replace
 
 from raidtui.model.array import Array, Phase
 from raidtui.model.levels import PARITY_LEVELS
-from raidtui.model.plan import Harm, Plan, Refusal, Step
+from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.snapshot import Snapshot
+from raidtui.model.survey import Survey
 from raidtui.plans.target import array_step, needs_root
+from raidtui.view.units import duration, rate_mb_s
 
 _CHECKS = frozenset({"check", "repair"})
+_DEFAULT_KIB_S = 200_000
+"""The kernel's own limit, where md is not loaded yet."""
 
 
 def plan_check(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
@@ -70,16 +74,22 @@ def _whole(snapshot: Snapshot, key: str | None) -> Array | Refusal:
         return array
     if array.sync is not None and array.sync.phase is not Phase.FROZEN:
         ends = "wait for it, or cancel it (x)" if array.sync.action in _CHECKS else "wait until it has ended"
-        return Refusal(code="busy", why=f"a {array.sync.action} is there already", remedy=ends)
+        return Refusal(code=RefusalCode.BUSY, why=f"a {array.sync.action} is there already", remedy=ends)
     if array.sync_action == "frozen":
-        return Refusal(code="wrong-state", why=f"{array.title} is frozen", remedy="resume it first (p)")
+        return Refusal(
+            code=RefusalCode.WRONG_STATE, why=f"{array.title} is frozen", remedy="resume it first (p)"
+        )
     if array.degraded:
         return Refusal(
-            code="wrong-state", why="a check needs all members", remedy="replace the missing one first"
+            code=RefusalCode.WRONG_STATE,
+            why="a check needs all members",
+            remedy="replace the missing one first",
         )
     if array.read_only == "read-only":
         return Refusal(
-            code="wrong-state", why=f"{array.title} is read-only", remedy=f"mdadm --readwrite {array.path}"
+            code=RefusalCode.WRONG_STATE,
+            why=f"{array.title} is read-only",
+            remedy=f"mdadm --readwrite {array.path}",
         )
     return array
 
@@ -109,9 +119,11 @@ def plan_cancel(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
     if array.sync is None or array.sync.action not in _CHECKS:
         if array.sync is not None:
             return Refusal(
-                code="wrong-state", why=f"a {array.sync.action} cannot be cancelled", remedy="p pauses it"
+                code=RefusalCode.WRONG_STATE,
+                why=f"a {array.sync.action} cannot be cancelled",
+                remedy="p pauses it",
             )
-        return Refusal(code="wrong-state", why="no check runs")
+        return Refusal(code=RefusalCode.WRONG_STATE, why="no check runs")
     return Plan(
         title=f"{array.sync.action} cancelled",
         subject=array.title,
@@ -129,9 +141,11 @@ def plan_pause(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
         return array
     sync = array.sync
     if array.sync_action == "frozen":
-        return Refusal(code="nothing-to-do", why=f"{array.title} is frozen already", remedy="p resumes it")
+        return Refusal(
+            code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} is frozen already", remedy="p resumes it"
+        )
     if sync is None:
-        return Refusal(code="wrong-state", why="nothing runs that could be paused")
+        return Refusal(code=RefusalCode.WRONG_STATE, why="nothing runs that could be paused")
     if sync.action in _CHECKS:
         return Plan(
             title=f"{sync.action} paused",
@@ -172,7 +186,7 @@ def plan_resume(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
             steps=(array_step(array, "sync_action", action, f"from sector {array.sync_min_sectors} on"),),
             undo=(array_step(array, "sync_action", "idle", "pause it again"),),
         )
-    return Refusal(code="wrong-state", why=f"{array.title} is not paused")
+    return Refusal(code=RefusalCode.WRONG_STATE, why=f"{array.title} is not paused")
 
 
 def is_paused(array: Array) -> bool:
@@ -185,14 +199,29 @@ def _target(snapshot: Snapshot, key: str | None) -> Array | Refusal:
         return refusal
     array = snapshot.array(key)
     if array is None:
-        return Refusal(code="not-found", why="no array is chosen" if key is None else "the array is gone")
+        return Refusal(
+            code=RefusalCode.NOT_FOUND, why="no array is chosen" if key is None else "the array is gone"
+        )
     if array.stale is not None:
-        return Refusal(code="unknown", why=f"{array.title} cannot be read now: {array.stale.reason}")
+        return Refusal(
+            code=RefusalCode.UNKNOWN, why=f"{array.title} cannot be read now: {array.stale.reason}"
+        )
     if array.is_container:
-        return Refusal(code="unsupported", why=array.why_not_redundant, remedy="choose one of its volumes")
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED, why=array.why_not_redundant, remedy="choose one of its volumes"
+        )
     if not array.active:
-        return Refusal(code="wrong-state", why=f"{array.title} is inactive", remedy="start it first")
+        return Refusal(
+            code=RefusalCode.WRONG_STATE, why=f"{array.title} is inactive", remedy="start it first"
+        )
     if array.sync_action is None:
         why = array.why_not_redundant or f"the kernel shows no sync_action of {array.title}"
-        return Refusal(code="unsupported", why=f"{why}: there is nothing to sync or check")
+        return Refusal(code=RefusalCode.UNSUPPORTED, why=f"{why}: there is nothing to sync or check")
     return array
+
+
+def at_least(survey: Survey, kib: int) -> str:
+    """Return "at least 12 min (200 MB/s is the limit)" for so many KiB as md counts them."""
+    limits = survey.snapshot.limits
+    limit = max(limits.max_kib_s or _DEFAULT_KIB_S, limits.min_kib_s or 0)
+    return f"at least {duration(kib / limit)} ({rate_mb_s(limit)} is the limit)"

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from raidtui.model.geometry import copy_groups, losses_left, slots_words
 from raidtui.model.levels import PARITY_LEVELS
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.survey import Superblock
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted
 
@@ -124,13 +124,13 @@ def refuse_start(blocks: Mapping[str, Superblock], *, run: bool) -> Refusal | No
         return None if run or len(blocks) >= (newest.raid_disks or 0) else _incomplete(newest, len(blocks))
     if found.enough is False:
         return Refusal(
-            code="not-redundant",
+            code=RefusalCode.NOT_REDUNDANT,
             why=f"too little of {newest.label} is there to start it: {_state_words(found)}",
             remedy=_back_words(found),
         )
     if found.unwritten:
         return Refusal(
-            code="not-redundant",
+            code=RefusalCode.NOT_REDUNDANT,
             why=f"{newest.label} was being written to when it stopped, and without {_lack_words(found)} its"
             " parity cannot be put right: the kernel does not start it",
             remedy=_back_words(found),
@@ -143,7 +143,7 @@ def refuse_start(blocks: Mapping[str, Superblock], *, run: bool) -> Refusal | No
 def _incomplete(newest: Superblock, count: int) -> Refusal:
     be = "is" if count == 1 else "are"
     return Refusal(
-        code="invalid",
+        code=RefusalCode.INVALID,
         why=f"{newest.label} has {newest.raid_disks} members, {count} {be} given with whole data",
         remedy="name all, or start it degraded with --run",
     )

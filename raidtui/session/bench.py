@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
-from raidtui.model.event import Event, Kind, Tone
+from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.plan import Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.session.host_thread import HostThread
@@ -212,7 +212,7 @@ class Benching:
     def note(self, text: str, tone: Tone = Tone.PLAIN) -> None:
         """Note something in the log."""
         at_s = self.root.now_s()
-        event = Event(at_s=at_s, kind=Kind.ACTION, subject="bench", text=text, tone=tone)
+        event = Event(at_s=at_s, kind=EventKind.ACTION, subject="bench", text=text, tone=tone)
         self.shell.note_events((event,))
 
     async def _work(self, work: Callable[[], T]) -> T:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
-from raidtui.model.event import Event, Kind, Tone
+from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.knob import Tuning
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
@@ -150,7 +150,7 @@ class Knobs:
 
     def _note(self, plan: Plan, result: Result) -> None:
         tone = Tone.PLAIN if result.as_asked else Tone.BAD
-        event = partial(Event, at_s=self._root.now_s(), kind=Kind.ACTION, subject="you", tone=tone)
+        event = partial(Event, at_s=self._root.now_s(), kind=EventKind.ACTION, subject="you", tone=tone)
         texts = (plan.title,) if result.as_asked else result.sentences
         self.shell.note_events([event(text=text) for text in texts])
         self.loop.look()

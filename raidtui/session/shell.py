@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Coroutine, Sequence
 from typing import Any, Protocol
 
-from raidtui.model.event import Event
+from raidtui.model.finding import Event
 from raidtui.session.watch import Report
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.host.md.array_names import canonical_uuid
-from raidtui.host.reading import Reading, Scope
+from raidtui.host.reading import Reading, ReadingScope
 from raidtui.host.roots.root import Root
 from raidtui.jobs import journal
 from raidtui.jobs.spawn import begin_job, cancel, start_worker
@@ -22,7 +22,7 @@ from raidtui.jobs.words import FINAL, GOES_ON
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
-from raidtui.plans.script import shell_script
+from raidtui.plans.shell_script import shell_script
 
 _RECENT = 40
 _MOST_SCRIPTS = 99
@@ -49,7 +49,7 @@ _WITHOUT_MDADM = frozenset({"check", "locate", "read-only", "read-write", "renam
 
 def scope_of(
     verb: str, array: Array | None = None, names: Collection[str] = (), *, on_top: bool = False
-) -> Scope:
+) -> ReadingScope:
     """Return what a verb has to know of the host: no device is read that it does not concern.
 
     Args:
@@ -61,7 +61,7 @@ def scope_of(
     members = tuple(member.name for member in array.members) if array is not None else ()
     of_members = verb in _OF_MEMBERS
     closely = () if of_members else (*(members if verb in _EXAMINED else ()), *names)
-    return Scope(
+    return ReadingScope(
         closely=tuple(dict.fromkeys(closely)),
         lightly=tuple(dict.fromkeys((*members, *names))) if of_members else (),
         everything=verb in _OF_ALL,
@@ -72,16 +72,18 @@ def scope_of(
     )
 
 
-def form_scope(verb: str, array: Array | None, snapshot: Snapshot) -> Scope:
+def form_scope(verb: str, array: Array | None, snapshot: Snapshot) -> ReadingScope:
     """Return the same for a form: it offers all devices, and reads again what is chosen."""
     if verb == "build":
         arrays = tuple(each.name for each in snapshot.arrays)  # they could join the new one's volume group
-        return Scope(everything=True, closely=arrays, digests=False, on_top=True, wear=True)
+        return ReadingScope(everything=True, closely=arrays, digests=False, on_top=True, wear=True)
     scope = replace(scope_of(verb, array), digests=False)
     return replace(scope, everything=True) if verb in {"add", "replace"} else scope
 
 
-def read(root: Root, snapshot: Snapshot, scope: Scope, *, told: Callable[[], None] = lambda: None) -> Reading:
+def read(
+    root: Root, snapshot: Snapshot, scope: ReadingScope, *, told: Callable[[], None] = lambda: None
+) -> Reading:
     """Return what reads what a plan is made from; it is not begun yet."""
     from raidtui.wear.survey_wear import PlanAsker  # noqa: PLC0415  (jobs are asked about at the start, disks are not)
 

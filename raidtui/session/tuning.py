@@ -13,15 +13,15 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.host.files import read_regular
 from raidtui.host.knobs.knob_reader import KnobReader
+from raidtui.host.regular_files import read_regular
 from raidtui.host.roots.root import Root
 from raidtui.jobs.changed import Done, Record, Write, changed_by, record_path
 from raidtui.jobs.journal import Journal, journal_path, who
 from raidtui.jobs.runner import Outcome, run_plan, undo_of
 from raidtui.jobs.store import Job, jobs_folder, worker_of
 from raidtui.model.knob import Tuning, same_value
-from raidtui.model.plan import Plan, Refusal, Step
+from raidtui.model.plan import Plan, Refusal, RefusalCode, Step
 from raidtui.model.smart import ErrorRecovery
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.tune.profiles import BUILT_IN, Profile, parse_profiles
@@ -112,7 +112,8 @@ class Tuner:
         """
         if not self._root.live and any(step.argv or step.content is not None for step in plan.steps):
             return Refusal(
-                code="not-here", why="this needs a real host: a simulated one has neither files nor tools"
+                code=RefusalCode.NOT_HERE,
+                why="this needs a real host: a simulated one has neither files nor tools",
             )
         outcome = run_plan(self._root, plan, self.journal)
         return self.take(outcome, snapshot, before)
@@ -136,7 +137,9 @@ class Tuner:
         return (
             done[-1]
             if done
-            else Refusal(code="nothing-to-do", why="nothing was changed since the boot that could be undone")
+            else Refusal(
+                code=RefusalCode.NOTHING_TO_DO, why="nothing was changed since the boot that could be undone"
+            )
         )
 
     def left(self, tuning: Tuning) -> Plan | None:

@@ -16,19 +16,16 @@ from msgspec.structs import replace
 from raidtui.host.roots.root import Happening, Root
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Phase
-from raidtui.model.event import Event, Kind, Tone
-from raidtui.model.finding import Finding, Health
+from raidtui.model.finding import Event, EventKind, Finding, Health, Tone
 from raidtui.model.plan import Plan, Step
 from raidtui.model.snapshot import Snapshot
-from raidtui.monitor.cadence import interval_s
+from raidtui.monitor.brakes import HeldBack, held_back_by
 from raidtui.monitor.events import diff, first_words
 from raidtui.monitor.health import exit_status, healths_of, judge
-from raidtui.monitor.history import History
-from raidtui.monitor.pace import HeldBack, held_back_by
-from raidtui.monitor.progress import Estimate
-from raidtui.monitor.sampler import Sampler
-from raidtui.monitor.watch import Uevent
-from raidtui.plans.limits import SYSTEM
+from raidtui.monitor.history import Estimate, SampleHistory
+from raidtui.monitor.kernel_watch import Uevent
+from raidtui.monitor.sampler import Sampler, interval_s
+from raidtui.plans.speed_limits import SYSTEM
 from raidtui.plans.target import base_of
 
 if TYPE_CHECKING:  # loaded when something is written: a watching console starts without
@@ -87,7 +84,7 @@ class HostWatch:
     def __init__(self, root: Root, *, journal: Journal | None = None, once: bool = False) -> None:
         self.root = root
         self.sampler = Sampler(root, absent=True, patient=once)
-        self.history = History()
+        self.history = SampleHistory()
         self.events: deque[Event] = deque(maxlen=_KEEP_EVENTS)
         self._journal = journal
         self._before: tuple[Snapshot, tuple[Finding, ...]] | None = None
@@ -194,7 +191,9 @@ class HostWatch:
                 continue
             text = "plugged in" if uevent.action == "add" else "is gone"
             tone = Tone.PLAIN if uevent.action == "add" else Tone.WARN
-            event = Event(at_s=self.root.now_s(), kind=Kind.UDEV, subject=uevent.name, text=text, tone=tone)
+            event = Event(
+                at_s=self.root.now_s(), kind=EventKind.UDEV, subject=uevent.name, text=text, tone=tone
+            )
             self._pending.append(event)
 
     def execute(self, plan: Plan, *, is_undo: bool = False) -> Outcome:
@@ -213,7 +212,7 @@ class HostWatch:
         tone = Tone.PLAIN if outcome.failed is None else Tone.BAD
         text = f"{plan.subject}: {outcome.sentence}"
         self._pending.append(
-            Event(at_s=self.root.now_s(), kind=Kind.ACTION, subject="you", text=text, tone=tone)
+            Event(at_s=self.root.now_s(), kind=EventKind.ACTION, subject="you", text=text, tone=tone)
         )
         return outcome
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from raidtui.host.roots.root import Root
 from raidtui.model.array import Stale
 from raidtui.model.plan import Plan
-from raidtui.monitor.watch import Uevent, Watch
+from raidtui.monitor.kernel_watch import KernelWatch, Uevent
 from raidtui.session.host_thread import HostThread, tell
 from raidtui.session.watch import HostWatch, Report
 
@@ -59,7 +59,7 @@ class WatchLoop:
         self._on_trouble = on_trouble
         self._thread = HostThread()
         self._aside = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
-        self._changes = Watch(root)
+        self._changes = KernelWatch(root)
         self._uevents: deque[Uevent] = deque()
         self._shown: Report | None = None
         self._undelivered = False

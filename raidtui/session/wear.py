@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
-from raidtui.model.event import Event
+from raidtui.model.finding import Event
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.spans import Begun, Ended, SyncSpans
 from raidtui.session.host_thread import HostThread

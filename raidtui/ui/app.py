@@ -20,7 +20,7 @@ from textual.theme import Theme
 from raidtui.config import Config
 from raidtui.first_frame import SMALLEST
 from raidtui.host.roots.root import Root
-from raidtui.model.event import Event, Kind, Tone
+from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.plan import Harm, Plan
 from raidtui.plans.target import needs_root
 from raidtui.session.session import Session
@@ -234,7 +234,7 @@ class RaidApp(OrderlyApp):
         if text != self._said:
             self._said = text
             event = Event(
-                at_s=self._root.now_s(), kind=Kind.HEALTH, subject="raidtui", text=text, tone=Tone.WARN
+                at_s=self._root.now_s(), kind=EventKind.HEALTH, subject="raidtui", text=text, tone=Tone.WARN
             )
             self.main.note_events((event,))
         self.main.say(text, logged=False)
@@ -310,9 +310,9 @@ class RaidApp(OrderlyApp):
             return
         snapshot = self.report.snapshot
         if message.verb in {"assemble", "zero"}:
-            from raidtui.ui.build.build_flow import Building  # noqa: PLC0415
+            from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
 
-            way = Building(self)
+            way = BuildFlow(self)
             assemble = message.verb == "assemble"
             self.go(way.assemble(snapshot, message.uuid) if assemble else way.zero(snapshot))
         elif message.array is not None:
@@ -345,10 +345,10 @@ class RaidApp(OrderlyApp):
                 refusal.sentence if refusal else "the demo host is simulated: nothing is built there"
             )
             return
-        from raidtui.ui.build.build_flow import Building  # noqa: PLC0415
+        from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
 
         self.begin_way()
-        self.go(Building(self).build(snapshot))
+        self.go(BuildFlow(self).build(snapshot))
 
     def action_jobs(self) -> None:
         """Show the last jobs."""
@@ -421,7 +421,7 @@ class RaidApp(OrderlyApp):
         if snapshot is not None and (snapshot.arrays or snapshot.absent):
             self.main.say("the demo opens only where there is no array: raidtui --demo")
             return
-        from raidtui.demo.host import demo_root  # noqa: PLC0415
+        from raidtui.demo.demo_host import demo_root  # noqa: PLC0415
 
         await self.session.loop.stop()
         self._root = demo_root()

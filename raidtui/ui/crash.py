@@ -15,7 +15,7 @@ from pathlib import Path
 import raidtui
 from raidtui.host.roots.root import Root
 from raidtui.jobs.journal import journal_path
-from raidtui.model.event import Event
+from raidtui.model.finding import Event
 from raidtui.view.glyphs import encoding
 from raidtui.view.text import visible
 

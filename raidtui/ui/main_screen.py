@@ -16,7 +16,7 @@ from textual.reactive import Reactive
 from textual.widget import Widget
 
 from raidtui.first_frame import SMALLEST, TABS
-from raidtui.model.event import Event, Kind, Tone
+from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.session.watch import Report
 from raidtui.ui.arrays.array_rows import counts_of
 from raidtui.ui.arrays.arrays_pane import ArraysPane
@@ -255,7 +255,7 @@ class MainScreen(PaintingScreen):
 
     def _log_said(self, text: str, tone: Tone) -> None:
         at_s = self.now_s()
-        event = Event(at_s=at_s, kind=Kind.HEALTH, subject="raidtui", text=text, tone=tone)
+        event = Event(at_s=at_s, kind=EventKind.HEALTH, subject="raidtui", text=text, tone=tone)
         last = self.events[-1] if self.events else None
         if last is None or (last.text, last.subject) != (event.text, event.subject):
             self.note_events((event,))

@@ -10,7 +10,7 @@ from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
 from raidtui.first_frame import read_colours
-from raidtui.host.files import read_regular
+from raidtui.host.regular_files import read_regular
 from raidtui.view.palette import COLOURS, DEFAULT, theme_folders
 
 _LARGEST = 100_000

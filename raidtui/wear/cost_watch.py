@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_names import has_smart, smart_names
 from raidtui.host.smart.smart_reader import written_bytes
-from raidtui.model.event import Event, Kind
+from raidtui.model.finding import Event, EventKind
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
 from raidtui.monitor.spans import Begun, Ended
@@ -98,7 +98,7 @@ class CostWatch:
         text = sync_words(
             begun.action, _spent(sizes, disks), most_bytes(begun.array, begun.action), partly=not begun.seen
         )
-        return Event(at_s=self._root.now_s(), kind=Kind.WEAR, subject=ended.array.title, text=text)
+        return Event(at_s=self._root.now_s(), kind=EventKind.WEAR, subject=ended.array.title, text=text)
 
 
 class JobCost:

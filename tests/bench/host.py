@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 
 from raidtui.host.tools import ToolOutput, output_path
-from tests.trees import Stage, host_tree, raid10
+from tests.hosts.trees import Stage, host_tree, raid10
 
 BLOCK = "/sys/class/block"
 DISKS = ("sda", "sdb", "sdc", "sdd")

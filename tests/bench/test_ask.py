@@ -13,7 +13,7 @@ from raidtui.bench.course import Conditions, Course, Scratch
 from raidtui.bench.workload import Workload
 from raidtui.model.plan import Refusal
 from tests.bench.host import DISKS, Host, put_free_disks
-from tests.trees import Syncing, host_tree, raid10
+from tests.hosts.trees import Syncing, host_tree, raid10
 
 MIB = 1 << 20
 READ = Workload(rw="randread", block_bytes=4096, size_bytes=MIB)
@@ -27,7 +27,7 @@ MIXED_WHERE = (
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch) -> Host:
     """A host on which nobody else has devices open."""
-    monkeypatch.setattr("raidtui.host.survey.why_busy", lambda *_: "")
+    monkeypatch.setattr("raidtui.host.examine.why_busy", lambda *_: "")
     monkeypatch.setattr("os.access", lambda *_: True)
     made = Host()
     put_free_disks(made, "sde", "sdf", "sdg", "sdh")

@@ -17,7 +17,7 @@ from raidtui.bench.knobs import BitmapKnob, find_knob, knob_axis, with_undo
 from raidtui.bench.place import Place
 from raidtui.jobs import steps
 from raidtui.jobs.store import Job
-from raidtui.model.plan import Plan, Refusal, Step
+from raidtui.model.plan import Plan, Refusal, RefusalCode, Step
 from tests.bench.host import AS_BEFORE, DISKS, Host
 
 PLACE = Place(device="md127", disks=DISKS, members=DISKS, arrays=("md127",))
@@ -99,7 +99,7 @@ class Stubborn(Struct, frozen=True):
 
 def test_a_knob_without_a_way_back_is_not_swept() -> None:
     assert knob_axis(Stubborn(), ["1"]) == Refusal(
-        code="unsupported",
+        code=RefusalCode.UNSUPPORTED,
         why="stubborn 1 cannot be undone, and a sweep puts back what it turned",
         remedy="leave it out",
     )

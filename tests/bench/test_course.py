@@ -22,8 +22,8 @@ from raidtui.bench.workload import Workload
 from raidtui.jobs.store import JobError
 from raidtui.model.plan import Plan, Step
 from tests.bench.records import READ
-from tests.trees import host_tree as tree
-from tests.trees import raid5, raid10, snapshot_of
+from tests.hosts.trees import host_tree as tree
+from tests.hosts.trees import raid5, raid10, snapshot_of
 
 MIB = 1 << 20
 NONE = Plan(title="scheduler none", subject="sda", steps=())

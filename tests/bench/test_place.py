@@ -9,7 +9,7 @@ import pytest
 
 from raidtui.bench.place import Place, below, find_device, find_directory, refuse_room, refuse_size
 from raidtui.model.plan import Refusal
-from tests.trees import Stage, host_tree, raid1, raid10
+from tests.hosts.trees import Stage, host_tree, raid1, raid10
 
 
 def stacked() -> Stage:

@@ -20,7 +20,7 @@ from raidtui.bench.results import Results
 from raidtui.bench.start import Restored, begin, find_bench, interrupted, make_job, news, restore, settle
 from raidtui.bench.worker import BenchWorker, bench_on
 from raidtui.jobs.store import BusyError, Job, JobError, jobs_folder, only_worker
-from raidtui.model.plan import Fact, Kind, Refusal
+from raidtui.model.plan import Fact, FactKind, Refusal
 from tests.bench.fake_fio import FakeFio
 from tests.bench.host import AS_BEFORE, DISKS, Host
 from tests.bench.recorded import MIXED, NO_SPACE, STOPPED
@@ -330,7 +330,7 @@ def test_a_knob_that_refuses_is_refused_before_fio(
 
 
 def test_devices_that_are_others_now(host: Host, srv: Path, fio: FakeFio) -> None:
-    needs = (Fact(kind=Kind.SERIAL, subject="sde", value="OTHER"),)
+    needs = (Fact(kind=FactKind.SERIAL, subject="sde", value="OTHER"),)
     made = course(srv, place=Place(device="sde", writes=True, needs=needs), axes=())
     job = make_job(host, made)
     assert BenchWorker(host, job).work() == "failed"

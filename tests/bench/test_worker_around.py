@@ -19,7 +19,7 @@ from raidtui.bench.worker import BenchWorker
 from tests.bench.host import Host
 from tests.bench.recorded import MIXED, dumps_of
 from tests.bench.working import Killed, course, kept
-from tests.lab.deadline import wait_until
+from tests.lab.guests.deadline import wait_until
 
 pytestmark = pytest.mark.usefixtures("kept_here")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from raidtui.host.tools import output_path
-from tests.kernel import Kernel
-from tests.trees import device_number, raid1, raid10
+from tests.hosts.kernel import Kernel
+from tests.hosts.trees import device_number, raid1, raid10
 
 OLD = "0a0b0c0d:11111111:22222222:33333333"
 """The UUID of an array that is stopped; its members are sdk and sdl. sdn is a former member of

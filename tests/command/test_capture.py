@@ -25,7 +25,7 @@ from raidtui.wear.ledger import (
 )
 from raidtui.wear.ledger_entries import LedgerEntry
 from raidtui.wear.readings import WearReader
-from tests.trees import EPOCH_S, Stage, Syncing, host_tree, raid0, raid1, raid5, raid10
+from tests.hosts.trees import EPOCH_S, Stage, Syncing, host_tree, raid0, raid1, raid5, raid10
 from tests.wear.disks import smartctl_json
 from tests.wear.hosts import TB, asleep, evo, outputs
 

@@ -25,9 +25,9 @@ from raidtui.monitor.sampler import Sampler
 from raidtui.plans.tune.keep import Item, plan_keep
 from raidtui.plans.tune.now import Asked, plan_set
 from raidtui.session.tuning import Tuner
-from tests.specs import raid5
-from tests.trees import Tree
-from tests.tune_host import CPUS, FOUR, INTEL, RULES, SYSCTL, TuneHost, parity, udev
+from tests.hosts.specs import raid5
+from tests.hosts.trees import Tree
+from tests.hosts.tune_host import CPUS, FOUR, INTEL, RULES, SYSCTL, TuneHost, parity, udev
 
 SERIALS = {
     "sda": "S2R5NX0H812345",

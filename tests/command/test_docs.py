@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
-from typing import get_args
 
 import msgspec
 import pytest
@@ -13,7 +12,7 @@ import pytest
 from raidtui.cli import build_parser
 from raidtui.jobs.store import PlanFile
 from raidtui.jobs.words import FINAL
-from raidtui.model.plan import Code, Fact, Harm, Kind, Plan, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, RefusalCode, Step
 
 HOUSE = Path(__file__).parents[2]
 TEXT = (HOUSE / "docs" / "plans.md").read_text(encoding="utf-8")
@@ -40,7 +39,7 @@ def test_every_field(heading: str, record: type[msgspec.Struct]) -> None:
 
 def test_every_fact() -> None:
     fields = [field.name for field in msgspec.structs.fields(Fact)]
-    assert list(rows("### each fact")) == [*fields, *map(str, Kind)]
+    assert list(rows("### each fact")) == [*fields, *map(str, FactKind)]
 
 
 def test_every_rung_of_the_ladder() -> None:
@@ -48,7 +47,7 @@ def test_every_rung_of_the_ladder() -> None:
 
 
 def test_every_code_of_a_refusal() -> None:
-    assert list(rows("### A refusal: `raidtui_refusal` 1")) == list(get_args(Code))
+    assert list(rows("### A refusal: `raidtui_refusal` 1")) == list(RefusalCode)
 
 
 def orders(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
@@ -13,11 +13,10 @@ from raidtui.cli import build_parser, run
 from raidtui.command.device_names import kernel_name
 from raidtui.command.plan import make_plan
 from raidtui.jobs.store import load_plan
-from raidtui.model.plan import Code, Refusal
-from raidtui.plans.create.request import CreateRequest
-from raidtui.plans.on_top.plan import OnTop
+from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.plans.create.create_request import CreateRequest, OnTop
 from tests.command.host import OLD, Host, opens
-from tests.trees import host_tree, raid1, raid10
+from tests.hosts.trees import host_tree, raid1, raid10
 
 DATA = raid10().array_uuid
 UUID = "01234567:89abcdef:01234567:89abcdef"
@@ -84,7 +83,7 @@ def test_create(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     def plan_create(request: CreateRequest, survey: Any) -> Refusal:
         assert set(survey.devices) >= {"sdi1", "sdj1", "sdk", "sdl"}
         asked.append(request)
-        return Refusal(code="invalid", why="enough")
+        return Refusal(code=RefusalCode.INVALID, why="enough")
 
     monkeypatch.setattr("raidtui.command.create.plan_create", plan_create)
     host.links["/dev/disk/by-id/ata-1"] = "../../sdi1"
@@ -353,7 +352,7 @@ def test_a_refusal_for_people_is_no_json(host: Host, capsys: pytest.CaptureFixtu
 def test_every_code_is_given_somewhere() -> None:
     house = Path(__file__).parents[2] / "raidtui"
     source = "".join(path.read_text(encoding="utf-8") for path in house.rglob("*.py"))
-    assert [code for code in get_args(Code) if f'code="{code}"' not in source] == []
+    assert [code for code in RefusalCode if f"RefusalCode.{code.name}" not in source] == []
 
 
 PLACES = (

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from raidtui.command.prometheus import metric_lines
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.session.watch import HostWatch
-from tests.members import TWO
-from tests.trees import Syncing, Tree, host_tree, inactive, raid0, raid1, raid5, raid6, raid10
+from tests.hosts.members import TWO
+from tests.hosts.trees import Syncing, Tree, host_tree, inactive, raid0, raid1, raid5, raid6, raid10
 
 TREE = host_tree(
     raid10(failed=("sdb",), spares=("sdp",)),

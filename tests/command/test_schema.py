@@ -16,9 +16,9 @@ from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.root import Root
 from raidtui.monitor.sampler import MDSTAT
 from raidtui.session.watch import HostWatch
-from tests.captures import ALL_CAPTURES, capture_text
-from tests.members import TWO
-from tests.trees import Syncing, container, host_tree, inactive, raid0, raid1, raid5, raid6, raid10
+from tests.hosts.captures import ALL_CAPTURES, capture_text
+from tests.hosts.members import TWO
+from tests.hosts.trees import Syncing, container, host_tree, inactive, raid0, raid1, raid5, raid6, raid10
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA: dict[str, Any] = json.loads((DOCS / "status.schema.json").read_text())

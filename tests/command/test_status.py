@@ -14,7 +14,7 @@ import pytest
 import raidtui
 from raidtui.cli import run
 from raidtui.command.status import watch_status
-from tests.trees import ArraySpec, Stage, host_tree, raid1, raid5, raid10
+from tests.hosts.trees import ArraySpec, Stage, host_tree, raid1, raid5, raid10
 
 ARRAYS = {
     0: (raid10(), raid1()),

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 from raidtui.command.status_text import event_line, report_lines
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.root import Root
-from raidtui.model.event import Event, Kind
+from raidtui.model.finding import Event, EventKind
 from raidtui.session.watch import HostWatch
-from tests.members import TWO
-from tests.trees import (
+from tests.hosts.members import TWO
+from tests.hosts.trees import (
     ArraySpec,
     Stage,
     Syncing,
@@ -223,5 +223,5 @@ def test_a_kernel_without_md() -> None:
 
 
 def test_an_event() -> None:
-    event = Event(at_s=0.0, kind=Kind.KERNEL, subject="da\x07ta", text="member sdb failed")
+    event = Event(at_s=0.0, kind=EventKind.KERNEL, subject="da\x07ta", text="member sdb failed")
     assert event_line(event, "2026-11-21 14:02:00") == r"2026-11-21 14:02:00 da\x07ta: member sdb failed"

@@ -14,7 +14,7 @@ import pytest
 import raidtui
 from raidtui.view.glyphs import CELLS, LINES, TWINS, register
 from raidtui.view.text import cell_width
-from tests.trees import host_tree, raid1, raid10
+from tests.hosts.trees import host_tree, raid1, raid10
 
 COMMANDS = (
     "status", "status --json", "status --prometheus", "wear", "wear --json", "tune show", "tune show --json",

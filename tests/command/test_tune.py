@@ -16,9 +16,9 @@ from raidtui.jobs.store import load_plan
 from raidtui.model.knob import By
 from raidtui.model.knob_table import KNOBS, OUR_FILES
 from raidtui.plans.tune.profiles import BUILT_IN
-from tests.kernel import ends
-from tests.specs import raid0, raid5
-from tests.tune_host import BLOCK, FOUR, INTEL, RULES, TuneHost, parity
+from tests.hosts.kernel import ends
+from tests.hosts.specs import raid0, raid5
+from tests.hosts.tune_host import BLOCK, FOUR, INTEL, RULES, TuneHost, parity
 
 DOC = (Path(__file__).parents[2] / "docs" / "tune.md").read_text(encoding="utf-8")
 SDA_BY, SDC_BY = "kernel; scheduler, nr_requests: not known", "kernel; queue_depth: 60-ssd.rules:1"

@@ -12,8 +12,8 @@ import pytest
 
 from raidtui.cli import run
 from raidtui.wear.ledger import Ledger
-from tests.specs import raid1
-from tests.trees import EPOCH_S
+from tests.hosts.specs import raid1
+from tests.hosts.trees import EPOCH_S
 from tests.wear.disks import text_of
 from tests.wear.hosts import GB, TB, WearHost, asleep, denied, dom, evo, nvme
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from raidtui.demo.host import DemoRoot, demo_root
+from raidtui.demo.demo_host import DemoRoot, demo_root
 from raidtui.host.md.mdstat import Mdstat, MdstatArray, parse_mdstat
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.events import diff

@@ -7,7 +7,7 @@ import contextlib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raidtui.demo.array import SimSync
+from raidtui.demo.sim_array import SimSync
 from raidtui.model.array import Phase
 from tests.demo.scene import DATA, ROOT, SYSTEM, VM, Scene
 

@@ -6,9 +6,9 @@ import errno
 
 import pytest
 
-from raidtui.demo import membership
-from raidtui.demo.array import SimArray
-from raidtui.demo.script import newcomer
+from raidtui.demo.control import add_member
+from raidtui.demo.sim_array import SimArray
+from raidtui.demo.story import newcomer
 from tests.demo.scene import DATA, ROOT, SCRATCH, VM, Scene
 
 
@@ -110,7 +110,7 @@ def test_a_new_disk_fills_a_hole(scene: Scene) -> None:
     kernel, data = scene.root.simulated, _array(scene, "data")
     kernel.plug(newcomer())
     scene.root.write(f"{DATA}/dev-sda2/state", "faulty")
-    membership.add(kernel, data, "sde", "sde")
+    add_member(kernel, data, "sde", "sde")
     sync = scene.array("md127").sync
     assert sync is not None
     assert sync.word == "resync"  # first what was under way
@@ -122,7 +122,7 @@ def test_a_new_disk_fills_a_hole(scene: Scene) -> None:
     kernel.advance(900)
     assert data.up == "UUUU"
     with pytest.raises(OSError, match="busy"):
-        membership.add(kernel, data, "sde", "sde")
+        add_member(kernel, data, "sde", "sde")
 
 
 def test_flags(scene: Scene) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from raidtui.host.roots.root import Happening
 from tests.demo.scene import DATA, Scene
-from tests.trees import timeless
+from tests.hosts.trees import timeless
 
 _TURN_S = 1200 + 2400
 

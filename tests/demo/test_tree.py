@@ -123,6 +123,6 @@ def test_removed_member_leaves_no_folder(scene: Scene) -> None:
 
 def test_import_is_cheap() -> None:
     heavy = {"textual", "rich", "asyncio", "random", "pyudev", "psutil", "raidtui.monitor"}
-    code = f"import sys, raidtui.demo.host; print(*{heavy} & set(sys.modules))"
+    code = f"import sys, raidtui.demo.demo_host; print(*{heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"

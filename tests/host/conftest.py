@@ -12,7 +12,7 @@ from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.roots.opening import open_root
 from raidtui.model.knob import Tuning
 from raidtui.monitor.sampler import Sampler
-from tests.tune_host import TuneHost
+from tests.hosts.tune_host import TuneHost
 
 
 @pytest.fixture(params=["host", "capture"])

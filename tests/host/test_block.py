@@ -6,11 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.host.block import DiskReader, read_io
-from raidtui.host.limits import read_limits
+from raidtui.host.md.speed_limits import read_limits
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.disk import Disk, DiskIo, Use
 from raidtui.model.snapshot import SystemLimits
-from tests.trees import host_tree, raid1
+from tests.hosts.trees import host_tree, raid1
 
 RAID_MEMBER = Use(kind="signature", what="linux_raid_member")
 GIB_240 = 468_862_128 * 512

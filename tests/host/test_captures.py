@@ -12,7 +12,7 @@ from raidtui.host.roots.opening import open_root
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.health import health_of, judge
 from raidtui.monitor.sampler import Sampler
-from tests.captures import ALL_CAPTURES, MDSTAT, capture_text, expected_verdicts
+from tests.hosts.captures import ALL_CAPTURES, MDSTAT, capture_text, expected_verdicts
 
 
 def _sample(name: str) -> Snapshot:

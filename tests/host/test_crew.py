@@ -7,12 +7,12 @@ import threading
 import pytest
 
 from raidtui.host.crew import Crew
-from raidtui.host.reading import Reading, Scope, read_survey
-from raidtui.host.survey import LOOKED_AT_BYTES, may_have_superblock
+from raidtui.host.examine import LOOKED_AT_BYTES, may_have_superblock
+from raidtui.host.reading import Reading, ReadingScope, read_survey
 from raidtui.host.tools import ToolOutput
 from raidtui.model.survey import Survey
-from tests.host.test_survey import EMPTY
-from tests.trees import Stage, host_tree
+from tests.host.test_examine import EMPTY
+from tests.hosts.trees import Stage, host_tree
 
 ZEROS = bytes(LOOKED_AT_BYTES)
 MAGIC = (0xA92B4EFC).to_bytes(4, "little")
@@ -116,7 +116,7 @@ def test_what_is_being_read_is_refused() -> None:
 
 def test_a_host_of_one_thread_is_read_step_by_step() -> None:
     root = Stage(host_tree(disks={"sdx": {}, "sdx1": {}}))
-    reading = Reading(root, EMPTY, Scope(closely=("sdx",), parts=True)).start()
+    reading = Reading(root, EMPTY, ReadingScope(closely=("sdx",), parts=True)).start()
     assert reading.serial
     assert reading.progress.words == "reading which devices there are …"
     assert reading.step()

@@ -6,7 +6,7 @@ import pytest
 
 from raidtui.host.facts import why_not
 from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.model.plan import Fact, Kind
+from raidtui.model.plan import Fact, FactKind
 
 MD = "/sys/class/block/md127/md"
 
@@ -14,26 +14,31 @@ MD = "/sys/class/block/md127/md"
 @pytest.mark.parametrize(
     ("kind", "files", "value", "sentence"),
     [
-        (Kind.STATE, {"array_state": "readonly\n"}, "readonly", ""),
-        (Kind.STATE, {"array_state": "active\n"}, "clean|active", ""),
-        (Kind.STATE, {"array_state": "read-auto\n"}, "clean|active", "md127 is read-auto"),
-        (Kind.STATE, {}, "clean", "md127 is not there"),
-        (Kind.CHUNK, {"chunk_size": "32768\n"}, "32", ""),
-        (Kind.CHUNK, {"chunk_size": "65536 (32768)\n"}, "64", ""),
-        (Kind.CHUNK, {"chunk_size": "65536 (32768)\n"}, "32", "md127 has chunks of 65536 bytes"),
-        (Kind.CHUNK, {}, "32", "md127 is not there"),
-        (Kind.RESHAPED, {"array_state": "clean\n", "reshape_position": "none\n"}, "", ""),
-        (Kind.RESHAPED, {"array_state": "clean\n", "reshape_position": "0\n"}, "", "md127 is being reshaped"),
-        (Kind.RESHAPED, {"array_state": "clean\n"}, "", ""),
-        (Kind.RESHAPED, {}, "", "md127 is not there"),
-        (Kind.BITMAP, {"bitmap/location": "none\n"}, "none", ""),
-        (Kind.BITMAP, {"bitmap/location": "+8\n"}, "internal", ""),
-        (Kind.BITMAP, {"bitmap/location": "+8\n"}, "none", "md127 has a bitmap"),
-        (Kind.BITMAP, {"bitmap/location": "none\n"}, "internal", "md127 has no bitmap"),
-        (Kind.BITMAP, {}, "none", "md127 is not there, or has no place for a bitmap"),
+        (FactKind.STATE, {"array_state": "readonly\n"}, "readonly", ""),
+        (FactKind.STATE, {"array_state": "active\n"}, "clean|active", ""),
+        (FactKind.STATE, {"array_state": "read-auto\n"}, "clean|active", "md127 is read-auto"),
+        (FactKind.STATE, {}, "clean", "md127 is not there"),
+        (FactKind.CHUNK, {"chunk_size": "32768\n"}, "32", ""),
+        (FactKind.CHUNK, {"chunk_size": "65536 (32768)\n"}, "64", ""),
+        (FactKind.CHUNK, {"chunk_size": "65536 (32768)\n"}, "32", "md127 has chunks of 65536 bytes"),
+        (FactKind.CHUNK, {}, "32", "md127 is not there"),
+        (FactKind.RESHAPED, {"array_state": "clean\n", "reshape_position": "none\n"}, "", ""),
+        (
+            FactKind.RESHAPED,
+            {"array_state": "clean\n", "reshape_position": "0\n"},
+            "",
+            "md127 is being reshaped",
+        ),
+        (FactKind.RESHAPED, {"array_state": "clean\n"}, "", ""),
+        (FactKind.RESHAPED, {}, "", "md127 is not there"),
+        (FactKind.BITMAP, {"bitmap/location": "none\n"}, "none", ""),
+        (FactKind.BITMAP, {"bitmap/location": "+8\n"}, "internal", ""),
+        (FactKind.BITMAP, {"bitmap/location": "+8\n"}, "none", "md127 has a bitmap"),
+        (FactKind.BITMAP, {"bitmap/location": "none\n"}, "internal", "md127 has no bitmap"),
+        (FactKind.BITMAP, {}, "none", "md127 is not there, or has no place for a bitmap"),
     ],
 )
-def test_facts(kind: Kind, files: dict[str, str], value: str, sentence: str) -> None:
+def test_facts(kind: FactKind, files: dict[str, str], value: str, sentence: str) -> None:
     root = MemoryRoot({f"{MD}/{name}": text for name, text in files.items()})
     assert why_not(root, Fact(kind=kind, subject="md127", value=value)) == sentence
 
@@ -54,7 +59,9 @@ def test_facts(kind: Kind, files: dict[str, str], value: str, sentence: str) -> 
 def test_whether_the_old_member_serves(old: str | None, new: str | None, sentence: str) -> None:
     states = {"cciss!c0d0": old, "cciss!c0d1": new}
     root = MemoryRoot({f"{MD}/dev-{name}/state": f"{text}\n" for name, text in states.items() if text})
-    assert why_not(root, Fact(kind=Kind.SERVES, subject="md127/cciss/c0d0", value="cciss/c0d1")) == sentence
+    assert (
+        why_not(root, Fact(kind=FactKind.SERVES, subject="md127/cciss/c0d0", value="cciss/c0d1")) == sentence
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,4 +76,4 @@ def test_whether_the_old_member_serves(old: str | None, new: str | None, sentenc
 def test_whether_a_failed_member_can_be_removed(slot: str | None, action: str, sentence: str) -> None:
     files = {"sync_action": action, **({"dev-cciss!c0d1/slot": slot} if slot else {})}
     root = MemoryRoot({f"{MD}/{name}": f"{text}\n" for name, text in files.items()})
-    assert why_not(root, Fact(kind=Kind.LOOSE, subject="md127/cciss/c0d1")) == sentence
+    assert why_not(root, Fact(kind=FactKind.LOOSE, subject="md127/cciss/c0d1")) == sentence

@@ -6,9 +6,9 @@ import pytest
 
 from raidtui.host.knobs.disk_knobs import default_read_ahead, kind_of, ncq_depth
 from raidtui.model.knob import By, Changed, Value
-from raidtui.model.plan import Fact, Kind
-from tests.specs import raid0, raid5
-from tests.tune_host import BLOCK, TuneHost, parity, udev
+from raidtui.model.plan import Fact, FactKind
+from tests.hosts.specs import raid0, raid5
+from tests.hosts.tune_host import BLOCK, TuneHost, parity, udev
 
 pytestmark = pytest.mark.usefixtures("host_or_capture")
 
@@ -38,7 +38,7 @@ def test_a_sata_disk() -> None:
     assert {name for name, value in disk.values.items() if value.untold} == untold
     assert {value.set_by.words for name, value in disk.values.items() if name not in untold} == {"kernel"}
     assert all(value.survives for name, value in disk.values.items() if name not in untold)
-    assert disk.needs == (Fact(kind=Kind.SERIAL, subject="sda", value="SSDA0001"),)
+    assert disk.needs == (Fact(kind=FactKind.SERIAL, subject="sda", value="SSDA0001"),)
     assert disk.absent == {}
 
 
@@ -140,7 +140,7 @@ def test_what_udev_tells_a_disk_by() -> None:
     disk = host.subject("sda")
     assert disk.match is None
     assert disk.no_match == "sda has neither serial number nor WWN that an udev rule could tell it by"
-    assert disk.needs == (Fact(kind=Kind.TEXT, subject=f"{BLOCK}/sda/diskseq", value="9"),)
+    assert disk.needs == (Fact(kind=FactKind.TEXT, subject=f"{BLOCK}/sda/diskseq", value="9"),)
 
 
 def test_a_raid5() -> None:

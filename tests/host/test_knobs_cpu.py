@@ -6,7 +6,7 @@ import pytest
 
 from raidtui.host.knobs.cpufreq import ranges
 from raidtui.model.knob import Scope, neighbours
-from tests.tune_host import ACPI, AMD, CPUS, INTEL, POLICIES, TuneHost
+from tests.hosts.tune_host import ACPI, AMD, CPUS, INTEL, POLICIES, TuneHost
 
 pytestmark = pytest.mark.usefixtures("host_or_capture")
 

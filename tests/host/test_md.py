@@ -11,7 +11,7 @@ from raidtui.host.md.mdstat import parse_mdstat
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.array import Array, Bitmap, Member, Phase, SpeedLimit, Sync
-from tests.trees import (
+from tests.hosts.trees import (
     COMPONENT_KIB,
     ArraySpec,
     Syncing,

@@ -3,8 +3,8 @@
 import pytest
 
 from raidtui.host.md.mdstat import MdstatError, parse_array, parse_mdstat
-from tests.captures import ALL_CAPTURES, capture_text
 from tests.host.mdstat_forms import FORMS, expected, record
+from tests.hosts.captures import ALL_CAPTURES, capture_text
 
 
 @pytest.mark.parametrize("form", FORMS)

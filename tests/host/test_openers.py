@@ -11,14 +11,15 @@ from typing import Any
 
 import pytest
 
-from raidtui.host import facts, openers, survey
+from raidtui.host import examine as survey
+from raidtui.host import facts, openers
 from raidtui.host.facts import why_not
 from raidtui.host.openers import open_words
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.model.plan import Fact, Kind
-from tests.trees import host_tree, snapshot_of
+from raidtui.model.plan import Fact, FactKind
+from tests.hosts.trees import host_tree, snapshot_of
 
 NODE = "/sys/class/block"
 NUMBER = "250:7"
@@ -45,7 +46,7 @@ def test_a_loop_device(backing: str) -> None:
     assert open_words(host(backing), ("sdz", "sdz1")) == {"sdz": words, "sdz1": words}
     assert open_words(host("/dev/sdz1"), ("sdz", "sdz1")) == {"sdz": words, "sdz1": words}
     assert open_words(host("/srv/file"), ("sdz", "sdz1")) == {}
-    fact = Fact(kind=Kind.FREE, subject="sdz1")
+    fact = Fact(kind=FactKind.FREE, subject="sdz1")
     assert why_not(host(backing), fact) == f"sdz1: {words}"
 
 
@@ -153,4 +154,4 @@ def test_right_before_a_step(live: DirRoot, holder: Process, monkeypatch: pytest
         facts, "_disk", lambda *_: survey.read_device(host_tree(disks={"sdz": {}}).root(), "sdz").disk
     )
     monkeypatch.setattr(facts, "_PATIENCE_S", 0)
-    assert why_not(live, Fact(kind=Kind.FREE, subject="sdz")) == f"sdz: {said(holder)}"
+    assert why_not(live, Fact(kind=FactKind.FREE, subject="sdz")) == f"sdz: {said(holder)}"

@@ -14,8 +14,8 @@ from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import RootError
-from tests.captures import capture_text
-from tests.trees import host_tree, raid1, raid10
+from tests.hosts.captures import capture_text
+from tests.hosts.trees import host_tree, raid1, raid10
 
 MDSTAT = capture_text("reshape.txt")
 

@@ -7,21 +7,21 @@ import contextlib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from raidtui.host.block import UsageTables
 from raidtui.host.md.mdadm import MdadmError, parse_export
 from raidtui.host.md.mdstat import MdstatError, parse_array, parse_mdstat
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.udev import parse_udev_entry
-from raidtui.host.usage import UsageTables
 from raidtui.model.geometry import loss_sentence
 from raidtui.model.snapshot import Snapshot
-from raidtui.monitor.cadence import interval_s
+from raidtui.monitor.brakes import held_back_by
 from raidtui.monitor.events import diff
 from raidtui.monitor.health import exit_status, judge
-from raidtui.monitor.history import History
-from raidtui.monitor.pace import held_back_by
-from tests.captures import ALL_CAPTURES, capture_text
+from raidtui.monitor.history import SampleHistory
+from raidtui.monitor.sampler import interval_s
 from tests.host.mdstat_forms import FORMS, record
-from tests.trees import (
+from tests.hosts.captures import ALL_CAPTURES, capture_text
+from tests.hosts.trees import (
     Stage,
     Syncing,
     Tree,
@@ -227,7 +227,7 @@ _ODD = st.one_of(
 
 
 def _everything_that_looks_at(old: Snapshot, new: Snapshot) -> None:
-    history = History()
+    history = SampleHistory()
     history.add(old)
     history.add(new)
     findings = judge(new)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.host import referring
+from raidtui.host import references
 from raidtui.host.reading import read_survey
-from raidtui.host.referring import read_referring
+from raidtui.host.references import read_referring
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.memory_root import MemoryRoot
-from tests.trees import host_tree, snapshot_of
+from tests.hosts.trees import host_tree, snapshot_of
 
 NAMED = "root=/dev/md/data caf\xe9\n"
 DATA = NAMED.encode("latin-1")
@@ -77,7 +77,7 @@ def test_only_regular_files_are_opened_for_reading(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_very_many_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(referring, "MOST_FILES", 2)
+    monkeypatch.setattr(references, "MOST_FILES", 2)
     root = MemoryRoot({f"/etc/udev/rules.d/{number}.rules": DATA for number in range(3)})
     assert list(read_referring(root)) == ["/etc/udev/rules.d/0.rules", "/etc/udev/rules.d/1.rules"]
 

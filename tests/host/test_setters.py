@@ -6,8 +6,8 @@ import pytest
 
 from raidtui.host.knobs.setters import path_fits
 from raidtui.model.knob import By, Value
-from tests.specs import raid5
-from tests.tune_host import ACPI, BLOCK, FOUR, INTEL, RULES, SYSCTL, TMPFILES, TuneHost, parity, udev
+from tests.hosts.specs import raid5
+from tests.hosts.tune_host import ACPI, BLOCK, FOUR, INTEL, RULES, SYSCTL, TMPFILES, TuneHost, parity, udev
 
 pytestmark = pytest.mark.usefixtures("host_or_capture")
 

@@ -7,18 +7,18 @@ import json
 import pytest
 
 from raidtui.host.discards import read_discards
-from raidtui.host.reading import read_survey
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.stack import (
+from raidtui.host.on_top import (
     read_groups,
     read_issue_discards,
     read_raid456_discards,
     read_trim_timer,
     runs_systemd,
 )
+from raidtui.host.reading import read_survey
+from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import output_path
 from raidtui.model.survey import Survey
-from tests.trees import host_tree, snapshot_of
+from tests.hosts.trees import host_tree, snapshot_of
 
 VGS = ("vgs", "--reportformat", "json", "--options", "vg_name")
 LVMCONFIG = ("lvmconfig", "--typeconfig", "full", "devices/issue_discards")

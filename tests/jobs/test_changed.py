@@ -11,7 +11,7 @@ import pytest
 from raidtui.jobs.changed import Done, Record, Write, changed_by, record_path
 from raidtui.model.knob import By, Changed
 from raidtui.model.plan import Plan, Step
-from tests.tune_host import TuneHost
+from tests.hosts.tune_host import TuneHost
 
 PATH = "/sys/class/block/sda/queue/scheduler"
 BOOT = "/proc/sys/kernel/random/boot_id"

@@ -16,8 +16,8 @@ from raidtui.jobs.runner import Outcome, run_plan, undo_of
 from raidtui.jobs.spawn import follow
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Plan, Step
-from tests.kernel import Kernel
-from tests.specs import raid1, raid10
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid1, raid10
 
 MD = "/sys/class/block/md127/md"
 UUID = raid10().array_uuid

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.jobs.steps import reads_so
-from raidtui.model.plan import Fact, Kind, Step
+from raidtui.model.plan import Fact, FactKind, Step
 from tests.bench.host import BLOCK, Host
 
 UUID = "8d0b1f2a:11111111:22222222:33333333"
@@ -39,7 +39,7 @@ def test_only_of_the_same_array_and_disk(host: Host) -> None:
     assert reads_so(host, step)
     host.put(f"{BLOCK}/md127/md/uuid", UUID.replace("8", "9"))
     assert not reads_so(host, step)
-    other = Fact(kind=Kind.SERIAL, subject="sda", value="ANOTHER")
+    other = Fact(kind=FactKind.SERIAL, subject="sda", value="ANOTHER")
     assert not reads_so(host, Step(path="/sys/x", text="8", why="x", needs=(other,)))
 
 

@@ -14,11 +14,11 @@ from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs import steps
 from raidtui.jobs.steps import do_step, first_trouble, holds
-from raidtui.model.plan import Fact, Kind, Step
+from raidtui.model.plan import Fact, FactKind, Step
 
 ACTION = "/sys/class/block/md127/md/sync_action"
-IDLE = Fact(kind=Kind.TEXT, subject=ACTION, value="idle")
-CHECK = Fact(kind=Kind.TEXT, subject=ACTION, value="check")
+IDLE = Fact(kind=FactKind.TEXT, subject=ACTION, value="idle")
+CHECK = Fact(kind=FactKind.TEXT, subject=ACTION, value="check")
 STOP = Step(argv=("mdadm", "--stop", "/dev/md127"), why="x", stdin="y\n", timeout_s=7.0)
 
 
@@ -211,7 +211,7 @@ def test_a_need_that_does_not_hold(tmp_path: Path, said: list[str]) -> None:
 
 def test_all_facts_and_the_first_that_does_not_hold() -> None:
     host = Host()
-    other = Fact(kind=Kind.TEXT, subject="/none", value="x")
+    other = Fact(kind=FactKind.TEXT, subject="/none", value="x")
     assert (holds(host, ()), first_trouble(host, ())) == (True, "")
     assert (holds(host, (IDLE,)), first_trouble(host, (IDLE,))) == (True, "")
     assert holds(host, (IDLE, other)) is False

@@ -31,7 +31,7 @@ from raidtui.jobs.store import (
     worker_of,
     worker_pid,
 )
-from raidtui.model.plan import Fact, Harm, Kind, Plan, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step
 
 UUID = "8d0b1f2a:11111111:22222222:33333333"
 MD = "/sys/class/block/md127/md"
@@ -42,8 +42,11 @@ STEPS = (
         stdin="label: gpt\n2048,,raid\n",
         why="a partition",
         timeout_s=30.0,
-        needs=(Fact(kind=Kind.SERIAL, subject="sda", value="PHWL5184"), Fact(kind=Kind.FREE, subject="sda")),
-        proves=(Fact(kind=Kind.SIZE, subject="sda1", value="1048576"),),
+        needs=(
+            Fact(kind=FactKind.SERIAL, subject="sda", value="PHWL5184"),
+            Fact(kind=FactKind.FREE, subject="sda"),
+        ),
+        proves=(Fact(kind=FactKind.SIZE, subject="sda1", value="1048576"),),
         undo=(Step(argv=("wipefs", "--all", "/dev/sda"), why="as it was", destroys=True),),
         destroys=True,
     ),
@@ -51,7 +54,7 @@ STEPS = (
         path="/etc/mdadm/mdadm.conf",
         content="# é →\nARRAY /dev/md/data\n",
         why="its name at boot",
-        proves=tuple(Fact(kind=kind, subject="x", value=str(kind)) for kind in Kind),
+        proves=tuple(Fact(kind=kind, subject="x", value=str(kind)) for kind in FactKind),
     ),
 )
 PLAN = Plan(

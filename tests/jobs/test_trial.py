@@ -8,7 +8,7 @@ from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs.steps import do_step
 from raidtui.jobs.trial import discarded, trial_sentence
-from raidtui.model.plan import Fact, Kind, Step
+from raidtui.model.plan import Fact, FactKind, Step
 
 ARGV = ("fstrim", "--verbose", "/srv")
 TRIMMED = "/srv: 1.1 GiB (1181116006 bytes) trimmed\n"
@@ -145,7 +145,7 @@ def test_nothing_is_waited_for_long(pauses: list[float]) -> None:
 
 def test_a_trial_that_fails_is_a_finding(pauses: list[float]) -> None:
     said: list[str] = []
-    never = Fact(kind=Kind.TEXT, subject="/none", value="x")
+    never = Fact(kind=FactKind.TEXT, subject="/none", value="x")
     step = Step(argv=ARGV, why="x", counts=("sda",), may_fail=True, proves=(never,))
     assert do_step(Host(output(1, stderr=UNSUPPORTED)), step, said.append) == ""
     assert said == [

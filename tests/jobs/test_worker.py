@@ -21,7 +21,7 @@ from raidtui.jobs.changed import Record, Write
 from raidtui.jobs.files import write_synced
 from raidtui.jobs.store import Job, JobError, only_worker, save_plan, worker_of
 from raidtui.jobs.worker import Worker, work_on
-from raidtui.model.plan import Fact, Harm, Kind, Plan, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step
 
 PATHS = ("/sys/a", "/sys/b", "/sys/c")
 A, B, C = PATHS
@@ -29,7 +29,7 @@ A, B, C = PATHS
 
 def reads(path: str, text: str) -> Fact:
     """Return the fact that a file reads so."""
-    return Fact(kind=Kind.TEXT, subject=path, value=text)
+    return Fact(kind=FactKind.TEXT, subject=path, value=text)
 
 
 def back(path: str) -> Step:
@@ -745,7 +745,7 @@ def test_a_follower_leaves_the_job_to_the_next_worker(host: Host, going: Making)
 
 def test_a_rollback_that_cannot_be_is_not_begun(host: Host, going: Making) -> None:
     """While the array does not run nothing is tried: the job is not stuck by it."""
-    plan = replace(GOING, lasts=(Fact(kind=Kind.ARRAY, subject="md127", value="x"),))
+    plan = replace(GOING, lasts=(Fact(kind=FactKind.ARRAY, subject="md127", value="x"),))
     job, _ = going()
     write_synced(job.folder / "plan.json", save_plan(plan, host="nas", made_s=0))
     assert Worker(host, job).work() == "failed"

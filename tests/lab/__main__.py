@@ -12,12 +12,12 @@ import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.lab.arrays import disk_names, make_array, slow
-from tests.lab.boot import REPOSITORY, LabMissingError
-from tests.lab.guest import Guest
-from tests.lab.link import LabError
-from tests.lab.qemu.guest import QemuGuest
-from tests.lab.uml import UmlGuest
+from tests.lab.guests.arrays import disk_names, make_array, slow
+from tests.lab.guests.boot import REPOSITORY, LabMissingError
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.link import LabError
+from tests.lab.guests.qemu.guest import QemuGuest
+from tests.lab.guests.uml import UmlGuest
 
 TUI = (sys.executable, "-m", "raidtui")
 SPEED_KIB_S = 500

@@ -9,14 +9,14 @@ from typing import Generic, TypeVar
 
 import pytest
 
-from tests.lab.benches import HISTORY
-from tests.lab.boot import LabMissingError
-from tests.lab.guest import Guest
-from tests.lab.jobs import JOBS
-from tests.lab.link import LabError
-from tests.lab.qemu.guest import QemuGuest
-from tests.lab.terminal import framed
-from tests.lab.uml import UmlGuest
+from tests.lab.guests.benches import HISTORY
+from tests.lab.guests.boot import LabMissingError
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import JOBS
+from tests.lab.guests.link import LabError
+from tests.lab.guests.qemu.guest import QemuGuest
+from tests.lab.guests.terminal import framed
+from tests.lab.guests.uml import UmlGuest
 
 HERE = Path(__file__).parent
 PACKAGES = ("raidtui", "textual", "rich", "markdown_it", "pygments", "psutil", "pyudev")

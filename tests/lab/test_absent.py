@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.lab.guest import Guest
-from tests.lab.watching import watch
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.watching import watch
 
 RAIDTUI = f"{sys.executable} -m raidtui"
 LIMITS = "/proc/sys/dev/raid"

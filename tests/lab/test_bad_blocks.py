@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from tests.lab.arrays import Made, disk_names, make_array
-from tests.lab.guest import Guest
-from tests.lab.jobs import do, raidtui, refusal
+from tests.lab.guests.arrays import Made, disk_names, make_array
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import do, raidtui, refusal
 from tests.lab.test_verbs import idle
 
 FIRST, SECTORS = 200, 8

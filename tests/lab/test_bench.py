@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from tests.lab.arrays import disk_names, make_array
-from tests.lab.benches import begun, bench, kept, kill_worker, read, two_samples
-from tests.lab.boot import serial_of
-from tests.lab.guest import Guest
-from tests.lab.jobs import JOBS, bystander, checksum
+from tests.lab.guests.arrays import disk_names, make_array
+from tests.lab.guests.benches import begun, bench, kept, kill_worker, read, two_samples
+from tests.lab.guests.boot import serial_of
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import JOBS, bystander, checksum
 
 pytestmark = pytest.mark.usefixtures("no_benchmarks")
 CONF = "/etc/mdadm/mdadm.conf"

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from tests.lab.arrays import disk_names, make_array
-from tests.lab.benches import begun, bench, digests, done, kept, refused, stat, titles
-from tests.lab.boot import serial_of
-from tests.lab.guest import Guest
-from tests.lab.jobs import checksum
+from tests.lab.guests.arrays import disk_names, make_array
+from tests.lab.guests.benches import begun, bench, digests, done, kept, refused, stat, titles
+from tests.lab.guests.boot import serial_of
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import checksum
 
 pytestmark = pytest.mark.usefixtures("no_benchmarks")
 MIB = 1 << 20

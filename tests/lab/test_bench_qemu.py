@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.lab.arrays import make_array
-from tests.lab.benches import HISTORY, done, kept, read
-from tests.lab.jobs import JOBS
-from tests.lab.qemu.acpi import FREQUENCIES_MHZ
-from tests.lab.qemu.guest import QemuGuest
+from tests.lab.guests.arrays import make_array
+from tests.lab.guests.benches import HISTORY, done, kept, read
+from tests.lab.guests.jobs import JOBS
+from tests.lab.guests.qemu.acpi import FREQUENCIES_MHZ
+from tests.lab.guests.qemu.guest import QemuGuest
 
 QEMU_CELSIUS = 49.9  # 323 kelvin, always
 POLICIES = "/sys/devices/system/cpu/cpufreq/policy*"

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.lab.arrays import disk_names, mdstat
-from tests.lab.benches import begun, done, kept, kill_worker, read, refused, titles
-from tests.lab.boot import serial_of
-from tests.lab.guest import Guest
-from tests.lab.jobs import bystander, checksum
+from tests.lab.guests.arrays import disk_names, mdstat
+from tests.lab.guests.benches import begun, done, kept, kill_worker, read, refused, titles
+from tests.lab.guests.boot import serial_of
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import bystander, checksum
 
 pytestmark = pytest.mark.usefixtures("no_benchmarks")
 MEMBER = "--member-size=8192"

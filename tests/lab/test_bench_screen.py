@@ -7,13 +7,13 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.lab.arrays import disk_names, make_array
-from tests.lab.benches import begun, kept, kill_worker, read
-from tests.lab.boot import serial_of
-from tests.lab.console import open_console
-from tests.lab.deadline import wait_until
-from tests.lab.guest import Guest
-from tests.lab.terminal import Terminal
+from tests.lab.guests.arrays import disk_names, make_array
+from tests.lab.guests.benches import begun, kept, kill_worker, read
+from tests.lab.guests.boot import serial_of
+from tests.lab.guests.console import open_console
+from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.terminal import Terminal
 
 SLOW_S = 90.0  # a request takes some milliseconds here, and starting fio seconds
 ROWS_OF_A_RUN = (

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.lab.arrays import disk_names, make_array
-from tests.lab.benches import begun, bench, done, kept, read, refused
-from tests.lab.guest import Guest, Result
-from tests.lab.jobs import raidtui
+from tests.lab.guests.arrays import disk_names, make_array
+from tests.lab.guests.benches import begun, bench, done, kept, read, refused
+from tests.lab.guests.guest import Guest, Result
+from tests.lab.guests.jobs import raidtui
 
 pytestmark = pytest.mark.usefixtures("no_benchmarks")
 FIO = "$(readlink -f /usr/bin/fio)"

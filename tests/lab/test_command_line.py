@@ -9,11 +9,11 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
-from tests.lab.arrays import Made, disk_names, make_array, slow
-from tests.lab.boot import REPOSITORY, serial_of
-from tests.lab.console import NOBODY, RAIDTUI, let_anyone_in
-from tests.lab.deadline import wait_until
-from tests.lab.guest import Guest, Result
+from tests.lab.guests.arrays import Made, disk_names, make_array, slow
+from tests.lab.guests.boot import REPOSITORY, serial_of
+from tests.lab.guests.console import NOBODY, RAIDTUI, let_anyone_in
+from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.guest import Guest, Result
 
 SAMPLE = re.compile(r'(\w+)\{(\w+="[^"]*"(?:,\w+="[^"]*")*)\} (-?\d+)')
 

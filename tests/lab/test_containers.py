@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from tests.lab.arrays import make_ram_disks
-from tests.lab.guest import Guest
-from tests.lab.jobs import do, raidtui, refusal
+from tests.lab.guests.arrays import make_ram_disks
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import do, raidtui, refusal
 
 
 @pytest.mark.parametrize("kind", ["imsm", "ddf"])

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.lab.arrays import disk_names
-from tests.lab.cases import CREATE, RENAME, REPLACE
-from tests.lab.guest import Guest
-from tests.lab.jobs import PLAN, apply, bystander, checksum, results
+from tests.lab.guests.arrays import disk_names
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.inside.cases import CREATE, RENAME, REPLACE
+from tests.lab.guests.jobs import PLAN, apply, bystander, checksum, results
 
 FULL = "/var/lib/raidtui/jobs: No space left on device"
 DONE, UNDONE = [0, "done", ""], [0, "rolled back", ""]
@@ -69,7 +69,7 @@ def test_a_full_disk_stops_a_rename_which_comes_back(small: Guest) -> None:
     """The room that was kept lets the journal say so, and lets the array get its name back."""
     disk = disk_names(small)[7]
     noise = bystander(small, disk)
-    [rows] = results(small, RENAME, "full_everywhere(case, inside.full_at_entry, range(1, 10))")
+    [rows] = results(small, RENAME, "full_everywhere(case, runs.full_at_entry, range(1, 10))")
     why = f"{FULL}; make room there, then go on"
     places = ["stopped before step 1", "step 1", *["stopped before step 2"] * 2]
     places += ["step 2", *["stopped before step 3"] * 2, "step 3"]
@@ -80,12 +80,12 @@ def test_a_full_disk_stops_a_rename_which_comes_back(small: Guest) -> None:
 
 def test_a_full_disk_whose_last_room_is_gone_too(small: Guest) -> None:
     """Nothing is done that cannot be noted; with room again, the job is gone on with, or taken back."""
-    [rows] = results(small, RENAME, "full_everywhere(case, inside.fuller_at_entry, range(3, 7))")
+    [rows] = results(small, RENAME, "full_everywhere(case, runs.fuller_at_entry, range(3, 7))")
     assert rows == [[number, "interrupted", "", *(DONE if number % 2 else UNDONE)] for number in range(3, 7)]
 
 
 def test_a_full_disk_stops_a_create(small: Guest) -> None:
-    [rows] = results(small, CREATE, "full_everywhere(case, inside.full_at_entry, [2, 3, 4])")
+    [rows] = results(small, CREATE, "full_everywhere(case, runs.full_at_entry, [2, 3, 4])")
     why = f"{FULL}; make room there, then go on"
     assert rows == [
         [2, "failed", f"step 1: {why}", *UNDONE],

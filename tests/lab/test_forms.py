@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.arrays import disk_names, make_array
-from tests.lab.console import open_console
-from tests.lab.deadline import wait_until
-from tests.lab.guest import Guest
-from tests.lab.jobs import plan, raidtui
+from tests.lab.guests.arrays import disk_names, make_array
+from tests.lab.guests.console import open_console
+from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import plan, raidtui
 
 IMSM = "IMSM_NO_PLATFORM=1 IMSM_DEVNAME_AS_SERIAL=1"
 ASKED, GO = "/tmp/asked", "/tmp/go"
@@ -28,7 +28,7 @@ LOOKS = """
 import json, sys
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.md.superblock import read_superblock
-from raidtui.host.survey import may_have_superblock, read_edges
+from raidtui.host.examine import may_have_superblock, read_edges
 
 root, found = DirRoot(), {}
 for name in sys.argv[1:]:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.lab.arrays import disk_names, make_array
-from tests.lab.guest import Guest
-from tests.lab.jobs import apply, plan, refusal, states
+from tests.lab.guests.arrays import disk_names, make_array
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import apply, plan, refusal, states
 
 HELD = "exec 3<>/dev/{0}; read -r _ <{1}"
 """A shell that has a device open until it is told to end."""

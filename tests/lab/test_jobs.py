@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import pytest
 
 from raidtui.plans.create.partition import RAID_TYPE
-from tests.lab.arrays import Made, disk_names, make_array, make_ram_disks, mdstat
-from tests.lab.console import RAIDTUI, kernel_text, open_console, shows_row
-from tests.lab.deadline import wait_until
-from tests.lab.guest import Guest
-from tests.lab.jobs import (
+from tests.lab.guests.arrays import Made, disk_names, make_array, make_ram_disks, mdstat
+from tests.lab.guests.console import RAIDTUI, kernel_text, open_console, shows_row
+from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import (
     JOBS,
     apply,
     bystander,
@@ -23,7 +23,7 @@ from tests.lab.jobs import (
     refusal,
     states,
 )
-from tests.lab.terminal import Terminal
+from tests.lab.guests.terminal import Terminal
 
 CONF = "/etc/mdadm/mdadm.conf"
 

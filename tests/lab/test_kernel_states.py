@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.lab.arrays import make_ram_disks
 from tests.lab.conftest import Laboratory
-from tests.lab.guest import Guest
-from tests.lab.uml import UmlGuest
+from tests.lab.guests.arrays import make_ram_disks
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.uml import UmlGuest
 
 DISKS, SIZE_MIB = 10, 16
 MARK = "=-=-=-="

@@ -5,20 +5,20 @@ import sys
 
 import pytest
 
-from tests.lab.arrays import disk_names, make_array
-from tests.lab.cases import CREATE, RENAME, REPLACE
-from tests.lab.deadline import wait_until
-from tests.lab.guest import Guest
-from tests.lab.jobs import bystander, checksum, killed_worker, plan, raidtui, results, states
-from tests.lab.terminal import Terminal
+from tests.lab.guests.arrays import disk_names, make_array
+from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.inside.cases import CREATE, RENAME, REPLACE
+from tests.lab.guests.jobs import bystander, checksum, killed_worker, plan, raidtui, results, states
+from tests.lab.guests.terminal import Terminal
 
 CASES = ("rename", "create", "replace")
 WHOLE = {"resume": (0, "done", ""), "rollback": (0, "rolled back", "")}
 # Ends it as the worker begins the second step: the array is stopped then.
 SCREEN = """
 import sys
-from tests.lab import inside
-inside.end_me(2, {number})
+from tests.lab.guests.inside import runs
+runs.end_me(2, {number})
 sys.argv = ["raidtui"]
 from raidtui.__main__ import main
 main()
@@ -33,7 +33,7 @@ def test_a_worker_killed_anywhere(guest: Guest, case: str, entries: int, tools: 
     disk = disk_names(guest)[7]
     before = bystander(guest, disk)
     calls = {
-        (order, fault): f"everywhere(case, inside.{fault}, {order!r})"
+        (order, fault): f"everywhere(case, runs.{fault}, {order!r})"
         for order in WHOLE
         for fault in ("killed_at_entry", "killed_in_tool")
     }

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.arrays import disk_names, make_array, make_ram_disks, mdstat, slow
-from tests.lab.deadline import wait_until
-from tests.lab.guest import Guest, JobTimeoutError
-from tests.lab.link import GuestDiedError, LabError
-from tests.lab.terminal import Cell, Terminal, host_terminal
-from tests.lab.uml import UmlGuest
+from tests.lab.guests.arrays import disk_names, make_array, make_ram_disks, mdstat, slow
+from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.guest import Guest, JobTimeoutError
+from tests.lab.guests.link import GuestDiedError, LabError
+from tests.lab.guests.terminal import Cell, Terminal, host_terminal
+from tests.lab.guests.uml import UmlGuest
 
 # A full-screen program: says its size, its colour and every key.
 SHOW_KEYS = """

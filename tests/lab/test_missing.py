@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from tests.lab.boot import GUEST_TOOLS, REPOSITORY, LabMissingError, check_tools
 from tests.lab.conftest import Laboratory
-from tests.lab.guest import Guest
-from tests.lab.link import GuestDiedError
-from tests.lab.qemu.boot import HARDWARE_TOOLS
+from tests.lab.guests.boot import GUEST_TOOLS, REPOSITORY, LabMissingError, check_tools
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.link import GuestDiedError
+from tests.lab.guests.qemu.boot import HARDWARE_TOOLS
 
 
 class Boot:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.lab.arrays import disk_names, make_array
-from tests.lab.guest import Guest
-from tests.lab.jobs import JOBS, PLAN, apply, plan, raidtui, refusal, states
+from tests.lab.guests.arrays import disk_names, make_array
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import JOBS, PLAN, apply, plan, raidtui, refusal, states
 
 FSTAB = "/etc/fstab"
 SAFELY = "/sys/module/raid456/parameters/devices_handle_discard_safely"
@@ -17,7 +17,7 @@ SAFELY = "/sys/module/raid456/parameters/devices_handle_discard_safely"
 _PLANNED = """
 import msgspec, sys, time
 from pathlib import Path
-from raidtui.plans.create.plan import CreateRequest, plan_create
+from raidtui.plans.create.create_plan import CreateRequest, plan_create
 from raidtui.session.storage import new_file_system_uuid, new_uuid
 from raidtui.host.roots.opening import open_root
 from raidtui.host.reading import read_survey

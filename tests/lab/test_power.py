@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.lab.boot import LabMissingError
 from tests.lab.conftest import REQUIRE
+from tests.lab.guests.boot import LabMissingError
 from tests.torture import power_cut
 
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from tests.lab.arrays import make_array, mdstat
-from tests.lab.boot import REPOSITORY, LabMissingError
-from tests.lab.console import RAIDTUI, WHOLE, kernel_text
-from tests.lab.deadline import wait_until
-from tests.lab.link import LabError
-from tests.lab.qemu.acpi import FREQUENCIES_MHZ
-from tests.lab.qemu.disks import Disk
-from tests.lab.qemu.guest import UNRELIABLE, QemuGuest
-from tests.lab.qemu.kernel import NEEDED, find_kernel
+from tests.lab.guests.arrays import make_array, mdstat
+from tests.lab.guests.boot import REPOSITORY, LabMissingError
+from tests.lab.guests.console import RAIDTUI, WHOLE, kernel_text
+from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.link import LabError
+from tests.lab.guests.qemu.acpi import FREQUENCIES_MHZ
+from tests.lab.guests.qemu.disks import Disk
+from tests.lab.guests.qemu.guest import UNRELIABLE, QemuGuest
+from tests.lab.guests.qemu.kernel import NEEDED, find_kernel
 
 SETTLE_S = 20.0
 SLOW_S = 45.0  # for a screen, while this machine has more to do

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.lab.guest import Guest
+from tests.lab.guests.guest import Guest
 from tests.torture.keys import play_on
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.lab.arrays import Made, disk_names, fast, make_array, make_ram_disks, mdstat, slow
-from tests.lab.boot import MODULES
-from tests.lab.console import (
+from tests.lab.guests.arrays import Made, disk_names, fast, make_array, make_ram_disks, mdstat, slow
+from tests.lab.guests.boot import MODULES
+from tests.lab.guests.console import (
     NOBODY,
     RAIDTUI,
     kernel_text,
@@ -20,9 +20,9 @@ from tests.lab.console import (
     row_of,
     shows_row,
 )
-from tests.lab.deadline import wait_until
-from tests.lab.guest import Guest, Program
-from tests.lab.terminal import Terminal
+from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.guest import Guest, Program
+from tests.lab.guests.terminal import Terminal
 
 PERCENT = re.compile(r"(\d+\.\d) ?%")
 FOCUSED = "▸max"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.lab.arrays import disk_names
-from tests.lab.guest import Guest
-from tests.lab.jobs import bystander, checksum, results
+from tests.lab.guests.arrays import disk_names
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import bystander, checksum, results
 
 KINDS = (("raid10", True), ("raid5", False), ("raid6", False))  # raid1: test_killed.py
 

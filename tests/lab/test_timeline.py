@@ -1,8 +1,8 @@
 """What a console says while md acts, on the real kernel: no sentence is false, and nothing is in md's way."""
 
-from tests.lab.arrays import make_array, make_ram_disks
-from tests.lab.guest import Guest
-from tests.lab.watching import watch
+from tests.lab.guests.arrays import make_array, make_ram_disks
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.watching import watch
 
 
 def test_a_recovery_that_ends_while_another_slot_is_empty(guest: Guest) -> None:

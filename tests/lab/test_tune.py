@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from raidtui.plans.tune.keep_files import tmpfiles_text
-from tests.lab.arrays import make_array
-from tests.lab.deadline import wait_until
-from tests.lab.guest import Guest
-from tests.lab.jobs import raidtui
-from tests.lab.qemu.guest import QemuGuest
+from tests.lab.guests.arrays import make_array
+from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import raidtui
+from tests.lab.guests.qemu.guest import QemuGuest
 
 RULES = "/etc/udev/rules.d/60-raidtui-io.rules"
 SYSCTL = "/etc/sysctl.d/90-raidtui.conf"

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.lab.arrays import make_array
-from tests.lab.console import open_console
-from tests.lab.deadline import wait_until
-from tests.lab.guest import Guest
-from tests.lab.terminal import Terminal
+from tests.lab.guests.arrays import make_array
+from tests.lab.guests.console import open_console
+from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.terminal import Terminal
 from tests.lab.test_tune import RULES, read, scsi_disks
 
 WAIT_S = 20.0

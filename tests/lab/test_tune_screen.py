@@ -2,11 +2,11 @@
 
 import re
 
-from tests.lab.arrays import make_array
-from tests.lab.console import open_console
-from tests.lab.deadline import wait_until
-from tests.lab.qemu.guest import QemuGuest
-from tests.lab.terminal import Terminal
+from tests.lab.guests.arrays import make_array
+from tests.lab.guests.console import open_console
+from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.qemu.guest import QemuGuest
+from tests.lab.guests.terminal import Terminal
 
 SLOW_S = 60.0  # a start takes seconds here
 RULES = "/etc/udev/rules.d/60-raidtui-io.rules"

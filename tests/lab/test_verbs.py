@@ -2,10 +2,10 @@
 
 import re
 
-from tests.lab.arrays import disk_names, make_array, make_ram_disks, mdstat
-from tests.lab.deadline import wait_until
-from tests.lab.guest import Guest
-from tests.lab.jobs import apply, bystander, checksum, do, plan, raidtui, refusal, states
+from tests.lab.guests.arrays import disk_names, make_array, make_ram_disks, mdstat
+from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import apply, bystander, checksum, do, plan, raidtui, refusal, states
 
 _FILL = "mkfs.ext4 -q {0} && mount {0} /mnt && dd if=/dev/urandom of=/mnt/file bs=1M count=10 status=none"
 

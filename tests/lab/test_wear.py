@@ -5,11 +5,11 @@ import re
 import shlex
 from typing import Any
 
-from tests.lab.arrays import make_array, slow
-from tests.lab.console import RAIDTUI, open_console
-from tests.lab.guest import Result
-from tests.lab.qemu.disks import Disk
-from tests.lab.qemu.guest import QemuGuest
+from tests.lab.guests.arrays import make_array, slow
+from tests.lab.guests.console import RAIDTUI, open_console
+from tests.lab.guests.guest import Result
+from tests.lab.guests.qemu.disks import Disk
+from tests.lab.guests.qemu.guest import QemuGuest
 
 SLOW_S = 60.0  # a start takes seconds here
 MIB = 1 << 20

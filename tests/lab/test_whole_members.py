@@ -3,10 +3,10 @@
 import json
 import re
 
-from tests.lab.arrays import disk_names, make_array, slow
-from tests.lab.deadline import wait_until
-from tests.lab.guest import Guest
-from tests.lab.jobs import do, plan, raidtui, refusal
+from tests.lab.guests.arrays import disk_names, make_array, slow
+from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import do, plan, raidtui, refusal
 from tests.lab.test_verbs import idle
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.model.capacity import capacity_kib, data_disks, raid10_layout, usable_kib
+from raidtui.model.geometry import capacity_kib, data_disks, raid10_layout, usable_kib
 from raidtui.model.levels import Raid10Layout
 
 GIB = 1 << 30

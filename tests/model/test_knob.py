@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.model.attribution import attributed, who_set, who_set_words
-from raidtui.model.knob import By, Changed, Setting, Value, chosen, neighbours, same_value
+from raidtui.model.knob import (
+    By,
+    Changed,
+    Setting,
+    Value,
+    attributed,
+    chosen,
+    neighbours,
+    same_value,
+    who_set,
+    who_set_words,
+)
 from raidtui.model.knob_table import ALIASES, KNOBS, OLD_SCHEDULERS, SCHEDULERS, knobs_of
 
 UDEV = Setting(by=By.UDEV, where="/etc/udev/rules.d/60-ssd.rules:3", value="none")

@@ -9,11 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.array import Stale
-from raidtui.model.event import Event, Kind, Tone
+from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.events import diff, first_words
 from raidtui.monitor.health import judge
-from tests.trees import (
+from tests.hosts.trees import (
     COMPONENT_KIB,
     EPOCH_S,
     ArraySpec,
@@ -29,13 +29,13 @@ from tests.trees import (
     snapshot_of,
 )
 
-KERNEL, HEALTH = Kind.KERNEL, Kind.HEALTH
+KERNEL, HEALTH = EventKind.KERNEL, EventKind.HEALTH
 PLAIN, GOOD, WARN, BAD = Tone.PLAIN, Tone.GOOD, Tone.WARN, Tone.BAD
 Line = tuple[str, str, str]
 
 
 def lines(events: tuple[Event, ...]) -> list[Line]:
-    """Kind and tone in one word, subject, text."""
+    """EventKind and tone in one word, subject, text."""
     marks = {PLAIN: "", GOOD: "+", WARN: "!", BAD: "!!"}
     return [
         (("health" if event.kind is HEALTH else "kernel") + marks[event.tone], event.subject, event.text)

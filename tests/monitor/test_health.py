@@ -9,7 +9,7 @@ from raidtui.model.array import Array, Stale
 from raidtui.model.finding import Finding, Health, Severity
 from raidtui.model.snapshot import Lack, Snapshot
 from raidtui.monitor.health import exit_status, health_of, judge, judge_array
-from tests.trees import (
+from tests.hosts.trees import (
     ArraySpec,
     Syncing,
     container,

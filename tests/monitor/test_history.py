@@ -8,11 +8,9 @@ from msgspec.structs import replace
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.array import Stale
 from raidtui.model.snapshot import Snapshot
-from raidtui.monitor.cadence import interval_s
-from raidtui.monitor.history import History
-from raidtui.monitor.progress import Estimate
-from raidtui.monitor.sampler import Sampler
-from tests.trees import COMPONENT_KIB, ArraySpec, Syncing, host_tree, raid1, raid5, raid10
+from raidtui.monitor.history import Estimate, SampleHistory
+from raidtui.monitor.sampler import Sampler, interval_s
+from tests.hosts.trees import COMPONENT_KIB, ArraySpec, Syncing, host_tree, raid1, raid5, raid10
 
 KEY = "3a6eb079:0f39ac87:c94f3856:b2dd2c5d"
 TOTAL = 2 * COMPONENT_KIB
@@ -33,7 +31,7 @@ def taken(*specs: ArraySpec, at_s: float = 0.0, io: dict[str, list[int]] | None 
 
 
 def test_speeds_and_estimate() -> None:
-    history = History()
+    history = SampleHistory()
     for second in range(4):
         history.add(taken(resyncing(1000 * second), at_s=second))
     assert history.speeds(KEY) == ((1001.0, 1000.0), (1002.0, 1000.0), (1003.0, 1000.0))
@@ -44,7 +42,7 @@ def test_speeds_and_estimate() -> None:
 
 
 def test_kernel_speed_stands_in_before_two_samples() -> None:
-    history = History()
+    history = SampleHistory()
     snapshot = taken(resyncing(7770))
     history.add(snapshot)
     assert history.speeds(KEY) == ()
@@ -58,14 +56,14 @@ def test_kernel_speed_stands_in_before_two_samples() -> None:
     [resyncing(1, speed_kib_s=0), resyncing(1, waiting="DELAYED"), resyncing(1, waiting="PENDING"), raid10()],
 )
 def test_no_estimate(spec: ArraySpec) -> None:
-    history = History()
+    history = SampleHistory()
     snapshot = taken(spec)
     history.add(snapshot)
     assert history.estimate(snapshot.arrays[0]) is None
 
 
 def test_another_sync_begins_anew() -> None:
-    history = History()
+    history = SampleHistory()
     for second, spec in enumerate(
         [resyncing(0), resyncing(1000), resyncing(0, action="check"), resyncing(500, action="check")]
     ):
@@ -74,7 +72,7 @@ def test_another_sync_begins_anew() -> None:
 
 
 def test_speeds_of_the_last_sync_stay_after_its_end() -> None:
-    history = History()
+    history = SampleHistory()
     for second, spec in enumerate([resyncing(0), resyncing(1000), raid10()]):
         history.add(taken(spec, at_s=second))
     assert history.speeds(KEY) == ((1001.0, 1000.0),)
@@ -85,7 +83,7 @@ def test_speeds_of_the_last_sync_stay_after_its_end() -> None:
 
 
 def test_arrays_that_are_gone_are_forgotten() -> None:
-    history = History()
+    history = SampleHistory()
     history.add(taken(resyncing(0)))
     history.add(taken(resyncing(1000), at_s=1))
     history.add(taken(raid1(), at_s=2))
@@ -94,7 +92,7 @@ def test_arrays_that_are_gone_are_forgotten() -> None:
 
 def test_what_could_not_be_read_is_no_standstill() -> None:
     """A snapshot that repeats old values must not show as a speed of nothing."""
-    history = History()
+    history = SampleHistory()
     history.add(taken(resyncing(0), io={"sda": [0] * 11}))
     good = taken(resyncing(1000), at_s=1, io={"sda": [0] * 9 + [500, 0]})
     history.add(good)
@@ -108,7 +106,7 @@ def test_what_could_not_be_read_is_no_standstill() -> None:
 
 
 def test_load_between_two_samples() -> None:
-    history = History()
+    history = SampleHistory()
     assert (history.busy(), history.latency_ms()) == ({}, {})
     history.add(
         taken(
@@ -136,7 +134,7 @@ def test_load_between_two_samples() -> None:
 
 
 def test_load_is_not_measured_over_an_instant() -> None:
-    history = History()
+    history = SampleHistory()
     history.add(taken(resyncing(0), io={"sda": [0] * 10}))
     history.add(taken(resyncing(1000), at_s=2, io={"sda": [0] * 9 + [1000]}))
     history.add(taken(resyncing(1050), at_s=2.1, io={"sda": [0] * 9 + [1050]}))
@@ -154,7 +152,7 @@ def test_cadence() -> None:
 def test_capture_that_stands_still_is_no_standstill() -> None:
     """Time stands in a capture, however often it is sampled: the speed is the kernel's."""
     tree = host_tree(resyncing(7770))
-    history, sampler = History(), Sampler(MemoryRoot(tree.files, links=tree.links, still=True))
+    history, sampler = SampleHistory(), Sampler(MemoryRoot(tree.files, links=tree.links, still=True))
     for _ in range(3):
         snapshot = sampler.sample()
         assert snapshot.clock_s == 0.0
@@ -166,14 +164,14 @@ def test_capture_that_stands_still_is_no_standstill() -> None:
 
 
 def test_samples_of_one_instant_count_once() -> None:
-    history = History()
+    history = SampleHistory()
     for at_s, done_kib in ((0, 0), (0, 500), (1, 1000), (1, 500), (2, 2000)):
         history.add(taken(resyncing(done_kib), at_s=at_s))
     assert history.speeds(KEY) == ((1001.0, 1000.0), (1002.0, 1000.0))
 
 
 def test_wall_clock_set_back_changes_nothing() -> None:
-    history = History()
+    history = SampleHistory()
     for second in range(3):
         history.add(replace(taken(resyncing(1000 * second), at_s=second), taken_s=5000.0 - 3600 * second))
     assert history.speeds(KEY) == ((1001.0, 1000.0), (1002.0, 1000.0))

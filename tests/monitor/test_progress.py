@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raidtui.monitor.progress import WINDOW_S, Estimate, Progress
+from raidtui.monitor.history import WINDOW_S, Estimate, SyncPace
 
 TOTAL = 10_000_000
 
 
 def feed(
-    progress: Progress, speeds: list[float], *, start_s: float = 0.0, done: float = 0.0
+    progress: SyncPace, speeds: list[float], *, start_s: float = 0.0, done: float = 0.0
 ) -> list[float | None]:
     """Feed a sample a second, the first at rest; return what each told."""
     told = [progress.add(start_s, int(done), TOTAL)]
@@ -22,14 +22,14 @@ def feed(
     return told
 
 
-def estimate(progress: Progress) -> Estimate:
+def estimate(progress: SyncPace) -> Estimate:
     found = progress.estimate()
     assert found is not None
     return found
 
 
 def test_steady() -> None:
-    progress = Progress()
+    progress = SyncPace()
     assert feed(progress, [1000.0] * 10) == [None, *[1000.0] * 10]
     left_s = (TOTAL - 10_000) / 1000
     assert progress.estimate() == Estimate(
@@ -38,20 +38,20 @@ def test_steady() -> None:
 
 
 def test_nothing_before_two_samples() -> None:
-    progress = Progress()
+    progress = SyncPace()
     assert progress.estimate() is None
     assert progress.add(5.0, 100, TOTAL) is None
     assert progress.estimate() is None
 
 
 def test_not_moving() -> None:
-    progress = Progress()
+    progress = SyncPace()
     feed(progress, [0.0, 0.0])
     assert progress.estimate() == Estimate(speed_kib_s=0, left_s=None, left_low_s=None, left_high_s=None)
 
 
 def test_stall_is_noticed_within_three_samples() -> None:
-    progress = Progress()
+    progress = SyncPace()
     feed(progress, [1000.0] * 20 + [0.0, 0.0])
     assert estimate(progress).speed_kib_s > 900
     progress.add(23.0, 20_000, TOTAL)
@@ -60,13 +60,13 @@ def test_stall_is_noticed_within_three_samples() -> None:
 
 def test_bursts_are_no_stalls() -> None:
     """Below some 10 MB/s md copies a second long and sleeps the next: the mean is what counts."""
-    progress = Progress()
+    progress = SyncPace()
     feed(progress, [5000.0, 0.0, 0.0, 0.0, 0.0] * 8)
     assert estimate(progress).speed_kib_s == pytest.approx(1000, rel=0.2)
 
 
 def test_noise_is_smoothed() -> None:
-    progress = Progress()
+    progress = SyncPace()
     feed(progress, [1000.0, 1200.0, 900.0, 1300.0, 700.0, 1100.0, 800.0] * 6)
     found = estimate(progress)
     assert 950 < found.speed_kib_s < 1050
@@ -77,7 +77,7 @@ def test_noise_is_smoothed() -> None:
 
 
 def test_one_odd_sample_is_noise() -> None:
-    progress = Progress()
+    progress = SyncPace()
     feed(progress, [1000.0] * 20 + [9000.0])
     assert estimate(progress).speed_kib_s == (20 * 1000 + 9000) / 21
 
@@ -85,7 +85,7 @@ def test_one_odd_sample_is_noise() -> None:
 @pytest.mark.parametrize("after", [250.0, 4000.0])
 def test_pace_that_changed(after: float) -> None:
     """Three samples later the estimate goes by the new speed alone; the kernel's own trails by 30 s."""
-    progress = Progress()
+    progress = SyncPace()
     feed(progress, [1000.0] * 20 + [after, after, after])
     left_s = (TOTAL - 20_000 - 3 * after) / after
     assert progress.estimate() == Estimate(
@@ -95,7 +95,7 @@ def test_pace_that_changed(after: float) -> None:
 
 def test_limit_moved_by_the_user() -> None:
     """With the news that a limit was moved, the very next sample counts alone."""
-    progress = Progress()
+    progress = SyncPace()
     feed(progress, [1000.0] * 20)
     progress.restart()
     assert progress.estimate() is None
@@ -104,7 +104,7 @@ def test_limit_moved_by_the_user() -> None:
 
 
 def test_restart_counts_anew() -> None:
-    progress = Progress()
+    progress = SyncPace()
     feed(progress, [1000.0] * 5)
     assert progress.add(6.0, 10, TOTAL) is None
     assert progress.estimate() is None
@@ -113,7 +113,7 @@ def test_restart_counts_anew() -> None:
 
 
 def test_other_total_counts_anew() -> None:
-    progress = Progress()
+    progress = SyncPace()
     feed(progress, [1000.0] * 5)
     assert progress.add(6.0, 6000, TOTAL * 2) is None
     assert progress.estimate() is None
@@ -122,14 +122,14 @@ def test_other_total_counts_anew() -> None:
 
 
 def test_done() -> None:
-    progress = Progress()
+    progress = SyncPace()
     progress.add(0.0, TOTAL - 100, TOTAL)
     progress.add(1.0, TOTAL, TOTAL)
     assert progress.estimate() == Estimate(speed_kib_s=100, left_s=0, left_low_s=0, left_high_s=0)
 
 
 def test_samples_in_quick_succession_are_measured_together() -> None:
-    progress = Progress()
+    progress = SyncPace()
     progress.add(0.0, 0, TOTAL)
     assert [progress.add(0.05, 900, TOTAL), progress.add(0.15, 1000, TOTAL)] == [None, None]
     assert progress.add(0.5, 1000, TOTAL) == 2000
@@ -138,7 +138,7 @@ def test_samples_in_quick_succession_are_measured_together() -> None:
 
 
 def test_only_the_window_makes_the_band() -> None:
-    progress = Progress()
+    progress = SyncPace()
     slow, fast = [800.0] * 10, [1000.0] * (int(WINDOW_S) + 1)
     feed(progress, slow + fast)
     found = estimate(progress)
@@ -148,7 +148,7 @@ def test_only_the_window_makes_the_band() -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.floats(0.01, 20), st.integers(-100, 300_000)), min_size=1, max_size=60))
 def test_band_is_in_order(steps: list[tuple[float, int]]) -> None:
-    progress, clock_s, done = Progress(), 0.0, 0
+    progress, clock_s, done = SyncPace(), 0.0, 0
     for elapsed_s, moved in steps:
         clock_s += elapsed_s
         done = max(0, min(TOTAL, done + moved))

@@ -20,7 +20,7 @@ from raidtui.monitor import sampler as sampler_module
 from raidtui.monitor.events import diff
 from raidtui.monitor.health import exit_status, health_of, healths_of, judge
 from raidtui.monitor.sampler import Sampler
-from tests.trees import (
+from tests.hosts.trees import (
     EPOCH_S,
     ArraySpec,
     Stage,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.spans import Begun, Ended, SyncSpans
-from tests.specs import ArraySpec, Syncing, raid1, raid5, raid10
-from tests.trees import host_tree, snapshot_of
+from tests.hosts.specs import ArraySpec, Syncing, raid1, raid5, raid10
+from tests.hosts.trees import host_tree, snapshot_of
 
 RUNS = Syncing(action="recover", done_kib=4096, speed_kib_s=200_000)
 CHECKS = Syncing(action="check", done_kib=1, speed_kib_s=1)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from raidtui.model.disk import Disk, Use
-from raidtui.model.plan import Fact, Kind, Plan, Refusal
+from raidtui.model.plan import Fact, FactKind, Plan, Refusal
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.create.plan import CreateRequest, plan_create
-from tests.kernel import Kernel
-from tests.specs import ArraySpec
+from raidtui.plans.create.create_plan import plan_create
+from raidtui.plans.create.create_request import CreateRequest
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import ArraySpec
 
 GIB = 1 << 30
 UUID = "01234567:89abcdef:01234567:89abcdef"
@@ -68,15 +69,15 @@ def refused(asked: CreateRequest, host: Survey | None = None) -> str:
     return found.sentence
 
 
-def fact(kind: Kind, subject: str, value: str = "") -> Fact:
+def fact(kind: FactKind, subject: str, value: str = "") -> Fact:
     return Fact(kind=kind, subject=subject, value=value)
 
 
 def same(name: str, *, untouched: bool = True) -> tuple[Fact, ...]:
     """What holds of a device that is still the one that was looked at."""
     facts = (
-        fact(Kind.SERIAL, name, f"S-{name.rstrip('0123456789')}"),
-        fact(Kind.SIZE, name, str(100 * GIB)),
-        fact(Kind.FREE, name),
+        fact(FactKind.SERIAL, name, f"S-{name.rstrip('0123456789')}"),
+        fact(FactKind.SIZE, name, str(100 * GIB)),
+        fact(FactKind.FREE, name),
     )
-    return (*facts, fact(Kind.UNTOUCHED, name, f"digest of {name}")) if untouched else facts
+    return (*facts, fact(FactKind.UNTOUCHED, name, f"digest of {name}")) if untouched else facts

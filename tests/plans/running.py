@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from raidtui.model.array import Array
-from raidtui.model.plan import Fact, Kind, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Plan, Refusal, Step
 from raidtui.model.survey import Device, Superblock, Survey
-from tests.kernel import Kernel
-from tests.specs import COMPONENT_KIB, ArraySpec
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import COMPONENT_KIB, ArraySpec
 
 BIG = COMPONENT_KIB * 1024 + (1 << 20)
 OTHER = "aaaaaaaa:bbbbbbbb:cccccccc:dddddddd"
@@ -42,7 +42,7 @@ def refused(found: Plan | Refusal) -> str:
     return found.sentence
 
 
-def fact(kind: Kind, subject: str, value: str = "") -> Fact:
+def fact(kind: FactKind, subject: str, value: str = "") -> Fact:
     return Fact(kind=kind, subject=subject, value=value)
 
 
@@ -55,11 +55,11 @@ def same(device: Device, *, untouched: bool = True) -> tuple[Fact, ...]:
     """What holds of a free device that is still the one that was looked at."""
     name = device.disk.name
     facts = (
-        fact(Kind.SERIAL, name, f"S-{name.rstrip('0123456789')}"),
-        fact(Kind.SIZE, name, str(device.disk.size_bytes)),
-        fact(Kind.FREE, name),
+        fact(FactKind.SERIAL, name, f"S-{name.rstrip('0123456789')}"),
+        fact(FactKind.SIZE, name, str(device.disk.size_bytes)),
+        fact(FactKind.FREE, name),
     )
-    return (*facts, fact(Kind.UNTOUCHED, name, f"digest of {name}")) if untouched else facts
+    return (*facts, fact(FactKind.UNTOUCHED, name, f"digest of {name}")) if untouched else facts
 
 
 def manage(
@@ -76,12 +76,12 @@ def manage(
     return Step(
         argv=("mdadm", "--manage", f"/dev/{array.name}", *words.split()),
         why=why,
-        needs=(fact(Kind.ARRAY, array.name, array.array_uuid), *needs),
-        proves=(fact(Kind.MEMBER, f"{array.name}/{member}", states),),
+        needs=(fact(FactKind.ARRAY, array.name, array.array_uuid), *needs),
+        proves=(fact(FactKind.MEMBER, f"{array.name}/{member}", states),),
         undo=undo,
     )
 
 
 def serial(name: str) -> Fact:
     """That a member lies on the disk that was meant."""
-    return fact(Kind.SERIAL, name, f"S{name.rstrip('0123456789').upper()}0001")
+    return fact(FactKind.SERIAL, name, f"S{name.rstrip('0123456789').upper()}0001")

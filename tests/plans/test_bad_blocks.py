@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from raidtui.model.plan import Kind
+from raidtui.model.plan import FactKind
 from raidtui.plans.leave import plan_fail, plan_remove, plan_zero_superblock
 from raidtui.plans.repair import plan_add, plan_replace
+from tests.hosts.specs import raid1, raid10
 from tests.plans.new_array import device
 from tests.plans.running import BIG, fact, first, former, host, planned, refused
-from tests.specs import raid1, raid10
 
 OFFSET = 264192
 BAD = f"{OFFSET + 100} 8\n"
@@ -22,7 +22,7 @@ def test_the_only_good_copy_is_not_failed() -> None:
     )
     [step] = planned(plan_fail(survey, first(survey), "sdf")).steps
     path = "/sys/class/block/md126/md/dev-sde/bad_blocks"
-    assert fact(Kind.TEXT, path) in step.needs  # nor was one recorded on the other one meanwhile
+    assert fact(FactKind.TEXT, path) in step.needs  # nor was one recorded on the other one meanwhile
 
 
 def test_where_copies_lie_apart_too() -> None:

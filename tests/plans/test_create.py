@@ -8,10 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.disk import Use
-from raidtui.model.plan import Harm, Kind, Plan, Step
+from raidtui.model.plan import FactKind, Harm, Plan, Step
 from raidtui.model.survey import Device, Superblock, Survey
-from raidtui.plans.create import plan as create
-from raidtui.plans.create.plan import CreateRequest, canonical_level
+from raidtui.plans.create import create_plan as create
+from raidtui.plans.create.create_request import CreateRequest, canonical_level
 from tests.plans.new_array import (
     FOUR,
     GPT,
@@ -52,28 +52,28 @@ def test_the_whole_plan(conf: list[dict[str, str]]) -> None:
             *("/dev/sda2", "/dev/sdb2", "/dev/sdc2", "/dev/sdd2"),
         ),
         why="all options are given: mdadm's own defaults change",
-        needs=(*(each for name in FOUR for each in same(name)), fact(Kind.GONE, "md127")),
+        needs=(*(each for name in FOUR for each in same(name)), fact(FactKind.GONE, "md127")),
         proves=(
-            fact(Kind.RUNNING, UUID),
-            fact(Kind.NAME, UUID, "127"),
-            *(fact(Kind.SUPERBLOCK, name, UUID) for name in FOUR),
-            fact(Kind.ARRAY, "md127", UUID),
-            fact(Kind.LEVEL, "md127", "raid10"),
-            *(fact(Kind.MEMBER, f"md127/{name}", "present") for name in FOUR),
+            fact(FactKind.RUNNING, UUID),
+            fact(FactKind.NAME, UUID, "127"),
+            *(fact(FactKind.SUPERBLOCK, name, UUID) for name in FOUR),
+            fact(FactKind.ARRAY, "md127", UUID),
+            fact(FactKind.LEVEL, "md127", "raid10"),
+            *(fact(FactKind.MEMBER, f"md127/{name}", "present") for name in FOUR),
         ),
         undo=(
             Step(
                 argv=("mdadm", "--stop", "/dev/md/127"),
                 why="its members are free then",
-                needs=(fact(Kind.ARRAY, "md127", UUID), fact(Kind.UNUSED, "md127")),
-                proves=(fact(Kind.GONE, UUID),),
+                needs=(fact(FactKind.ARRAY, "md127", UUID), fact(FactKind.UNUSED, "md127")),
+                proves=(fact(FactKind.GONE, UUID),),
             ),
             *(
                 Step(
                     argv=("mdadm", "--zero-superblock", f"/dev/{name}"),
                     why=f"{name} is no member any more",
-                    needs=(*same(name, untouched=False), fact(Kind.SUPERBLOCK, name, UUID)),
-                    proves=(fact(Kind.SUPERBLOCK, name),),
+                    needs=(*same(name, untouched=False), fact(FactKind.SUPERBLOCK, name, UUID)),
+                    proves=(fact(FactKind.SUPERBLOCK, name),),
                     destroys=True,
                 )
                 for name in FOUR
@@ -188,16 +188,16 @@ def test_an_array_with_a_word_for_a_name(conf: list[dict[str, str]]) -> None:
     head = ("mdadm", "--create", "/dev/md/data", "--run", "--name=data", f"--uuid={UUID}", "--metadata=1.0")
     assert step.argv[: len(head)] == head
     assert step.proves == (
-        fact(Kind.RUNNING, UUID),
-        fact(Kind.NAME, UUID, "data"),
-        *(fact(Kind.SUPERBLOCK, name, UUID) for name in FOUR),
+        fact(FactKind.RUNNING, UUID),
+        fact(FactKind.NAME, UUID, "data"),
+        *(fact(FactKind.SUPERBLOCK, name, UUID) for name in FOUR),
     )
-    assert Kind.GONE not in {each.kind for each in step.needs}
+    assert FactKind.GONE not in {each.kind for each in step.needs}
     assert step.undo[0] == Step(
         argv=("mdadm", "--stop", "/dev/md/data"),
         why="its members are free then",
-        needs=(fact(Kind.NAME, UUID, "data"),),
-        proves=(fact(Kind.GONE, UUID),),
+        needs=(fact(FactKind.NAME, UUID, "data"),),
+        proves=(fact(FactKind.GONE, UUID),),
     )
     assert conf == [{"uuid": UUID, "link": "/dev/md/data", "metadata": "1.0"}]
 
@@ -230,13 +230,13 @@ def test_a_device_with_a_file_system_is_wiped() -> None:
         argv=("wipefs", "--all", "/dev/sdb2"),
         why="what is on sdb2 must not come back later",
         needs=same("sdb2"),
-        proves=(fact(Kind.CLEAN, "sdb2"),),
+        proves=(fact(FactKind.CLEAN, "sdb2"),),
         destroys=True,
     )
     assert found.steps[1].needs == (
         *same("sda2"),
         *same("sdb2", untouched=False),
-        fact(Kind.GONE, "md127"),
+        fact(FactKind.GONE, "md127"),
     )
 
 
@@ -255,19 +255,22 @@ def test_a_member_of_an_array_that_does_not_run() -> None:
     assert zero == Step(
         argv=("mdadm", "--zero-superblock", "/dev/sda2"),
         why="sda2 is no part of old any more",
-        needs=(*same("sda2"), fact(Kind.SUPERBLOCK, "sda2", OLD)),
-        proves=(fact(Kind.SUPERBLOCK, "sda2"),),
+        needs=(*same("sda2"), fact(FactKind.SUPERBLOCK, "sda2", OLD)),
+        proves=(fact(FactKind.SUPERBLOCK, "sda2"),),
         destroys=True,
     )
     assert wipe == Step(
         argv=("wipefs", "--all", "/dev/sda2"),
         why="what is on sda2 must not come back later",
-        needs=(*same("sda2", untouched=False), fact(Kind.SUPERBLOCK, "sda2")),
-        proves=(fact(Kind.CLEAN, "sda2"),),
+        needs=(*same("sda2", untouched=False), fact(FactKind.SUPERBLOCK, "sda2")),
+        proves=(fact(FactKind.CLEAN, "sda2"),),
         destroys=True,
     )
-    empty = ((*same(name, untouched=False), fact(Kind.SUPERBLOCK, name)) for name in ("sda2", "sdb2"))
-    assert found.steps[4].needs == (*(each for facts in empty for each in facts), fact(Kind.GONE, "md127"))
+    empty = ((*same(name, untouched=False), fact(FactKind.SUPERBLOCK, name)) for name in ("sda2", "sdb2"))
+    assert found.steps[4].needs == (
+        *(each for facts in empty for each in facts),
+        fact(FactKind.GONE, "md127"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -306,7 +309,7 @@ def test_what_is_not_known_is_not_asked_for() -> None:
         for each in (device("sda2"), device("sdb2"))
     ]
     step = plan(plain("raid1", "sda2", "sdb2"), survey(*bare)).steps[0]
-    assert {each.kind for each in step.needs} == {Kind.SIZE, Kind.FREE, Kind.GONE}
+    assert {each.kind for each in step.needs} == {FactKind.SIZE, FactKind.FREE, FactKind.GONE}
 
 
 def test_a_journal() -> None:
@@ -314,8 +317,8 @@ def test_a_journal() -> None:
     small = device("sde", size_bytes=1 << 30)
     found = plan(plain("raid5", journal="sde"), survey(*map(device, FOUR), small))
     assert found.devices == (*FOUR, "sde")
-    assert fact(Kind.SUPERBLOCK, "sde", UUID) in found.steps[0].proves
-    assert fact(Kind.SIZE, "sde", str(1 << 30)) in found.steps[0].needs
+    assert fact(FactKind.SUPERBLOCK, "sde", UUID) in found.steps[0].proves
+    assert fact(FactKind.SIZE, "sde", str(1 << 30)) in found.steps[0].needs
     assert found.steps[0].undo[-1].argv == ("mdadm", "--zero-superblock", "/dev/sde")
     assert found.notes[0] == "300 GiB on 4 devices."
     assert (

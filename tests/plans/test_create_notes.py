@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.survey import Device
-from raidtui.plans.create.plan import CreateRequest
+from raidtui.plans.create.create_request import CreateRequest
 from tests.plans.new_array import GIB, device, plain, plan, survey
 
 

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from raidtui.model.disk import Use
 from raidtui.model.survey import Device, Superblock
-from raidtui.plans.create.plan import CreateRequest
+from raidtui.plans.create.create_request import CreateRequest
+from tests.hosts.specs import raid1, raid10
 from tests.plans.new_array import FOUR, GPT, MOUNT, UUID, device, plain, refused, request, survey
-from tests.specs import raid1, raid10
 
 LAYOUTS = (
     "choose left-asymmetric, right-asymmetric, left-symmetric, right-symmetric, parity-first or parity-last"

@@ -6,17 +6,10 @@ import hashlib
 
 import pytest
 
-from raidtui.model.plan import Kind, Step
-from raidtui.plans.on_top.plan import (
-    Below,
-    Geometry,
-    OnTop,
-    geometry,
-    on_top_notes,
-    on_top_steps,
-    refuse_on_top,
-)
-from raidtui.plans.script import shell_script
+from raidtui.model.plan import FactKind, Step
+from raidtui.plans.create.create_request import Below, Geometry, OnTop
+from raidtui.plans.create.on_top import geometry, on_top_notes, on_top_steps, refuse_on_top
+from raidtui.plans.shell_script import shell_script
 from tests.plans.new_array import FOUR, device, fact, plan, refused, request, survey
 
 FS = "11111111-2222-3333-4444-555555555555"
@@ -112,11 +105,11 @@ MKFS_XFS = ("mkfs.xfs", "-q", "-f")
 def test_a_file_system(wanted: OnTop, array: Below, argv: tuple[str, ...], told: str, why: str) -> None:
     """Its geometry is read back: the step is done when the file system says what it was told."""
     [made] = on_top_steps(wanted, survey(), array)
-    geometry_told = (fact(Kind.GEOMETRY, "/dev/md/127", told),) if told else ()
+    geometry_told = (fact(FactKind.GEOMETRY, "/dev/md/127", told),) if told else ()
     assert made == Step(
         argv=(*argv, "/dev/md/127"),
         why=why,
-        proves=(fact(Kind.FILE_SYSTEM, "/dev/md/127", wanted.file_system), *geometry_told),
+        proves=(fact(FactKind.FILE_SYSTEM, "/dev/md/127", wanted.file_system), *geometry_told),
         timeout_s=1800.0,
         destroys=True,
     )
@@ -128,22 +121,22 @@ def test_mounted_by_uuid_now_and_at_boot() -> None:
     wanted = OnTop(file_system="ext4", mount="/srv/data", uuid=FS)
     _, folder, fstab, mount = on_top_steps(wanted, host, below())
     line = f"UUID={FS} /srv/data ext4 defaults,nofail 0 2"
-    digest = fact(Kind.DIGEST, "/etc/fstab", hashlib.sha256(old.encode()).hexdigest())
-    nothing = fact(Kind.MOUNTED, "/srv/data", "no")
+    digest = fact(FactKind.DIGEST, "/etc/fstab", hashlib.sha256(old.encode()).hexdigest())
+    nothing = fact(FactKind.MOUNTED, "/srv/data", "no")
     assert folder.argv == ("mkdir", "-p", "--", "/srv/data")
     assert fstab == Step(
         path="/etc/fstab",
         content=f"{old}\n{line}\n",
         why="mounted at boot by UUID; without the array, the boot goes on (nofail)",
         needs=(digest,),
-        proves=(fact(Kind.LINE, "/etc/fstab", line),),
+        proves=(fact(FactKind.LINE, "/etc/fstab", line),),
         undo=(Step(path="/etc/fstab", content=old, why="/etc/fstab as it was", proves=(digest,)),),
     )
     assert mount == Step(
         argv=("mount", "/srv/data"),
         why="as fstab says",
         needs=(nothing,),
-        proves=(fact(Kind.MOUNTED, "/srv/data"),),
+        proves=(fact(FactKind.MOUNTED, "/srv/data"),),
         undo=(Step(argv=("umount", "/srv/data"), why="let go of it", proves=(nothing,)),),
     )
 

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from raidtui.model.disk import Disk
-from raidtui.model.plan import Fact, Kind, Step
+from raidtui.model.plan import Fact, FactKind, Step
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.on_top.lvm import refuse_other
-from raidtui.plans.on_top.plan import Below, Geometry, OnTop, on_top_notes, on_top_steps, refuse_on_top
-from raidtui.plans.on_top.volume import on_volume, volume_bytes, whole_stripe_kib
+from raidtui.plans.create.create_request import Below, Geometry, OnTop
+from raidtui.plans.create.lvm import on_volume, refuse_other, volume_bytes, whole_stripe_kib
+from raidtui.plans.create.on_top import on_top_notes, on_top_steps, refuse_on_top
+from tests.hosts.specs import ArraySpec
+from tests.hosts.trees import raid0, raid1, raid5, raid10
 from tests.plans.new_array import FOUR, GPT, MOUNT, device, fact, plan, refused, request, survey
-from tests.specs import ArraySpec
-from tests.trees import raid0, raid1, raid5, raid10
 
 FS = "11111111-2222-3333-4444-555555555555"
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -42,15 +42,15 @@ def steps(wanted: OnTop, found: Survey | None = None, array: Below | None = None
 
 
 def member(path: str) -> Fact:
-    return fact(Kind.FILE_SYSTEM, path, "LVM2_member")
+    return fact(FactKind.FILE_SYSTEM, path, "LVM2_member")
 
 
 def pvremove(path: str) -> Step:
     return Step(
         argv=("pvremove", "--yes", path),
         why="give it back",
-        needs=(member(path), fact(Kind.GROUP, path)),
-        proves=(fact(Kind.FILE_SYSTEM, path),),
+        needs=(member(path), fact(FactKind.GROUP, path)),
+        proves=(fact(FactKind.FILE_SYSTEM, path),),
     )
 
 
@@ -60,34 +60,34 @@ def test_on_the_array_alone() -> None:
         Step(
             argv=("pvcreate", "--yes", "--dataalignment", "64k", array),
             why="LVM takes the array; its data begin at a whole stripe",
-            proves=(member(array), fact(Kind.EXTENTS, array, "65536")),
+            proves=(member(array), fact(FactKind.EXTENTS, array, "65536")),
             undo=(pvremove(array),),
         ),
         Step(
             argv=("vgcreate", "--physicalextentsize", "4096k", "vg127", array),
             why="a volume group of this array alone",
-            needs=(fact(Kind.GROUP, array),),
-            proves=(fact(Kind.GROUP, array, "vg127"),),
+            needs=(fact(FactKind.GROUP, array),),
+            proves=(fact(FactKind.GROUP, array, "vg127"),),
             undo=(
                 Step(
                     argv=("vgremove", "vg127"),
                     why="take the group away",
-                    needs=(fact(Kind.GROUP, array, "vg127"),),
-                    proves=(fact(Kind.GROUP, array),),
+                    needs=(fact(FactKind.GROUP, array, "vg127"),),
+                    proves=(fact(FactKind.GROUP, array),),
                 ),
             ),
         ),
         Step(
             argv=("lvcreate", "--yes", "--extents", "100%FREE", "--name", "data", "vg127"),
             why="one volume of all of it; md stripes below, so LVM does not",
-            needs=(fact(Kind.GROUP, array, "vg127"),),
-            proves=(fact(Kind.VOLUME, "vg127/data", "linear"), fact(Kind.NODE, "/dev/vg127/data")),
+            needs=(fact(FactKind.GROUP, array, "vg127"),),
+            proves=(fact(FactKind.VOLUME, "vg127/data", "linear"), fact(FactKind.NODE, "/dev/vg127/data")),
             undo=(
                 Step(
                     argv=("lvremove", "--yes", "vg127/data"),
                     why="take the volume away",
-                    needs=(fact(Kind.GROUP, array, "vg127"),),
-                    proves=(fact(Kind.VOLUME, "vg127/data"),),
+                    needs=(fact(FactKind.GROUP, array, "vg127"),),
+                    proves=(fact(FactKind.VOLUME, "vg127/data"),),
                 ),
             ),
         ),
@@ -111,28 +111,28 @@ def test_striped_over_another_array() -> None:
         argv=("pvcreate", "--yes", "--dataalignment", "128k", other),
         why="md126 joins the group; its data begin at a whole stripe",
         needs=(
-            fact(Kind.ARRAY, "md126", SCRATCH.array_uuid),
-            fact(Kind.SIZE, "md126", str(100 * GIB)),
-            fact(Kind.FREE, "md126"),
-            fact(Kind.UNTOUCHED, "md126", "digest of md126"),
-            fact(Kind.SUPERBLOCK, "md126"),
-            fact(Kind.CLEAN, "md126"),
+            fact(FactKind.ARRAY, "md126", SCRATCH.array_uuid),
+            fact(FactKind.SIZE, "md126", str(100 * GIB)),
+            fact(FactKind.FREE, "md126"),
+            fact(FactKind.UNTOUCHED, "md126", "digest of md126"),
+            fact(FactKind.SUPERBLOCK, "md126"),
+            fact(FactKind.CLEAN, "md126"),
         ),
-        proves=(member(other), fact(Kind.EXTENTS, other, "131072")),
+        proves=(member(other), fact(FactKind.EXTENTS, other, "131072")),
         undo=(pvremove(other),),
     )
     assert group.argv == ("vgcreate", "--physicalextentsize", "4096k", "vg127", array, other)
     assert group.why == "a volume group of 2 physical volumes"
-    assert group.needs == (fact(Kind.GROUP, array), fact(Kind.GROUP, other))
+    assert group.needs == (fact(FactKind.GROUP, array), fact(FactKind.GROUP, other))
     assert group.proves == group.undo[0].needs
-    assert group.proves == (fact(Kind.GROUP, array, "vg127"), fact(Kind.GROUP, other, "vg127"))
+    assert group.proves == (fact(FactKind.GROUP, array, "vg127"), fact(FactKind.GROUP, other, "vg127"))
     assert group.undo[0].proves == group.needs
     assert volume.argv == (
         *("lvcreate", "--yes", "--extents", "100%FREE", "--stripes", "2", "--stripesize", "64k"),
         *("--name", "data", "vg127"),
     )
     assert volume.why == "one volume of all of it, striped over 2 physical volumes"
-    assert volume.proves[0] == fact(Kind.VOLUME, "vg127/data", "2x64")
+    assert volume.proves[0] == fact(FactKind.VOLUME, "vg127/data", "2x64")
 
 
 def test_a_disk_joins_as_it_is() -> None:
@@ -141,12 +141,12 @@ def test_a_disk_joins_as_it_is() -> None:
     _, second, *_ = steps(OnTop(group="vg127", others=("sde",)), found)
     assert second.argv == ("pvcreate", "--yes", "/dev/sde")
     assert second.needs == (
-        fact(Kind.SERIAL, "sde", "S-sde"),
-        fact(Kind.SIZE, "sde", str(100 * GIB)),
-        fact(Kind.FREE, "sde"),
-        fact(Kind.UNTOUCHED, "sde", "digest of sde"),
-        fact(Kind.SUPERBLOCK, "sde"),
-        fact(Kind.CLEAN, "sde"),
+        fact(FactKind.SERIAL, "sde", "S-sde"),
+        fact(FactKind.SIZE, "sde", str(100 * GIB)),
+        fact(FactKind.FREE, "sde"),
+        fact(FactKind.UNTOUCHED, "sde", "digest of sde"),
+        fact(FactKind.SUPERBLOCK, "sde"),
+        fact(FactKind.CLEAN, "sde"),
     )
 
 
@@ -184,8 +184,8 @@ def test_the_file_system_goes_on_the_volume() -> None:
         "/dev/vg127/data",
     )
     assert mkfs.proves == (
-        fact(Kind.FILE_SYSTEM, "/dev/vg127/data", "ext4"),
-        fact(Kind.GEOMETRY, "/dev/vg127/data", "stride=8,stripe_width=16"),
+        fact(FactKind.FILE_SYSTEM, "/dev/vg127/data", "ext4"),
+        fact(FactKind.GEOMETRY, "/dev/vg127/data", "stride=8,stripe_width=16"),
     )
 
 

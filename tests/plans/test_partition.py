@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.disk import Use
-from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, Step
 from raidtui.plans.create.partition import RAID_TYPE, partition_name, partition_of, plan_on_disks
 from tests.plans.new_array import FOUR, GIB, device, plan, request, survey
 
@@ -65,8 +65,8 @@ def test_steps_on_two_empty_disks() -> None:
     made = partitioned()
     size = 92159 * MIB
     there = (
-        Fact(kind=Kind.NODE, subject="/dev/sde1"),
-        Fact(kind=Kind.SIZE, subject="sde1", value=str(size)),
+        Fact(kind=FactKind.NODE, subject="/dev/sde1"),
+        Fact(kind=FactKind.SIZE, subject="sde1", value=str(size)),
     )
     assert made.steps[:2] == (
         Step(
@@ -74,10 +74,10 @@ def test_steps_on_two_empty_disks() -> None:
             stdin=f"label: gpt\nstart=2048, size={size // 512}, type={RAID_TYPE}\n",
             why="one Linux RAID partition, from 1 MiB on",
             needs=(
-                Fact(kind=Kind.SERIAL, subject="sde", value="S-sde"),
-                Fact(kind=Kind.SIZE, subject="sde", value=str(100 * GIB)),
-                Fact(kind=Kind.FREE, subject="sde"),
-                Fact(kind=Kind.UNTOUCHED, subject="sde", value="digest of sde"),
+                Fact(kind=FactKind.SERIAL, subject="sde", value="S-sde"),
+                Fact(kind=FactKind.SIZE, subject="sde", value=str(100 * GIB)),
+                Fact(kind=FactKind.FREE, subject="sde"),
+                Fact(kind=FactKind.UNTOUCHED, subject="sde", value="digest of sde"),
             ),
             proves=there,
             destroys=True,
@@ -86,7 +86,7 @@ def test_steps_on_two_empty_disks() -> None:
     )
     [create] = [step for step in made.steps if "--create" in step.argv]
     assert create.argv[-2:] == ("/dev/sde1", "/dev/sdf1")
-    assert Fact(kind=Kind.SERIAL, subject="sdf1", value="S-sdf") in create.needs
+    assert Fact(kind=FactKind.SERIAL, subject="sdf1", value="S-sdf") in create.needs
     assert (made.harm, made.confirm, made.devices) == (Harm.DESTROYS, "127", DISKS)
     assert made.notes[-1] == (
         "10 % of each disk stay free at its end (20 GiB in all), for the SSD's own work."

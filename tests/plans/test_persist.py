@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidtui.model.plan import Fact, Kind, Step
+from raidtui.model.plan import Fact, FactKind, Step
 from raidtui.plans.persist import (
     array_line,
     conf_freed,
@@ -43,7 +43,7 @@ CONFS = st.lists(
 
 def digest(path: str, text: str | None) -> Fact:
     value = "" if text is None else hashlib.sha256(text.encode("latin-1")).hexdigest()
-    return Fact(kind=Kind.DIGEST, subject=path, value=value)
+    return Fact(kind=FactKind.DIGEST, subject=path, value=value)
 
 
 def test_the_line() -> None:
@@ -211,7 +211,7 @@ def test_steps() -> None:
             content=new,
             why="the array's name at boot",
             needs=(digest(CONF, old),),
-            proves=(Fact(kind=Kind.LINE, subject=CONF, value=LINE),),
+            proves=(Fact(kind=FactKind.LINE, subject=CONF, value=LINE),),
             undo=(Step(path=CONF, content=old, why=f"{CONF} as it was", proves=(digest(CONF, old),)), again),
         ),
         again,

@@ -6,8 +6,8 @@ import pytest
 
 from raidtui.model.survey import Survey
 from raidtui.plans.references import naming, paths_of, renamed, told
+from tests.hosts.specs import ArraySpec, raid1, raid10
 from tests.plans.running import OTHER, first, host
-from tests.specs import ArraySpec, raid1, raid10
 
 UUID = raid10().array_uuid
 CONF = "/etc/mdadm/mdadm.conf"

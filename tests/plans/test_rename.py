@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.plan import Harm, Kind, Plan, Step
+from raidtui.model.plan import FactKind, Harm, Plan, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.persist import array_line, conf_steps, file_steps
 from raidtui.plans.rename import plan_rename
+from tests.hosts.specs import ArraySpec, Syncing, inactive, raid1, raid10
 from tests.plans.running import OTHER, fact, first, host, planned, refused
-from tests.specs import ArraySpec, Syncing, inactive, raid1, raid10
 
 UUID = raid10().array_uuid
 CONF = "/etc/mdadm/mdadm.conf"
 PATHS = ("/dev/sda", "/dev/sdb", "/dev/sdc", "/dev/sdd")
-RUNNING = fact(Kind.RUNNING, UUID)
-GONE = fact(Kind.GONE, UUID)
+RUNNING = fact(FactKind.RUNNING, UUID)
+GONE = fact(FactKind.GONE, UUID)
 INITRAMFS = ("dracut", "--force")
 
 
@@ -31,14 +31,14 @@ def assemble(device: str, name: str, why: str, paths: tuple[str, ...] = PATHS, h
     return Step(
         argv=("mdadm", "--assemble", device, *names, f"--uuid={UUID}", *paths),
         why=why,
-        proves=(RUNNING, fact(Kind.NAME, UUID, name)),
+        proves=(RUNNING, fact(FactKind.NAME, UUID, name)),
     )
 
 
 STOP = Step(
     argv=("mdadm", "--stop", "/dev/md127"),
     why="a running array keeps its name",
-    needs=(fact(Kind.ARRAY, "md127", UUID), fact(Kind.UNUSED, "md127")),
+    needs=(fact(FactKind.ARRAY, "md127", UUID), fact(FactKind.UNUSED, "md127")),
     proves=(GONE,),
     undo=(assemble("/dev/md/data", "data", "bring it back under its old name"),),
 )
@@ -54,7 +54,7 @@ def test_the_whole_plan() -> None:
     survey = host(raid10(), texts={CONF: f"ARRAY /dev/md/data UUID={UUID}\n"}, initramfs=INITRAMFS)
     line = array_line(uuid=UUID, link="/dev/md/new", metadata="1.2")
     conf = file_steps(
-        survey, CONF, f"{line}\n", why="the array's name at boot", proves=(fact(Kind.LINE, CONF, line),)
+        survey, CONF, f"{line}\n", why="the array's name at boot", proves=(fact(FactKind.LINE, CONF, line),)
     )
     assert [step.argv for step in conf] == [(), INITRAMFS]
     assert rename(survey) == Plan(
@@ -72,7 +72,7 @@ def test_the_whole_plan() -> None:
 def test_to_a_number() -> None:
     survey = host(raid10(), homehost="x" * 28)
     found = rename(survey, "007")
-    assert found.steps[:2] == (STOP, start("007", fact(Kind.GONE, "md7"), homehost="x" * 28))
+    assert found.steps[:2] == (STOP, start("007", fact(FactKind.GONE, "md7"), homehost="x" * 28))
     assert found.notes == (
         f"{'x' * 28}:007 is longer than the superblock's 31 bytes: it is stored without the host",
     )

@@ -8,18 +8,18 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.disk import Use
-from raidtui.model.plan import Harm, Kind, Plan, Step
+from raidtui.model.plan import FactKind, Harm, Plan, Step
 from raidtui.model.survey import Device
 from raidtui.plans.leave import plan_fail, plan_remove, plan_zero_superblock
+from raidtui.plans.manage import undo_add_spare, undo_replace
 from raidtui.plans.repair import (
     plan_add,
     plan_re_add,
     plan_replace,
 )
-from raidtui.plans.replace_undo import undo_add_spare, undo_replace
+from tests.hosts.specs import ArraySpec, Syncing, raid1, raid5, raid6, raid10
 from tests.plans.new_array import device
 from tests.plans.running import BIG, OTHER, fact, first, former, host, manage, planned, same, serial
-from tests.specs import ArraySpec, Syncing, raid1, raid5, raid6, raid10
 
 DEGRADED = raid10(failed=("sdb",))
 BITMAP = (1, 8)
@@ -36,23 +36,23 @@ def was(array: ArraySpec) -> Device:
 
 def goes_on(array: ArraySpec, words: str) -> dict[str, Any]:
     """What is said of the copy to sdz, which md makes after the last step."""
-    same_array, member = fact(Kind.ARRAY, array.name, array.array_uuid), f"{array.name}/sdz"
+    same_array, member = fact(FactKind.ARRAY, array.name, array.array_uuid), f"{array.name}/sdz"
     return {
         "goes_on": words,
-        "ends": (same_array, fact(Kind.MEMBER, member, "in_sync")),
-        "lasts": (same_array, fact(Kind.MEMBER, member, "spare|in_sync")),
+        "ends": (same_array, fact(FactKind.MEMBER, member, "in_sync")),
+        "lasts": (same_array, fact(FactKind.MEMBER, member, "spare|in_sync")),
     }
 
 
 def wipes(found: Device) -> tuple[Step, ...]:
     """What clears a device that held a file system, or was a member."""
     block, name = found.superblock, found.disk.name
-    none = fact(Kind.SUPERBLOCK, name)
+    none = fact(FactKind.SUPERBLOCK, name)
     wipe = Step(
         argv=("wipefs", "--all", found.path),
         why=f"what is on {name} must not come back later",
         needs=same(found) if block is None else (*same(found, untouched=False), none),
-        proves=(fact(Kind.CLEAN, name),),
+        proves=(fact(FactKind.CLEAN, name),),
         destroys=True,
     )
     if block is None:
@@ -60,7 +60,7 @@ def wipes(found: Device) -> tuple[Step, ...]:
     zero = Step(
         argv=("mdadm", "--zero-superblock", found.path),
         why=f"{name} is no part of {block.label} any more",
-        needs=(*same(found), fact(Kind.SUPERBLOCK, name, block.uuid or "")),
+        needs=(*same(found), fact(FactKind.SUPERBLOCK, name, block.uuid or "")),
         proves=(none,),
         destroys=True,
     )
@@ -70,7 +70,7 @@ def wipes(found: Device) -> tuple[Step, ...]:
 def test_fail() -> None:
     """Another loss between the plan and the step would make it one too many."""
     survey = host(raid10(spares=("sde",)))
-    others = tuple(fact(Kind.MEMBER, f"md127/{name}", "in_sync") for name in ("sdb", "sdc", "sdd"))
+    others = tuple(fact(FactKind.MEMBER, f"md127/{name}", "in_sync") for name in ("sdb", "sdc", "sdd"))
     assert plan_fail(survey, first(survey), "sda") == Plan(
         title="fail: sda",
         subject="data",
@@ -117,7 +117,7 @@ def test_fail_of_what_holds_no_copy(array: ArraySpec, name: str) -> None:
     survey = host(array)
     found = planned(plan_fail(survey, first(survey), name))
     assert found.warning == ""
-    assert found.steps[0].needs == (fact(Kind.ARRAY, "md127", array.array_uuid), serial(name))
+    assert found.steps[0].needs == (fact(FactKind.ARRAY, "md127", array.array_uuid), serial(name))
 
 
 @pytest.mark.parametrize(("array", "name"), [(DEGRADED, "sdb"), (raid10(spares=("sdb1",)), "sdb1")])
@@ -197,7 +197,10 @@ def test_add_of_a_device_that_is_not_empty(found: Device, loss: str) -> None:
         DEGRADED,
         "--add /dev/sdz",
         "a new member",
-        needs=(*same(found, untouched=False), *([fact(Kind.SUPERBLOCK, "sdz")] if found.superblock else [])),
+        needs=(
+            *same(found, untouched=False),
+            *([fact(FactKind.SUPERBLOCK, "sdz")] if found.superblock else []),
+        ),
         proves="sdz present",
     )
     assert plan_add(survey, first(survey), "sdz") == Plan(
@@ -254,7 +257,7 @@ def test_replace_by_a_spare() -> None:
 def test_replace_by_a_device(found: Device) -> None:
     survey = host(raid10(), devices=(found,))
     used = found is USED
-    kept = (fact(Kind.SERIAL, "sdz", "S-sdz"), fact(Kind.SIZE, "sdz", str(BIG)))
+    kept = (fact(FactKind.SERIAL, "sdz", "S-sdz"), fact(FactKind.SIZE, "sdz", str(BIG)))
     undo = undo_add_spare(first(survey), "sda", "sdz", kept)
     add = manage(
         raid10(),
@@ -285,7 +288,7 @@ def test_zero_superblock() -> None:
                 argv=("mdadm", "--zero-superblock", "/dev/sdz"),
                 why="it belongs to no array any more",
                 needs=same(found),
-                proves=(fact(Kind.SUPERBLOCK, "sdz"),),
+                proves=(fact(FactKind.SUPERBLOCK, "sdz"),),
                 destroys=True,
             ),
         ),
@@ -303,13 +306,13 @@ def test_what_is_not_known_is_not_asked_for() -> None:
     survey = host(DEGRADED, devices=(bare,))
     step = planned(plan_add(survey, first(survey), "sdz")).steps[0]
     assert step.needs == (
-        fact(Kind.ARRAY, "md127", DEGRADED.array_uuid),
-        fact(Kind.SIZE, "sdz", str(BIG)),
-        fact(Kind.FREE, "sdz"),
+        fact(FactKind.ARRAY, "md127", DEGRADED.array_uuid),
+        fact(FactKind.SIZE, "sdz", str(BIG)),
+        fact(FactKind.FREE, "sdz"),
     )
     unread = replace(survey, snapshot=replace(survey.snapshot, disks={}))
     gone = planned(plan_remove(unread, first(unread), "sdb")).steps[0]
-    assert gone.needs == (fact(Kind.ARRAY, "md127", DEGRADED.array_uuid),)
+    assert gone.needs == (fact(FactKind.ARRAY, "md127", DEGRADED.array_uuid),)
 
 
 def test_what_is_known_of_the_disk_is_told() -> None:

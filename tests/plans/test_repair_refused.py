@@ -18,9 +18,9 @@ from raidtui.plans.repair import (
     plan_re_add,
     plan_replace,
 )
+from tests.hosts.specs import COMPONENT_KIB, ArraySpec, Syncing, inactive, raid0, raid1, raid5, raid6, raid10
 from tests.plans.new_array import MOUNT, device
 from tests.plans.running import BIG, first, former, host, refused
-from tests.specs import COMPONENT_KIB, ArraySpec, Syncing, inactive, raid0, raid1, raid5, raid6, raid10
 
 LAST = "{} holds the last copy of a part of {}; add a disk, or replace it"
 UNSYNCED = "media is not yet in sync; wait for the resync"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.plan import Kind, Step
-from raidtui.plans.replace_undo import undo_add_spare, undo_replace
+from raidtui.model.plan import FactKind, Step
+from raidtui.plans.manage import undo_add_spare, undo_replace
 from raidtui.plans.target import array_step
+from tests.hosts.specs import raid10
 from tests.plans.running import fact, first, host, manage
-from tests.specs import raid10
 
 ARRAY = raid10()
-SERVES = fact(Kind.SERVES, "md127/sda", "sde")
+SERVES = fact(FactKind.SERVES, "md127/sda", "sde")
 
 
 SETTLE = Step(
@@ -30,7 +30,7 @@ def test_a_copy_that_is_not_whole(*, spare: bool) -> None:
         replace(freeze, needs=(SERVES,)),
         manage(ARRAY, "--fail /dev/sde", "give the copy up", needs=(SERVES,), proves="sde faulty|absent"),
         array_step(array, "dev-sda/state", "-want_replacement", "sda is to stay"),
-        replace(thaw, proves=(fact(Kind.LOOSE, "md127/sde"),)),
+        replace(thaw, proves=(fact(FactKind.LOOSE, "md127/sde"),)),
         SETTLE,
         manage(ARRAY, "--remove /dev/sde", "let go of it", needs=(SERVES,), proves="sde absent"),
         *([add] if spare else []),
@@ -39,12 +39,12 @@ def test_a_copy_that_is_not_whole(*, spare: bool) -> None:
 
 def test_the_device_that_was_added_for_it() -> None:
     """Nothing but this array's own superblock is wiped, on the disk that was meant."""
-    same = (fact(Kind.SERIAL, "sde", "S-sde"),)
+    same = (fact(FactKind.SERIAL, "sde", "S-sde"),)
     zero = Step(
         argv=("mdadm", "--zero-superblock", "/dev/sde"),
         why="with a superblock it would be taken for a spare again",
-        needs=(*same, fact(Kind.FREE, "sde"), fact(Kind.SUPERBLOCK, "sde", ARRAY.array_uuid)),
-        proves=(fact(Kind.SUPERBLOCK, "sde"),),
+        needs=(*same, fact(FactKind.FREE, "sde"), fact(FactKind.SUPERBLOCK, "sde", ARRAY.array_uuid)),
+        proves=(fact(FactKind.SUPERBLOCK, "sde"),),
     )
     array = first(host(ARRAY))
     remove = manage(ARRAY, "--remove /dev/sde", "give it back", needs=(SERVES,), proves="sde absent")

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.plan import Harm, Kind, Plan, Step
+from raidtui.model.plan import FactKind, Harm, Plan, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.reshape import plan_bitmap, plan_grow_chunk
+from tests.hosts.specs import ArraySpec, Syncing, inactive, raid0, raid1, raid5, raid6, raid10
 from tests.plans.new_array import device
 from tests.plans.running import fact, first, former, host, planned, refused
-from tests.specs import ArraySpec, Syncing, inactive, raid0, raid1, raid5, raid6, raid10
 
 UUID = raid10().array_uuid
 NAMES = ("sda", "sdb", "sdc", "sdd")
@@ -35,10 +35,10 @@ def test_grow_chunk() -> None:
         argv=("mdadm", "--grow", "/dev/md127", "--chunk=64"),
         why="md moves every block to its new place",
         needs=(
-            fact(Kind.ARRAY, "md127", UUID),
-            *(fact(Kind.MEMBER, f"md127/{name}", "in_sync") for name in NAMES),
+            fact(FactKind.ARRAY, "md127", UUID),
+            *(fact(FactKind.MEMBER, f"md127/{name}", "in_sync") for name in NAMES),
         ),
-        proves=(fact(Kind.CHUNK, "md127", "64"),),
+        proves=(fact(FactKind.CHUNK, "md127", "64"),),
     )
     assert plan_grow_chunk(survey, first(survey), 64) == Plan(
         title="chunk 32 → 64 KiB",
@@ -54,8 +54,8 @@ def test_grow_chunk() -> None:
         devices=NAMES,
         arrays=("md127",),
         goes_on="md moves every block to its new place",
-        ends=(fact(Kind.ARRAY, "md127", UUID), *step.proves, fact(Kind.RESHAPED, "md127")),
-        lasts=(fact(Kind.ARRAY, "md127", UUID), *step.proves),
+        ends=(fact(FactKind.ARRAY, "md127", UUID), *step.proves, fact(FactKind.RESHAPED, "md127")),
+        lasts=(fact(FactKind.ARRAY, "md127", UUID), *step.proves),
     )
 
 
@@ -123,8 +123,8 @@ def bitmap_step(wanted: str, why: str) -> Step:
     return Step(
         argv=("mdadm", "--grow", "/dev/md127", f"--bitmap={wanted}"),
         why=why,
-        needs=(fact(Kind.ARRAY, "md127", UUID),),
-        proves=(fact(Kind.BITMAP, "md127", wanted),),
+        needs=(fact(FactKind.ARRAY, "md127", UUID),),
+        proves=(fact(FactKind.BITMAP, "md127", wanted),),
     )
 
 

@@ -18,8 +18,8 @@ from raidtui.plans.sync import (
     plan_repair,
     plan_resume,
 )
-from tests.kernel import Kernel
-from tests.specs import ArraySpec, Syncing, inactive, raid0, raid5, raid10
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import ArraySpec, Syncing, inactive, raid0, raid5, raid10
 
 MD = "/sys/class/block/md127/md"
 CHECK = Syncing(action="check", done_kib=4096, speed_kib_s=100_000)

@@ -7,9 +7,10 @@ from msgspec.structs import replace
 
 from raidtui.model.plan import Refusal
 from raidtui.model.snapshot import SystemLimits
-from raidtui.plans.create.request import CreateRequest
+from raidtui.plans.create.create_notes import first_sync_kib, sync_time_note
+from raidtui.plans.create.create_request import CreateRequest
 from raidtui.plans.create.shape import Shape, shape_of
-from raidtui.plans.sync_time import at_least, first_sync_kib, sync_time_note
+from raidtui.plans.sync import at_least
 from tests.plans.new_array import plain, survey
 
 KIB = 1_000_000

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from raidtui.model.plan import Kind, Step
+from raidtui.model.plan import FactKind, Step
 from raidtui.model.survey import Device
-from raidtui.plans.on_top.plan import Below, Geometry, OnTop, on_top_notes, on_top_steps, trim_words
-from raidtui.plans.on_top.trim import trial_steps, weekly_notes, weekly_steps
+from raidtui.plans.create.create_request import Below, Geometry, OnTop
+from raidtui.plans.create.on_top import on_top_notes, on_top_steps
+from raidtui.plans.create.trim import trial_steps, trim_words, weekly_notes, weekly_steps
 from tests.plans.new_array import FOUR, device, fact, survey
 
 SSD = tuple(device(name, discards=True) for name in FOUR)
@@ -95,12 +96,12 @@ def test_switched_on_and_off_again() -> None:
     assert step == Step(
         argv=("systemctl", "enable", "--now", unit),
         why="what is free is told to the SSDs once a week",
-        proves=(fact(Kind.UNIT, unit, "enabled"), fact(Kind.UNIT, unit, "active")),
+        proves=(fact(FactKind.UNIT, unit, "enabled"), fact(FactKind.UNIT, unit, "active")),
         undo=(
             Step(
                 argv=("systemctl", "disable", "--now", unit),
                 why="as it was",
-                proves=(fact(Kind.UNIT, unit, "disabled"), fact(Kind.UNIT, unit, "inactive")),
+                proves=(fact(FactKind.UNIT, unit, "disabled"), fact(FactKind.UNIT, unit, "inactive")),
             ),
         ),
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from raidtui.model.knob import Tuning
-from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, Step
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.tune.now import Asked, plan_same, plan_set
+from tests.hosts.specs import raid0, raid1, raid5
+from tests.hosts.tune_host import ACPI, BLOCK, CPUS, FOUR, INTEL, POLICIES, RULES, TuneHost, parity
 from tests.plans.running import planned, refused
-from tests.specs import raid0, raid1, raid5
-from tests.tune_host import ACPI, BLOCK, CPUS, FOUR, INTEL, POLICIES, RULES, TuneHost, parity
 
 
 def asked(*words: str) -> list[Asked]:
@@ -31,7 +31,7 @@ def setting(host: TuneHost, *words: str) -> Plan | Refusal:
 def disk_step(path: str, text: str, why: str, *undo: Step) -> Step:
     """A write to a disk's file."""
     name = path.partition("/")[0]
-    need = Fact(kind=Kind.SERIAL, subject=name, value=f"S{name.upper()}0001")
+    need = Fact(kind=FactKind.SERIAL, subject=name, value=f"S{name.upper()}0001")
     return Step(path=f"{BLOCK}/{path}", text=text, why=why, needs=(need,), undo=undo)
 
 

@@ -8,8 +8,8 @@ from raidtui.model.finding import Severity
 from raidtui.model.knob import By, Changed, Tuning
 from raidtui.model.smart import ErrorRecovery
 from raidtui.plans.tune.findings import Odd, TuneFinding, judge_tuning, odd_members
-from tests.specs import raid0, raid1, raid10
-from tests.tune_host import BLOCK, FOUR, INTEL, RULES, TMPFILES, TuneHost
+from tests.hosts.specs import raid0, raid1, raid10
+from tests.hosts.tune_host import BLOCK, FOUR, INTEL, RULES, TMPFILES, TuneHost
 
 KEPT = 'ENV{ID_SERIAL_SHORT}=="SSDA0001", ATTR{queue/scheduler}="none"'
 TIMEOUTS = (

@@ -7,12 +7,23 @@ import hashlib
 import pytest
 
 from raidtui.model.knob import By, Changed
-from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, Step
 from raidtui.plans.tune.keep import Item, items_for_now, kept_items, plan_forget, plan_keep
 from raidtui.plans.tune.keep_files import SYSCTL_HEAD, UDEV_HEAD, Entry, told_by, udev_entries, udev_text
+from tests.hosts.specs import raid5
+from tests.hosts.tune_host import (
+    BLOCK,
+    CPUS,
+    INTEL,
+    POLICIES,
+    RULES,
+    SYSCTL,
+    TMPFILES,
+    TuneHost,
+    parity,
+    udev,
+)
 from tests.plans.running import planned, refused
-from tests.specs import raid5
-from tests.tune_host import BLOCK, CPUS, INTEL, POLICIES, RULES, SYSCTL, TMPFILES, TuneHost, parity, udev
 
 DATABASE = {
     udev("sda"): "E:ID_SERIAL=Samsung_SSD_S1\nE:ID_SERIAL_SHORT=S1",
@@ -57,14 +68,14 @@ def text_of(plan: Plan | Refusal, path: str) -> str | None:
 
 def digest(path: str, text: str | None) -> Fact:
     value = "" if text is None else hashlib.sha256(text.encode()).hexdigest()
-    return Fact(kind=Kind.DIGEST, subject=path, value=value)
+    return Fact(kind=FactKind.DIGEST, subject=path, value=value)
 
 
 def test_a_disk_for_the_first_time() -> None:
     """The kernel is asked first; then the file; then udev reads it."""
     host = TuneHost(files=DATABASE)
     text = f"{UDEV_HEAD}{HEAD_SDA}\n{SDA}\n"
-    need = Fact(kind=Kind.SERIAL, subject="sda", value="S1")
+    need = Fact(kind=FactKind.SERIAL, subject="sda", value="S1")
     remove = Step(
         argv=("rm", "--force", "--", RULES),
         why=f"{RULES} was not there",

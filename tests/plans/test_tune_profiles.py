@@ -8,9 +8,9 @@ import pytest
 
 from raidtui.model.plan import Plan, Refusal
 from raidtui.plans.tune.profiles import DEFAULTS, SSD_ARRAY, Profile, parse_profiles, plan_profile
+from tests.hosts.specs import raid1, raid5
+from tests.hosts.tune_host import ACPI, INTEL, RULES, TMPFILES, TuneHost, parity
 from tests.plans.running import planned, refused
-from tests.specs import raid1, raid5
-from tests.tune_host import ACPI, INTEL, RULES, TMPFILES, TuneHost, parity
 
 MINE = """
 [mine]

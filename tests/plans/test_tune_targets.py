@@ -6,8 +6,8 @@ import pytest
 
 from raidtui.model.plan import Refusal
 from raidtui.plans.tune.targets import Reader, Word
-from tests.specs import raid5
-from tests.tune_host import BLOCK, FOUR, INTEL, TuneHost, parity
+from tests.hosts.specs import raid5
+from tests.hosts.tune_host import BLOCK, FOUR, INTEL, TuneHost, parity
 
 VM = raid5(label="vm", members=("sde1", "sdf1", "sdg1"), attributes=parity())
 

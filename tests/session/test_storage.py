@@ -11,10 +11,10 @@ import pytest
 
 from raidtui.jobs.store import BusyError, Job, JobError, all_jobs, only_worker
 from raidtui.model.plan import Plan, Step
-from raidtui.plans.script import shell_script
+from raidtui.plans.shell_script import shell_script
 from raidtui.session import storage as desk
-from tests.kernel import Kernel
-from tests.trees import host_tree, raid1, snapshot_of
+from tests.hosts.kernel import Kernel
+from tests.hosts.trees import host_tree, raid1, snapshot_of
 
 STEP = Step(argv=("mdadm", "--stop", "/dev/md127"), why="x")
 PLAN = Plan(title="stop: data → gone", subject="data", steps=(STEP,))

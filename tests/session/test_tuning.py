@@ -14,8 +14,8 @@ from raidtui.model.plan import Plan, Refusal
 from raidtui.plans.tune.keep import Item, plan_keep
 from raidtui.plans.tune.now import Asked, plan_set
 from raidtui.session.tuning import Result, Tuner, read_profiles
-from tests.kernel import ends
-from tests.tune_host import BLOCK, RULES, TuneHost
+from tests.hosts.kernel import ends
+from tests.hosts.tune_host import BLOCK, RULES, TuneHost
 
 SCHEDULER = f"{BLOCK}/sda/queue/scheduler"
 

@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from raidtui.model.finding import Health
 from raidtui.model.plan import Plan, Refusal
+from raidtui.monitor.kernel_watch import Uevent
 from raidtui.monitor.sampler import Sampler
-from raidtui.monitor.watch import Uevent
-from raidtui.plans.limits import plan_give_back, plan_limits
+from raidtui.plans.speed_limits import plan_give_back, plan_limits
 from raidtui.plans.sync import plan_check, plan_pause
 from raidtui.session.watch import HostWatch, Report, limit_path
-from tests.kernel import Kernel, ends
-from tests.specs import Syncing, mdstat_text, raid1, raid5, raid10
+from tests.hosts.kernel import Kernel, ends
+from tests.hosts.specs import Syncing, mdstat_text, raid1, raid5, raid10
 
 RESYNC = Syncing(action="resync", done_kib=238_697_472, speed_kib_s=400_000)
 ARRAY = raid10(sync=RESYNC, limits=(195_313, 488_281))

@@ -23,18 +23,18 @@ from textual._xterm_parser import XTermParser
 from textual.geometry import Size
 
 from raidtui.config import Config
-from raidtui.demo.host import demo_root
+from raidtui.demo.demo_host import demo_root
 from raidtui.host.roots.root import Root
 from raidtui.ui.frame.palette_screen import Palette
-from tests.lab import keys
-from tests.lab.arrays import make_array
-from tests.lab.boot import LabMissingError
-from tests.lab.console import open_console
-from tests.lab.deadline import wait_until
-from tests.lab.guest import Guest
-from tests.lab.link import LabError
-from tests.lab.terminal import Terminal
-from tests.lab.uml import UmlGuest
+from tests.lab.guests import keys
+from tests.lab.guests.arrays import make_array
+from tests.lab.guests.boot import LabMissingError
+from tests.lab.guests.console import open_console
+from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.link import LabError
+from tests.lab.guests.terminal import Terminal
+from tests.lab.guests.uml import UmlGuest
 from tests.ui.staging import StagedApp, screen_text, staged, until
 
 BURSTS, MOST_KEYS = 20, 40

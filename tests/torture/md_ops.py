@@ -3,8 +3,7 @@
 import json
 import sys
 
-from tests.lab.arrays import make_ram_disks
-from tests.lab.uml import UmlGuest
+from tests.torture.ram_disks import RamDisks
 
 DISKS, SIZE_MIB, OPERATIONS = 8, 24, 25
 _TAKE_DOWN = """\
@@ -18,20 +17,8 @@ for turn in 1 2 3; do
 done 2>/dev/null
 ! grep ^md /proc/mdstat
 """
-_guests: list[UmlGuest] = []
-
-
-def open_up() -> None:
-    """Boot a guest with RAM disks."""
-    guest = UmlGuest.boot(disks=1)
-    _guests.append(guest)
-    make_ram_disks(guest, DISKS, SIZE_MIB)
-
-
-def close_down() -> None:
-    """End it."""
-    while _guests:
-        _guests.pop().shutdown()
+_RAM = RamDisks(DISKS, SIZE_MIB)
+open_up, close_down = _RAM.open_up, _RAM.close_down
 
 
 def round_of(seed: int) -> None:
@@ -40,9 +27,9 @@ def round_of(seed: int) -> None:
     Raises:
         AssertionError: what raidtui says is not so; the text has what was done before.
     """
-    guest = _guests[-1]
+    guest = _RAM.guest
     disks = " ".join(f"ram{number}" for number in range(DISKS))
-    words = f"-m tests.torture.md_inside --seed {seed} --operations {OPERATIONS} --disks {disks}"
+    words = f"-m tests.lab.guests.inside.md_runs --seed {seed} --operations {OPERATIONS} --disks {disks}"
     done = guest.run(f"{sys.executable} {words}", timeout=900)
     cleaned = guest.run(_TAKE_DOWN, timeout=120)
     assert done.status == 0, f"{done.output}\n{guest.run('dmesg | tail -40').stdout}"

@@ -36,9 +36,9 @@ from raidtui.command.status_json import report_dict
 from raidtui.command.status_text import report_lines
 from raidtui.command.tune_text import detail_lines, table_lines
 from raidtui.config import read_config
-from raidtui.demo.host import demo_root
+from raidtui.demo.demo_host import demo_root
 from raidtui.first_frame import read_colours
-from raidtui.host.devices import candidate_names
+from raidtui.host.block import candidate_names
 from raidtui.host.knobs.udev_rules import parse_rules
 from raidtui.host.md.mdadm import MdadmError, parse_export, parse_words
 from raidtui.host.md.mdstat import parse_mdstat
@@ -51,7 +51,7 @@ from raidtui.host.udev import parse_udev_entry
 from raidtui.jobs.store import Job, JobError, all_jobs, load_plan, save_plan
 from raidtui.jobs.words import entry_words
 from raidtui.model.plan import Plan
-from raidtui.plans.script import plan_sentences, shell_script
+from raidtui.plans.shell_script import plan_sentences, shell_script
 from raidtui.plans.tune.keep_files import sysctl_entries, tmpfiles_entries, udev_entries
 from raidtui.session.tuning import Tuner, read_profiles
 from raidtui.session.watch import HostWatch

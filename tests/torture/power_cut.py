@@ -11,10 +11,10 @@ import random
 import sys
 from pathlib import Path
 
-from tests.lab.deadline import wait_until
-from tests.lab.guest import Program
-from tests.lab.power import PowerGuest
-from tests.lab.power_inside import KINDS
+from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.guest import Program
+from tests.lab.guests.inside.power_runs import KINDS
+from tests.lab.guests.uml import PowerGuest
 
 _GUESTS: list[PowerGuest] = []
 _JOB_S = 120.0
@@ -70,4 +70,4 @@ def asked(share: Path, program: Program) -> bool:
 
 def words(order: str, kind: str, seed: int) -> str:
     """How it is started in the guest."""
-    return f"exec {sys.executable} -m tests.lab.power_inside {order} {kind} {seed}"
+    return f"exec {sys.executable} -m tests.lab.guests.inside.power_runs {order} {kind} {seed}"

@@ -3,10 +3,10 @@
 import random
 import shlex
 
-from tests.lab.arrays import make_ram_disks
-from tests.lab.console import RAIDTUI, open_console
-from tests.lab.link import LabError
-from tests.lab.uml import UmlGuest
+from tests.lab.guests.console import RAIDTUI, open_console
+from tests.lab.guests.link import LabError
+from tests.lab.guests.uml import UmlGuest
+from tests.torture.ram_disks import RamDisks
 
 DISKS, SIZE_MIB = 8, 16
 BURSTS, WARM_UP = 8, 3
@@ -45,20 +45,8 @@ for turn in 1 2 3; do mdadm -q --readwrite /dev/md/a; echo idle >/sys/block/md12
 mdadm -q /dev/md/a --remove failed; for each in 0 1 2; do mdadm -q /dev/md/a --add /dev/ram$each; done
 done 2>/dev/null
 udevadm settle; mdadm --wait /dev/md/a; cat /proc/mdstat"""
-_guests: list[UmlGuest] = []
-
-
-def open_up() -> None:
-    """Boot a guest with RAM disks."""
-    guest = UmlGuest.boot(disks=1)
-    _guests.append(guest)
-    make_ram_disks(guest, DISKS, SIZE_MIB)
-
-
-def close_down() -> None:
-    """End it."""
-    while _guests:
-        _guests.pop().shutdown()
+_RAM = RamDisks(DISKS, SIZE_MIB)
+open_up, close_down = _RAM.open_up, _RAM.close_down
 
 
 def round_of(seed: int, *, bursts: int = BURSTS, burst_s: float = BURST_S) -> None:
@@ -67,7 +55,7 @@ def round_of(seed: int, *, bursts: int = BURSTS, burst_s: float = BURST_S) -> No
     Raises:
         AssertionError: one of them grew, ended, or does not show what is.
     """
-    guest, rng = _guests[-1], random.Random(seed)
+    guest, rng = _RAM.guest, random.Random(seed)
     make = "mdadm -q --create /dev/md/a --run --homehost=lab --level=1 -n3 --bitmap=internal --assume-clean"
     made = guest.run(f"{make} /dev/ram0 /dev/ram1 /dev/ram2 && udevadm settle")
     assert made.status == 0, made.output

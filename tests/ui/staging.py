@@ -21,9 +21,9 @@ from raidtui.ui.app import RaidApp
 from raidtui.ui.arrays.slider import Slider
 from raidtui.ui.frame.lines import LineBox, Lines, ScrollLines
 from raidtui.ui.main_screen import MainScreen
-from tests.kernel import Kernel
-from tests.specs import raid10
-from tests.trees import Stage, Tree
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid10
+from tests.hosts.trees import Stage, Tree
 
 SMALL, WIDE = (80, 24), (120, 40)
 PATIENCE_S = 10.0

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from tests.specs import (
+from tests.hosts.specs import (
     COMPONENT_KIB,
     ArraySpec,
     Syncing,
@@ -19,7 +19,7 @@ from tests.specs import (
     raid6,
     raid10,
 )
-from tests.trees import Tree, host_tree
+from tests.hosts.trees import Tree, host_tree
 
 ARRAY_KIB = 2 * COMPONENT_KIB
 SATA = {

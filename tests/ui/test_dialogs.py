@@ -10,16 +10,16 @@ from msgspec.structs import replace
 from textual import events
 
 from raidtui.model.plan import Plan
-from raidtui.plans.create.plan import plan_create
+from raidtui.plans.create.create_plan import plan_create
 from raidtui.plans.leave import plan_fail
 from raidtui.session.storage import JobNews
 from raidtui.ui.frame.choose import Ask, Choice, Option
 from raidtui.ui.frame.job_view import JobView
 from raidtui.ui.frame.pages import FrameScreen
 from raidtui.ui.frame.plan_view import PlanView
-from tests.kernel import Kernel
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid10
 from tests.plans.new_array import request, survey
-from tests.specs import raid10
 from tests.ui.machines import host
 from tests.ui.staging import SMALL, WIDE, Paces, running, shown, staged
 

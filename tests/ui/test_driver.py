@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 import raidtui
-from tests.lab.terminal import Terminal, host_terminal
-from tests.trees import host_tree
+from tests.hosts.trees import host_tree
+from tests.lab.guests.terminal import Terminal, host_terminal
 from tests.ui.states import ARRAYS
 
 ALTERNATE_SCREEN, CURSOR, MOUSE, PASTE, WRAP = 1049, 25, 1000, 2004, 7

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from textual.widget import Widget
 
 from raidtui.ui.frame.lines import ScrollLines
-from tests.kernel import Kernel
-from tests.specs import ArraySpec
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import ArraySpec
 from tests.ui.staging import SMALL, WIDE, Paces, main_of, move, running, until
 from tests.ui.states import ARRAYS
 from tests.ui.test_painting import Cell, Terminal, whole

@@ -13,9 +13,9 @@ from textual.widgets import Input, OptionList
 from raidtui.config import Config, read_config
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.log.log_pane import LogPane
-from tests.kernel import Kernel
-from tests.specs import raid1, raid5, raid10
-from tests.trees import host_tree
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid1, raid5, raid10
+from tests.hosts.trees import host_tree
 from tests.ui.staging import (
     SMALL,
     WIDE,

@@ -16,8 +16,8 @@ from textual.strip import Strip
 from raidtui.ui.frame.lines import Lines
 from raidtui.ui.frame.painting import LineCompositor, SpansUpdate
 from raidtui.view.text import cell_width
-from tests.kernel import Kernel
-from tests.specs import Syncing, raid1, raid5, raid10
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import Syncing, raid1, raid5, raid10
 from tests.ui.staging import Paces, app_of, in_worker, main_of, move, running, screen_text, slider_of, until
 from tests.ui.states import ARRAY_KIB, STATES
 

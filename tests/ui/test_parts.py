@@ -13,8 +13,8 @@ from raidtui.ui.build.wizard_lines import with_note
 from raidtui.ui.frame.footer import footer_line
 from raidtui.ui.frame.review import no_undo, review_lines
 from raidtui.view.line import Line
-from tests.specs import ArraySpec, raid1, raid5, raid10
-from tests.trees import host_tree, snapshot_of
+from tests.hosts.specs import ArraySpec, raid1, raid5, raid10
+from tests.hosts.trees import host_tree, snapshot_of
 from tests.ui.machines import ssd
 
 

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 from textual.geometry import Region
 from textual.widget import Widget
 
-from raidtui.model.event import Event, Kind
+from raidtui.model.finding import Event, EventKind
 from raidtui.ui.frame.lines import Lines
 from raidtui.ui.frame.messages import PlanDone, Sampled
 from raidtui.ui.frame.painting import PaintingScreen
-from tests.kernel import Kernel
-from tests.specs import Syncing, raid1, raid10
-from tests.trees import host_tree
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import Syncing, raid1, raid10
+from tests.hosts.trees import host_tree
 from tests.ui.staging import WIDE, Paces, app_of, look, main_of, move, running, slider_of, until
 from tests.ui.states import ARRAY_KIB, ARRAYS, STATES
 
@@ -110,7 +110,9 @@ async def test_reports_that_come_too_fast_are_drawn_once_and_lose_no_event(
         monkeypatch.setattr(main_of(pilot), "show_report", shown.append)
         events = len(main_of(pilot).events)
         for number in range(20):
-            event = Event(at_s=float(number), kind=Kind.KERNEL, subject="data", text=f"happened {number}")
+            event = Event(
+                at_s=float(number), kind=EventKind.KERNEL, subject="data", text=f"happened {number}"
+            )
             app._take(replace(app.report, new_events=(event,), next_s=float(number)))
         await pilot.pause()
         assert [report.next_s for report in shown] == [19.0]

@@ -10,7 +10,7 @@ from raidtui.ui.frame.confirm import Question
 from raidtui.ui.frame.dialog import Dialog
 from raidtui.ui.frame.help import HelpScreen
 from raidtui.ui.frame.palette_screen import Palette
-from tests.kernel import Kernel
+from tests.hosts.kernel import Kernel
 from tests.torture.keys import play
 from tests.ui.staging import Paces, app_of, main_of, running, until
 from tests.ui.states import ARRAYS, STATES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.kernel import Kernel
+from tests.hosts.kernel import Kernel
 from tests.ui.staging import Paces, play, staged
 from tests.ui.states import ARRAYS, resync_life
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.event import Event, Kind, Tone
-from tests.kernel import Kernel
-from tests.specs import Syncing, raid5, raid6, raid10
-from tests.trees import host_tree
+from raidtui.model.finding import Event, EventKind, Tone
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import Syncing, raid5, raid6, raid10
+from tests.hosts.trees import host_tree
 from tests.ui.staging import (
     SMALL,
     WIDE,
@@ -103,8 +103,10 @@ async def a_life(pilot: Paces, kernel: Kernel) -> None:
     await play(pilot, kernel, trees, after_s=61)
     main_of(pilot).note_events(
         [
-            Event(at_s=kernel.now_s() + 9, kind=Kind.ACTION, subject="you", text="media: check started"),
-            Event(at_s=kernel.now_s() + 60, kind=Kind.UDEV, subject="sdq", text="is gone", tone=Tone.WARN),
+            Event(at_s=kernel.now_s() + 9, kind=EventKind.ACTION, subject="you", text="media: check started"),
+            Event(
+                at_s=kernel.now_s() + 60, kind=EventKind.UDEV, subject="sdq", text="is gone", tone=Tone.WARN
+            ),
         ]
     )
 

@@ -6,12 +6,12 @@ from textual import events
 
 from raidtui.bench.ask import Offer, Request
 from raidtui.bench.forms.draft import Draft, Kind
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.ui.bench.form_page import BenchForm
-from raidtui.ui.build.wizard_screen import BuildScreen
+from raidtui.ui.build.wizard_screen import WizardScreen
 from tests.bench.forms.choices import KNOWN
-from tests.kernel import Kernel
-from tests.specs import raid10
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid10
 from tests.ui.machines import plain_host
 from tests.ui.staging import Paces, running, until
 
@@ -24,7 +24,7 @@ def burst(pilot: Paces, *keys: str) -> None:
 
 async def refuse(request: Request) -> Offer | Refusal:
     del request
-    return Refusal(code="invalid", why="nothing is measured here")
+    return Refusal(code=RefusalCode.INVALID, why="nothing is measured here")
 
 
 async def test_what_is_typed_behind_an_arrow_comes_into_the_next_field() -> None:
@@ -40,7 +40,7 @@ async def test_what_is_typed_behind_an_arrow_comes_into_the_next_field() -> None
 
 async def test_what_is_typed_behind_enter_comes_into_the_next_step() -> None:
     async with running(Kernel(raid10())) as pilot:
-        screen = BuildScreen(plain_host())
+        screen = WizardScreen(plain_host())
         await pilot.app.push_screen(screen)
         await pilot.pause()
         burst(pilot, "space", "down", "space", *["enter"] * 6, *"data", "enter")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from raidtui.first_frame import SMALLEST
-from tests.kernel import Kernel
-from tests.specs import Syncing, raid1, raid5
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import Syncing, raid1, raid5
 from tests.ui.staging import Paces, main_of, move, play, rows_of, running, screen_text
 from tests.ui.states import ARRAYS, STATES, resync_life
 from tests.ui.tune import tuning_stage

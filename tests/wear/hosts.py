@@ -8,8 +8,8 @@ from typing import Any
 
 from raidtui.host.smart.smart_reader import smart_argv
 from raidtui.host.tools import ToolOutput, output_path
-from tests.kernel import Kernel
-from tests.specs import ArraySpec
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import ArraySpec
 from tests.wear.disks import smartctl_json
 
 EVO = {

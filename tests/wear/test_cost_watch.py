@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from raidtui.host.smart.smart_reader import smart_argv
-from raidtui.model.event import Kind
+from raidtui.model.finding import EventKind
 from raidtui.monitor.spans import Begun, Ended, SyncSpans
 from raidtui.wear.cost_watch import CostWatch, JobCost
 from raidtui.wear.ledger import Ledger
 from raidtui.wear.ledger_entries import marked_costs
 from raidtui.wear.readings import WearReader
-from tests.specs import ArraySpec, Syncing, raid1
-from tests.trees import EPOCH_S
+from tests.hosts.specs import ArraySpec, Syncing, raid1
+from tests.hosts.trees import EPOCH_S
 from tests.wear.hosts import GB, TB, WearHost, asleep, denied, evo
 
 RUNS = Syncing(action="recover", done_kib=4096, speed_kib_s=200_000)
@@ -70,7 +70,7 @@ def test_a_recover(ledger: Path) -> None:
     ended = recover_ends(root, spans)
     event = watch.ended(ended)
     assert event is not None
-    assert (event.subject, event.kind, event.at_s) == ("data", Kind.WEAR, EPOCH_S + 3)
+    assert (event.subject, event.kind, event.at_s) == ("data", EventKind.WEAR, EPOCH_S + 3)
     assert event.text == "recover wrote 225 GB to sdd (0.083 % of its life)"
     assert watch.trouble == ""
     with Ledger(ledger) as pages:

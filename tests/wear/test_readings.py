@@ -19,10 +19,10 @@ from raidtui.wear.ledger import Ledger
 from raidtui.wear.ledger_entries import MarkedCost
 from raidtui.wear.readings import DiskHistory, WearReader, array_wears
 from raidtui.wear.survey_wear import worn
+from tests.hosts.specs import raid1
+from tests.hosts.trees import EPOCH_S, host_tree
 from tests.plans.new_array import device
 from tests.plans.running import first, host
-from tests.specs import raid1
-from tests.trees import EPOCH_S, host_tree
 from tests.wear.hosts import GB, TB, WearHost, evo
 
 NOW_S = 1_795_209_900.0

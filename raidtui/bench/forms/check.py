@@ -23,7 +23,7 @@ from raidtui.bench.forms.texts import (
 )
 from raidtui.bench.typed import TypedError, read_chunks, read_number, read_size
 from raidtui.bench.workload import WAYS, Workload, parse_size, refuse_workload
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.view.units import KIB
 
 _MOST_REPEATS = 5000
@@ -47,7 +47,7 @@ def refuse_field(draft: Draft, field: Field) -> Refusal | None:
         return check(draft, field.of, text) if check is not None else None
     except TypedError as error:
         why, _, remedy = str(error).partition("; ")
-        return Refusal(code="invalid", why=why, remedy=remedy)
+        return Refusal(code=RefusalCode.INVALID, why=why, remedy=remedy)
 
 
 def _refuse_pick(draft: Draft, field: Field, text: str) -> Refusal | None:
@@ -58,14 +58,14 @@ def _refuse_pick(draft: Draft, field: Field, text: str) -> Refusal | None:
         few = ", ".join(each.words for each in field.picks)
         few = few if len(few) <= _SHORT and "  " not in few else "one with the arrow keys"
         why = f"{text} cannot be chosen here" if text else "nothing is chosen"
-        return Refusal(code="invalid", why=why, remedy=f"choose {few}")
+        return Refusal(code=RefusalCode.INVALID, why=why, remedy=f"choose {few}")
     if pick.refusal:
-        return Refusal(code="invalid", why=pick.refusal, remedy="choose no, or another device")
+        return Refusal(code=RefusalCode.INVALID, why=pick.refusal, remedy="choose no, or another device")
     if field.name == "write" and pick.key == NO:
         work = work_of(draft, field.of)
         if work is not None and work.writes and draft.where == DEVICE:
             return Refusal(
-                code="needs-confirmation",
+                code=RefusalCode.NEEDS_CONFIRMATION,
                 why=f"{WAYS.get(work.rw, work.rw)} overwrites what is on the device",
                 remedy="choose yes, or a workload that reads",
             )
@@ -79,10 +79,14 @@ def _refuse_side(draft: Draft, field: Field, text: str) -> Refusal | None:
     if len(words) != 1:
         why = "there is no value" if not words else "there are several values"
         return Refusal(
-            code="invalid", why=why, remedy="give one" if not words else "give one, or choose a sweep"
+            code=RefusalCode.INVALID,
+            why=why,
+            remedy="give one" if not words else "give one, or choose a sweep",
         )
     if side == "B" and words == sweep_values(text_of(draft, f"A {axis}")):
-        return Refusal(code="nothing-to-do", why=f"{words[0]} is A already", remedy="give another value")
+        return Refusal(
+            code=RefusalCode.NOTHING_TO_DO, why=f"{words[0]} is A already", remedy="give another value"
+        )
     return _refuse_axis(draft, field.of, axis, words)
 
 
@@ -91,7 +95,9 @@ def _refuse_values(draft: Draft, field: Field, text: str) -> Refusal | None:
     if field.picks or field.name == "scratch":
         gone = next((word for word in words if field.pick(word) is None), "")
         if gone and field.picks:
-            return Refusal(code="invalid", why=f"{gone} cannot be taken here", remedy="leave it out")
+            return Refusal(
+                code=RefusalCode.INVALID, why=f"{gone} cannot be taken here", remedy="leave it out"
+            )
     axis = field.name.removeprefix("values ")
     if axis == "scratch":
         chunks = sweep_values(
@@ -99,15 +105,17 @@ def _refuse_values(draft: Draft, field: Field, text: str) -> Refusal | None:
         )
         if len(words) < (1 if chunks == (ONE,) else 2):
             return Refusal(
-                code="too-small", why="an array wants two devices at least", remedy="take them with Space"
+                code=RefusalCode.TOO_SMALL,
+                why="an array wants two devices at least",
+                remedy="take them with Space",
             )
         return None
     if len(words) < 2:
         why = "one value is no sweep" if words else "there is no value"
-        return Refusal(code="invalid", why=why, remedy="give two or more")
+        return Refusal(code=RefusalCode.INVALID, why=why, remedy="give two or more")
     again = next((word for word in words if words.count(word) > 1), "")
     if again:
-        return Refusal(code="invalid", why=f"{again} is there twice", remedy="give each value once")
+        return Refusal(code=RefusalCode.INVALID, why=f"{again} is there twice", remedy="give each value once")
     return _refuse_axis(draft, field.of, axis, words)
 
 
@@ -140,7 +148,7 @@ def _refuse_size(draft: Draft, kind: Kind, text: str) -> Refusal | None:
         return (
             None
             if preset is not None
-            else Refusal(code="invalid", why="there is no size", remedy="give one: 500m, 4g")
+            else Refusal(code=RefusalCode.INVALID, why="there is no size", remedy="give one: 500m, 4g")
         )
     words = sweep_values(values_of(draft, kind, "block") if "block" in axes_of(draft, kind) else draft.block)
     blocks = [found for word in words if (found := parse_size(word))]
@@ -185,7 +193,9 @@ def _within(least: int, most: int) -> Callable[[Draft, Kind, str], Refusal | Non
         if not text or least <= read_number("", text) <= most:
             return None
         return Refusal(
-            code="invalid", why=f"{text} is not possible", remedy=f"give a number between {least} and {most}"
+            code=RefusalCode.INVALID,
+            why=f"{text} is not possible",
+            remedy=f"give a number between {least} and {most}",
         )
 
     return check
@@ -199,7 +209,7 @@ def _refuse_chunk(draft: Draft, kind: Kind, text: str) -> Refusal | None:
     del draft, kind
     if len(read_chunks(text)) > 1:
         return Refusal(
-            code="ambiguous",
+            code=RefusalCode.AMBIGUOUS,
             why="there are several chunks",
             remedy="give one, or choose the chunk as what changes",
         )
@@ -209,14 +219,14 @@ def _refuse_chunk(draft: Draft, kind: Kind, text: str) -> Refusal | None:
 def _refuse_member(draft: Draft, kind: Kind, text: str) -> Refusal | None:
     del draft, kind
     if text and read_size("member_size", text) < KIB:
-        return Refusal(code="too-small", why=f"{text} is too little", remedy="give more: 10g")
+        return Refusal(code=RefusalCode.TOO_SMALL, why=f"{text} is too little", remedy="give more: 10g")
     return None
 
 
 def _wanted(why: str, remedy: str) -> Callable[[Draft, Kind, str], Refusal | None]:
     def check(draft: Draft, kind: Kind, text: str) -> Refusal | None:
         del draft, kind
-        return None if text else Refusal(code="invalid", why=why, remedy=remedy)
+        return None if text else Refusal(code=RefusalCode.INVALID, why=why, remedy=remedy)
 
     return check
 
@@ -225,7 +235,9 @@ def _refuse_path(draft: Draft, kind: Kind, text: str) -> Refusal | None:
     del kind, text
     if directory_of(draft):
         return None
-    return Refusal(code="not-found", why="no folder is named", remedy="give one that is there: /srv/bench")
+    return Refusal(
+        code=RefusalCode.NOT_FOUND, why="no folder is named", remedy="give one that is there: /srv/bench"
+    )
 
 
 _CHECKS: dict[str, Callable[[Draft, Kind, str], Refusal | None]] = {

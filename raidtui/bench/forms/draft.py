@@ -36,7 +36,7 @@ from raidtui.bench.forms.texts import (
 )
 from raidtui.bench.forms.work import how_fields, what_fields
 from raidtui.bench.typed import Typed, TypedError, read_size, request_of_typed
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.view.units import KIB
 
 __all__ = [
@@ -161,7 +161,7 @@ def request_of_draft(draft: Draft, kind: Kind, known: Known = NONE_KNOWN) -> Req
     try:
         return request_of_typed(_typed(draft, kind, frozenset(field.name for field in asked)))
     except TypedError as error:
-        return Refusal(code="invalid", why=str(error))
+        return Refusal(code=RefusalCode.INVALID, why=str(error))
 
 
 def _typed(draft: Draft, kind: Kind, asked: frozenset[str]) -> Typed:

@@ -8,18 +8,17 @@ from msgspec import Struct
 
 from raidtui.bench.ask_devices import confirm_word
 from raidtui.bench.place import find_directory, free_bytes, mounts
-from raidtui.host.devices import candidate_names
+from raidtui.host.block import BLOCK, candidate_names
 from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.root import Root
-from raidtui.host.usage import BLOCK
 from raidtui.model.knob import Tuning
 from raidtui.model.knob_table import KNOBS
 from raidtui.model.plan import Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
+from raidtui.plans.candidates import refuse_device, refuse_old_arrays
 from raidtui.plans.contents import loss_of
-from raidtui.plans.devices import refuse_device, refuse_old_arrays
 from raidtui.plans.target import needs_root
 
 _FIRST = (

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from raidtui.host.knobs.setters import CPU, Setters
 from raidtui.host.roots.root import Root
-from raidtui.model.attribution import attributed
-from raidtui.model.knob import Changed, Scope, Subject, Value
+from raidtui.model.knob import Changed, Scope, Subject, Value, attributed
 from raidtui.model.knob_table import knobs_of
 
 FOLDER = f"{CPU}/cpufreq"

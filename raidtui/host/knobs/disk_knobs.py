@@ -10,16 +10,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from raidtui.host.block import BLOCK
 from raidtui.host.knobs.setters import Setters
 from raidtui.host.knobs.udev_rules import UdevDevice
 from raidtui.host.roots.root import Root
 from raidtui.host.udev import UdevEntry, read_udev_entry
-from raidtui.host.usage import BLOCK
-from raidtui.model.attribution import attributed
 from raidtui.model.disk import Disk
-from raidtui.model.knob import Changed, Scope, Subject, Value, chosen
+from raidtui.model.knob import Changed, Scope, Subject, Value, attributed, chosen
 from raidtui.model.knob_table import SCHEDULERS, Knob, knobs_of
-from raidtui.model.plan import Fact, Kind
+from raidtui.model.plan import Fact, FactKind
 from raidtui.model.smart import ErrorRecovery
 
 MOST_REQUESTS = 2048
@@ -190,10 +189,10 @@ class DiskKnobs:
     def _needs(self, disk: Disk) -> tuple[Fact, ...]:
         """A name may belong to another disk by the time of the write."""
         if disk.identity:
-            return (Fact(kind=Kind.SERIAL, subject=disk.name, value=disk.identity),)
+            return (Fact(kind=FactKind.SERIAL, subject=disk.name, value=disk.identity),)
         path = f"{_node(disk.name)}/diskseq"
         sequence = self._root.text(path)
-        return (Fact(kind=Kind.TEXT, subject=path, value=sequence),) if sequence else ()
+        return (Fact(kind=FactKind.TEXT, subject=path, value=sequence),) if sequence else ()
 
     def _told_by(self, name: str) -> tuple[tuple[str, str], ...]:
         """Return how an udev rule can tell a disk: by serial number or WWN, as its own rules have them."""

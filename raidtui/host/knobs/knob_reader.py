@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from raidtui.host.block import DiskReader
-from raidtui.host.devices import candidate_names
+from raidtui.host.block import BLOCK, DiskReader, candidate_names
 from raidtui.host.knobs.cpufreq import NO_CPUFREQ, read_policies
 from raidtui.host.knobs.disk_knobs import DiskKnobs, default_read_ahead
 from raidtui.host.knobs.setters import Setters, dead_words
 from raidtui.host.knobs.udev_rules import UdevDevice
-from raidtui.host.limits import FOLDER as LIMITS
 from raidtui.host.md.array_names import canonical_uuid
+from raidtui.host.md.speed_limits import FOLDER as LIMITS
+from raidtui.host.on_top import runs_systemd
 from raidtui.host.roots.root import Root
-from raidtui.host.stack import runs_systemd
 from raidtui.host.udev import read_udev_entry
-from raidtui.host.usage import BLOCK
 from raidtui.model.array import Array
-from raidtui.model.attribution import attributed
-from raidtui.model.knob import Changed, Scope, Subject, Tuning, Value, chosen
+from raidtui.model.knob import Changed, Scope, Subject, Tuning, Value, attributed, chosen
 from raidtui.model.knob_table import OUR_FILES, Knob, knobs_of
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.smart import ErrorRecovery

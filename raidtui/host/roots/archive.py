@@ -15,9 +15,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any, cast
 
-from raidtui.host.roots.captured import captured_links
 from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.root import RootError
+from raidtui.host.roots.root import RootError, captured_links
 
 LARGEST_FILE = 8 << 20
 _FOLDERS = ("/.raidtui/", "/proc/", "/sys/", "/run/", "/dev/", "/etc/", "/lib/", "/usr/lib/",

@@ -9,9 +9,8 @@ import time
 from copy import copy
 from pathlib import Path
 
-from raidtui.host.files import open_regular, read_all
-from raidtui.host.roots.captured import captured_links, captured_output, captured_time
-from raidtui.host.roots.root import Root
+from raidtui.host.regular_files import open_regular, read_all
+from raidtui.host.roots.root import Root, captured_links, captured_output, captured_time
 from raidtui.host.tools import ToolOutput, run_tool
 
 _CHUNK = 65536

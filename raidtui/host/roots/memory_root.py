@@ -6,8 +6,7 @@ import errno
 import time
 from collections.abc import Mapping
 
-from raidtui.host.roots.captured import captured_output, captured_time
-from raidtui.host.roots.root import Root
+from raidtui.host.roots.root import Root, captured_output, captured_time
 from raidtui.host.tools import ToolOutput
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from raidtui.host.files import LARGEST_FILE, read_regular
+from raidtui.host.regular_files import LARGEST_FILE, read_regular
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.root import Root, RootError

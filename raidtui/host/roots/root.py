@@ -12,7 +12,11 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from raidtui.host.tools import ToolOutput
+from raidtui.host.tools import ToolOutput, output_path
+
+LINKS = "/.raidtui/links"
+"""A capture's links to folders: path, tab, target."""
+_END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
 
 
 class RootError(Exception):
@@ -118,7 +122,7 @@ class Root(ABC):
     def subscribe(self, callback: Listener) -> Callable[[], None]:
         """Call back when a host that lives in this process (the demo) tells something; return the way out.
 
-        A live kernel is listened to by ``raidtui.monitor.watch`` instead.
+        A live kernel is listened to by ``raidtui.monitor.kernel_watch`` instead.
         """
         del callback
         return lambda: None
@@ -144,3 +148,37 @@ class Root(ABC):
 
     def close(self) -> None:
         """Let go of kept descriptors."""
+
+
+def captured_output(root: Root, argv: tuple[str, ...]) -> ToolOutput:
+    """Return a tool's output from a capture. The first line is "exit N", what follows is its output."""
+    text = root.text(output_path(argv))
+    if text is None:
+        return ToolOutput(
+            argv=argv, status=None, stdout="", stderr="", why_not=f"{argv[0]} was not run for this capture"
+        )
+    head, _, body = text.partition("\n")
+    status = head.removeprefix("exit ")
+    return ToolOutput(
+        argv=argv,
+        status=int(status) if status.isascii() and status.isdigit() and len(status) < 4 else None,
+        stdout=body,
+        stderr="",
+        why_not="",
+    )
+
+
+def captured_links(root: Root) -> dict[str, str]:
+    """Return a capture's links to what it holds as folders: an archive has one of both by one name."""
+    lines = (line.partition("\t") for line in (root.text(LINKS) or "").split("\n"))
+    return {path: target for path, _, target in lines if target}
+
+
+def captured_time(root: Root) -> float | None:
+    """Return when a capture was made, epoch seconds."""
+    text = root.text("/.raidtui/taken_s") or ""
+    try:
+        taken_s = float(text)
+    except ValueError:
+        return None
+    return taken_s if 0 < taken_s < _END_OF_TIME_S else None  # NaN is neither

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from raidtui.host.block import BLOCK
 from raidtui.host.roots.root import Root
-from raidtui.host.usage import BLOCK
 from raidtui.model.snapshot import Snapshot
 
 _ANSWERS = re.compile(r"(sd[a-z]+|hd[a-z]|nvme[0-9]+n[0-9]+)")

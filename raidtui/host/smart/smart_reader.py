@@ -12,10 +12,10 @@ from collections.abc import Collection, Mapping
 
 from msgspec.structs import replace
 
+from raidtui.host.block import BLOCK
 from raidtui.host.roots.root import Root
 from raidtui.host.smart.smartctl_json import STANDBY_STATUS, UNTOLD_STATUS, parse_nonmedium, parse_smart
 from raidtui.host.tools import ToolOutput
-from raidtui.host.usage import BLOCK
 from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading, Unread
 from raidtui.view.units import SECTOR_BYTES
 

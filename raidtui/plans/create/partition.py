@@ -9,12 +9,11 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.model.disk import Disk
-from raidtui.model.plan import Fact, Kind, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.contents import device_facts, loss_of, wipe_steps
-from raidtui.plans.create.devices import chosen
-from raidtui.plans.create.plan import plan_create
-from raidtui.plans.create.request import CreateRequest
+from raidtui.plans.create.create_plan import chosen, plan_create
+from raidtui.plans.create.create_request import CreateRequest
 from raidtui.view.units import binary_size
 
 RAID_TYPE = "A19D880F-05FC-4D3B-A006-743F0F84911E"
@@ -60,7 +59,7 @@ def plan_on_disks(request: CreateRequest, survey: Survey, *, reserve_percent: in
     """
     if not 0 <= reserve_percent <= MOST_RESERVED:
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"{reserve_percent} % cannot be left free",
             remedy=f"choose 0 to {MOST_RESERVED}",
         )
@@ -112,8 +111,8 @@ def _steps(device: Device, part: Device, survey: Survey) -> list[Step]:
     )
     wipes = wipe_steps(device, survey)
     there = (
-        Fact(kind=Kind.NODE, subject=part.path),
-        Fact(kind=Kind.SIZE, subject=part.disk.name, value=str(part.disk.size_bytes)),
+        Fact(kind=FactKind.NODE, subject=part.path),
+        Fact(kind=FactKind.SIZE, subject=part.disk.name, value=str(part.disk.size_bytes)),
     )
     return [
         *wipes,

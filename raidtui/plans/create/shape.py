@@ -10,12 +10,11 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from raidtui.host.md.array_names import canonical_uuid
-from raidtui.model.capacity import raid10_layout
-from raidtui.model.geometry import losses_left
+from raidtui.model.geometry import losses_left, raid10_layout
 from raidtui.model.levels import PARITY_LAYOUTS, PARITY_LEVELS, Raid10Layout
-from raidtui.model.plan import Refusal
-from raidtui.plans.create.request import LEVELS, MISSING, CreateRequest, canonical_level
-from raidtui.plans.names import refuse_name
+from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.plans.create.create_request import LEVELS, MISSING, CreateRequest, canonical_level
+from raidtui.plans.target import refuse_name
 from raidtui.view.units import counted
 
 METADATA = ("1.2", "1.1", "1.0")
@@ -63,7 +62,7 @@ def shape_of(request: CreateRequest) -> Shape | Refusal:
     level = canonical_level(request.level)
     if level is None:
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"no level {request.level!r} can be created",
             remedy=f"choose {_one_of(LEVELS)}",
         )
@@ -104,17 +103,19 @@ def shape_of(request: CreateRequest) -> Shape | Refusal:
 def _refuse_identity(request: CreateRequest) -> Refusal | None:
     if canonical_uuid(request.uuid) is None:
         return Refusal(
-            code="invalid", why=f"{request.uuid!r} is no UUID", remedy="give four groups of eight hex digits"
+            code=RefusalCode.INVALID,
+            why=f"{request.uuid!r} is no UUID",
+            remedy="give four groups of eight hex digits",
         )
     if request.metadata not in METADATA:
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"metadata {request.metadata!r} cannot be created",
             remedy=f"choose {_one_of(METADATA)}",
         )
     if request.number is not None and not 0 <= request.number <= _MOST_NUMBER:
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"{request.number} is no md number",
             remedy=f"choose one from 0 to {_MOST_NUMBER}",
         )
@@ -128,7 +129,7 @@ def _layout(level: str, wanted: str) -> tuple[str, int | None] | Refusal:
         decoded = Raid10Layout.decode(number) if number is not None else None
         if decoded is None or decoded.copies < 2:
             return Refusal(
-                code="unsupported",
+                code=RefusalCode.UNSUPPORTED,
                 why=f"raid10 has no layout {wanted!r}",
                 remedy="choose near, far or offset copies: n2, f2, o2",
             )
@@ -137,13 +138,15 @@ def _layout(level: str, wanted: str) -> tuple[str, int | None] | Refusal:
         words = _PARITY_SHORT.get(wanted, wanted) or "left-symmetric"
         if words not in _PARITY_NUMBERS:
             return Refusal(
-                code="unsupported",
+                code=RefusalCode.UNSUPPORTED,
                 why=f"{level} has no layout {wanted!r}",
                 remedy=f"choose {_one_of(_PARITY_NUMBERS)}",
             )
         return words, _PARITY_NUMBERS[words]
     if wanted:
-        return Refusal(code="unsupported", why=f"{level} has no layouts", remedy="leave the layout out")
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED, why=f"{level} has no layouts", remedy="leave the layout out"
+        )
     return "", None
 
 
@@ -151,19 +154,21 @@ def _refuse_slots(level: str, layout: str, number: int | None, request: CreateRe
     count, holes = len(request.devices), request.holes
     if count < _LEAST[level]:
         return Refusal(
-            code="too-small",
+            code=RefusalCode.TOO_SMALL,
             why=f"{level} needs at least {counted(_LEAST[level], 'device')}, not {count}",
             remedy="add devices, or choose another level",
         )
     most = _MOST.get(level, _MOST_MEMBERS)
     if count + len(request.spares) > most:
         return Refusal(
-            code="invalid", why=f"{level} takes at most {counted(most, 'device')}", remedy="name fewer"
+            code=RefusalCode.INVALID,
+            why=f"{level} takes at most {counted(most, 'device')}",
+            remedy="name fewer",
         )
     decoded = Raid10Layout.decode(number) if level == "raid10" and number is not None else None
     if decoded is not None and decoded.copies > count:
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"layout {layout} keeps {decoded.copies} copies and there are {counted(count, 'device')}",
             remedy="add devices, or choose fewer copies",
         )
@@ -171,12 +176,12 @@ def _refuse_slots(level: str, layout: str, number: int | None, request: CreateRe
     if holes and (left is None or left < 0):
         be = "is" if len(holes) == 1 else "are"
         return Refusal(
-            code="not-redundant",
+            code=RefusalCode.NOT_REDUNDANT,
             why=f"{level} does not work while {len(holes)} of {counted(count, 'device')} {be} missing",
             remedy="name more devices",
         )
     if MISSING in request.spares:
-        return Refusal(code="invalid", why="a spare cannot be missing", remedy="leave it out")
+        return Refusal(code=RefusalCode.INVALID, why="a spare cannot be missing", remedy="leave it out")
     return None
 
 
@@ -184,21 +189,25 @@ def _refuse_chunk(level: str, chunk_kib: int) -> Refusal | None:
     if not chunk_kib:
         return None
     if level == "raid1":
-        return Refusal(code="unsupported", why="raid1 has no chunks", remedy="leave the chunk size out")
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED, why="raid1 has no chunks", remedy="leave the chunk size out"
+        )
     if chunk_kib < 4:
         return Refusal(
-            code="too-small", why=f"a chunk of {chunk_kib} KiB is too small", remedy="4 KiB is the least"
+            code=RefusalCode.TOO_SMALL,
+            why=f"a chunk of {chunk_kib} KiB is too small",
+            remedy="4 KiB is the least",
         )
     if level == "raid0":
         if chunk_kib % 4:
             return Refusal(
-                code="invalid",
+                code=RefusalCode.INVALID,
                 why=f"{chunk_kib} KiB is no multiple of 4 KiB",
                 remedy="choose 32, 64 or 512, for example",
             )
     elif chunk_kib & (chunk_kib - 1):
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"{chunk_kib} KiB is no power of two, and chunks of {level} are",
             remedy="choose 32, 64 or 512, for example",
         )
@@ -220,38 +229,46 @@ def _refuse_policy(level: str, bitmap: str, request: CreateRequest) -> Refusal |
     policy = request.consistency_policy
     if bitmap not in {"", "none", "internal"}:
         return Refusal(
-            code="invalid", why=f"no bitmap {bitmap!r} can be created", remedy="choose none or internal"
+            code=RefusalCode.INVALID,
+            why=f"no bitmap {bitmap!r} can be created",
+            remedy="choose none or internal",
         )
     if policy not in _POLICIES:
         return Refusal(
-            code="invalid", why=f"there is no consistency policy {policy!r}", remedy="choose bitmap or ppl"
+            code=RefusalCode.INVALID,
+            why=f"there is no consistency policy {policy!r}",
+            remedy="choose bitmap or ppl",
         )
     if level == "raid0" and (bitmap or policy):
         word = "bitmap" if bitmap else "consistency policy"
         return Refusal(
-            code="unsupported", why=f"raid0 has nothing to sync, so it has no {word}", remedy="leave it out"
+            code=RefusalCode.UNSUPPORTED,
+            why=f"raid0 has nothing to sync, so it has no {word}",
+            remedy="leave it out",
         )
     if refusal := _refuse_journal(level, bitmap, request):
         return refusal
     if policy == "ppl" and level != "raid5":
         return Refusal(
-            code="unsupported", why="only raid5 has a partial parity log", remedy="choose bitmap=internal"
+            code=RefusalCode.UNSUPPORTED,
+            why="only raid5 has a partial parity log",
+            remedy="choose bitmap=internal",
         )
     if policy == "ppl" and bitmap == "internal":
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why="a partial parity log and a bitmap exclude each other",
             remedy="choose one of the two",
         )
     if (policy == "bitmap") != (bitmap == "internal") and policy in {"bitmap", "resync"}:
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"consistency policy {policy} and bitmap={bitmap} exclude each other",
             remedy="leave one of the two out",
         )
     if level in PARITY_LEVELS and bitmap == "none" and policy != "ppl" and not request.journal:
         return Refusal(
-            code="not-redundant",
+            code=RefusalCode.NOT_REDUNDANT,
             why=f"{level} without a bitmap computes all parity anew after every crash, and a member lost"
             " before that is done takes data along (the write hole)",
             remedy="choose bitmap=internal" + (", or consistency policy ppl" if level == "raid5" else ""),
@@ -263,7 +280,7 @@ def _refuse_journal(level: str, bitmap: str, request: CreateRequest) -> Refusal 
     policy = request.consistency_policy
     if policy == "journal" and not request.journal:
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why="a journal needs a device of its own",
             remedy="name it: --write-journal=DEVICE",
         )
@@ -271,26 +288,26 @@ def _refuse_journal(level: str, bitmap: str, request: CreateRequest) -> Refusal 
         return None
     if level not in PARITY_LEVELS:
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"{level} has no parity, so it has no journal",
             remedy="leave the journal out",
         )
     if policy not in {"", "journal"} or bitmap == "internal":
         other = "a bitmap" if bitmap == "internal" else f"consistency policy {policy}"
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"a journal and {other} exclude each other",
             remedy="choose one of the two",
         )
     if request.journal == MISSING:
-        return Refusal(code="invalid", why="a journal cannot be missing", remedy="name its device")
+        return Refusal(code=RefusalCode.INVALID, why="a journal cannot be missing", remedy="name its device")
     return None
 
 
 def _refuse_options(level: str, request: CreateRequest) -> Refusal | None:
     if request.assume_clean and level in PARITY_LEVELS:
         return Refusal(
-            code="not-redundant",
+            code=RefusalCode.NOT_REDUNDANT,
             why=f"{level} whose parity was never computed gives back garbage when a member is lost",
             remedy="let it sync: leave assume_clean out",
         )
@@ -301,35 +318,39 @@ def _refuse_options(level: str, request: CreateRequest) -> Refusal | None:
             ("raid0 uses all of each member", request.size_kib),
         ):
             if given:
-                return Refusal(code="invalid", why=why, remedy="leave that option out")
+                return Refusal(code=RefusalCode.INVALID, why=why, remedy="leave that option out")
     if request.write_mostly and level != "raid1":
         return Refusal(
-            code="unsupported", why="only raid1 has write-mostly members", remedy="leave write_mostly out"
+            code=RefusalCode.UNSUPPORTED,
+            why="only raid1 has write-mostly members",
+            remedy="leave write_mostly out",
         )
     if strange := [name for name in request.write_mostly if name not in request.devices or name == MISSING]:
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"{strange[0]} is write-mostly but none of the devices",
             remedy="name it there",
         )
     if request.write_mostly and request.spares:
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why="mdadm would make the spares write-mostly too",
             remedy="create the array without spares and add them afterwards",
         )
     if request.write_mostly and not set(request.devices) - {*request.write_mostly, MISSING}:
         return Refusal(
-            code="invalid", why="all members would be write-mostly", remedy="leave one of them out"
+            code=RefusalCode.INVALID, why="all members would be write-mostly", remedy="leave one of them out"
         )
     if request.failfast and level not in {"raid1", "raid10"}:
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"only raid1 and raid10 know failfast, not {level}",
             remedy="leave failfast out",
         )
     if request.size_kib < 0:
-        return Refusal(code="invalid", why=f"{request.size_kib} KiB is no size", remedy="0 is all there is")
+        return Refusal(
+            code=RefusalCode.INVALID, why=f"{request.size_kib} KiB is no size", remedy="0 is all there is"
+        )
     return None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from raidtui.model.knob import Scope, Subject, Tuning, Value
 from raidtui.model.knob_table import KNOBS, OLD_SCHEDULERS
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 
 MOST_REQUESTS = 2048
 Wanted = Mapping[tuple[str, str], str]
@@ -24,10 +24,14 @@ def refuse_value(subject: Subject, knob: str, value: str, wanted: Wanted) -> Ref
     """
     if knob not in KNOBS:
         return Refusal(
-            code="not-found", why=f"there is no knob {knob!r}", remedy=f"there are: {', '.join(KNOBS)}"
+            code=RefusalCode.NOT_FOUND,
+            why=f"there is no knob {knob!r}",
+            remedy=f"there are: {', '.join(KNOBS)}",
         )
     if knob not in subject.values:
-        return Refusal(code="not-found", why=subject.absent.get(knob) or f"{subject.title} has no {knob}")
+        return Refusal(
+            code=RefusalCode.NOT_FOUND, why=subject.absent.get(knob) or f"{subject.title} has no {knob}"
+        )
     known = subject.values[knob]
     if knob == "scheduler" and value in OLD_SCHEDULERS and value not in known.choices:
         return _old_scheduler(value)
@@ -37,7 +41,7 @@ def refuse_value(subject: Subject, knob: str, value: str, wanted: Wanted) -> Ref
         if value in known.choices:
             return None
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"{knob} of {subject.title} cannot be {value!r}",
             remedy=f"choose one of: {', '.join(known.choices)}",
         )
@@ -48,12 +52,12 @@ def _old_scheduler(value: str) -> Refusal:
     new = OLD_SCHEDULERS[value]
     if value == "cfq":
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why="cfq went with Linux 5.0; bfq comes nearest to it",
             remedy="give scheduler=bfq",
         )
     return Refusal(
-        code="invalid",
+        code=RefusalCode.INVALID,
         why=f"{value} is an old name: since Linux 5.0 it is called {new}",
         remedy=f"give scheduler={new}",
     )
@@ -76,15 +80,18 @@ def _refuse_number(subject: Subject, knob: str, value: str, high: int | None) ->
     words = f"{span} {unit}".rstrip()
     if not (value.isascii() and value.isdigit() and len(value) < 20):
         return Refusal(
-            code="invalid", why=f"{knob} of {subject.title} must be a whole number, {words}, not {value!r}"
+            code=RefusalCode.INVALID,
+            why=f"{knob} of {subject.title} must be a whole number, {words}, not {value!r}",
         )
     number = int(value)
     if number < low or (high is not None and number > high):
-        return Refusal(code="invalid", why=f"{knob} of {subject.title} must be {words}, not {number}")
+        return Refusal(
+            code=RefusalCode.INVALID, why=f"{knob} of {subject.title} must be {words}, not {number}"
+        )
     if number % known.multiple:
         below = number // known.multiple * known.multiple
         return Refusal(
-            code="invalid",
+            code=RefusalCode.INVALID,
             why=f"{knob} of {subject.title} must be a multiple of {known.multiple}, not {number}",
             remedy=f"give {max(low, below)} or {below + known.multiple}",
         )
@@ -111,7 +118,7 @@ def _refuse_preference(tuning: Tuning, policy: Subject, wanted: Wanted) -> Refus
     if governor != "performance" or mode != "active":
         return None
     return Refusal(
-        code="unsupported",
+        code=RefusalCode.UNSUPPORTED,
         why=f"under the governor performance {policy.kind} keeps the preference at performance",
         remedy="give governor=powersave along with it",
     )
@@ -128,7 +135,7 @@ def _refuse_frequencies(policy: Subject, wanted: Wanted) -> Refusal | None:
     if low <= high:
         return None
     return Refusal(
-        code="invalid",
+        code=RefusalCode.INVALID,
         why=f"min_freq_khz {low} of {policy.title} would be above max_freq_khz {high}",
         remedy="lower the one or raise the other",
     )

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from raidtui.model.knob import By, Scope, Subject, Tuning
 from raidtui.model.knob_table import ALIASES, KNOBS
-from raidtui.model.plan import Fact, Kind, NothingToDo, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, NothingToDo, Plan, Refusal, RefusalCode, Step
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.plans.persist import file_steps
@@ -45,7 +45,7 @@ def plan_keep(snapshot: Snapshot, tuning: Tuning, items: Sequence[Item]) -> Plan
         return refusal
     if not items:
         return Refusal(
-            code="nothing-to-do",
+            code=RefusalCode.NOTHING_TO_DO,
             why="nothing was changed for now",
             remedy="name what is to be kept: sda scheduler",
         )
@@ -83,7 +83,7 @@ def plan_forget(snapshot: Snapshot, tuning: Tuning, items: Sequence[Item] | None
     if items is None:
         found: dict[str, str] = dict.fromkeys(tuning.texts, "")
         if not found:
-            return Refusal(code="nothing-to-do", why="raidtui keeps nothing here")
+            return Refusal(code=RefusalCode.NOTHING_TO_DO, why="raidtui keeps nothing here")
         texts = {path: only_others(path, tuning.texts[path]) for path in found}
         title, subjects = "all that raidtui kept is forgotten", []
     else:
@@ -95,7 +95,7 @@ def plan_forget(snapshot: Snapshot, tuning: Tuning, items: Sequence[Item] | None
         if texts == new_texts(tuning, [], frozenset(("", knob) for _, knob in names)):
             where = " and ".join(texts)
             return Refusal(
-                code="unsupported",
+                code=RefusalCode.UNSUPPORTED,
                 why=f"{where} says so in lines that raidtui has not written",
                 remedy="take them out there",
             )
@@ -103,7 +103,7 @@ def plan_forget(snapshot: Snapshot, tuning: Tuning, items: Sequence[Item] | None
         subjects = [each.subject for each in gone]
     steps = _file_steps(snapshot, tuning, texts)
     if not steps:
-        return Refusal(code="nothing-to-do", why="raidtui keeps nothing here")
+        return Refusal(code=RefusalCode.NOTHING_TO_DO, why="raidtui keeps nothing here")
     return Plan(
         title=title,
         subject=_subject(tuning, subjects),
@@ -138,19 +138,23 @@ def _kept(tuning: Tuning, items: Sequence[Item]) -> list[Kept] | Refusal:
     for item in items:
         subject, knob = tuning.subject(item.subject), ALIASES.get(item.knob, item.knob)
         if subject is None:
-            return Refusal(code="not-found", why=f"there is no {item.subject} here")
+            return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no {item.subject} here")
         if knob not in KNOBS:
             return Refusal(
-                code="not-found", why=f"there is no knob {knob!r}", remedy=f"there are: {', '.join(KNOBS)}"
+                code=RefusalCode.NOT_FOUND,
+                why=f"there is no knob {knob!r}",
+                remedy=f"there are: {', '.join(KNOBS)}",
             )
         if knob not in subject.values:
-            return Refusal(code="not-found", why=subject.absent.get(knob) or f"{subject.title} has no {knob}")
+            return Refusal(
+                code=RefusalCode.NOT_FOUND, why=subject.absent.get(knob) or f"{subject.title} has no {knob}"
+            )
         if refusal := _refuse_keeping(tuning, subject, knob):
             return refusal
         value = item.value or subject.values[knob].text
         if value == "system":
             return Refusal(
-                code="unsupported",
+                code=RefusalCode.UNSUPPORTED,
                 why=f"{subject.title} follows the system's limits: there is nothing to keep",
             )
         found[subject.name, knob] = Kept(subject=subject, knob=knob, value=value)
@@ -160,14 +164,15 @@ def _kept(tuning: Tuning, items: Sequence[Item]) -> list[Kept] | Refusal:
 def _refuse_keeping(tuning: Tuning, subject: Subject, knob: str) -> Refusal | None:
     way = KNOBS[knob].keep
     if not way:
-        return Refusal(code="unsupported", why=KNOBS[knob].no_keep)
+        return Refusal(code=RefusalCode.UNSUPPORTED, why=KNOBS[knob].no_keep)
     if way == "udev" and subject.match is None:
         return Refusal(
-            code="unsupported", why=subject.no_match or f"{subject.title} cannot be told by an udev rule"
+            code=RefusalCode.UNSUPPORTED,
+            why=subject.no_match or f"{subject.title} cannot be told by an udev rule",
         )
     if way == "tmpfiles" and not tuning.systemd:
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"{knob} is kept by tmpfiles.d, which is systemd's, and this host is not run by systemd",
             remedy="set it in a script that runs at boot",
         )
@@ -222,8 +227,8 @@ def _looked_at(name: str) -> Step:
 
 def _removal(path: str, old: str) -> Step:
     digest = hashlib.sha256(old.encode("latin-1")).hexdigest()
-    there = Fact(kind=Kind.DIGEST, subject=path, value=digest)
-    gone = Fact(kind=Kind.DIGEST, subject=path, value="")
+    there = Fact(kind=FactKind.DIGEST, subject=path, value=digest)
+    gone = Fact(kind=FactKind.DIGEST, subject=path, value="")
     back = Step(path=path, content=old, why=f"{path} as it was", needs=(gone,), proves=(there,))
     return Step(
         argv=("rm", "--force", "--", path),
@@ -245,10 +250,12 @@ def _known(tuning: Tuning, items: Sequence[Item]) -> list[Kept] | Refusal:
     for item in items:
         subject, knob = tuning.subject(item.subject), ALIASES.get(item.knob, item.knob)
         if subject is None:
-            return Refusal(code="not-found", why=f"there is no {item.subject} here")
+            return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no {item.subject} here")
         value = subject.values.get(knob)
         if value is None or value.kept is None:
-            return Refusal(code="unsupported", why=f"raidtui does not keep {knob} of {subject.title}")
+            return Refusal(
+                code=RefusalCode.UNSUPPORTED, why=f"raidtui does not keep {knob} of {subject.title}"
+            )
         found.append(Kept(subject=subject, knob=knob, value=value.kept))
     return found
 

@@ -14,17 +14,17 @@ from msgspec.structs import replace
 
 from raidtui.model.knob import Scope, Subject, Tuning, Value, same_value
 from raidtui.model.knob_table import ALIASES, KNOBS, PLACES
-from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, Step
+from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
-from raidtui.plans.limits import plan_give_back, plan_limits
 from raidtui.plans.reshape import plan_bitmap
+from raidtui.plans.speed_limits import plan_give_back, plan_limits
 from raidtui.plans.target import needs_root
 from raidtui.plans.tune.check import refuse_together, refuse_value
 from raidtui.plans.tune.notes import tune_notes
 
 LIMITS = frozenset({"sync_speed_min", "sync_speed_max", "speed_limit_min", "speed_limit_max"})
-"""What ``raidtui.plans.limits`` plans."""
+"""What ``raidtui.plans.speed_limits`` plans."""
 
 _SCOPES = {scope: place for place, scope in enumerate((Scope.CPU, Scope.POLICY, Scope.DISK, Scope.ARRAY))}
 
@@ -94,7 +94,7 @@ def plan_same(snapshot: Snapshot, tuning: Tuning, name: str, knob: str) -> Plan 
     """
     disk = tuning.subject(name)
     if disk is None or knob not in disk.values:
-        return Refusal(code="not-found", why=f"{name} has no {knob}")
+        return Refusal(code=RefusalCode.NOT_FOUND, why=f"{name} has no {knob}")
     others = {
         each.name: each
         for key in disk.arrays
@@ -102,7 +102,7 @@ def plan_same(snapshot: Snapshot, tuning: Tuning, name: str, knob: str) -> Plan 
         if each.name != name and knob in each.values
     }
     if not others:
-        return Refusal(code="not-found", why=f"{name} is no member of an array with other disks")
+        return Refusal(code=RefusalCode.NOT_FOUND, why=f"{name} is no member of an array with other disks")
     text = disk.values[knob].text
     return plan_set(snapshot, tuning, [Asked(subject=each, knob=knob, value=text) for each in others])
 
@@ -116,7 +116,7 @@ def changes_of(tuning: Tuning, asked: Sequence[Asked]) -> list[Change] | Refusal
     for (name, knob), value in wanted.items():
         subject = tuning.subject(name)
         if subject is None:
-            return Refusal(code="not-found", why=f"there is no {name} here")
+            return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no {name} here")
         if refusal := refuse_value(subject, knob, value, wanted):
             return refusal
         before = subject.values[knob].text
@@ -225,7 +225,7 @@ def _set_limits(snapshot: Snapshot, subject: Subject, numbers: dict[str, int]) -
     low = numbers.get("sync_speed_min", numbers.get("speed_limit_min", limits.min_kib_s if limits else None))
     high = numbers.get("sync_speed_max", numbers.get("speed_limit_max", limits.max_kib_s if limits else None))
     if low is None or high is None:
-        return Refusal(code="unknown", why=f"the kernel shows no limits for {subject.title}")
+        return Refusal(code=RefusalCode.UNKNOWN, why=f"the kernel shows no limits for {subject.title}")
     return plan_limits(snapshot, subject.key or None, low, high)
 
 
@@ -241,16 +241,18 @@ def _only(plan: Plan, knobs: Sequence[str]) -> Plan:
 def _bitmap(snapshot: Snapshot, changes: Sequence[Change]) -> Plan | Refusal:
     """The bitmap is changed by mdadm, and by a plan of its own."""
     if len(changes) > 1:
-        return Refusal(code="unsupported", why="the bitmap is changed by mdadm", remedy="change it by itself")
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED, why="the bitmap is changed by mdadm", remedy="change it by itself"
+        )
     change = changes[0]
     array = snapshot.array(change.subject.key)
     if array is None:
-        return Refusal(code="not-found", why="the array is gone")
+        return Refusal(code=RefusalCode.NOT_FOUND, why="the array is gone")
     survey = Survey(snapshot=snapshot, mdadm=())  # where there is an array with a bitmap, there is mdadm
     plan = plan_bitmap(survey, array, change.after)
     if isinstance(plan, Plan) and plan.harm is not Harm.HARMLESS:
         return Refusal(
-            code="not-redundant",
+            code=RefusalCode.NOT_REDUNDANT,
             why=f"{plan.title} of {array.title} reduces what a crash leaves",
             remedy=f"raidtui plan bitmap {array.title} {change.after} --json | raidtui apply -",
         )

@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from raidtui.model.knob import Scope, Subject, Tuning
 from raidtui.model.knob_table import ALIASES, KNOBS, Knob
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
-from raidtui.plans.names import find_array
+from raidtui.plans.target import find_array
 from raidtui.plans.tune.now import knob_exists
 
 _WHOSE = {
@@ -90,7 +90,9 @@ class Reader:
         if targets and not named:
             if not bare:
                 return Refusal(
-                    code="not-found", why="no knob is named", remedy="give KNOB=VALUE: scheduler=none"
+                    code=RefusalCode.NOT_FOUND,
+                    why="no knob is named",
+                    remedy="give KNOB=VALUE: scheduler=none",
                 )
             found += [
                 Word(subject=subject.name, knob=knob, named=False)
@@ -116,7 +118,7 @@ class Reader:
         if word == "cpu":
             subjects = (*tuning.of(Scope.CPU), *tuning.of(Scope.POLICY))
             if not subjects:
-                return Refusal(code="unsupported", why=tuning.no_cpufreq)
+                return Refusal(code=RefusalCode.UNSUPPORTED, why=tuning.no_cpufreq)
             return Target(word=word, subjects=subjects)
         if word.startswith("@"):
             array = find_array(self._snapshot, word[1:])
@@ -137,14 +139,18 @@ class Reader:
         arrays = ", ".join(f"@{subject.title}" for subject in tuning.of(Scope.ARRAY))
         more = f"; arrays: {arrays}" if arrays else ""
         return Refusal(
-            code="not-found", why=f"there is no disk or array {word!r}", remedy=f"disks: {known}{more}"
+            code=RefusalCode.NOT_FOUND,
+            why=f"there is no disk or array {word!r}",
+            remedy=f"disks: {known}{more}",
         )
 
     def _knob(self, targets: Sequence[Target], name: str, value: str | None) -> list[Word] | Refusal:
         knob = KNOBS.get(ALIASES.get(name, name))
         if knob is None:
             return Refusal(
-                code="not-found", why=f"there is no knob {name!r}", remedy=f"there are: {', '.join(KNOBS)}"
+                code=RefusalCode.NOT_FOUND,
+                why=f"there is no knob {name!r}",
+                remedy=f"there are: {', '.join(KNOBS)}",
             )
         if not targets:
             subjects = self._everywhere(knob)
@@ -164,12 +170,12 @@ class Reader:
         if not set(knob.scopes) & {Scope.POLICY, Scope.CPU, Scope.SYSTEM}:
             whose = " or ".join(_WHOSE[scope] for scope in knob.scopes)
             return Refusal(
-                code="unsupported",
+                code=RefusalCode.UNSUPPORTED,
                 why=f"{knob.name} belongs to {whose}",
                 remedy="name it before, or @ARRAY for all members of an array",
             )
         subjects = [subject for scope in knob.scopes for subject in self._tuning.of(scope)]
-        return subjects or Refusal(code="unsupported", why=self._tuning.no_cpufreq)
+        return subjects or Refusal(code=RefusalCode.UNSUPPORTED, why=self._tuning.no_cpufreq)
 
 
 def _meant(target: Target, knob: Knob) -> list[Subject] | Refusal:
@@ -182,9 +188,11 @@ def _meant(target: Target, knob: Knob) -> list[Subject] | Refusal:
         return fitting
     if Scope.DISK in knob.scopes and any(subject.scope is Scope.ARRAY for subject in target.subjects):
         return Refusal(
-            code="unsupported",
+            code=RefusalCode.UNSUPPORTED,
             why=f"{knob.name} belongs to disks, not to the array {target.word}",
             remedy=f"give @{target.word.lstrip('@')} for all of its members",
         )
     whose = " or ".join(dict.fromkeys(_WHOSE[scope] for scope in knob.scopes))
-    return Refusal(code="not-found", why=f"{target.word} has no {knob.name}", remedy=f"it belongs to {whose}")
+    return Refusal(
+        code=RefusalCode.NOT_FOUND, why=f"{target.word} has no {knob.name}", remedy=f"it belongs to {whose}"
+    )

@@ -19,7 +19,7 @@ BLOCKS_KIB = (8, 16, 32, 64, 128, 512, 1024, 20000)
 CHUNKS_KIB = (16, 32, 512)
 
 
-class Measured(Struct, frozen=True, kw_only=True):
+class PublishedFigures(Struct, frozen=True, kw_only=True):
     """MB/s (10^6 bytes) at each of the block sizes; None where nothing was published.
 
     Args:
@@ -34,9 +34,11 @@ class Measured(Struct, frozen=True, kw_only=True):
 
 def _measured(
     words: str, *, one: tuple[int | None, ...], chunks: dict[int, tuple[int | None, ...]]
-) -> Measured:
+) -> PublishedFigures:
     """Return figures that were published in MiB/s."""
-    return Measured(words=words, one=_mb_s(one), chunks={kib: _mb_s(each) for kib, each in chunks.items()})
+    return PublishedFigures(
+        words=words, one=_mb_s(one), chunks={kib: _mb_s(each) for kib, each in chunks.items()}
+    )
 
 
 def _mb_s(values_mib_s: tuple[int | None, ...]) -> tuple[int | None, ...]:

@@ -16,7 +16,7 @@ from raidtui.first_frame import SMALLEST
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array
 from raidtui.model.plan import Harm, Plan, Refusal
-from raidtui.plans.limits import plan_limits
+from raidtui.plans.speed_limits import plan_limits
 from raidtui.session.watch import Report, limit_path
 from raidtui.ui.arrays.absent_detail import absent_body_lines, absent_head_lines
 from raidtui.ui.arrays.array_detail import body_lines, head_lines, unit_lines

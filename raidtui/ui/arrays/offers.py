@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from raidtui.model.plan import Plan, Refusal
-from raidtui.plans.limits import plan_give_back, plan_limits
+from raidtui.model.plan import Plan, Refusal, RefusalCode
+from raidtui.plans.speed_limits import plan_give_back, plan_limits
 from raidtui.plans.sync import is_paused, plan_cancel, plan_check, plan_pause, plan_resume
 from raidtui.plans.target import needs_root
 from raidtui.session.watch import Report
@@ -27,7 +27,7 @@ def plan_of(
         system_scope: whether the sliders move the system's limits.
     """
     if report is None:
-        return Refusal(code="unknown", why="the host has not been read yet")
+        return Refusal(code=RefusalCode.UNKNOWN, why="the host has not been read yet")
     snapshot = report.snapshot
     array = snapshot.array(key)
     if command_id == "arrays.check":
@@ -37,19 +37,25 @@ def plan_of(
     if command_id == "arrays.pause":
         return plan_resume(snapshot, key) if array and is_paused(array) else plan_pause(snapshot, key)
     if command_id == "arrays.give_back":
-        return plan_give_back(snapshot, key) if key else Refusal(code="not-found", why="no array is chosen")
+        return (
+            plan_give_back(snapshot, key)
+            if key
+            else Refusal(code=RefusalCode.NOT_FOUND, why="no array is chosen")
+        )
     if command_id == "arrays.limits" and array is None and not system_scope:
-        return Refusal(code="not-found", why="no array is chosen")
+        return Refusal(code=RefusalCode.NOT_FOUND, why="no array is chosen")
     if command_id == "arrays.limits" and array is not None and array.speed_limit is None:
         return plan_limits(snapshot, key, 1, 1)
     if command_id in {"arrays.limits", "arrays.undo"}:
         return needs_root(snapshot)
     if command_id in _REPAIRS | _OF_DEVICES:
         if snapshot.host.source == "demo":
-            return Refusal(code="not-here", why="the demo host is simulated: members are not changed there")
+            return Refusal(
+                code=RefusalCode.NOT_HERE, why="the demo host is simulated: members are not changed there"
+            )
         chosen = array is not None or command_id in _OF_DEVICES
         return needs_root(snapshot) or (
-            None if chosen else Refusal(code="not-found", why="no array is chosen")
+            None if chosen else Refusal(code=RefusalCode.NOT_FOUND, why="no array is chosen")
         )
     return None
 

@@ -14,18 +14,18 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.host.reading import Progress
+from raidtui.host.reading import ReadingProgress
 from raidtui.jobs.store import JobError
 from raidtui.model.array import Array
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.devices import old_arrays, word_of
+from raidtui.plans.candidates import old_arrays, word_of
 from raidtui.plans.leave import plan_fail, plan_remove
 from raidtui.plans.locate import plan_locate, slot_of
-from raidtui.plans.power import plan_stop
 from raidtui.plans.rename import plan_rename
 from raidtui.plans.repair import plan_add, plan_re_add, plan_replace, refuse_replacing
+from raidtui.plans.stop import plan_stop
 from raidtui.session import storage as desk
 from raidtui.ui.frame.choose import Ask, Choice, Option
 from raidtui.ui.frame.job_view import JobView
@@ -42,7 +42,7 @@ Tried = Callable[[str, tuple[str, ...]], Plan | Refusal]
 """Returns the plan for a device; the names are of arrays at rest that may be destroyed."""
 Judge = Callable[[Survey], "list[Offered]"]
 """Returns the rows by what has been read."""
-_GONE = Refusal(code="not-found", why="it is not there any more")
+_GONE = Refusal(code=RefusalCode.NOT_FOUND, why="it is not there any more")
 
 
 class Offered(Struct, frozen=True, kw_only=True):
@@ -233,7 +233,7 @@ class Repairs:
         """Let one choose a row, while they come in; return its key. See ``choose``."""
         choice = Choice(title, nothing=nothing, again=lambda key: found.again(names(key)))
 
-        def show(survey: Survey, progress: Progress) -> None:
+        def show(survey: Survey, progress: ReadingProgress) -> None:
             rows = judge(survey) if progress.ready else ()
             choice.show_options(tuple(each.option for each in rows), progress.words)
 

@@ -14,7 +14,7 @@ from textual.timer import Timer
 
 from raidtui.bench.results import fits
 from raidtui.first_frame import SMALLEST
-from raidtui.model.event import Tone
+from raidtui.model.finding import Tone
 from raidtui.session.bench import Benching, History
 from raidtui.session.watch import Report
 from raidtui.ui.bench.history_lines import Entry, details_lines, entries_of, history_head, history_line

@@ -1,4 +1,4 @@
-"""The ways that begin with devices and not with an array: build one, assemble one, wipe a superblock."""
+"""Plans that begin with devices and not with an array: build, assemble, zero a superblock."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from msgspec.structs import replace
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.assembly import Way, arrays_at_rest, ways
+from raidtui.plans.assemble import StartMethod, start_methods, stopped_arrays
 from raidtui.plans.leave import plan_zero_superblock
-from raidtui.plans.wizard.steps import REVIEW, Draft, asked, plan_build
+from raidtui.plans.wizard.wizard_draft import WizardDraft
+from raidtui.plans.wizard.wizard_steps import REVIEW, asked, plan_build
 from raidtui.session import storage as desk
 from raidtui.ui.arrays.repair_flow import Made, Offered, Repairs, labels_on, offered_devices
-from raidtui.ui.build.wizard_screen import TITLE, BuildScreen
+from raidtui.ui.build.wizard_screen import TITLE, WizardScreen
 from raidtui.ui.frame.choose import Option
 from raidtui.ui.frame.surveying import Surveying, surveying
 
@@ -23,7 +24,7 @@ _NONE_AT_REST = "no device has a superblock of an array that does not run"
 _NO_SUPERBLOCK = "no device has an md superblock"
 
 
-class Building(Repairs):
+class BuildFlow(Repairs):
     """See the module."""
 
     async def build(self, snapshot: Snapshot) -> None:
@@ -32,11 +33,11 @@ class Building(Repairs):
             await self._build(found)
 
     async def _build(self, found: Surveying) -> None:
-        draft: Draft | None = None
+        draft: WizardDraft | None = None
         step, said = "devices", ""
         survey = Survey(snapshot=found.snapshot)
         while True:
-            screen = BuildScreen(survey, draft, step=step, said=said)
+            screen = WizardScreen(survey, draft, step=step, said=said)
             taken = await found.shown(
                 screen,
                 lambda survey, progress, screen=screen: screen.show_survey(  # type: ignore[misc]
@@ -75,11 +76,11 @@ class Building(Repairs):
                 survey = await found.read(_ASSEMBLE)
                 if survey is None:
                     return
-                if all(each.block.uuid != uuid for each in arrays_at_rest(survey)):
+                if all(each.block.uuid != uuid for each in stopped_arrays(survey)):
                     uuid = None
             if uuid is None:
                 uuid = await self.row(found, _ASSEMBLE, _at_rest, nothing=_NONE_AT_REST)
-            at_rest = {each.block.uuid: each for each in arrays_at_rest(found.survey())}
+            at_rest = {each.block.uuid: each for each in stopped_arrays(found.survey())}
             array = at_rest.get(uuid) if uuid else None
             made: Made = None
             devices: Mapping[str, Device] = {}
@@ -87,7 +88,7 @@ class Building(Repairs):
                 made, devices = await self.choose(
                     found,
                     f"How shall {array.block.label} start?",
-                    lambda survey: _ways(survey, uuid or ""),
+                    lambda survey: _start_methods(survey, uuid or ""),
                     names=lambda _: array.names,
                 )
         await self.end(made, devices)
@@ -103,13 +104,13 @@ class Building(Repairs):
 def _at_rest(survey: Survey) -> list[Offered]:
     return [
         Offered(option=Option(key=each.block.uuid or "", words=each.words), made=None)
-        for each in arrays_at_rest(survey)
+        for each in stopped_arrays(survey)
     ]
 
 
-def _ways(survey: Survey, uuid: str) -> list[Offered]:
-    found = (each for each in arrays_at_rest(survey) if each.block.uuid == uuid)
-    return [_way(way) for array in found for way in ways(array, survey)]
+def _start_methods(survey: Survey, uuid: str) -> list[Offered]:
+    found = (each for each in stopped_arrays(survey) if each.block.uuid == uuid)
+    return [_start_method(method) for array in found for method in start_methods(array, survey)]
 
 
 def _with_superblock(survey: Survey) -> list[Offered]:
@@ -117,13 +118,13 @@ def _with_superblock(survey: Survey) -> list[Offered]:
     return offered_devices(replace(survey, devices=found), lambda name, _: _zeroed(survey, name))
 
 
-def _way(way: Way) -> Offered:
+def _start_method(method: StartMethod) -> Offered:
     """What is known of a way is said again where it is confirmed."""
-    made = way.made
+    made = method.made
     if isinstance(made, Refusal):
-        return Offered(option=Option(key=way.words, words=way.words, refusal=made.sentence), made=made)
-    option = Option(key=way.words, words=way.words, note=way.note)
-    return Offered(option=option, made=replace(made, notes=(way.note, *made.notes)))
+        return Offered(option=Option(key=method.words, words=method.words, refusal=made.sentence), made=made)
+    option = Option(key=method.words, words=method.words, note=method.note)
+    return Offered(option=option, made=replace(made, notes=(method.note, *made.notes)))
 
 
 def _zeroed(survey: Survey, name: str) -> Plan | Refusal:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Collection, Sequence
 
-from raidtui.plans.wizard.pick import Pick, Row
+from raidtui.plans.wizard.wizard_draft import WizardChoice, WizardRow
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
 
@@ -94,7 +94,7 @@ def with_note(rows: Sequence[Line], at: int, note: Sequence[Line], height: int, 
     return [*shown, [], *note][:height]
 
 
-def pick_lines(picks: Sequence[Pick], at: int, width: int) -> list[Line]:
+def pick_lines(picks: Sequence[WizardChoice], at: int, width: int) -> list[Line]:
     """Return rows of which one is chosen."""
     lines: list[Line] = []
     for number, pick in enumerate(picks):
@@ -106,7 +106,7 @@ def pick_lines(picks: Sequence[Pick], at: int, width: int) -> list[Line]:
     return lines
 
 
-def value_lines(rows: Sequence[Row], at: int, width: int) -> list[Line]:
+def value_lines(rows: Sequence[WizardRow], at: int, width: int) -> list[Line]:
     """Return rows with a value each."""
     lines: list[Line] = []
     label = max((len(visible(row.words)) for row in rows), default=0) + 2
@@ -119,7 +119,7 @@ def value_lines(rows: Sequence[Row], at: int, width: int) -> list[Line]:
     return lines
 
 
-def device_lines(picks: Sequence[Pick], at: int, marks: Sequence[str], width: int) -> list[Line]:
+def device_lines(picks: Sequence[WizardChoice], at: int, marks: Sequence[str], width: int) -> list[Line]:
     """Return devices as a table, in the whole width, below a line that says what its columns are.
 
     Args:

@@ -11,31 +11,33 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from raidtui.model.survey import Survey
+from raidtui.plans.candidates import word_of
 from raidtui.plans.contents import array_words
-from raidtui.plans.devices import word_of
-from raidtui.plans.wizard.steps import (
-    EMPTY,
+from raidtui.plans.wizard.choices import EMPTY
+from raidtui.plans.wizard.wizard_draft import (
     JOURNAL,
     MEMBER,
-    REVIEW,
     SPARE,
+    WizardChoice,
+    WizardDraft,
+    WizardRow,
+    doomed,
+    with_empty,
+)
+from raidtui.plans.wizard.wizard_steps import (
+    REVIEW,
     TABLES,
     WORDS,
-    Draft,
-    Pick,
-    Row,
     asked,
     changed,
     choose,
     decided,
-    doomed,
     first_choice,
     next_role,
     picks,
     refuse_step,
     refuse_word,
     rows_of,
-    with_empty,
 )
 from raidtui.ui.build import wizard_lines as wizard
 from raidtui.ui.frame.pages import PageScreen
@@ -53,7 +55,7 @@ _HINTS = {
 }
 
 
-class BuildScreen(PageScreen[Draft]):
+class WizardScreen(PageScreen[WizardDraft]):
     """Gives the finished draft, or None.
 
     Args:
@@ -82,17 +84,17 @@ class BuildScreen(PageScreen[Draft]):
     takes_ahead = True
 
     def __init__(
-        self, survey: Survey, draft: Draft | None = None, *, step: str = "devices", said: str = ""
+        self, survey: Survey, draft: WizardDraft | None = None, *, step: str = "devices", said: str = ""
     ) -> None:
         super().__init__(TITLE)
         self._survey = survey
-        self.draft = draft or Draft()
+        self.draft = draft or WizardDraft()
         self.step = step
         self._at = 0
         self._word = ""
         self._said = said
-        self._picks: tuple[Pick, ...] = ()
-        self._rows: tuple[Row, ...] = ()
+        self._picks: tuple[WizardChoice, ...] = ()
+        self._rows: tuple[WizardRow, ...] = ()
         self._words = ""
         self._ready = True
         self._moved = self._drawn = False
@@ -117,7 +119,7 @@ class BuildScreen(PageScreen[Draft]):
         self._survey, self._words, self._ready = survey, words, ready
         if self._drawn:
             self._look()
-            shown: tuple[Pick | Row, ...] = self._picks or self._rows
+            shown: tuple[WizardChoice | WizardRow, ...] = self._picks or self._rows
             kept = [number for number, each in enumerate(shown) if each.key == here]
             self._at = (kept or self._able())[0]
             self.draw()
@@ -125,7 +127,7 @@ class BuildScreen(PageScreen[Draft]):
 
     def _able(self) -> list[int]:
         """Return which rows can be chosen, or may turn out so; the first one where none can."""
-        shown: tuple[Pick | Row, ...] = self._picks or self._rows
+        shown: tuple[WizardChoice | WizardRow, ...] = self._picks or self._rows
         return [
             number
             for number, each in enumerate(shown)
@@ -157,7 +159,7 @@ class BuildScreen(PageScreen[Draft]):
         self._word = {"mount": self.draft.mount, "name": self.draft.name}.get(step, "")
         self._look()
         first = first_choice(step, self.draft)
-        shown: tuple[Pick | Row, ...] = self._picks or self._rows
+        shown: tuple[WizardChoice | WizardRow, ...] = self._picks or self._rows
         able = self._able()
         wanted = [number for number in able if shown and shown[number].key == first]
         self._at = (wanted or able)[0]
@@ -170,7 +172,7 @@ class BuildScreen(PageScreen[Draft]):
             self._picks = tuple(pick for pick in self._picks if pick.key == EMPTY or self._lists(pick))
         self._rows = rows_of(self.step, self.draft, self._survey)
 
-    def _lists(self, pick: Pick) -> bool:
+    def _lists(self, pick: WizardChoice) -> bool:
         """Whether a device is listed; what is taken already always fits."""
         if self._fitting and pick.refusal and not self.draft.role(pick.key):
             return False
@@ -272,7 +274,7 @@ class BuildScreen(PageScreen[Draft]):
         return self._note_of(found[self._at], width) if found else []
 
     @staticmethod
-    def _note_of(pick: Pick | Row, width: int) -> list[Line]:
+    def _note_of(pick: WizardChoice | WizardRow, width: int) -> list[Line]:
         if pick.refusal:
             return wizard.note_lines(f"not this one: {pick.refusal}", width, "warn")
         return wizard.note_lines(pick.note, width, "plain")
@@ -350,10 +352,10 @@ class BuildScreen(PageScreen[Draft]):
 
     def action_why(self) -> None:
         """Show what there is to know before one decides."""
-        from raidtui.plans.wizard.why import why  # noqa: PLC0415
+        from raidtui.plans.wizard.wizard_steps import step_page  # noqa: PLC0415
         from raidtui.ui.frame.why import WhyScreen  # noqa: PLC0415
 
-        self.app.push_screen(WhyScreen(f"{TITLE}: {self.step}", why(self.step)))
+        self.app.push_screen(WhyScreen(f"{TITLE}: {self.step}", step_page(self.step)))
 
     def action_filter(self) -> None:
         """Type what the listed devices hold."""

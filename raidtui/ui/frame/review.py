@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from raidtui.model.plan import Harm, Plan, Step
 from raidtui.model.survey import Device
-from raidtui.plans.script import plan_sentences, undo_sentences
+from raidtui.plans.shell_script import plan_sentences, undo_sentences
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
 from raidtui.view.units import counted

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from raidtui.host.reading import Progress, Scope
+from raidtui.host.reading import ReadingProgress, ReadingScope
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.session import storage as desk
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-Show = Callable[[Survey, Progress], None]
+Show = Callable[[Survey, ReadingProgress], None]
 
 _PACE_S = 0.25
 """How often it is looked at least: a device that hangs tells nothing."""
@@ -40,7 +40,7 @@ class Surveying:
         scope: what is read.
     """
 
-    def __init__(self, shell: ScreenShell, session: Session, snapshot: Snapshot, scope: Scope) -> None:
+    def __init__(self, shell: ScreenShell, session: Session, snapshot: Snapshot, scope: ReadingScope) -> None:
         self._shell = shell
         self._session = session
         self.snapshot = snapshot
@@ -151,7 +151,7 @@ class Surveying:
 
 
 @contextlib.contextmanager
-def surveying(shell: ScreenShell, snapshot: Snapshot, scope: Scope) -> Iterator[Surveying]:
+def surveying(shell: ScreenShell, snapshot: Snapshot, scope: ReadingScope) -> Iterator[Surveying]:
     """Give a reading of the host in view, and end it."""
     found = Surveying(shell, shell.session, snapshot, scope)
     try:

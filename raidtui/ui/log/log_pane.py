@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from raidtui.model.event import Event, Kind, Tone
+from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.ui.frame.lines import ScrollLines
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, visible
@@ -64,7 +64,7 @@ def event_lines(event: Event, width: int) -> list[Line]:
     """Return time, subject and text; the text in as many lines as it needs."""
     stamp = time.strftime("%H:%M:%S", time.localtime(event.at_s))
     role = _ROLES[event.tone]
-    mark = "›" if event.kind is Kind.ACTION else _MARKS[event.tone]
+    mark = "›" if event.kind is EventKind.ACTION else _MARKS[event.tone]
     head: Line = [
         (f" {stamp}  ", "dim"),
         (fit(visible(event.subject), 10) + " ", "strong"),

@@ -103,7 +103,7 @@ class Asked:
         def directory(root: Root, path: str) -> Place | Refusal:
             return PLACE if path == PLACE.directory else find_directory(root, path)
 
-        patch.setattr("raidtui.host.survey.why_busy", lambda *_: "")
+        patch.setattr("raidtui.host.examine.why_busy", lambda *_: "")
         patch.setattr("os.access", lambda *_: True)
         patch.setattr("raidtui.bench.ask.find_directory", directory)
         patch.setattr("uuid.uuid4", lambda: UUID("0123456789abcdef0123456789abcdef"))

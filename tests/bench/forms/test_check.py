@@ -16,7 +16,7 @@ from raidtui.bench.forms.draft import (
     request_of_draft,
 )
 from raidtui.bench.forms.known import Known
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 from tests.bench.forms.choices import KNOWN
 
 OWN = Draft(what="own", size="1g", path="/srv")
@@ -211,7 +211,7 @@ def test_nothing_to_choose_from() -> None:
 
 def test_the_first_thing_that_is_wrong_is_told() -> None:
     assert request_of_draft(replace(OWN, size="x", depth="y"), Kind.RUN) == Refusal(
-        code="invalid", why="size: x is no size", remedy="give it as 4k, 500m or 2g"
+        code=RefusalCode.INVALID, why="size: x is no size", remedy="give it as 4k, 500m or 2g"
     )
 
 

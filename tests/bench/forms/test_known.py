@@ -16,7 +16,7 @@ MIB = 1 << 20
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch) -> Host:
     """A RAID-10 of four disks, and four free ones; sdf has a file system."""
-    monkeypatch.setattr("raidtui.host.survey.why_busy", lambda *_: "")
+    monkeypatch.setattr("raidtui.host.examine.why_busy", lambda *_: "")
     made = Host()
     put_free_disks(made, "sde", "sdf", "sdg", "sdh")
     made.put("/run/udev/data/b8:5", "E:ID_SERIAL_SHORT=FREE-SDF\nE:ID_FS_TYPE=ext4\nE:ID_FS_LABEL=photos\n")
@@ -43,7 +43,9 @@ def test_devices(host: Host) -> None:
 
 
 def test_a_device_that_is_used_is_not_offered(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raidtui.host.survey.why_busy", lambda _, name: "something uses it" * (name == "sdg"))
+    monkeypatch.setattr(
+        "raidtui.host.examine.why_busy", lambda _, name: "something uses it" * (name == "sdg")
+    )
     host.put("/run/udev/data/b8:4", "E:ID_SERIAL_SHORT=FREE-SDE\nE:ID_FS_TYPE=LVM2_member\n")
     found = known(host)
     assert [each.name for each in found.scratch] == ["sdf", "sdh"]

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from raidtui.model.snapshot import Snapshot
-from raidtui.ui.build.build_flow import Building
-from tests.kernel import Kernel
-from tests.members import TWO, UUID, udev
-from tests.specs import raid1, raid5
-from tests.trees import host_tree
+from raidtui.ui.build.build_flow import BuildFlow
+from tests.hosts.kernel import Kernel
+from tests.hosts.members import TWO, UUID, udev
+from tests.hosts.specs import raid1, raid5
+from tests.hosts.trees import host_tree
 from tests.ui.staging import (
     SMALL,
     WIDE,
@@ -64,11 +64,11 @@ async def test_an_array_that_is_not_started() -> None:
 async def test_assembling_begins_with_the_chosen_one(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted: list[str | None] = []
 
-    async def assemble(self: Building, snapshot: Snapshot, uuid: str | None = None) -> None:
+    async def assemble(self: BuildFlow, snapshot: Snapshot, uuid: str | None = None) -> None:
         del self, snapshot
         wanted.append(uuid)
 
-    monkeypatch.setattr(Building, "assemble", assemble)
+    monkeypatch.setattr(BuildFlow, "assemble", assemble)
     async with running(with_old()) as pilot:
         await pilot.press("up", "a")
         await until(pilot, lambda: wanted)

@@ -7,8 +7,8 @@ import errno
 import pytest
 from msgspec.structs import replace
 
-from tests.kernel import Kernel, ends
-from tests.specs import raid1, raid5, raid10
+from tests.hosts.kernel import Kernel, ends
+from tests.hosts.specs import raid1, raid5, raid10
 from tests.ui.staging import (
     Paces,
     app_of,

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from raidtui.config import Config
-from tests.kernel import Kernel
-from tests.specs import ArraySpec, inactive, raid1, raid5, raid10
-from tests.trees import Stage, host_tree
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import ArraySpec, inactive, raid1, raid5, raid10
+from tests.hosts.trees import Stage, host_tree
 from tests.ui.staging import WIDE, Paces, in_worker, lines_of, look, play, running, staged
 from tests.ui.states import ARRAYS, REST, STATES, WIDE_STATES, resync_life
 

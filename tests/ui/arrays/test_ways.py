@@ -9,20 +9,20 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.reading import Progress, Scope
+from raidtui.host.reading import ReadingProgress, ReadingScope
 from raidtui.host.roots.root import Root
 from raidtui.jobs.store import JobError
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Superblock, Survey
 from raidtui.session.storage import JobLine, JobNews
-from raidtui.ui.build.wizard_screen import BuildScreen
+from raidtui.ui.build.wizard_screen import WizardScreen
 from raidtui.ui.frame.choose import Ask, Choice
 from raidtui.ui.frame.job_view import JobView
 from raidtui.ui.frame.plan_view import PlanView
-from tests.kernel import Kernel
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid5, raid10
 from tests.plans.new_array import FOUR, UUID
-from tests.specs import raid5, raid10
 from tests.ui.machines import OLD, plain_host, ssd
 from tests.ui.staging import (
     SMALL,
@@ -70,7 +70,7 @@ class AllRead:
     def __init__(self, desk: Desk, snapshot: Snapshot) -> None:
         self._desk = desk
         self._snapshot = snapshot
-        self.progress = Progress(read=len(desk.devices), of=len(desk.devices), ready=True, enough=True)
+        self.progress = ReadingProgress(read=len(desk.devices), of=len(desk.devices), ready=True, enough=True)
 
     def start(self) -> None:
         """It is at its end."""
@@ -102,11 +102,13 @@ class Desk:
         self.begun: list[Plan] = []
         self.saved: list[Plan] = []
         self.busy = ""
-        self.scopes: list[Scope] = []
+        self.scopes: list[ReadingScope] = []
         self.read_again: list[tuple[str, ...]] = []
         self.cancelled = 0
 
-    def read(self, root: Root, snapshot: Snapshot, scope: Scope, *, told: Callable[[], None]) -> AllRead:
+    def read(
+        self, root: Root, snapshot: Snapshot, scope: ReadingScope, *, told: Callable[[], None]
+    ) -> AllRead:
         del root, told
         self.scopes.append(scope)
         return AllRead(self, snapshot)
@@ -174,7 +176,7 @@ async def done(pilot: Paces, *keys: str) -> str:
 async def test_leaving_the_wizard_leads_back(desk: Desk, key: str) -> None:
     async with console(raid10()) as pilot:
         await pilot.press("6")
-        await at(pilot, BuildScreen, key)
+        await at(pilot, WizardScreen, key)
         assert await closed(pilot, "escape") == "nothing was built"
         assert main_of(pilot).pane == "log"
     assert desk.begun == []
@@ -183,7 +185,7 @@ async def test_leaving_the_wizard_leads_back(desk: Desk, key: str) -> None:
 async def test_from_the_wizard_to_the_job(desk: Desk) -> None:
     desk.devices = {name: ssd(name) for name in FOUR}
     async with console() as pilot:
-        await at(pilot, BuildScreen, "b")
+        await at(pilot, WizardScreen, "b")
         await at(pilot, PlanView, *FIRST_FOUR, *["enter"] * 6, *"127", "enter")
         text = screen_text(pilot)
         assert "Build an array: 127, raid10 of 4 devices" in text
@@ -201,9 +203,9 @@ async def test_from_the_review_back_to_the_wizard(desk: Desk) -> None:
     """What was decided is still there; a script can be had instead."""
     desk.devices = {name: ssd(name) for name in FOUR}
     async with console() as pilot:
-        await at(pilot, BuildScreen, "b")
+        await at(pilot, WizardScreen, "b")
         await at(pilot, PlanView, *FIRST_FOUR, *["enter"] * 6, *"127", "enter")
-        wizard = await at(pilot, BuildScreen, "escape")
+        wizard = await at(pilot, WizardScreen, "escape")
         assert (wizard.step, wizard.draft.name) == ("name", "127")
         await at(pilot, PlanView, "backspace", "8", "enter")
         said = await closed(pilot, "ctrl+s")
@@ -219,10 +221,10 @@ async def test_a_plan_that_cannot_be_leads_back_with_the_reason(
     desk.devices = {name: ssd(name) for name in FOUR}
     monkeypatch.setattr("raidtui.ui.build.wizard_screen.refuse_word", lambda *_: None)
     async with console(raid10()) as pilot:
-        await at(pilot, BuildScreen, "b")
+        await at(pilot, WizardScreen, "b")
         await pilot.press(*FIRST_FOUR, *["enter"] * 6, *"127", "enter")
         await until(pilot, lambda: "md127 is there already" in screen_text(pilot))
-        assert isinstance(pilot.app.screen, BuildScreen)
+        assert isinstance(pilot.app.screen, WizardScreen)
         assert pilot.app.screen.step == "name"
     assert desk.begun == []
 
@@ -455,7 +457,7 @@ async def test_the_array_that_the_wizard_has_made_is_chosen(desk: Desk) -> None:
     new = raid5("md3", "new", uuid="11111111222222223333333344444444")
     kernel = Kernel(raid10())
     async with running(kernel) as pilot:
-        await at(pilot, BuildScreen, "b")
+        await at(pilot, WizardScreen, "b")
         await pilot.press(*FIRST_FOUR, *["enter"] * 6, *"128", "enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, PlanView))
         main_of(pilot).arrays.show_report(await in_worker(pilot, lambda: became(pilot, kernel, new)))

@@ -10,12 +10,12 @@ from raidtui.bench.record import Record
 from raidtui.bench.samples import Sample
 from raidtui.bench.start import Restored
 from raidtui.bench.watching import UnderWay
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.session.bench import Benching, History
 from raidtui.ui.bench.bench_pane import BenchPane
-from tests.specs import raid1, raid10
-from tests.trees import Tree, host_tree
+from tests.hosts.specs import raid1, raid10
+from tests.hosts.trees import Tree, host_tree
 from tests.ui.staging import Paces, StagedApp, app_of, main_of, staged, until
 
 DATA = raid10("md127", "data", members=("sda2", "sdb2", "sdc2", "sdd2"), component_kib=219_726_562)
@@ -63,7 +63,7 @@ class StagedBenching(Benching):
 
     async def ask(self, request: Request) -> Offer | Refusal:
         self.done.append(("ask", request))
-        return Refusal(code="invalid", why="nothing is measured on a stage")
+        return Refusal(code=RefusalCode.INVALID, why="nothing is measured on a stage")
 
     async def begin(self, offer: Offer) -> str:
         self.done.append(("begin", offer))

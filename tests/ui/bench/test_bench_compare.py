@@ -17,8 +17,8 @@ from raidtui.ui.bench.history_lines import details_lines, entries_of, history_he
 from raidtui.ui.frame.pages import PageScreen, rule
 from raidtui.view.line import Line
 from tests.bench.records import EPOCH_S, RANDOM, SCHEDULERS, chunk_sweep, courses, measured, record, sweep
-from tests.kernel import Kernel
-from tests.specs import raid10
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid10
 from tests.ui.staging import SMALL, WIDE, running, screen_text, shown, until, with_screen
 
 Shows = Callable[..., None]

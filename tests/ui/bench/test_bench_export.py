@@ -14,8 +14,8 @@ from textual import events
 
 from raidtui.ui.bench.export_page import Export
 from tests.bench.records import SCHEDULERS, courses, sweep
-from tests.kernel import Kernel
-from tests.specs import raid10
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid10
 from tests.ui.staging import Paces, running, screen_text, staged, until
 
 RUNS = sweep("scheduler", SCHEDULERS)

@@ -12,8 +12,8 @@ from raidtui.bench.forms.known import Known
 from raidtui.ui.bench.form_page import BenchForm
 from raidtui.ui.bench.review_page import BenchReview
 from tests.bench.forms.choices import ARRAYS, KNOWN, Asked
-from tests.kernel import Kernel
-from tests.specs import raid10
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid10
 from tests.ui.staging import SMALL, WIDE, Paces, staged, until
 
 Shows = Callable[..., None]

@@ -16,14 +16,14 @@ from raidtui.bench.course import Conditions
 from raidtui.bench.forms.draft import Draft, Kind
 from raidtui.bench.forms.known import Known
 from raidtui.bench.workload import Workload
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.ui.bench.form_page import BenchForm
 from raidtui.ui.bench.review_page import BenchReview
 from raidtui.ui.frame.choose import Choice
 from raidtui.ui.frame.why import WhyScreen
 from tests.bench.forms.choices import ARRAYS, KNOWN, TYPED, Asked
-from tests.kernel import Kernel
-from tests.specs import raid10
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid10
 from tests.ui.staging import Paces, running, screen_text, until
 
 
@@ -250,7 +250,7 @@ async def test_another_disk_than_when_the_form_was_opened(ask: Asked) -> None:
     [
         (
             Refusal(
-                code="no-tool",
+                code=RefusalCode.NO_TOOL,
                 why="fio is not installed",
                 remedy="apt install fio, or your distribution's fio",
             ),
@@ -259,7 +259,7 @@ async def test_another_disk_than_when_the_form_was_opened(ask: Asked) -> None:
         ),
         (
             Misfit(
-                code="wrong-state",
+                code=RefusalCode.WRONG_STATE,
                 part="directory",
                 why="the file system at /srv is read-only",
                 remedy="choose another folder",
@@ -269,7 +269,7 @@ async def test_another_disk_than_when_the_form_was_opened(ask: Asked) -> None:
         ),
         (
             Misfit(
-                code="unsupported",
+                code=RefusalCode.UNSUPPORTED,
                 part="write",
                 why="/dev/sde is only read",
                 remedy="give --write, and --confirm",
@@ -313,7 +313,7 @@ async def test_esc_while_the_host_is_asked() -> None:
 
     async def ask(_: Request) -> Refusal:
         await answered.wait()
-        return Refusal(code="invalid", why="too late")
+        return Refusal(code=RefusalCode.INVALID, why="too late")
 
     async with opened(Kind.RUN, Draft(), ask) as there:
         await there.press("enter")

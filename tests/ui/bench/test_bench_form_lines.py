@@ -15,7 +15,7 @@ from raidtui.bench.forms.known import Candidate
 from raidtui.bench.jobfile import JobFile
 from raidtui.bench.place import Place
 from raidtui.bench.workload import Workload
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.ui.bench.form_lines import Form, Row, in_form, rows_of
 from raidtui.ui.bench.review_lines import offer_lines
 from raidtui.view.line import Line
@@ -153,9 +153,9 @@ def test_a_text_with_a_cursor(text: str, cursor: int, width: int, shown: str) ->
 
 
 def test_what_options_are_called_in_a_form() -> None:
-    assert in_form(Refusal(code="invalid", why="no")) == "no"
-    assert in_form(Refusal(code="invalid", why="no", remedy="leave it out")) == "no; leave it out"
+    assert in_form(Refusal(code=RefusalCode.INVALID, why="no")) == "no"
+    assert in_form(Refusal(code=RefusalCode.INVALID, why="no", remedy="leave it out")) == "no; leave it out"
     assert (
-        in_form(Refusal(code="invalid", why="no", remedy="name one with --directory"))
+        in_form(Refusal(code=RefusalCode.INVALID, why="no", remedy="name one with --directory"))
         == "no; choose a folder at where"
     )

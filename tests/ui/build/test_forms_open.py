@@ -13,13 +13,13 @@ import pytest
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.root import Root
 from raidtui.host.tools import ToolOutput
-from raidtui.ui.build.wizard_screen import BuildScreen
+from raidtui.ui.build.wizard_screen import WizardScreen
 from raidtui.ui.frame.choose import Ask, Choice
 from raidtui.ui.frame.job_view import JobView
 from raidtui.ui.frame.plan_view import PlanView
 from raidtui.ui.frame.waiting import Waiting
-from tests.kernel import Kernel
-from tests.specs import raid1, raid10
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid1, raid10
 from tests.ui.arrays.test_ways import at
 from tests.ui.staging import (
     Paces,
@@ -102,7 +102,7 @@ def slow(*arrays: Any, **more: Any) -> Iterator[Slow]:
 
 
 @pytest.mark.parametrize(
-    ("key", "screen"), [("A", Choice), ("R", Choice), ("b", BuildScreen), ("a", Choice), ("Z", Choice)]
+    ("key", "screen"), [("A", Choice), ("R", Choice), ("b", WizardScreen), ("a", Choice), ("Z", Choice)]
 )
 async def test_the_form_is_there_before_the_devices_are_read(key: str, screen: type[Any]) -> None:
     with slow() as host:
@@ -312,7 +312,7 @@ async def test_keys_of_the_wizard_wait_for_what_they_are_about() -> None:
     """What is typed ahead is done in its order: nothing is left out, and nothing else is taken for it."""
     with slow(disks={name: {} for name in ("sdw", "sdx", "sdy", "sdz")}) as host:
         async with running(host) as pilot:
-            wizard = await at(pilot, BuildScreen, "b")
+            wizard = await at(pilot, WizardScreen, "b")
             burst(pilot, "space", "down", "down", "space", "down", "space", "up")
             await until(pilot, lambda: "devices read …" in screen_text(pilot))
             assert wizard.draft.devices == ()

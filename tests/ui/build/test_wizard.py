@@ -9,22 +9,23 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.plan import Plan
-from raidtui.plans.wizard.steps import STEPS, Draft, plan_build
-from raidtui.ui.build.wizard_screen import TITLE, BuildScreen
+from raidtui.plans.wizard.wizard_draft import WizardDraft
+from raidtui.plans.wizard.wizard_steps import STEPS, plan_build
+from raidtui.ui.build.wizard_screen import TITLE, WizardScreen
 from raidtui.ui.frame.pages import FrameScreen
 from raidtui.ui.frame.plan_view import PlanView
 from raidtui.ui.frame.why import WhyScreen
-from tests.kernel import Kernel
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid5, raid10
 from tests.plans.new_array import FOUR, MOUNT, UUID, survey
-from tests.specs import raid5, raid10
 from tests.ui.machines import OLD, host, plain_host, ssd
 from tests.ui.staging import SMALL, WIDE, Paces, running, screen_text, staged, until
 
 Shows = Callable[..., None]
 SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
 FIRST_FOUR = ("space", "down") * 4
-TEN = Draft(devices=FOUR, level="raid10", layout="n2", chunk_kib=32, bitmap="none")
-FIVE = Draft(devices=FOUR, level="raid5", chunk_kib=64)
+TEN = WizardDraft(devices=FOUR, level="raid10", layout="n2", chunk_kib=32, bitmap="none")
+FIVE = WizardDraft(devices=FOUR, level="raid5", chunk_kib=64)
 ON_TOP = replace(TEN, on_top="lvm+ext4", mount="/srv/data")
 
 
@@ -43,13 +44,13 @@ def pressing(make: Callable[[], FrameScreen[Any]], *keys: str) -> Callable[[Pace
 def shown(
     shows: Shows,
     step: str,
-    draft: Draft | None = None,
+    draft: WizardDraft | None = None,
     *keys: str,
     size: tuple[int, int] = SMALL,
     at: Any = None,
 ) -> None:
     """Show a step."""
-    make = lambda: BuildScreen(at or plain_host(), draft, step=step)  # noqa: E731
+    make = lambda: WizardScreen(at or plain_host(), draft, step=step)  # noqa: E731
     shows(staged(Kernel(raid10())), size=size, prepare=pressing(make, *keys))
 
 
@@ -72,7 +73,7 @@ def test_devices_and_empty_slots(shows: Shows) -> None:
 
 def test_many_devices(shows: Shows) -> None:
     many = survey(*(ssd(f"sd{letter}{part}") for letter in "abcdefghijkl" for part in (2, 3)))
-    shown(shows, "devices", Draft(devices=FOUR), *["down"] * 15, at=many)
+    shown(shows, "devices", WizardDraft(devices=FOUR), *["down"] * 15, at=many)
 
 
 def test_no_devices(shows: Shows) -> None:
@@ -81,26 +82,26 @@ def test_no_devices(shows: Shows) -> None:
 
 @SIZES
 def test_old_arrays(shows: Shows, size: tuple[int, int]) -> None:
-    draft = Draft(devices=("sda2", "sdb2", "sdc2"))
+    draft = WizardDraft(devices=("sda2", "sdb2", "sdc2"))
     shown(shows, "old arrays", draft, *"new", "enter", size=size, at=host())
 
 
 @SIZES
 def test_disks(shows: Shows, size: tuple[int, int]) -> None:
-    shown(shows, "disks", Draft(devices=("sde", "sdf")), size=size)
+    shown(shows, "disks", WizardDraft(devices=("sde", "sdf")), size=size)
 
 
 @SIZES
 def test_level(shows: Shows, size: tuple[int, int]) -> None:
-    shown(shows, "level", Draft(devices=FOUR), size=size)
+    shown(shows, "level", WizardDraft(devices=FOUR), size=size)
 
 
 def test_level_with_the_longest_note(shows: Shows) -> None:
-    shown(shows, "level", Draft(devices=FOUR), "down", "down", "down")
+    shown(shows, "level", WizardDraft(devices=FOUR), "down", "down", "down")
 
 
 def test_level_refused(shows: Shows) -> None:
-    shown(shows, "level", Draft(devices=FOUR[:2], spares=("sde",)), *["down"] * 5)
+    shown(shows, "level", WizardDraft(devices=FOUR[:2], spares=("sde",)), *["down"] * 5)
 
 
 @SIZES
@@ -123,7 +124,7 @@ def test_more(shows: Shows, size: tuple[int, int]) -> None:
 
 
 def test_more_of_a_mirror(shows: Shows) -> None:
-    draft = Draft(devices=FOUR[:2], level="raid1", bitmap="none")
+    draft = WizardDraft(devices=FOUR[:2], level="raid1", bitmap="none")
     shown(shows, "more", draft, "down", "down", "space", "down", "space", "enter")
 
 
@@ -150,7 +151,7 @@ def test_name(shows: Shows, size: tuple[int, int]) -> None:
 
 
 def test_smallest(shows: Shows) -> None:
-    shown(shows, "level", Draft(devices=FOUR), size=(60, 15))
+    shown(shows, "level", WizardDraft(devices=FOUR), size=(60, 15))
 
 
 def review() -> PlanView:
@@ -211,11 +212,11 @@ WHOLE = replace(ON_TOP, on_top="xfs", mount="/srv", name="128")
         ),
         (  # raid1, internal, more, nothing
             (*FIRST_FOUR[:4], *TAKE, *TAKE, "down", *TAKE, *TAKE, *TAKE, *"data", *TAKE),
-            [Draft(devices=FOUR[:2], level="raid1", bitmap="internal", on_top="nothing", name="data")],
+            [WizardDraft(devices=FOUR[:2], level="raid1", bitmap="internal", on_top="nothing", name="data")],
         ),
         (  # back to the level: what was decided on top of it is undecided again
             (*FIRST_FOUR, *TAKE, *TAKE, "end", *TAKE, *("escape",) * 2, "home", *TAKE * 4, "1", *TAKE),
-            [Draft(devices=FOUR, level="raid1", bitmap="none", on_top="nothing", name="1")],
+            [WizardDraft(devices=FOUR, level="raid1", bitmap="none", on_top="nothing", name="1")],
         ),
         (  # back and forth: what was decided stays
             (*FIRST_FOUR, *TAKE, *TAKE, "end", *TAKE, *("escape",) * 2, *TAKE * 5, "1", *TAKE),
@@ -228,7 +229,7 @@ WHOLE = replace(ON_TOP, on_top="xfs", mount="/srv", name="128")
                 *(*TAKE * 6, "1", *TAKE),
             ),
             [
-                Draft(
+                WizardDraft(
                     devices=FOUR[:2],
                     spares=("sdc2",),
                     journal="sdd2",
@@ -244,30 +245,30 @@ WHOLE = replace(ON_TOP, on_top="xfs", mount="/srv", name="128")
         ),
         (  # what is typed is text, whatever else its letters do elsewhere
             (*FIRST_FOUR[:4], *TAKE * 5, *"hjklq7", *TAKE),
-            [Draft(devices=FOUR[:2], level="raid1", bitmap="none", on_top="nothing", name="hjklq7")],
+            [WizardDraft(devices=FOUR[:2], level="raid1", bitmap="none", on_top="nothing", name="hjklq7")],
         ),
     ],
 )
 async def test_building(keys: tuple[str, ...], result: list[Any]) -> None:
-    assert await given(lambda: BuildScreen(plain_host()), *keys) == result
+    assert await given(lambda: WizardScreen(plain_host()), *keys) == result
 
 
 @pytest.mark.parametrize(
     ("keys", "draft"),
     [
-        (("space",), Draft(devices=("sda2",))),
-        (("space", "space"), Draft(spares=("sda2",))),
-        (("left",), Draft(journal="sda2")),
-        (("left", "right"), Draft()),
-        (("space",) * 4, Draft()),
-        (("end", "space", "right", "right", "left"), Draft(empty=2)),
-        (("end", "left"), Draft()),
-        (("pagedown", "up", "space"), Draft(devices=("sdf",))),
+        (("space",), WizardDraft(devices=("sda2",))),
+        (("space", "space"), WizardDraft(spares=("sda2",))),
+        (("left",), WizardDraft(journal="sda2")),
+        (("left", "right"), WizardDraft()),
+        (("space",) * 4, WizardDraft()),
+        (("end", "space", "right", "right", "left"), WizardDraft(empty=2)),
+        (("end", "left"), WizardDraft()),
+        (("pagedown", "up", "space"), WizardDraft(devices=("sdf",))),
     ],
 )
-async def test_what_devices_become(keys: tuple[str, ...], draft: Draft) -> None:
+async def test_what_devices_become(keys: tuple[str, ...], draft: WizardDraft) -> None:
     async with running(Kernel(raid10())) as pilot:
-        screen = BuildScreen(plain_host())
+        screen = WizardScreen(plain_host())
         pilot.app.push_screen(screen)
         await pilot.pause()
         await pilot.press(*keys)
@@ -276,17 +277,17 @@ async def test_what_devices_become(keys: tuple[str, ...], draft: Draft) -> None:
 
 async def test_a_device_that_is_used_is_not_taken() -> None:
     async with running(Kernel(raid10())) as pilot:
-        screen = BuildScreen(host())
+        screen = WizardScreen(host())
         pilot.app.push_screen(screen)
         await pilot.pause()
         await pilot.press("end", "up", "space", "right", "enter")
-        assert screen.draft == Draft()
+        assert screen.draft == WizardDraft()
         assert "take at least one device: Space" in screen_text(pilot)
 
 
 async def test_an_old_array_is_given_up_by_its_name() -> None:
     async with running(Kernel(raid10())) as pilot:
-        screen = BuildScreen(host(), Draft(devices=("sdb2", "sdc2")))
+        screen = WizardScreen(host(), WizardDraft(devices=("sdb2", "sdc2")))
         pilot.app.push_screen(screen)
         await pilot.pause()
         await pilot.press("enter", "enter")
@@ -303,7 +304,7 @@ async def test_an_old_array_is_given_up_by_its_name() -> None:
 async def test_an_old_array_may_have_any_name() -> None:
     odd = ssd("sda2", superblock=replace(OLD, name="nas:who is it?"))
     async with running(Kernel(raid10())) as pilot:
-        screen = BuildScreen(survey(odd), Draft(devices=("sda2",)), step="old arrays")
+        screen = WizardScreen(survey(odd), WizardDraft(devices=("sda2",)), step="old arrays")
         pilot.app.push_screen(screen)
         await pilot.pause()
         await pilot.press(*"who", "space", *"is", "space", *"it", "question_mark")
@@ -317,7 +318,7 @@ async def test_an_old_array_may_have_any_name() -> None:
 
 async def test_another_size() -> None:
     async with running(Kernel(raid10())) as pilot:
-        pilot.app.push_screen(BuildScreen(plain_host(), Draft(devices=FOUR), step="level"))
+        pilot.app.push_screen(WizardScreen(plain_host(), WizardDraft(devices=FOUR), step="level"))
         await pilot.pause()
         assert "devices   sda2 sdb2" in screen_text(pilot)
         await pilot.resize_terminal(60, 15)
@@ -328,8 +329,8 @@ async def test_another_size() -> None:
 
 async def test_one_does_not_go_on_with_what_cannot_be() -> None:
     async with running(Kernel(raid10())) as pilot:
-        screen = BuildScreen(
-            plain_host(), Draft(devices=FOUR[:2], level="raid1", write_mostly=FOUR[:2]), step="more"
+        screen = WizardScreen(
+            plain_host(), WizardDraft(devices=FOUR[:2], level="raid1", write_mostly=FOUR[:2]), step="more"
         )
         pilot.app.push_screen(screen)
         await pilot.pause()
@@ -341,7 +342,7 @@ async def test_one_does_not_go_on_with_what_cannot_be() -> None:
 @pytest.mark.parametrize("step", [step for step in STEPS if step != "old arrays"])
 async def test_a_page_behind_each_step(step: str) -> None:
     async with running(Kernel(raid10())) as pilot:
-        screen = BuildScreen(plain_host(), replace(ON_TOP, devices=(*FOUR, "sde")), step=step)
+        screen = WizardScreen(plain_host(), replace(ON_TOP, devices=(*FOUR, "sde")), step=step)
         pilot.app.push_screen(screen)
         await pilot.pause()
         for key in ("question_mark", "f1"):
@@ -371,7 +372,7 @@ def listed(pilot: Paces) -> list[str]:
 async def test_the_devices_are_filtered() -> None:
     many = survey(*(ssd(f"sd{letter}{part}") for letter in "abcdefghijkl" for part in (2, 3)))
     async with running(Kernel(raid10())) as pilot:
-        screen = BuildScreen(many)
+        screen = WizardScreen(many)
         pilot.app.push_screen(screen)
         await pilot.pause()
         await pilot.press("slash", *"sdk")
@@ -391,7 +392,7 @@ async def test_the_devices_are_filtered() -> None:
 
 async def test_only_what_can_be_taken_is_listed() -> None:
     async with running(Kernel(raid10())) as pilot:
-        pilot.app.push_screen(BuildScreen(host()))
+        pilot.app.push_screen(WizardScreen(host()))
         await pilot.pause()
         assert "sdf" in listed(pilot)
         await pilot.press("f")
@@ -403,7 +404,7 @@ async def test_only_what_can_be_taken_is_listed() -> None:
 
 async def test_a_path_is_typed_with_its_slashes() -> None:
     async with running(Kernel(raid10())) as pilot:
-        pilot.app.push_screen(BuildScreen(plain_host(), replace(ON_TOP, mount=""), step="mount"))
+        pilot.app.push_screen(WizardScreen(plain_host(), replace(ON_TOP, mount=""), step="mount"))
         await pilot.pause()
         await pilot.press("slash", "f")
         assert "> /f" in screen_text(pilot)

@@ -11,9 +11,9 @@ from raidtui.model.plan import Plan
 from raidtui.plans.tune.keep import Item, plan_keep
 from raidtui.ui.frame.choose import Ask, Choice
 from raidtui.ui.frame.plan_view import PlanView
-from tests.kernel import ends
-from tests.specs import raid5
-from tests.tune_host import ACPI, INTEL, POLICIES, RULES, TuneHost
+from tests.hosts.kernel import ends
+from tests.hosts.specs import raid5
+from tests.hosts.tune_host import ACPI, INTEL, POLICIES, RULES, TuneHost
 from tests.ui.staging import (
     app_of,
     asked,

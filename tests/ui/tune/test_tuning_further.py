@@ -12,7 +12,7 @@ from raidtui.host.roots.opening import open_root
 from raidtui.session.tuning import Tuner
 from raidtui.ui.frame.choose import Ask, Choice
 from raidtui.ui.frame.plan_view import PlanView
-from tests.tune_host import ACPI, CPUS, INTEL, POLICIES, RULES
+from tests.hosts.tune_host import ACPI, CPUS, INTEL, POLICIES, RULES
 from tests.ui.staging import SMALL, WIDE, Paces, lines_of, message_of, running, screen_text, staged, until
 from tests.ui.tune.tuning_stage import AHEAD, at, at_rest, host, opened, row_of, wrote
 

@@ -23,8 +23,8 @@ from raidtui.ui.tune.tune_lines import (
 )
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width
-from tests.specs import raid5
-from tests.tune_host import ACPI, AMD, BLOCK, CPUS, FOUR, INTEL, POLICIES, RULES, TuneHost, parity
+from tests.hosts.specs import raid5
+from tests.hosts.tune_host import ACPI, AMD, BLOCK, CPUS, FOUR, INTEL, POLICIES, RULES, TuneHost, parity
 
 VM = raid5(label="vm", members=("sde", "sdf", "sdg"), bitmap=(1, 2), attributes=parity(read_ahead_kb="1024"))
 FAST = {**INTEL, "scaling_governor": "performance", "energy_performance_preference": "performance"}

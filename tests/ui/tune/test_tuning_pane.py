@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 import pytest
 
-from raidtui.demo.host import demo_root
+from raidtui.demo.demo_host import demo_root
 from raidtui.model.knob import Tuning
 from raidtui.model.snapshot import Snapshot
 from raidtui.ui.frame.choose import Choice
 from raidtui.ui.frame.help import HelpScreen
-from tests.tune_host import BLOCK, FOUR, INTEL, POLICIES
+from tests.hosts.tune_host import BLOCK, FOUR, INTEL, POLICIES
 from tests.ui.staging import (
     SMALL,
     WIDE,

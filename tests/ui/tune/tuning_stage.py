@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from raidtui.ui.tune.tune_pane import TuningPane
-from tests.kernel import ends
-from tests.specs import raid5
-from tests.tune_host import BLOCK, FOUR, INTEL, TuneHost, parity
+from tests.hosts.kernel import ends
+from tests.hosts.specs import raid5
+from tests.hosts.tune_host import BLOCK, FOUR, INTEL, TuneHost, parity
 from tests.ui.staging import (
     Paces,
     lines_of,

@@ -12,13 +12,13 @@ from typing import Any, cast
 
 import pytest
 
-from raidtui.model.event import Kind
+from raidtui.model.finding import EventKind
 from raidtui.session.watch import Report
 from raidtui.session.wear import WearSession
 from raidtui.ui.wear.wear_pane import WearPane
 from raidtui.wear.readings import WearReader
 from tests.demo.scene import Scene
-from tests.specs import ArraySpec, Syncing, raid1, raid5, raid10
+from tests.hosts.specs import ArraySpec, Syncing, raid1, raid5, raid10
 from tests.ui.staging import (
     SMALL,
     WIDE,
@@ -357,7 +357,7 @@ async def test_the_log_tells_what_a_recover_cost() -> None:
         assert [argv[-1] for argv in root.asked] == ["/dev/sdc", "/dev/sdd"]
         await move(pilot, lambda: become(PAIR, 232 * GB))
         await settled(pilot)
-        told = [event for event in main_of(pilot).events if event.kind is Kind.WEAR]
+        told = [event for event in main_of(pilot).events if event.kind is EventKind.WEAR]
         assert [(event.subject, event.text) for event in told] == [
             ("data", "recover wrote 225 GB to sdd (0.084 % of its life)")
         ]

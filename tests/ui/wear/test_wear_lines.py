@@ -13,8 +13,8 @@ from raidtui.ui.wear.wear_lines import disk_line, head_line, rule_line
 from raidtui.view.line import Line
 from raidtui.wear.ledger_entries import Mark, MarkedCost
 from raidtui.wear.readings import WearLook, WearReader
-from tests.specs import ArraySpec, raid0, raid1, raid10
-from tests.trees import EPOCH_S
+from tests.hosts.specs import ArraySpec, raid0, raid1, raid10
+from tests.hosts.trees import EPOCH_S
 from tests.wear.disks import facts, smartctl_json, text_of
 from tests.wear.hosts import GB, TB, WearHost, asleep, denied, dom, evo, nvme
 

@@ -1,0 +1,181 @@
+"""The demo's root: a tree that the simulated kernel keeps up to date."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable
+
+from raidtui.demo import control
+from raidtui.demo import sim_smart as smart
+from raidtui.demo.kernel import SimKernel
+from raidtui.demo.story import Story, begin
+from raidtui.demo.tree import live_files, still_files
+from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.roots.root import Listener
+from raidtui.host.tools import ToolOutput
+
+KERNEL = "6.12.3"
+HOSTNAME = "demo"
+_SOON_S = 0.05  # one sample's readings belong to one moment
+_AFTER_S = 0.001  # an end is an estimate: come when it is past
+_MOUNTS = (("md126", "/", "ext4"), ("md127", "/srv/data", "ext4"), ("md125", "/var/lib/libvirt", "xfs"),
+           ("md124", "/srv/scratch", "ext4"))  # fmt: skip
+
+
+class DemoRoot(MemoryRoot):
+    """A simulated host. Reading lets it catch up with the clock; writing goes to its kernel.
+
+    Not thread-safe: one thread reads and writes, as with ``Sampler``.
+
+    Args:
+        kernel: the simulated kernel.
+        story: what happens by itself.
+        clock: monotonic seconds.
+        now: epoch seconds.
+    """
+
+    def __init__(
+        self, kernel: SimKernel, story: Story, *, clock: Callable[[], float], now: Callable[[], float]
+    ) -> None:
+        super().__init__(_constant_files(), source="demo")
+        self._epoch_s = now()
+        self.simulated = kernel
+        self._story = story
+        self._clock = clock
+        self._now = now
+        self._began_s = clock()
+        self._generation = -1
+        self._still: dict[str, str] = {}
+        self._ticking = False
+        self._publish()
+
+    @property
+    def writable(self) -> bool:
+        """See ``Root.writable``."""
+        return True
+
+    def now_s(self) -> float:
+        """See ``Root.now_s``."""
+        return self._now()
+
+    def next_event_s(self) -> float | None:
+        """See ``Root.next_event_s``: until the story goes on, or a sync is expected to end."""
+        kernel = self.simulated
+        behind_s = self._clock() - self._began_s - kernel.now_s
+        due = [self._story.next_at_s - kernel.now_s]
+        if (end_s := kernel.next_end_s()) is not None:
+            due.append(end_s + _AFTER_S)
+        return max(0.0, min(due) - behind_s)
+
+    def subscribe(self, callback: Listener) -> Callable[[], None]:
+        """Have ``callback`` called for what a real kernel tells by poll or uevent; return what ends that.
+
+        It is called from ``tick``, ``read`` and ``write``, before the files are rewritten: note it, and read
+        later.
+        """
+        return self.simulated.subscribe(callback)
+
+    def tick(self) -> None:
+        """Catch up with the clock."""
+        self._catch_up(0.0)
+
+    def _catch_up(self, noticeable_s: float) -> None:
+        until_s = self._clock() - self._began_s
+        if self._ticking or until_s - self.simulated.now_s < noticeable_s:
+            return
+        self._ticking = True
+        try:
+            self._story.play(self.simulated, until_s)
+            self._publish()
+        finally:
+            self._ticking = False
+
+    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        """See ``Root.run``: there is smartctl here, and nothing else."""
+        if argv[0] != "smartctl":
+            return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+        self._catch_up(0.0)
+        status, text = smart.smartctl(self.simulated, argv)
+        return ToolOutput(argv=argv, status=status, stdout=text, stderr="")
+
+    def read(self, path: str, *, keep: bool = False) -> bytes:
+        """See ``Root.read``."""
+        if path == smart.HISTORY:
+            return smart.history(self.simulated, self._epoch_s).encode()
+        self._catch_up(0.0 if path == "/proc/mdstat" else _SOON_S)
+        return super().read(path, keep=keep)
+
+    def write(self, path: str, text: str) -> None:
+        """See ``Root.write``. The error is the one that md gives."""
+        self._catch_up(0.0)
+        super().read(path)  # ENOENT where there is no such file
+        self._ticking = True
+        try:
+            control.write(self.simulated, path, text)
+        except OSError as error:
+            code = error.errno or errno.EIO
+            raise OSError(code, os.strerror(code), path) from None
+        finally:
+            self._ticking = False
+            self._publish()
+
+    def _publish(self) -> None:
+        """Rewrite what changed."""
+        for path, text in live_files(self.simulated):
+            self.put(path, text)
+        if self._generation == self.simulated.generation:
+            return
+        self._generation = self.simulated.generation
+        files, links = still_files(self.simulated)
+        for path in self._links.keys() - links.keys():
+            del self._links[path]
+            self._forget(path)
+        for path in self._still.keys() - files.keys():
+            self._forget(path)
+        for path, text in files.items():
+            if self._still.get(path) != text:
+                self.put(path, text)
+        for path, target in links.items():
+            if path not in self._links:
+                self._enter(path)
+            self._links[path] = target
+        self._still = files
+
+    def _forget(self, path: str) -> None:
+        """Remove a file or link, and the folders that it leaves empty."""
+        if not self.names(path):
+            self.drop(path)
+        folder = path.rpartition("/")[0]
+        if folder and not self.names(folder) and folder not in self._links:
+            self._forget(folder)
+
+
+def demo_root(
+    clock: Callable[[], float] = time.monotonic, now: Callable[[], float] = time.time, seed: int = 1
+) -> DemoRoot:
+    """Return a host at the beginning of its story.
+
+    Args:
+        clock: monotonic seconds; the story begins at what it says now.
+        now: epoch seconds.
+        seed: what the noise in the speeds depends on.
+    """
+    return DemoRoot(begin(seed), Story(), clock=clock, now=now)
+
+
+def _constant_files() -> dict[str, str]:
+    mounts = "".join(
+        f"{28 + index} 1 9:{name.removeprefix('md')} / {place} rw,relatime shared:{index + 1} - {kind}"
+        f" /dev/{name} rw\n"
+        for index, (name, place, kind) in enumerate(_MOUNTS)
+    )
+    return {
+        "/proc/sys/kernel/hostname": f"{HOSTNAME}\n",
+        "/proc/sys/kernel/random/boot_id": f"{smart.BOOT_ID}\n",
+        "/proc/sys/kernel/osrelease": f"{KERNEL}\n",
+        "/proc/self/mountinfo": mounts,
+        "/proc/swaps": "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n",
+        "/sys/module/md_mod/parameters/start_ro": "0\n",
+    }

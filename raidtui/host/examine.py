@@ -1,0 +1,189 @@
+"""Reads what a plan is made from. Devices are opened for reading only."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import re
+from collections.abc import Collection, Mapping
+from threading import Lock
+
+from raidtui.host.block import BLOCK, DiskReader, read_appearance
+from raidtui.host.md.superblock import read_superblock
+from raidtui.host.on_top import (
+    read_raid456_discards,
+    runs_systemd,
+)
+from raidtui.host.references import read_referring
+from raidtui.host.roots.root import Root
+from raidtui.host.tools import tool_path
+from raidtui.host.udev import read_udev_entry
+from raidtui.model.disk import Disk
+from raidtui.model.snapshot import Snapshot
+from raidtui.model.survey import PACKAGES, Device, Survey
+
+EDGE_BYTES = 1 << 20
+LOOKED_AT_BYTES = 192 << 10
+_MAGICS = (
+    *(b"\xfc\x4e\x2b\xa9", b"\xa9\x2b\x4e\xfc"),  # md's own, 0xa92b4efc, in either order of bytes
+    *(b"\xde\x11\xde\x11", b"\x11\xde\x11\xde"),  # DDF
+    b"Intel Raid ISM Cfg Sig",
+)
+CONF_PATHS = ("/etc/mdadm/mdadm.conf", "/etc/mdadm.conf")
+WATCHED_FILES = (*CONF_PATHS, "/etc/fstab", "/etc/crypttab")
+_claims: dict[str, Lock] = {}
+"""By disk: while a partition is opened for oneself alone, its disk cannot be, nor another partition."""
+_INITRAMFS = (
+    ("update-initramfs", "-u", "-k", "all"),
+    ("dracut", "--force", "--regenerate-all"),
+    ("mkinitcpio", "-P"),
+)
+
+
+def read_host(root: Root, snapshot: Snapshot, *, mdadm: bool = True) -> Survey:
+    """Return what is asked for of every survey: files, tools, and what is stacked on the arrays."""
+    texts = watched_texts(root)
+    return Survey(
+        snapshot=snapshot,
+        texts={**texts, **read_referring(root)},
+        conf_path=_conf_path(root, texts),
+        initramfs=next((argv for argv in _INITRAMFS if root.live and tool_path(argv[0])), ()),
+        mdadm=_mdadm_version(root) if mdadm else None,
+        above=read_above(root, [array.name for array in snapshot.arrays]),
+        homehost=_homehost(texts.get(_conf_path(root, texts), "")) or root.hostname or "",
+        missing=tuple(tool for tool in PACKAGES if root.live and tool_path(tool) is None),
+        systemd=runs_systemd(root),
+        raid456_discards=read_raid456_discards(root),
+    )
+
+
+def read_above(root: Root, names: Collection[str]) -> dict[str, Disk]:
+    """Return these devices, their partitions and holders, and all that is stacked on those."""
+    reader, found = DiskReader(root), dict[str, Disk]()
+    wanted = set(names)
+    while wanted:
+        now = {name: disk for name, disk in reader.read(wanted).items() if name in wanted}
+        found |= now
+        uses = [use for disk in now.values() for use in disk.uses if use.kind in {"partition", "holder"}]
+        wanted = {use.what for use in uses} - found.keys()
+    return found
+
+
+def read_device(
+    root: Root, name: str, disks: Mapping[str, Disk] | None = None, *, digest: bool = True
+) -> Device:
+    """Return one device with what is on it.
+
+    Args:
+        root: the host.
+        name: the kernel's name.
+        disks: what is known of it and its disk, if that has been read.
+        digest: whether its first and last MiB are read, too.
+    """
+    found = (disks or DiskReader(root).read({name}))[name]
+    node = f"{BLOCK}/{name.replace('/', '!')}"
+    whole = f"{BLOCK}/{found.disk.replace('/', '!')}"
+    edges = read_edges(root, name, EDGE_BYTES if digest else LOOKED_AT_BYTES)
+    with _claims.setdefault(found.disk, Lock()):
+        busy = why_busy(root, name)
+    return Device(
+        disk=found,
+        superblock=read_superblock(root, name) if may_have_superblock(edges) else None,
+        digest=hashlib.sha256(b"".join(edges)).hexdigest() if digest and edges is not None else None,
+        busy=busy,
+        read_only=(root.text(f"{node}/ro") or "0").strip() == "1",
+        sector_bytes=_number(root.text(f"{whole}/queue/logical_block_size")) or 512,
+        start_bytes=_number(root.text(f"{node}/start")) * 512,
+        optimal_bytes=_number(root.text(f"{whole}/queue/optimal_io_size")),
+        discards=_number(root.text(f"{whole}/queue/discard_max_bytes")) > 0,
+        links=read_udev_entry(root, found.dev).links,
+        appearance=read_appearance(root, found.disk),
+    )
+
+
+def why_busy(root: Root, name: str) -> str:
+    """Return why a device cannot be opened for oneself alone, or "" where it can."""
+    if not root.live:
+        return ""
+    try:
+        os.close(os.open(f"/dev/{name}", os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
+    except OSError as error:
+        return "something uses it" if error.errno == errno.EBUSY else str(error.strerror)
+    return ""
+
+
+def digest_of(root: Root, name: str) -> str | None:
+    """Return the SHA-256 of a device's first and last MiB: what tells whether somebody wrote to it."""
+    edges = read_edges(root, name)
+    return hashlib.sha256(b"".join(edges)).hexdigest() if edges is not None else None
+
+
+def read_edges(root: Root, name: str, edge_bytes: int = EDGE_BYTES) -> tuple[bytes, bytes] | None:
+    """Return so much of a device's beginning and of its end; None where it cannot be read."""
+    if not root.live:
+        return None
+    with contextlib.suppress(OSError):
+        descriptor = os.open(f"/dev/{name}", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            size = os.lseek(descriptor, 0, os.SEEK_END)
+            first = os.pread(descriptor, edge_bytes, 0)
+            last = os.pread(descriptor, edge_bytes, max(0, size - edge_bytes))
+        finally:
+            os.close(descriptor)
+        return first, last
+    return None
+
+
+def watched_texts(root: Root) -> dict[str, str]:
+    """Return mdadm.conf, fstab and crypttab, by path; those that are there."""
+    return {path: text for path in WATCHED_FILES if (text := _whole_text(root, path)) is not None}
+
+
+def may_have_superblock(edges: tuple[bytes, bytes] | None) -> bool:
+    """Whether mdadm has to be asked: it finds nothing where none of the magic numbers that it knows is.
+
+    It looks in the first 8 KiB and the last 128 (mdadm's super0.c, super1.c, super-ddf.c, super-intel.c).
+
+    Args:
+        edges: the device's beginning and its end, ``LOOKED_AT_BYTES`` each or more; None where they cannot be
+            read.
+    """
+    if edges is None:
+        return True
+    first, last = edges[0][:LOOKED_AT_BYTES], edges[1][-LOOKED_AT_BYTES:]
+    return any(magic in first or magic in last for magic in _MAGICS)
+
+
+def _whole_text(root: Root, path: str) -> str | None:
+    try:
+        return root.read(path).decode("latin-1")
+    except OSError:
+        return None
+
+
+def _conf_path(root: Root, texts: dict[str, str]) -> str:
+    """Debian's mdadm 4.2 reads /etc/mdadm/mdadm.conf alone; the others' reads /etc/mdadm.conf first."""
+    for path in CONF_PATHS:
+        if path in texts:
+            return path
+    return CONF_PATHS[0] if root.names("/etc/mdadm") or root.exists("/etc/debian_version") else CONF_PATHS[1]
+
+
+def _homehost(conf: str) -> str:
+    """Return the host that mdadm.conf names, "" where that is the host's own name (mdadm.conf(5))."""
+    words = [line.split() for line in conf.split("\n")]
+    named = [word[1] for word in words if len(word) > 1 and word[0].upper() == "HOMEHOST"]
+    return next((name for name in named if name.lower() not in {"<system>", "<ignore>"}), "")
+
+
+def _mdadm_version(root: Root) -> tuple[int, ...] | None:
+    output = root.run("mdadm", "--version", timeout_s=5.0)
+    found = re.search(r"\bv([0-9]{1,3})\.([0-9]{1,3})", output.stdout + output.stderr)  # also v4.3-rc1
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _number(text: str | None) -> int:
+    word = (text or "").strip()
+    return int(word) if word.isascii() and word.isdigit() and len(word) < 20 else 0

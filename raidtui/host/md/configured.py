@@ -1,0 +1,140 @@
+"""Which arrays the host's files name: ARRAY lines of mdadm.conf, and /dev/md* in fstab and crypttab."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from raidtui.host.block import unescape
+from raidtui.host.md.array_names import canonical_uuid
+from raidtui.host.roots.root import Root
+from raidtui.model.levels import disk_count
+
+_CONFS = (("/etc/mdadm/mdadm.conf", "/etc/mdadm/mdadm.conf.d"), ("/etc/mdadm.conf", "/etc/mdadm.conf.d"))
+_WORD = re.compile(r"""(?:"[^"]*"?|'[^']*'?|[^ \t"'])+""")
+_KEYWORD = "array"
+_BY_ID = "/dev/disk/by-id/"
+_PATH = re.compile(r"/dev/(?:md[0-9/_]|disk/by-id/md-(?:uuid|name)-).*", re.ASCII)
+
+
+class ConfiguredArray(Struct, frozen=True, kw_only=True):
+    """An array as a file names it.
+
+    Args:
+        where: the file and the line, "/etc/fstab, line 3".
+        path: the node under /dev; "" where none is named.
+        uuid: in mdadm's form.
+        full_name: as in the superblock, "host:name" or "name"; "" where it is not named.
+        raid_disks: how many members it has, where the line says so.
+        at_boot: whether it is wanted at boot.
+        ignored: whether it is not to be assembled (``ARRAY <ignore>``).
+    """
+
+    where: str
+    path: str = ""
+    uuid: str | None = None
+    full_name: str = ""
+    raid_disks: int | None = None
+    at_boot: bool = True
+    ignored: bool = False
+
+    @property
+    def label(self) -> str:
+        """The name without the host; that of the link under /dev/md where only a path is named."""
+        if self.full_name:
+            return self.full_name.rpartition(":")[2]
+        return self.path.removeprefix("/dev/md/") if self.path.startswith("/dev/md/") else ""
+
+
+def read_configured(root: Root) -> tuple[ConfiguredArray, ...]:
+    """Return the arrays that the host's files name."""
+    found: list[ConfiguredArray] = []
+    for conf, folder in _CONFS:
+        text = root.text(conf)
+        paths = [f"{folder}/{name}" for name in root.names(folder) if name.endswith(".conf")]
+        if text is not None or paths:
+            found += _array_lines(conf, text or "")
+            for path in paths:
+                found += _array_lines(path, root.text(path) or "")
+            break
+    found += _mounted("/etc/fstab", root.text("/etc/fstab") or "", device=0, options=3)
+    found += _mounted("/etc/crypttab", root.text("/etc/crypttab") or "", device=1, options=3)
+    return tuple(found)
+
+
+def _array_lines(path: str, text: str) -> Iterator[ConfiguredArray]:
+    """Yield the ARRAY entries; a line that begins with a space continues the one before it."""
+    number, entry = 0, list[str]()
+    for index, line in enumerate([*text.split("\n"), "end"], start=1):
+        words = _words(line)
+        if line[:1] in {" ", "\t"} and entry:
+            entry += words
+        elif words:
+            if entry and (found := _array_entry(f"{path}, line {number}", entry)) is not None:
+                yield found
+            number, entry = index, words
+
+
+def _array_entry(where: str, words: list[str]) -> ConfiguredArray | None:
+    keyword = words[0].lower()
+    if len(keyword) < 3 or not _KEYWORD.startswith(keyword):
+        return None
+    values: dict[str, str] = {}
+    path = ""
+    for word in words[1:]:
+        key, sign, value = word.partition("=")
+        if sign:
+            values[key.lower()] = value
+        elif not path:
+            path = word
+    ignored = path.lower() == "<ignore>"
+    if ignored or path in {"<none>", "none"}:
+        path = ""
+    elif path and not path.startswith("/"):
+        path = f"/dev/md/{path}"
+    if not ignored and ({"container", "member"} & values.keys() or _external(values.get("metadata", ""))):
+        return None  # volumes and containers of external metadata come up together, by other identities
+    disks = values.get("num-devices") or values.get("disks") or ""
+    found = ConfiguredArray(
+        where=where,
+        path=path,
+        uuid=canonical_uuid(values.get("uuid")),
+        full_name=values.get("name", ""),
+        raid_disks=disk_count(int(disks)) if disks.isascii() and disks.isdigit() and len(disks) < 6 else None,
+        ignored=ignored,
+    )
+    return found if found.path or found.uuid or found.full_name else None
+
+
+def _external(metadata: str) -> bool:
+    return metadata.lower() in {"imsm", "ddf"} or metadata.startswith("external")
+
+
+def _words(line: str) -> list[str]:
+    words: list[str] = []
+    for word in _WORD.findall(line):
+        if word.startswith("#"):
+            break
+        words.append(word.replace('"', "").replace("'", ""))
+    return words
+
+
+def _mounted(path: str, text: str, *, device: int, options: int) -> Iterator[ConfiguredArray]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        words = line.split()
+        if len(words) <= device or words[0].startswith("#"):
+            continue
+        node = unescape(words[device]).strip('"')
+        if _PATH.fullmatch(node) is None:
+            continue
+        asked = words[options].split(",") if len(words) > options else []
+        found = ConfiguredArray(where=f"{path}, line {number}", path=node, at_boot="noauto" not in asked)
+        if node.startswith(f"{_BY_ID}md-uuid-"):
+            uuid = canonical_uuid(node.removeprefix(f"{_BY_ID}md-uuid-").partition("-part")[0])
+            found = ConfiguredArray(where=found.where, path=node, uuid=uuid, at_boot=found.at_boot)
+        elif node.startswith(f"{_BY_ID}md-name-"):
+            name = node.removeprefix(f"{_BY_ID}md-name-").partition("-part")[0]
+            found = ConfiguredArray(where=found.where, path=node, full_name=name, at_boot=found.at_boot)
+        yield found

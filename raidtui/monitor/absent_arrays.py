@@ -1,0 +1,338 @@
+"""Arrays that should run and do not: gone while they were watched, not started, or only named by a file.
+
+How a death is told from a stop: of an array that was stopped, by whomever, enough members are still there for
+it to run. Where too few are left, it did not end because somebody wanted it to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from raidtui.host.block import BLOCK, read_identity
+from raidtui.host.md.array_names import canonical_uuid
+from raidtui.host.md.configured import read_configured
+from raidtui.host.md.superblock import FoundMember, MemberScan, Superblocks
+from raidtui.host.roots.root import Root
+from raidtui.host.udev import read_udev_entry
+from raidtui.model.absent import Absence, AbsentArray, AbsentMember
+from raidtui.model.array import Array, Member
+from raidtui.model.geometry import losses_left
+from raidtui.model.survey import Superblock
+from raidtui.monitor.configured_arrays import Runs, with_names
+
+_SETTLE_S = 2.0
+"""So long an array may be between two states, stopped and being assembled again, before it is listed."""
+_READ_S = 7.0
+"""So long its superblocks may be waited for."""
+_LEAST_S = 0.25
+"""So long events of devices may gather."""
+_AGAIN_S = 60.0
+"""So often everything is looked at again though nothing told of a change."""
+_UDEV_BUSY = "/run/udev/queue"
+
+
+class _Seen(Struct, kw_only=True):
+    """An array as it ran when it was seen last."""
+
+    array: Array
+    serials: dict[str, str | None]
+    places: dict[str, tuple[int, str]]
+    """Slot and role of each member when it had a slot last: md takes it away as the array dies."""
+    at_s: float = 0.0
+    died: bool = False
+    ended: bool = False
+
+
+class AbsentArrays:
+    """Finds them. Not thread-safe: the sampler's thread asks.
+
+    Args:
+        root: the host.
+        may_ask: whether mdadm may be asked for superblocks (it needs root).
+        patient: whether to wait for superblocks, for a report that is made once.
+    """
+
+    def __init__(self, root: Root, *, may_ask: bool, patient: bool = False) -> None:
+        self._root = root
+        self._scan = MemberScan(root)
+        self._superblocks = Superblocks(root, may_ask=may_ask, patient=patient)
+        self._seen: dict[str, _Seen] = {}
+        self._running: tuple[Array, ...] = ()
+        self._shape: tuple[object, ...] | None = None
+        self._found: tuple[AbsentArray, ...] = ()
+        self._since: dict[str, float] | None = None
+        self._looked_s = self._taken_s = 0.0
+        self._dirty = True
+        self.unsettled = False
+        """Whether something will have to be looked at again before long."""
+
+    def forget(self, name: str | None = None) -> None:
+        """Look again, at a device or at all: an event told of a change."""
+        self._scan.forget(name)
+        self._superblocks.forget(name)
+        self._dirty = True
+
+    def read(self, arrays: tuple[Array, ...], taken_s: float, clock_s: float) -> tuple[AbsentArray, ...]:
+        """Return the arrays that should run and do not.
+
+        Args:
+            arrays: those of /proc/mdstat.
+            taken_s: epoch seconds of the sample.
+            clock_s: monotonic seconds of the sample.
+        """
+        changed = self._has_changed(arrays)
+        if changed:
+            self._remember(arrays)
+        self._taken_s = taken_s
+        if clock_s - self._looked_s >= _AGAIN_S:
+            self._scan.forget()
+            self._dirty = True
+        soon = clock_s - self._looked_s < _LEAST_S and self._since is not None
+        if self._dirty and soon and not changed:
+            self.unsettled = True
+        elif changed or self._dirty or self.unsettled:
+            self._found = self._look(arrays, clock_s)
+            self._looked_s, self._dirty = clock_s, False
+        return self._found
+
+    def _has_changed(self, arrays: tuple[Array, ...]) -> bool:
+        """Whether arrays or their members are others than before; progress alone is no change."""
+        former, self._running = self._running, arrays
+        if len(former) == len(arrays) and all(
+            one is other for one, other in zip(former, arrays, strict=True)
+        ):
+            return False
+        shape = tuple((a.name, a.uuid, a.label, a.link, a.active, a.up, a.members) for a in arrays)
+        same, self._shape = shape == self._shape, shape
+        return not same
+
+    # -- what ran
+
+    def _remember(self, arrays: tuple[Array, ...]) -> None:
+        uuids = {array.uuid for array in arrays if array.uuid}
+        names = {array.name for array in arrays}
+        for key, seen in list(self._seen.items()):
+            if key in uuids or (seen.array.uuid is None and key in names):
+                continue
+            if not seen.ended:
+                seen.ended, seen.at_s = True, self._taken_s
+                seen.died = self._has_died(seen.array)
+                self._scan.forget()  # no event may have told of its members
+        for array in arrays:
+            if not array.active or array.is_container or array.array_state == "clear":
+                continue  # inactive: what it was before, if it ran, tells more
+            if array.uuid is not None:
+                self._seen.pop(array.name, None)  # its UUID was not known yet
+            key = array.uuid or array.name
+            before = self._seen.get(key)
+            if before is not None and not before.ended and not array.members:
+                continue  # it is being taken down
+            serials = before.serials if before is not None else {}
+            places = dict(before.places) if before is not None else {}
+            if (array.losses_left or 0) >= 0:  # else it is dying, and loses its members one after another
+                here = {member.name for member in array.members}
+                places = {name: place for name, place in places.items() if name in here}
+            places |= {
+                member.name: (member.slot, member.role)
+                for member in array.members
+                if member.slot is not None and member.role != "faulty"
+            }
+            for member in array.members:
+                if member.name not in serials and self._is_there(member.name):
+                    serials[member.name] = read_identity(self._root, member.name).serial
+            self._seen[key] = _Seen(array=array, serials=serials, places=places)
+
+    def _is_there(self, name: str) -> bool:
+        return self._root.text(f"{BLOCK}/{name.replace('/', '!')}/dev") is not None
+
+    def _has_died(self, array: Array) -> bool:
+        """Whether the members that are left are too few for the array as it was seen last."""
+        left = array.losses_left
+        if array.array_state == "broken" or (left is not None and left < 0):
+            return True
+        whole = [m for m in array.members if m.has("in_sync") and not m.has("faulty")]
+        lost = [m for m in whole if not self._is_there(m.name)]
+        if not lost:
+            return False
+        total = array.raid_disks or len(whole)
+        filled = {m.slot for m in whole if m not in lost and m.slot is not None}
+        after = losses_left(array.level, array.layout, total, set(range(total)) - filled)
+        return after is None or after < 0
+
+    # -- what is there
+
+    def _look(self, arrays: tuple[Array, ...], clock_s: float) -> tuple[AbsentArray, ...]:
+        members = self._scan.read()
+        expected = read_configured(self._root)
+        ignored = [each for each in expected if each.ignored]
+        held = {each.name: self._scan.holders(each) for each in members}
+        running = {array.uuid for array in arrays if array.uuid}
+        running |= {each.uuid for each in members if any(holder[:2] == "md" for holder in held[each.name])}
+        used = {member.name for array in arrays for member in array.members}
+        free: dict[str, list[FoundMember]] = {}
+        for each in self._scan.without_twins(members):
+            if each.uuid in running or held[each.name] or each.name in used:
+                continue
+            if not any(
+                each.uuid == one.uuid or (each.full_name and each.full_name == one.full_name)
+                for one in ignored
+            ):
+                free.setdefault(each.uuid, []).append(each)
+        busy = self._root.live and self._since is not None and self._root.is_there(_UDEV_BUSY)
+        at_rest = [each for group in free.values() for each in group]
+        blocks = self._superblocks.read(at_rest, ask=not busy)
+        found = list(self._gone(free, running))
+        stopped = (self._not_started(uuid, group, blocks) for uuid, group in free.items())
+        found += [absent for absent in stopped if absent is not None]
+        found = with_names(
+            found, [each for each in expected if not each.ignored], Runs(self._root, arrays, running)
+        )
+        listed = self._settled(found, clock_s, reading=busy or self._superblocks.reading)
+        self.unsettled = len(listed) < len(found) or busy or self._superblocks.reading
+        return tuple(listed)
+
+    def _gone(self, free: dict[str, list[FoundMember]], running: set[str]) -> Iterable[AbsentArray]:
+        for key, seen in list(self._seen.items()):
+            if not seen.died or key in running:
+                continue
+            group = {each.name: each for each in free.get(key, ())}
+            if not group and self._was_wiped(seen):
+                del self._seen[key]
+                continue
+            array = seen.array
+            here = {member.name for member in array.members}
+            lost = [
+                Member(name=name, number=None, slot=slot, states=None)
+                for name, (slot, _) in seen.places.items()
+                if name not in here
+            ]
+            members = [
+                AbsentMember(
+                    name=member.name,
+                    present=member.name in group or (array.uuid is None and self._is_there(member.name)),
+                    slot=seen.places.get(member.name, (None, ""))[0],
+                    role=seen.places.get(member.name, (None, member.role))[1],
+                    serial=seen.serials.get(member.name),
+                )
+                for member in (*array.members, *lost)
+            ]
+            named = {member.name for member in members}
+            members += [
+                AbsentMember(name=each.name, present=True, serial=each.serial)
+                for each in group.values()
+                if each.name not in named  # back under another name
+            ]
+            slots = {m.slot for m in members if m.present and m.slot is not None}
+            loose = sum(m.present and m.slot is None and not m.role for m in members)
+            total = array.raid_disks
+            free.pop(key, None)
+            yield AbsentArray(
+                absence=Absence.GONE,
+                path=array.path,
+                uuid=array.uuid,
+                label=array.label,
+                level=array.level,
+                layout=array.layout,
+                raid_disks=total,
+                filled=len(slots) + loose if total is None else min(total, len(slots) + loose),
+                members=tuple(members),
+                wanted=True,
+                seen_s=seen.at_s,
+            )
+
+    def _was_wiped(self, seen: _Seen) -> bool:
+        """Whether a disk of it is there and holds something else now: then somebody gave the array up."""
+        for name, serial in seen.serials.items():
+            node = f"{BLOCK}/{name.replace('/', '!')}"
+            known = read_udev_entry(self._root, self._root.text(f"{node}/dev")).properties
+            other = "ID_FS_TYPE" in known or "ID_PART_TABLE_TYPE" in known
+            own = canonical_uuid(known.get("ID_FS_UUID")) == seen.array.uuid
+            if other and not own and serial and read_identity(self._root, name).serial == serial:
+                return True
+        return False
+
+    def _not_started(
+        self, uuid: str, group: Sequence[FoundMember], blocks: dict[str, Superblock | None]
+    ) -> AbsentArray | None:
+        known = {each.name: block for each in group if (block := blocks.get(each.name)) is not None}
+        newest = max(known.values(), key=lambda block: block.events or 0, default=None)
+        most = (newest.events or 0) if newest is not None else 0
+        members = tuple(
+            AbsentMember(
+                name=each.name,
+                present=True,
+                slot=block.slot if (block := known.get(each.name)) else None,
+                events_behind=most - (block.events or most) if block else 0,
+                serial=each.serial,
+            )
+            for each in group
+        )
+        seen = self._seen.get(uuid)
+        if not known and seen is not None:
+            return self._stopped(seen, group)
+        all_read = len(known) == len(group)
+        slots = {member.slot for member in members if member.slot is not None and member.events_behind <= 1}
+        if all_read and newest is not None and newest.metadata != "0.90":
+            if all(member.slot is None for member in members):
+                return None  # spares alone: no array can be started of them
+            filled: int | None = len(slots)
+        else:
+            filled = len(slots) or len(group) if all_read and newest is not None else None
+        full_name = next((each.full_name for each in group if each.full_name), "")
+        label = full_name.rpartition(":")[2] or None
+        return AbsentArray(
+            absence=Absence.NOT_STARTED,
+            path=f"/dev/md/{label or uuid[:8]}",
+            uuid=uuid,
+            label=label,
+            level=newest.level if newest is not None else None,
+            layout=newest.layout if newest is not None else None,
+            raid_disks=newest.raid_disks if newest is not None else None,
+            filled=filled,
+            members=members,
+        )
+
+    def _stopped(self, seen: _Seen, group: Sequence[FoundMember]) -> AbsentArray:
+        """Return an array that was seen running, and whose superblocks may not be read, or not yet."""
+        array = seen.array
+        members = tuple(
+            AbsentMember(
+                name=each.name,
+                present=True,
+                slot=seen.places.get(each.name, (None, ""))[0],
+                role=seen.places.get(each.name, (None, ""))[1],
+                serial=each.serial,
+            )
+            for each in group
+        )
+        slots = {m.slot for m in members if m.slot is not None and m.role == "in_sync"}
+        return AbsentArray(
+            absence=Absence.NOT_STARTED,
+            path=array.path,
+            uuid=array.uuid,
+            label=array.label,
+            level=array.level,
+            layout=array.layout,
+            raid_disks=array.raid_disks,
+            filled=len(slots),
+            members=members,
+        )
+
+    def _settled(self, found: Sequence[AbsentArray], clock_s: float, *, reading: bool) -> list[AbsentArray]:
+        """Leave out what may be on its way from one state to another; at the first look nothing is.
+
+        One whose superblocks are being read is waited for a little longer.
+        """
+        keys = {each.key for each in found}
+        if self._since is None:
+            self._since = dict.fromkeys(keys, clock_s - _SETTLE_S)
+        self._since = {key: at for key, at in self._since.items() if key in keys}
+        listed = []
+        for each in found:
+            wait_s = _READ_S if reading and each.complete is None else _SETTLE_S
+            passed_s = clock_s - self._since.setdefault(each.key, clock_s)
+            if each.absence is Absence.GONE or passed_s >= wait_s:
+                listed.append(each)
+        return listed

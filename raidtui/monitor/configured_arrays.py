@@ -1,0 +1,97 @@
+"""Arrays that mdadm.conf, fstab or crypttab name, against those that are there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from raidtui.host.md.configured import ConfiguredArray
+from raidtui.host.roots.root import Root
+from raidtui.model.absent import Absence, AbsentArray
+from raidtui.model.array import Array
+
+
+class Runs:
+    """Whether an array that a file names is among those of /proc/mdstat."""
+
+    def __init__(self, root: Root, arrays: tuple[Array, ...], running: set[str]) -> None:
+        self._root = root
+        self._uuids = running
+        self._unknown = any(array.uuid is None for array in arrays)
+        self._nameless = any(
+            not array.active and array.label is None and not array.is_container for array in arrays
+        )
+        self._paths: dict[str, Array] = {}
+        self._names: set[str] = set()
+        for array in arrays:
+            own = [array.path, array.link, f"/dev/md/{array.label}" if array.label else None]
+            self._paths |= {path: array for path in own if path}
+            if array.label:
+                self._names |= {array.label, f"{array.homehost}:{array.label}"}
+
+    def __call__(self, named: ConfiguredArray) -> bool:
+        """Whether it runs, or could: where that is not known, nothing is reported missing."""
+        if named.uuid is not None:
+            here = self._at(named.path)
+            old = here is not None and (here.uuid is None or here.metadata == "0.90")
+            return named.uuid in self._uuids or old or (self._unknown and not named.path)
+        if named.full_name and named.full_name in self._names:
+            return True
+        if named.full_name.rpartition(":")[2] in self._names:
+            return True
+        if self._at(named.path) is not None or self._nameless:
+            return True
+        # A link that udev made leads somewhere; a node of the kernel's own name may be left over.
+        return re.fullmatch(r"/dev/md[0-9]+", named.path) is None and self._root.is_there(named.path)
+
+    def _at(self, path: str) -> Array | None:
+        for own, array in self._paths.items():
+            between = "p" if own[-1:].isdigit() else "p?"
+            if path == own or re.fullmatch(f"{re.escape(own)}{between}[0-9]+", path, re.ASCII):
+                return array
+        return None
+
+
+def with_names(
+    found: Sequence[AbsentArray], expected: Sequence[ConfiguredArray], runs: Runs
+) -> list[AbsentArray]:
+    """Return the arrays with the files that name them, and those that are named and not found at all."""
+    arrays = list(found)
+    for named in expected:
+        if runs(named):
+            continue
+        index = next((i for i, each in enumerate(arrays) if _is_meant(each, named)), None)
+        if index is None:
+            arrays.append(
+                AbsentArray(
+                    absence=Absence.NOT_THERE,
+                    path=named.path or f"/dev/md/{named.label or (named.uuid or '')[:8]}",
+                    uuid=named.uuid,
+                    label=named.label or None,
+                    raid_disks=named.raid_disks,
+                    named_by=(named.where,),
+                    wanted=named.at_boot,
+                )
+            )
+            continue
+        each = arrays[index]
+        link = each.absence is not Absence.GONE and named.path and not each.named_by
+        arrays[index] = replace(
+            each,
+            path=named.path if link else each.path,
+            uuid=each.uuid or named.uuid,
+            raid_disks=each.raid_disks or named.raid_disks,
+            named_by=(*each.named_by, named.where),
+            wanted=each.wanted or named.at_boot,
+        )
+    return arrays
+
+
+def _is_meant(array: AbsentArray, named: ConfiguredArray) -> bool:
+    if named.uuid is not None and array.uuid is not None:
+        return named.uuid == array.uuid
+    if named.path and named.path == array.path:
+        return True
+    return bool(named.label) and named.label == array.label

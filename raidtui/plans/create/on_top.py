@@ -1,0 +1,221 @@
+"""What goes on top of a new array: LVM, a file system with the array's geometry, its place in fstab, TRIM.
+
+``stride`` is the chunk in file system blocks, ``stripe_width`` is stride times the disks that hold data
+(mke2fs(8)); XFS takes the same as ``su`` and ``sw`` (mkfs.xfs(8)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from raidtui.model.geometry import data_disks
+from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
+from raidtui.model.survey import Device, Survey
+from raidtui.plans.create.create_request import BLOCK_KIB, Below, Geometry, OnTop
+from raidtui.plans.create.lvm import lvm_notes, lvm_steps, on_volume, refuse_lvm, volume_bytes
+from raidtui.plans.create.trim import refuse_weekly, trial_steps, trim_words, weekly_notes, weekly_steps
+from raidtui.plans.persist import file_steps
+from raidtui.view.units import binary_size
+
+FILE_SYSTEMS = ("ext4", "xfs")
+_MKFS_S = 1800.0
+_LEAST_BYTES = {"ext4": 8 << 20, "xfs": 300 << 20}
+"""Below 2048 blocks ext4 has no journal; mkfs.xfs takes nothing smaller since xfsprogs 5.19."""
+_XFS_STRIPES_BYTES = 1 << 30
+"""Below this mkfs.xfs leaves a volume's stripes alone: its log would become too small with them."""
+_PLACE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-/")
+
+
+def geometry(level: str, layout: int | None, chunk_kib: int, raid_disks: int) -> Geometry:
+    """Return the geometry for a file system; without a chunk (RAID-1) there is none to tell."""
+    if not chunk_kib or level == "raid1":
+        return Geometry(stride=0, width=0)
+    return Geometry(stride=chunk_kib // BLOCK_KIB, width=data_disks(level, layout, raid_disks))
+
+
+def refuse_on_top(wanted: OnTop, survey: Survey, below: Below | None = None) -> Refusal | None:
+    """Return why this cannot go on top, or None.
+
+    Args:
+        wanted: what is wanted.
+        survey: the host, with the devices that join the group.
+        below: the new array, where it is known.
+    """
+    if wanted.file_system and wanted.file_system not in FILE_SYSTEMS:
+        return Refusal(
+            code=RefusalCode.INVALID,
+            why=f"{wanted.file_system} is no file system that is made here",
+            remedy="ext4 or xfs",
+        )
+    tools = (
+        *((f"mkfs.{wanted.file_system}",) if wanted.file_system else ()),
+        *(("pvcreate",) if wanted.group else ()),
+    )
+    return (
+        survey.refuse_tool(*tools)
+        or _refuse_place(wanted, survey)
+        or refuse_lvm(wanted, survey, below)
+        or _refuse_size(wanted, survey, below)
+        or refuse_weekly(wanted, survey)
+    )
+
+
+def _refuse_place(wanted: OnTop, survey: Survey) -> Refusal | None:
+    place = wanted.mount
+    if not place:
+        return None
+    if not wanted.file_system:
+        return Refusal(
+            code=RefusalCode.INVALID, why="there is nothing to mount", remedy="choose a file system"
+        )
+    if not place.startswith("/") or place == "/" or not set(place) <= _PLACE or ".." in place:
+        return Refusal(
+            code=RefusalCode.INVALID,
+            why=f"{place!r} is no place to mount at",
+            remedy="a path like /srv/data, without blanks",
+        )
+    if any(line.split()[1:2] == [place] for line in _lines(survey)):
+        return Refusal(
+            code=RefusalCode.TAKEN,
+            why=f"/etc/fstab mounts something at {place} already",
+            remedy="choose another place",
+        )
+    return None
+
+
+def _refuse_size(wanted: OnTop, survey: Survey, below: Below | None) -> Refusal | None:
+    size = _size_bytes(wanted, survey, below) if below is not None else 0
+    least = _LEAST_BYTES.get(wanted.file_system, 0)
+    if not size or size >= least:
+        return None
+    if wanted.file_system == "xfs":
+        why = f"XFS needs {binary_size(least)}, and there are {binary_size(size)}"
+        return Refusal(code=RefusalCode.TOO_SMALL, why=why, remedy="choose ext4, or larger devices")
+    return Refusal(
+        code=RefusalCode.TOO_SMALL,
+        why=f"ext4 has no journal on less than {binary_size(least)}, and there are {binary_size(size)}",
+        remedy="choose larger devices",
+    )
+
+
+def _size_bytes(wanted: OnTop, survey: Survey, below: Below) -> int:
+    """Return the size of what the file system is made on; 0 where it is not known."""
+    return volume_bytes(wanted, survey, below) if wanted.group else below.size_bytes
+
+
+def _told(wanted: OnTop, survey: Survey, below: Below) -> Geometry:
+    """Return the geometry that the file system is told; none for a small XFS."""
+    size = _size_bytes(wanted, survey, below)
+    if wanted.file_system == "xfs" and 0 < size < _XFS_STRIPES_BYTES:
+        return Geometry(stride=0, width=0)
+    return on_volume(wanted, below.shape) if wanted.group else below.shape
+
+
+def on_top_steps(wanted: OnTop, survey: Survey, below: Below) -> tuple[Step, ...]:
+    """Return the steps that put it on the array, which is new and empty."""
+    steps: list[Step] = []
+    device = below.path
+    if wanted.group:
+        device = f"/dev/{wanted.group}/{wanted.volume}"
+        steps += lvm_steps(wanted, survey, below)
+    if wanted.file_system:
+        steps.append(_make(wanted, device, _told(wanted, survey, below), below))
+    if wanted.mount:
+        steps += _mount(wanted, survey)
+        steps += trial_steps(wanted, survey, below.members)
+    return (*steps, *weekly_steps(wanted, survey))
+
+
+def on_top_notes(
+    wanted: OnTop, survey: Survey, below: Below, devices: Sequence[Device] = ()
+) -> tuple[str, ...]:
+    """Return what there is to know of it.
+
+    Args:
+        wanted: what is wanted.
+        survey: the host.
+        below: the new array.
+        devices: its members that hold data; TRIM is spoken of where one of them takes discards.
+    """
+    told = _told(wanted, survey, below)
+    notes = list(lvm_notes(wanted, survey, below)) if wanted.group else []
+    if wanted.file_system == "ext4" and told.stride:
+        notes.append(
+            f"ext4: stride {told.stride}, stripe width {told.stride * told.width}."
+            " By itself, mke2fs leaves the stripe width out on SSDs since 1.47.3:"
+            " ext4's allocator gains nothing by it there."
+        )
+    if wanted.file_system == "xfs" and told.stride:
+        notes.append(f"XFS: su {told.stride * BLOCK_KIB} KiB, sw {told.width}.")
+    elif wanted.file_system == "xfs" and below.shape.stride:
+        notes.append("XFS: no su and sw; mkfs.xfs leaves them out below 1 GiB, where its log is too small.")
+    if any(device.discards for device in devices) or (devices and wanted.trim_weekly):
+        notes.append(trim_words(below.level, survey, devices))
+    return (*notes, *weekly_notes(wanted, survey))
+
+
+def _make(wanted: OnTop, device: str, told: Geometry, below: Below) -> Step:
+    options: tuple[str, ...] = ()
+    geometry_facts: tuple[Fact, ...] = ()
+    stride, width = told.stride, told.stride * told.width
+    if wanted.file_system == "ext4":
+        if stride:
+            words = f"stride={stride},stripe_width={width}"
+            options = ("-E", words)
+            geometry_facts = (Fact(kind=FactKind.GEOMETRY, subject=device, value=words),)
+        argv = (
+            *("mkfs.ext4", "-q", "-F", "-b", str(BLOCK_KIB * 1024), *options),
+            *(("-U", wanted.uuid) if wanted.uuid else ()),
+            device,
+        )
+    else:
+        if stride:
+            options = ("-d", f"su={stride * BLOCK_KIB}k,sw={told.width}")
+            words = f"sunit={stride},swidth={width}"
+            geometry_facts = (Fact(kind=FactKind.GEOMETRY, subject=device, value=words),)
+        argv = (
+            *("mkfs.xfs", "-q", "-f", *options),
+            *(("-m", f"uuid={wanted.uuid}") if wanted.uuid else ()),
+            device,
+        )
+    why = "a mirror has no geometry to tell" if not below.shape.stride else "small, so without geometry"
+    return Step(
+        argv=argv,
+        why="with the array's geometry" if stride else why,
+        proves=(Fact(kind=FactKind.FILE_SYSTEM, subject=device, value=wanted.file_system), *geometry_facts),
+        timeout_s=_MKFS_S,
+        destroys=True,
+    )
+
+
+def _mount(wanted: OnTop, survey: Survey) -> list[Step]:
+    old = survey.texts.get("/etc/fstab", "")
+    line = f"UUID={wanted.uuid} {wanted.mount} {wanted.file_system} defaults,nofail 0 2"
+    new = (old.rstrip("\n") + "\n" if old.strip() else "") + line + "\n"
+    fstab = file_steps(
+        survey,
+        "/etc/fstab",
+        new,
+        why="mounted at boot by UUID; without the array, the boot goes on (nofail)",
+        proves=(Fact(kind=FactKind.LINE, subject="/etc/fstab", value=line),),
+        initramfs=False,
+    )
+    place = Fact(kind=FactKind.MOUNTED, subject=wanted.mount)
+    nothing = Fact(kind=FactKind.MOUNTED, subject=wanted.mount, value="no")
+    return [
+        Step(argv=("mkdir", "-p", "--", wanted.mount), why="the place to mount at"),
+        *fstab,
+        Step(
+            argv=("mount", wanted.mount),
+            why="as fstab says",
+            needs=(nothing,),
+            proves=(place,),
+            undo=(Step(argv=("umount", wanted.mount), why="let go of it", proves=(nothing,)),),
+        ),
+    ]
+
+
+def _lines(survey: Survey) -> list[str]:
+    return [
+        line for line in survey.texts.get("/etc/fstab", "").split("\n") if not line.lstrip().startswith("#")
+    ]

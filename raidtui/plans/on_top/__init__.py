@@ -1,1 +1,0 @@
-"""What goes on top of a new array: LVM, a file system, TRIM. Pure."""

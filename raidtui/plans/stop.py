@@ -1,0 +1,108 @@
+"""Stop an array; switch it to read-only and back."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from raidtui.model.array import Array
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.survey import Survey
+from raidtui.plans.target import needs_root, refuse_use
+
+_WRITABLE = "clean|active|write-pending|active-idle"
+
+
+def plan_stop(survey: Survey, array: Array) -> Plan | Refusal:
+    """Return the plan that stops an array."""
+    refusal = needs_root(survey.snapshot) or refuse_use(survey, array)
+    if refusal:
+        return refusal
+    volumes = [each.title for each in survey.snapshot.arrays if each.container == array.name]
+    if volumes:
+        return Refusal(
+            code=RefusalCode.IN_USE, why=f"{array.title} holds {', '.join(volumes)}", remedy="stop that first"
+        )
+    paths = tuple(f"/dev/{member.name}" for member in array.members if not member.has("faulty"))
+    uuid = array.uuid or ""
+    back = Step(
+        argv=("mdadm", "--assemble", array.link or array.path, f"--uuid={uuid}", *paths),
+        why="start it again",
+        proves=(Fact(kind=FactKind.RUNNING, subject=uuid),),
+    )
+    step = Step(
+        argv=("mdadm", "--stop", array.path),
+        why="its members are free then",
+        needs=(
+            *((Fact(kind=FactKind.ARRAY, subject=array.name, value=uuid),) if uuid else ()),
+            Fact(kind=FactKind.UNUSED, subject=array.name),
+        ),
+        proves=(Fact(kind=FactKind.GONE, subject=array.name if array.twin or not uuid else uuid),),
+        undo=(back,) if uuid and array.active else (),
+    )
+    return Plan(
+        title=f"stop: {array.title}",
+        subject=array.title,
+        steps=(step,),
+        undo=step.undo,
+        harm=Harm.REDUCES,
+        warning="Its data cannot be reached until it is assembled again. Nothing on it is changed.",
+        devices=tuple(member.name for member in array.members),
+        arrays=(array.name,),
+    )
+
+
+def plan_read_only(survey: Survey, array: Array) -> Plan | Refusal:
+    """Return the plan that lets nothing be written to an array."""
+    if refusal := _refuse_switch(survey, array):
+        return refusal
+    if array.read_only == "read-only":
+        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} is read-only already")
+    if refusal := refuse_use(survey, array):
+        return refusal
+    back = _switch(array, "--readwrite", "as it was", _WRITABLE)
+    step = _switch(array, "--readonly", "nothing is written to it, not even by md", "readonly")
+    return Plan(
+        title=f"read-only: {array.title}",
+        subject=array.title,
+        steps=(replace(step, undo=(back,)),),
+        undo=(back,),
+        harm=Harm.REDUCES,
+        warning="While it is read-only, no failed member is rebuilt.",
+        arrays=(array.name,),
+    )
+
+
+def plan_read_write(survey: Survey, array: Array) -> Plan | Refusal:
+    """Return the plan that lets an array be written to again; what waited to be synced starts then."""
+    if refusal := _refuse_switch(survey, array):
+        return refusal
+    if not array.read_only:
+        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} can be written to already")
+    back = _switch(array, "--readonly", "as it was", "readonly")
+    step = _switch(array, "--readwrite", "it can be written to; what waits to be synced starts", _WRITABLE)
+    return Plan(
+        title=f"read-write: {array.title}",
+        subject=array.title,
+        steps=(replace(step, undo=(back,)),),
+        undo=(back,),
+        arrays=(array.name,),
+    )
+
+
+def _refuse_switch(survey: Survey, array: Array) -> Refusal | None:
+    if refusal := needs_root(survey.snapshot):
+        return refusal
+    if not array.active:
+        return Refusal(
+            code=RefusalCode.WRONG_STATE, why=f"{array.title} is inactive", remedy="assemble it first"
+        )
+    return None
+
+
+def _switch(array: Array, option: str, why: str, states: str) -> Step:
+    return Step(
+        argv=("mdadm", option, array.path),
+        why=why,
+        needs=(Fact(kind=FactKind.ARRAY, subject=array.name, value=array.uuid),) if array.uuid else (),
+        proves=(Fact(kind=FactKind.STATE, subject=array.name, value=states),),
+    )

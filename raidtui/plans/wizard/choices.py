@@ -1,0 +1,338 @@
+"""What can be chosen at a step of the wizard: devices, level, chunk, bitmap, what goes on top. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from raidtui.model.geometry import capacity_kib, losses_left, separate_groups
+from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
+from raidtui.model.plan import Refusal
+from raidtui.model.survey import Device, Survey
+from raidtui.plans.candidates import refuse_device
+from raidtui.plans.contents import loss_of
+from raidtui.plans.create.create_request import CreateRequest
+from raidtui.plans.create.shape import Shape, shape_of
+from raidtui.plans.create.trim import trim_words
+from raidtui.plans.locate import trouble_words
+from raidtui.plans.wizard.evidence import BLOCKS_KIB, RANDOM_READ, RANDOM_WRITE, SOURCE
+from raidtui.plans.wizard.wizard_draft import (
+    JOURNAL,
+    LEVELS,
+    SPARE,
+    WizardChoice,
+    WizardDraft,
+    parts,
+    planned,
+    usable,
+)
+from raidtui.view.units import KIB, binary_size, short_binary
+
+EMPTY = "empty slots"
+"""The row below the devices."""
+_CHUNKS = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
+_CHUNK_WORDS = {
+    4: "One block: every larger request is spread. For odd cases.",
+    8: "For very small random I/O.",
+    16: "For small random I/O.",
+    32: "The published choice for small I/O of one job.",
+    64: "Between small I/O and streams.",
+    128: "Between small I/O and streams.",
+    256: "For large files and many jobs.",
+    512: "mdadm's default, for large files and many jobs.",
+    1024: "For few, very large streams.",
+    2048: "For few, very large streams.",
+}
+_QUOTED = (8, 64, 512, 1024)
+DISK_WORDS = {"10": "10 % free", "7": "7 % free", "0": "partition", "whole": "whole"}
+
+
+def device_picks(draft: WizardDraft, survey: Survey) -> tuple[WizardChoice, ...]:
+    """Return all devices, those that can be taken first."""
+    arrays = {array.name for array in survey.snapshot.arrays}
+    devices = {name: device for name, device in survey.devices.items() if name not in arrays}
+    found = [_device(name, device, survey) for name, device in devices.items()]
+    found.sort(key=lambda pick: bool(pick.refusal))
+    count = draft.empty
+    slots = WizardChoice(
+        key=EMPTY,
+        words=f"slots that stay empty for now: {count}",
+        note="The array starts degraded, and is completed later by adding a device. For moving to a new"
+        " array disk by disk; otherwise none.",
+    )
+    return (*found, slots) if found else ()
+
+
+def _device(name: str, device: Device, survey: Survey) -> WizardChoice:
+    disk = device.disk
+    refusal = refuse_device(device, survey)
+    has = loss_of(device, survey).partition(": ")[2]
+    used = disk.users or (
+        "member of a running array" if refusal and " is a member of " in refusal.why else ""
+    )
+    unread = survey.refuse_unread(name)
+    words = used or has or ("not read yet" if unread is not None else "empty")
+    short = words.removeprefix("the ").removeprefix("a ")
+    size = short_binary(disk.size_bytes) if disk.size_bytes else "?"
+    note = (
+        [] if device.aligned else [f"It begins at byte {device.start_bytes}: not aligned, which costs speed."]
+    )
+    if device.aligned and disk.disk != name:
+        note.append(f"It begins at {binary_size(device.start_bytes)}: aligned.")
+    if device.wear_percent is not None:
+        note.append(f"{device.wear_percent:g} % of its rated life are used.")
+    if device.trouble:
+        note.append(trouble_words(device))
+    if has and refusal is None:
+        note.append(f"What is on it will be gone: {has}.")
+    return WizardChoice(
+        key=name,
+        words=f"{name} {words}",
+        cells=(
+            name,
+            size,
+            "" if device.wear_percent is None else f"{device.wear_percent:g} %",
+            disk.model or "",
+            disk.identity,
+            ("" if device.aligned else "not aligned; ") + short,
+        ),
+        note=" ".join(note),
+        refusal=refusal.sentence if refusal else "",
+    )
+
+
+def disk_picks(draft: WizardDraft, survey: Survey) -> tuple[WizardChoice, ...]:
+    """Return what whole disks become; nothing to decide where partitions alone were chosen."""
+    if not has_whole_disks(draft, survey):
+        return ()
+    table = "A GPT with one Linux RAID partition, aligned: no firmware takes the disk for an empty one."
+    return (
+        WizardChoice(
+            key="10",
+            words="partition, 10 % left free",
+            note=f"{table} What is left free is room for the SSD's own work (published: 7 to 12 %).",
+        ),
+        WizardChoice(
+            key="7", words="partition, 7 % left free", note=f"{table} The least of the published advice."
+        ),
+        WizardChoice(key="0", words="partition, nothing left free", note=table),
+        WizardChoice(
+            key="whole",
+            words="whole disk, no table",
+            note="Other systems may take it for an empty disk and write a table over md's superblock.",
+        ),
+    )
+
+
+def has_whole_disks(draft: WizardDraft, survey: Survey) -> bool:
+    """Whether any of the devices is a disk rather than a partition."""
+    disks = [survey.devices[name].disk for name in draft.named if name in survey.devices]
+    return any(disk.disk == disk.name for disk in disks)
+
+
+def chunk_picks() -> tuple[WizardChoice, ...]:
+    """Return the chunk sizes."""
+    return tuple(_chunk(kib) for kib in _CHUNKS)
+
+
+def _chunk(kib: int) -> WizardChoice:
+    note = _CHUNK_WORDS[kib]
+    if kib in RANDOM_READ.chunks:
+        reads, writes = (
+            "/".join(str(part.chunks[kib][BLOCKS_KIB.index(block)]) for block in _QUOTED)
+            for part in (RANDOM_READ, RANDOM_WRITE)
+        )
+        blocks = "/".join(map(str, _QUOTED))
+        note += (
+            f" Published, blocks of {blocks} KiB: random read {reads}, random write {writes} MB/s"
+            f" ({SOURCE}). ? shows all of it. Measure your own."
+        )
+    return WizardChoice(key=str(kib), words=f"{kib:>4} KiB", note=note)
+
+
+def bitmap_picks(draft: WizardDraft) -> tuple[WizardChoice, ...]:
+    """Return what keeps copies and parity consistent after a crash."""
+    none = WizardChoice(
+        key="none",
+        words="none: resync after a crash",
+        note="Costs nothing. After a crash all is synced again; a member that was away is copied as a whole.",
+    )
+    internal = WizardChoice(
+        key="internal",
+        words="internal bitmap",
+        note="After a crash, or when a member comes back, only what changed is synced. Published cost: up to"
+        " 30 % of sequential writes (2016, small bitmap chunks); less with today's 64 MiB. Measure it."
+        + (" It does not close the write hole." if draft.level in {"raid4", "raid5", "raid6"} else ""),
+    )
+    if draft.level not in {"raid4", "raid5", "raid6"}:
+        return (none, internal)
+    ppl = WizardChoice(
+        key="ppl",
+        words="ppl (partial parity log)",
+        note="Closes the write hole: a crash while degraded loses nothing. May cost 30 to 40 % of writes.",
+        refusal="" if draft.level == "raid5" else f"only raid5 has a partial parity log, not {draft.level}",
+    )
+    journal = WizardChoice(
+        key="journal",
+        words=f"journal on {draft.journal}" if draft.journal else "journal on a device",
+        note=f"All writes go to {draft.journal} first, which closes the write hole. Without that device the"
+        " array is read-only; it should be an SSD that keeps what it has when power fails.",
+        refusal=""
+        if draft.journal
+        else f"no device was chosen for it; at the first step, Space goes on from {SPARE} to {JOURNAL}",
+    )
+    if not draft.journal:
+        return (internal, ppl, journal)
+    other = f"{draft.journal} was chosen as the journal: it takes the place of this"
+    return (
+        journal,
+        WizardChoice(key="internal", words=internal.words, refusal=other),
+        WizardChoice(key="ppl", words=ppl.words, refusal=other),
+    )
+
+
+TOP_PICKS = (
+    WizardChoice(
+        key="nothing", words="nothing", note="The array as it is: partition it, or put on it what you like."
+    ),
+    WizardChoice(key="ext4", words="ext4", note="With stride and stripe width of the array."),
+    WizardChoice(key="xfs", words="XFS", note="With su and sw of the array."),
+    WizardChoice(
+        key="lvm+ext4",
+        words="LVM and ext4",
+        note="A volume group of its own, one volume of all of it: it can be cut and moved later.",
+    ),
+    WizardChoice(
+        key="lvm+xfs", words="LVM and XFS", note="A volume group of its own, one volume of all of it."
+    ),
+    WizardChoice(
+        key="lvm",
+        words="LVM alone",
+        note="A volume group of its own and one volume of all of it, without a file system.",
+    ),
+)
+
+
+_GOOD_AT = {
+    "raid1": "Every member holds all of it. One reader gets one member's speed, many readers all of them;"
+    " a write goes to all.",
+    "n": "Copies side by side on neighbours. Reads spread over all, writes cost two: good for small"
+    " random I/O, databases, virtual machines.",
+    "f": "The second copy lies in the other half of the members. A single reader streams like a raid0;"
+    " writes as near.",
+    "o": "Each stripe is written again one member further on. Reads nearly like far, writes like near,"
+    " and the number of members may be changed later.",
+    "raid4": "All parity on one member, which takes part in every write. raid5 spreads it; choose that.",
+    "raid5": "Much room, streams well. A small write reads two blocks and writes two. A crash while"
+    " degraded may lose data (write hole) unless a ppl or a journal guards it.",
+    "raid6": "Any two may go, also during a rebuild. A small write reads three blocks and writes three:"
+    " the slowest at small writes.",
+    "raid0": "All the speed and all the room, no safety: when one goes, everything is gone.",
+}
+
+
+def level_picks(draft: WizardDraft, survey: Survey) -> tuple[WizardChoice, ...]:
+    """Return the levels, those that cannot be among them, each with its capacity and what may fail."""
+    return tuple(_pick(draft, survey, *each) for each in LEVELS)
+
+
+def _pick(draft: WizardDraft, survey: Survey, level: str, letter: str, words: str) -> WizardChoice:
+    layout = f"{letter}2" if letter else ""
+    words = f"{words} 2" if letter else words
+    tried = WizardDraft(
+        devices=draft.devices, spares=draft.spares, journal=draft.journal, empty=draft.empty,
+        destroys=draft.destroys, disks=draft.disks, level=level, layout=layout,
+    )  # fmt: skip
+    made = planned(tried, survey)
+    request = tried.request(survey)
+    shape = shape_of(request)
+    if isinstance(made, Refusal) or isinstance(shape, Refusal):
+        return WizardChoice(
+            key=words, words=words, refusal=made.sentence if isinstance(made, Refusal) else ""
+        )
+    sizes = usable(tried, request, survey)
+    component = request.size_kib or min(sizes)
+    size = sum(sizes) if level == "raid0" else _capacity_kib(shape, component, len(request.devices))
+    fails = may_fail(level, shape.layout_number, len(request.devices), request.holes)
+    told = (
+        _GOOD_AT[letter or level],
+        trim_words(level, survey, parts(tried, survey)),
+        first_sync_words(request, shape, component, size),
+        rebuild_words(level, component, [each.life_bytes for each in parts(tried, survey)]),
+    )
+    return WizardChoice(
+        key=words,
+        words=f"{words:<15} {binary_size(size * KIB):>8}  {fails}",
+        note=" ".join(text for text in told if text),
+    )
+
+
+def _capacity_kib(shape: Shape, component: int, slots: int) -> int:
+    return capacity_kib(shape.level, shape.layout_number, component, slots)
+
+
+def may_fail(level: str, layout: int | None, slots: int, holes: Collection[int]) -> str:
+    """Return how many members may fail, in two or three words."""
+    left = losses_left(level, layout, slots, holes)
+    if level in NO_REDUNDANCY:
+        return "none!"
+    if not left or left < 0:
+        return "none: slots are empty"
+    if level != "raid10" or holes:
+        return f"any {left}"
+    sets = separate_groups(level, layout, slots)
+    if len(sets) > 1:
+        return f"{left}, or {left * len(sets)} of other {'pairs' if left == 1 else 'sets'}"
+    if not sets and slots > 3:
+        return f"{left}, or {slots // 2} not adjacent"
+    return f"any {left}"
+
+
+def first_sync_words(request: CreateRequest, shape: Shape, component: int, size: int) -> str:
+    """Return what the first sync writes (raid1.c, raid10.c, raid5.c; mdadm's Create.c).
+
+    Args:
+        request: the array.
+        shape: what mdadm is told.
+        component: what is used of each member, KiB.
+        size: what the array holds, KiB.
+    """
+    each = binary_size(component * KIB)
+    if shape.level == "raid0":
+        return "There is no first sync."
+    if request.assume_clean:
+        return "The first sync is left out."
+    if request.holes:
+        return f"It starts degraded: each device that is added later is written as a whole, {each}."
+    if shape.level == "raid1":
+        return f"The first sync writes all of every member but one: {each} each."
+    if shape.level in {"raid4", "raid5"}:
+        return f"The first sync writes all of the last member: {each}."
+    most, where = component * PARITY_LEVELS.get(shape.level, 0), "parity does not fit"
+    if shape.level == "raid10":
+        most, where = component * len(request.devices) - size, "copies differ"
+    return (
+        f"The first sync writes only where {where}: nothing on members that were trimmed and read zeros,"
+        f" else up to {binary_size(most * KIB)} in all."
+    )
+
+
+def rebuild_words(level: str, component: int, lives: Collection[int | None] = ()) -> str:
+    """Return what the rebuild of a member writes.
+
+    Args:
+        level: the kernel's word.
+        component: what is used of each member, KiB.
+        lives: what may be written to each member in its whole life, bytes, where that is known.
+    """
+    if level in NO_REDUNDANCY:
+        return ""
+    known = [life for life in lives if life]
+    share = f", {_share(component * KIB / min(known))} % of its life" if known else ""
+    return f"A rebuild writes one member: {binary_size(component * KIB)}{share}."
+
+
+def _share(part: float) -> str:
+    percent = part * 100
+    if percent < 0.05:
+        return "less than 0.1"
+    return f"about {percent:.0f}" if percent >= 9.5 else f"about {percent:.1f}"

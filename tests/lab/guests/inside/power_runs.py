@@ -1,0 +1,204 @@
+"""Runs in the guest whose power is cut: makes an array and a plan, carries it out, looks at what is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+import threading
+import time
+from pathlib import Path
+
+import raidtui.host.roots.dir_root
+from raidtui.host.facts import kernel_name
+from raidtui.host.roots.opening import open_root
+from raidtui.host.tools import ToolOutput, run_tool
+from raidtui.jobs import blackbox
+from raidtui.jobs.store import Job, JobError, PlanFile, all_jobs
+from raidtui.jobs.worker import work_on
+from raidtui.model.plan import Harm
+from tests.lab.guests.inside import runs
+from tests.lab.guests.inside.cases import Data, clear, digest, speed
+from tests.lab.guests.inside.runs import job_of, planned, sh, until
+
+CUT, KEPT = Path("/run/lab/cut"), Path("/run/lab/kept.json")
+KINDS = (
+    "rename", "create", "replace", "add", "re-add", "fail", "remove", "bitmap", "grow-chunk",
+    "zero-superblock", "stop",
+)  # fmt: skip
+STATE, MOST = "ubdh", 70
+FAST_KIB_S = 500_000
+LATER = {"done", "failed", "goes on", "interrupted", "made", "rolled back"}
+
+
+def mount_state(*, new: bool) -> None:
+    """The jobs and mdadm's configuration lie on a file system of a disk: what is not synced there is lost."""
+    if new:
+        sh(f"mkfs.ext4 -q -F /dev/{STATE}")
+    sh(f"mkdir -p /var/lib/raidtui && mount /dev/{STATE} /var/lib/raidtui && mkdir -p /var/lib/raidtui/mdadm")
+    if new:
+        sh("cp -a /etc/mdadm/. /var/lib/raidtui/mdadm/ && sync")
+    sh("mount --bind /var/lib/raidtui/mdadm /etc/mdadm")
+
+
+def prepared(kind: str, rng: random.Random) -> PlanFile:
+    """Make an array of noise, and the plan."""
+    disks = inside_disks()
+    level, count = {"rename": ("raid10", 4), "grow-chunk": ("raid5", 3)}.get(kind, ("raid1", 2))
+    data = Data(level, disks[:count], size_mib=16)
+    first, free, other = disks[0], disks[4], disks[5]
+    if kind == "re-add":
+        sh("mdadm --grow /dev/md/127 --bitmap=internal")
+    if kind in {"remove", "add", "re-add", "zero-superblock"}:
+        sh(f"mdadm /dev/md/127 --fail /dev/{first}; udevadm settle")
+    if kind in {"add", "re-add", "zero-superblock"}:
+        sh(f"mdadm /dev/md/127 --remove /dev/{first}; udevadm settle")
+    if kind == "add":
+        clear(first)
+    if kind in {"create", "replace"}:
+        sh(f"mkfs.ext4 -q -F -L old /dev/{free}; udevadm settle")
+    words = {
+        "rename": ("127", "--to=126"),
+        "create": ("--name=128", "--level=raid1", free, other),
+        "replace": ("127", first, "--with", free),
+        "add": ("127", first),
+        "re-add": ("127", first),
+        "fail": ("127", first),
+        "remove": ("127", first),
+        "bitmap": ("127", "internal"),
+        "grow-chunk": ("127", "32"),
+        "zero-superblock": (first,),
+        "stop": ("127",),
+    }[kind]
+    KEPT.write_text(json.dumps({"kind": kind, "uuid": data.uuid, "digest": data.digest}))
+    speed(rng.choice((200, 4000, FAST_KIB_S)))
+    made = planned(kind, *words)
+    sh("sync")
+    return made
+
+
+def inside_disks() -> tuple[str, ...]:
+    """The disks for arrays."""
+    return tuple(f"ubd{letter}" for letter in "abcdefg")
+
+
+def carry_out(kind: str, seed: int) -> None:
+    """Carry the plan out, and have the power cut at the Nth thing that happens, or a moment after it."""
+    rng = random.Random(seed)
+    file = prepared(kind, rng)
+    number, after_s = rng.randrange(1, MOST), rng.choice((0.0, 0.0, rng.uniform(0.0, 0.3)))
+    job = job_of(file)
+    happenings, real_sync = 0, os.fsync
+
+    def happens() -> None:
+        nonlocal happenings
+        happenings += 1
+        if happenings == number and after_s:
+            threading.Timer(after_s, cut).start()
+        elif happenings == number:
+            cut()
+
+    def fsync(descriptor: int) -> None:
+        happens()
+        real_sync(descriptor)
+        happens()
+
+    def tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOutput:
+        happens()
+        output = run_tool(argv, timeout_s, stdin)
+        happens()
+        return output
+
+    vars(os)["fsync"] = fsync
+    vars(raidtui.host.roots.dir_root)["run_tool"] = tool
+    pid = os.fork()
+    if pid == 0:
+        os._exit(work_on(open_root("/"), job.folder))
+    until(lambda: os.waitpid(pid, os.WNOHANG)[0] or job.state == "goes on", "the worker's end")
+    Path("/run/lab/ended").write_text(job.state)
+    cut()
+
+
+def cut() -> None:
+    """Ask for the cut, and do nothing more."""
+    CUT.touch()
+    while True:
+        time.sleep(60)
+
+
+def look(seed: int) -> list[str]:
+    """After the next boot: what is wrong with the data, the jobs and the black box; then go on, or back."""
+    rng = random.Random(seed + 1)
+    kept = json.loads(KEPT.read_text())
+    wrong = assembled(kept)
+    jobs = all_jobs()
+    for job in jobs:
+        wrong += whole(job)
+    speed(FAST_KIB_S)
+    # An array that was started at boot copies nothing before it is written to.
+    sh("for each in /sys/block/md*; do mdadm --readwrite /dev/${each##*/} 2>/dev/null; done; true")
+    for job in jobs:
+        wrong += brought_to_an_end(job, back=rng.random() < 0.5)
+    return wrong + assembled(kept)
+
+
+def assembled(kept: dict[str, str]) -> list[str]:
+    """Start what udev has not started for want of members, and compare the data."""
+    sh("udevadm settle; mdadm --incremental --run --scan 2>/dev/null; udevadm settle")
+    name = kernel_name(open_root("/"), kept["uuid"])
+    if name is None:
+        sh("mdadm --assemble --scan --run 2>/dev/null || true; udevadm settle")
+        name = kernel_name(open_root("/"), kept["uuid"])
+    if name is None:
+        return [f"the array is gone: {sh('cat /proc/mdstat; mdadm --examine --scan')}"]
+    sh("echo 3 >/proc/sys/vm/drop_caches")
+    size = Path(f"/sys/block/{name}/size").read_text()
+    return [] if digest(f"/dev/{name}") == kept["digest"] else [f"the data of {name} ({size}) differ"]
+
+
+def whole(job: Job) -> list[str]:
+    """What is wrong with a job right after the boot."""
+    entries, state = job.entries(), job.state
+    begun = any(entry.get("event") == "begin" for entry in entries)
+    wrong = []
+    if begun and job.plan.harm is Harm.DESTROYS and (damaged := blackbox.damage(job.folder / "blackbox")):
+        wrong.append(f"the black box: {damaged}")
+    if state not in LATER - {"goes on"}:
+        wrong.append(f"the job is {state}")
+    ended = Path("/run/lab/ended")
+    said = ended.read_text() if ended.exists() else ""
+    if said and state != said.replace("goes on", "interrupted"):
+        wrong.append(f"the job had said {said}, and is {state}")
+    return wrong
+
+
+def brought_to_an_end(job: Job, *, back: bool) -> list[str]:
+    """Resume a job, or roll it back; return what that left to be wished."""
+    if job.state not in {"made", "interrupted", "failed"}:
+        return []
+    if back:
+        try:
+            job.refuse_back()
+        except JobError:
+            return []
+    before = len(job.entries())
+    runs.work(job, back=back)
+    until(lambda: job.state not in {"goes on", "running"}, "the job's end")
+    last = job.entries()[-1]
+    good = {"rolled back"} if back else {"done"}
+    if job.state in good or str(last.get("event")) == "not begun":
+        return []
+    keys = ("at_s", "event", "reason", "text")
+    events = [[entry[key] for key in keys if key in entry] for entry in job.entries()[before:]]
+    left = sh(f"wipefs {' '.join(f'/dev/{name}' for name in inside_disks())}; cat /proc/mdstat")
+    return [f"{'rollback' if back else 'resume'} ended as {job.state}: {events}\n{left}"]
+
+
+if __name__ == "__main__":
+    order, kind, seed = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    if order == "go":
+        mount_state(new=True)
+        carry_out(kind, seed)
+    mount_state(new=False)
+    sys.stdout.write(json.dumps(look(seed)))

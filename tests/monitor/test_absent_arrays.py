@@ -1,0 +1,255 @@
+"""Arrays that should run and do not: what is found of them, and what is passed over."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidtui.host.md.configured import read_configured
+from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.model.absent import Absence, AbsentArray
+from raidtui.model.finding import Health
+from raidtui.model.snapshot import Snapshot
+from raidtui.monitor.absent_arrays import AbsentArrays
+from raidtui.monitor.events import diff
+from raidtui.monitor.health import exit_status, health_of_absent, judge
+from raidtui.monitor.sampler import Sampler
+from tests.hosts.members import OTHER, THREE, UUID, examined, member, slot, udev
+from tests.hosts.trees import Stage, host_tree, inactive, raid1, raid5
+
+CONF = "/etc/mdadm/mdadm.conf"
+
+
+def found(files: dict[str, str], *, may_ask: bool = True) -> tuple[AbsentArray, ...]:
+    """Return what is found on a host without a running array."""
+    return AbsentArrays(MemoryRoot(files), may_ask=may_ask, patient=True).read((), 0.0, 0.0)
+
+
+def report_of(absent: AbsentArray) -> tuple[str, str, Health]:
+    """Return the code, the sentence and the health."""
+    snapshot = host_tree().root().sampler().sample()
+    [finding] = judge(
+        Snapshot(**{**{f: getattr(snapshot, f) for f in snapshot.__struct_fields__}, "absent": (absent,)})
+    )
+    return finding.code, finding.sentence, health_of_absent(absent)
+
+
+def test_a_host_without_members_has_none() -> None:
+    assert found({"/sys/class/block/sda/dev": "8:0\n"}) == ()
+
+
+def test_members_are_missing() -> None:
+    [absent] = found(slot("sda", 1, 0) | slot("sdc", 3, 2))
+    assert (absent.title, absent.level, absent.uuid) == ("old", "raid5", UUID)
+    assert report_of(absent) == (
+        "not-started",
+        "is not started: 2 of 3 members present (sda, sdc)",
+        Health.FAILED,
+    )
+
+
+def test_all_members_are_there() -> None:
+    [absent] = found(THREE)
+    words = "is not started: 3 of 3 members present (sda, sdb, sdc)"
+    assert report_of(absent) == ("not-started", words, Health.ATTENTION)
+
+
+def test_a_member_that_is_behind_does_not_count() -> None:
+    [absent] = found(slot("sda", 1, 0) | slot("sdb", 2, 1, events=3) | slot("sdc", 3, 2, events=16))
+    words = "is not started: 2 of 3 members present (sda, sdb, sdc); sdb is behind the others"
+    assert report_of(absent) == ("not-started", words, Health.FAILED)
+
+
+def test_no_number_is_made_up_without_root() -> None:
+    [absent] = found(THREE, may_ask=False)
+    words = "is not started: 3 members present (sda, sdb, sdc), how many it has is not known"
+    assert report_of(absent) == ("not-started", words, Health.UNKNOWN)
+
+
+SPARE = {**member("sdx", 9), **examined("sdx", "spare")}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param(SPARE, id="spares alone"),
+        pytest.param(member("sda", 1, more="E:DM_MULTIPATH_DEVICE_PATH=1\n"), id="a path of a multipath"),
+        pytest.param(THREE | {CONF: f"ARRAY <ignore> UUID={UUID}\n"}, id="ignored by its UUID"),
+        pytest.param(THREE | {CONF: "array <ignore> name=nas:old\n"}, id="ignored by its name"),
+        pytest.param(
+            {f"/sys/class/block/{name}/holders/dm-0/dev": "253:0\n" for name in ("sda", "sdb", "sdc")}
+            | THREE,
+            id="held by device-mapper",
+        ),
+        pytest.param(
+            {f"/sys/class/block/{name}/dev": "8:16\n" for name in ("sda", "sdb")}
+            | {"/run/udev/data/b8:16": "E:ID_FS_TYPE=isw_raid_member\n"},
+            id="a container's",
+        ),
+        pytest.param(
+            THREE | {"/sys/class/block/sda/holders/md0/dev": "9:0\n"},
+            id="another member is in an array: these were thrown out of it",
+        ),
+    ],
+)
+def test_what_is_passed_over(files: dict[str, str]) -> None:
+    assert found(files) == ()
+
+
+def test_a_disk_and_its_last_partition_are_one_member() -> None:
+    part = {"/sys/class/block/sda1/dev": "8:17\n", "/sys/class/block/sda/sda1/partition": "1\n"}
+    files = member("sda", 1) | part | udev("8:17", number=1) | examined("sda1", "Active device 0", disks=1)
+    [absent] = found(files)
+    assert [each.name for each in absent.members] == ["sda1"]
+
+
+def test_what_files_name() -> None:
+    conf = (
+        "DEVICE partitions\nHOMEHOST <system>\n# ARRAY /dev/md/no UUID=x\n"
+        f"ARRAY /dev/md/a metadata=1.2\n\tUUID={OTHER} num-devices=4  # of the cellar\n\n"
+        'arr b name="nas:b"\nARRAY metadata=imsm UUID=1:2:3:4\n'
+        "ARRAY /dev/md/v container=/dev/md/imsm member=0\n"
+        "MAILADDR root\n"
+    )
+    fstab = (
+        "# /dev/md/x / ext4\n/dev/md/c\\040d /srv ext4 defaults,noauto 0 2\nUUID=1234 / ext4 defaults 0 1\n"
+        "/dev/md7p1 none swap sw 0 0\n/dev/mdadm /x ext4\n"
+        f"/dev/disk/by-id/md-uuid-{UUID}-part2 /y ext4\n"
+    )
+    crypttab = "safe /dev/md/e none luks\n"
+    named = read_configured(MemoryRoot({CONF: conf, "/etc/fstab": fstab, "/etc/crypttab": crypttab}))
+    assert [(each.where, each.path, each.uuid, each.label, each.at_boot) for each in named] == [
+        (f"{CONF}, line 4", "/dev/md/a", OTHER, "a", True),
+        (f"{CONF}, line 7", "/dev/md/b", None, "b", True),
+        ("/etc/fstab, line 2", "/dev/md/c d", None, "c d", False),
+        ("/etc/fstab, line 4", "/dev/md7p1", None, "", True),
+        ("/etc/fstab, line 6", f"/dev/disk/by-id/md-uuid-{UUID}-part2", UUID, "", True),
+        ("/etc/crypttab, line 1", "/dev/md/e", None, "e", True),
+    ]
+    assert named[0].raid_disks == 4
+
+
+def test_named_and_not_there() -> None:
+    files = {CONF: f"ARRAY /dev/md/lost UUID={OTHER}\n", "/etc/fstab": "/dev/md/shelf /mnt ext4 noauto 0 0\n"}
+    lost, shelf = found(files)
+    words = f"does not run, and no member of it was found: {CONF}, line 1 names it"
+    assert report_of(lost) == ("not-there", words, Health.FAILED)
+    assert report_of(shelf)[2] is Health.ATTENTION
+
+
+def test_named_and_not_started_is_one() -> None:
+    files = THREE | {
+        CONF: f"ARRAY /dev/md/old UUID={UUID}\n",
+        "/etc/fstab": "/dev/md/old /srv ext4 defaults\n",
+    }
+    [absent] = found(files)
+    assert (absent.absence, absent.named_by) == (
+        Absence.NOT_STARTED,
+        (f"{CONF}, line 1", "/etc/fstab, line 1"),
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["/dev/md126 / ext4", "/dev/md126p2 / ext4", "/dev/md/root1 / ext4", "/dev/md/root / ext4"],
+)
+def test_what_runs_is_not_missed(line: str) -> None:
+    root = host_tree(raid1()).root()
+    root.put("/etc/fstab", f"{line}\n")
+    root.put(CONF, "ARRAY /dev/md/root name=nas:root\nARRAY /dev/md126 super-minor=126\n")
+    assert Sampler(root, absent=True).sample().absent == ()
+    root.put("/etc/fstab", "/dev/md1262 / ext4\n")
+    assert len(Sampler(root, absent=True).sample().absent) == 1
+
+
+def test_an_inactive_array_without_a_name_may_be_the_one_that_is_named() -> None:
+    root = host_tree(inactive(raid5(label=""))).root()
+    root.put("/etc/fstab", "/dev/md/media /srv ext4 defaults\n")
+    assert Sampler(root, absent=True).sample().absent == ()
+
+
+# -- while it is watched
+
+MEDIA = raid5(uuid=UUID.replace(":", ""))
+NAMES = ("sdg", "sdh", "sdi")
+
+
+class Watched:
+    """A host with one array, watched."""
+
+    def __init__(self) -> None:
+        self.root: Stage = host_tree(MEDIA).root()
+        self._tell()
+        self.sampler = Sampler(self.root, clock=self.root.clock, absent=True)
+        self.last = self.sampler.sample()
+
+    def _tell(self, names: tuple[str, ...] = NAMES) -> None:
+        for number, name in enumerate(names):
+            dev = (self.root.text(f"/sys/class/block/{name}/dev") or "").strip()
+            for path, text in udev(dev, number=number, label="nas:media").items():
+                self.root.put(path, text)
+
+    def then(self, *specs: object, pulled: tuple[str, ...] = (), after_s: float = 1.0) -> list[str]:
+        """Show the host like this; return what the timeline says."""
+        self.root.show(host_tree(*specs), pulled=pulled, after_s=after_s)  # type: ignore[arg-type]
+        self._tell(tuple(name for name in NAMES if name not in pulled))
+        self.sampler.forget()
+        before, self.last = self.last, self.sampler.sample()
+        return [event.text for event in diff(before, self.last, judge(before), judge(self.last))]
+
+    @property
+    def absent(self) -> list[tuple[str, str]]:
+        return [(each.absence.value, each.count_words) for each in self.last.absent]
+
+
+def test_an_array_that_dies_stays_listed_until_it_runs_again() -> None:
+    host = Watched()
+    assert host.absent == []
+    words = "is gone: it ended without having been stopped, 1 of 3 members present (sdi); not there: sdg, sdh"
+    assert host.then(pulled=("sdg", "sdh")) == [f"failed: {words}"]
+    assert host.absent == [("gone", "1 of 3 members present")]
+    assert exit_status(host.last, judge(host.last)) == 2
+    assert host.last.absent[0].key == UUID
+    host.then(pulled=NAMES, after_s=600)
+    assert host.absent == [("gone", "0 of 3 members present")]  # nothing of it is left; it is not forgotten
+    host.then(MEDIA)
+    assert host.absent == []
+
+
+def test_a_dying_array_that_was_seen_to_fail_first() -> None:
+    host = Watched()
+    host.then(raid5(uuid=UUID.replace(":", ""), failed=("sdg", "sdh")))
+    host.then()
+    assert host.absent == [("gone", "3 of 3 members present")]
+
+
+def test_an_array_that_is_stopped_has_time_to_come_back() -> None:
+    host = Watched()
+    assert host.then() == ["stopped"]
+    assert (host.absent, host.sampler.unsettled) == ([], True)
+    host.then(MEDIA)
+    assert (host.absent, host.sampler.unsettled) == ([], False)
+
+
+def test_an_array_that_stays_stopped() -> None:
+    """All that it needs is there: it was stopped, and needs attention alone. Its slots are still known."""
+    host = Watched()
+    host.then()
+    assert host.then(after_s=2.0) == ["is not started: 3 of 3 members present (sdg, sdh, sdi)"]
+    assert exit_status(host.last, judge(host.last)) == 1
+    assert host.then(pulled=("sdh",), after_s=2.0) == [
+        "failed: is not started: 2 of 3 members present (sdg, sdi)"
+    ]
+    assert exit_status(host.last, judge(host.last)) == 2
+
+
+def test_an_array_whose_disks_hold_something_else_now_was_given_up() -> None:
+    host = Watched()
+    host.then(pulled=("sdg", "sdh"))
+    assert host.absent == [("gone", "1 of 3 members present")]
+    host.root.put("/sys/class/block/sdg/dev", "8:96\n")
+    for dev, number in (("8:96", 0), ("8:128", 2)):
+        for path, text in udev(dev, OTHER, number=number).items():
+            host.root.put(path, text)
+    host.sampler.forget()
+    host.root.passed_s += 5
+    assert [each.uuid for each in host.sampler.sample().absent if each.absence is Absence.GONE] == []
