@@ -6,7 +6,7 @@ A disk tests itself in its background: it serves all requests meanwhile, and put
 from __future__ import annotations
 
 from raidtui.model.array import Array
-from raidtui.model.plan import Fact, Harm, Kind, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.self_test import SelfTestKind, SelfTests
 from raidtui.model.smart import NoReading, SmartReading, Unread
 from raidtui.model.snapshot import Snapshot
@@ -22,12 +22,15 @@ _COVERS = {
 }
 
 
-def plan_self_test(snapshot: Snapshot, disk: SmartReading | NoReading, kind: SelfTestKind) -> Plan | Refusal:
+def plan_self_test(
+    snapshot: Snapshot, disk: SmartReading | NoReading, kind: SelfTestKind, identity: str = ""
+) -> Plan | Refusal:
     """Return the plan that starts a self-test.
 
     Args:
         snapshot: the arrays.
         disk: what the disk reports now.
+        identity: ``Disk.identity``, by which the disk is recognized again right before.
         kind: short, long or conveyance.
     """
     found = _reported(snapshot, disk)
@@ -38,41 +41,49 @@ def plan_self_test(snapshot: Snapshot, disk: SmartReading | NoReading, kind: Sel
         left = tests.running.left_percent
         words = "" if left is None else f", {left} % of it left to do"
         why = f"{reading.name} runs a self-test{words}"
-        return Refusal(code="busy", why=why, remedy="wait for its end, or abort it")
+        return Refusal(code=RefusalCode.BUSY, why=why, remedy="wait for its end, or abort it")
     if tests.kinds is None and reading.protocol == "NVMe":
         why = f"smartctl reports no self-tests of {reading.name}"
-        return Refusal(code="no-tool", why=why, remedy=_NVME_SINCE)
+        return Refusal(code=RefusalCode.NO_TOOL, why=why, remedy=_NVME_SINCE)
     kinds = (SelfTestKind.SHORT, SelfTestKind.LONG) if tests.kinds is None else tests.kinds
     if kind not in kinds:
-        return Refusal(code="unsupported", why=f"{reading.name} has no {kind.value} self-test")
+        return Refusal(code=RefusalCode.UNSUPPORTED, why=f"{reading.name} has no {kind.value} self-test")
     minutes = tests.minutes_of(kind)
     takes = "It does not report how long that takes."
     if minutes is not None:
         takes = f"The disk says that it takes {duration(minutes * 60)}, and longer under load."
     arrays = [each for each in snapshot.arrays if _lies_on(each, snapshot, reading.name)]
+    start = Step(
+        argv=_argv(reading, "-t", kind.value),
+        why=f"the disk {_COVERS[kind]}",
+        needs=_same(reading, identity),
+        undo=(_abort(reading, identity),),
+    )
     return Plan(
         title=f"{kind.value} self-test of {reading.name} started",
         subject=reading.name,
-        steps=(_step(reading, f"the disk {_COVERS[kind]}", "-t", kind.value, undo=(_abort(reading),)),),
-        undo=(_abort(reading),),
+        steps=(start,),
+        undo=start.undo,
         harm=Harm.REDUCES,
         warning="Requests are served meanwhile, and more slowly: a self-test costs performance.",
         notes=(takes, *_array_notes(arrays, reading.name)),
     )
 
 
-def plan_abort_self_test(snapshot: Snapshot, disk: SmartReading | NoReading) -> Plan | Refusal:
-    """Return the plan that aborts the self-test that a disk runs."""
+def plan_abort_self_test(
+    snapshot: Snapshot, disk: SmartReading | NoReading, identity: str = ""
+) -> Plan | Refusal:
+    """Return the plan that aborts the self-test that a disk runs; see ``plan_self_test``."""
     found = _reported(snapshot, disk)
     if isinstance(found, Refusal):
         return found
     reading, tests = found
     if tests.running is None:
-        return Refusal(code="nothing-to-do", why=f"{reading.name} runs no self-test")
+        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{reading.name} runs no self-test")
     return Plan(
         title=f"self-test of {reading.name} aborted",
         subject=reading.name,
-        steps=(_abort(reading),),
+        steps=(_abort(reading, identity),),
         notes=("Its log will say that it was aborted. A new self-test begins at the start.",),
     )
 
@@ -83,14 +94,14 @@ def _reported(snapshot: Snapshot, disk: SmartReading | NoReading) -> tuple[Smart
     if isinstance(disk, NoReading):
         if disk.why in {Unread.STANDBY, Unread.UNTOLD}:
             remedy = "use it first: raidtui never wakes a disk"
-            return Refusal(code="wrong-state", why=f"{disk.name} {disk.reason}", remedy=remedy)
-        code = "no-tool" if disk.why is Unread.NO_TOOL else "unknown"
+            return Refusal(code=RefusalCode.WRONG_STATE, why=f"{disk.name} {disk.reason}", remedy=remedy)
+        code = RefusalCode.NO_TOOL if disk.why is Unread.NO_TOOL else RefusalCode.UNKNOWN
         return Refusal(code=code, why=f"{disk.name}: {disk.reason}", remedy=disk.remedy)
     if disk.self_tests is None:
         if disk.protocol == "NVMe":
             why = f"smartctl reports no self-tests of {disk.name}"
-            return Refusal(code="no-tool", why=why, remedy=_NVME_SINCE)
-        return Refusal(code="unsupported", why=f"{disk.name} reports no self-tests")
+            return Refusal(code=RefusalCode.NO_TOOL, why=why, remedy=_NVME_SINCE)
+        return Refusal(code=RefusalCode.UNSUPPORTED, why=f"{disk.name} reports no self-tests")
     return disk, disk.self_tests
 
 
@@ -108,11 +119,14 @@ def _array_notes(arrays: list[Array], name: str) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _abort(reading: SmartReading) -> Step:
-    return _step(reading, "the self-test is aborted", "-X")
+def _abort(reading: SmartReading, identity: str) -> Step:
+    return Step(argv=_argv(reading, "-X"), why="the self-test is aborted", needs=_same(reading, identity))
 
 
-def _step(reading: SmartReading, why: str, *words: str, undo: tuple[Step, ...] = ()) -> Step:
+def _argv(reading: SmartReading, *words: str) -> tuple[str, ...]:
     kind = ("-d", reading.kind) if reading.kind else ()
-    same = (Fact(kind=Kind.SERIAL, subject=reading.name, value=reading.identity),) if reading.identity else ()
-    return Step(argv=("smartctl", *kind, *words, f"/dev/{reading.name}"), why=why, needs=same, undo=undo)
+    return ("smartctl", *kind, *words, f"/dev/{reading.name}")
+
+
+def _same(reading: SmartReading, identity: str) -> tuple[Fact, ...]:
+    return (Fact(kind=FactKind.SERIAL, subject=reading.name, value=identity),) if identity else ()
