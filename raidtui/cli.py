@@ -183,14 +183,16 @@ def _capture(root: Root, arguments: argparse.Namespace) -> int:
 
 def _order(root: Root, arguments: argparse.Namespace) -> int:
     if arguments.command == "plan":
-        from raidtui.command.plan import run_plan_order  # noqa: PLC0415
+        from raidtui.command.plan import run_plan  # noqa: PLC0415
 
-        return run_plan_order(root, arguments)
-    from raidtui.command.apply import run_apply_order, run_jobs_order  # noqa: PLC0415
+        return run_plan(root, arguments)
+    if arguments.command == "apply":
+        from raidtui.command.apply import run_apply  # noqa: PLC0415
 
-    return (
-        run_apply_order(root, arguments) if arguments.command == "apply" else run_jobs_order(root, arguments)
-    )
+        return run_apply(root, arguments)
+    from raidtui.command.jobs import run_jobs  # noqa: PLC0415
+
+    return run_jobs(root, arguments)
 
 
 def _bench(root: Root, arguments: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from raidtui.host.roots.root import Root
-from raidtui.jobs.steps import do_step
+from raidtui.jobs.runner import do_step
 from raidtui.jobs.store import Job, JobError, all_jobs
 from raidtui.jobs.worker import Worker
 from raidtui.model.plan import Plan

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from raidtui.bench.record import Record, decode, encode
 from raidtui.bench.samples import Sample
-from raidtui.jobs.database import Database
 from raidtui.jobs.journal import journal_path
+from raidtui.jobs.state_files import Database
 
 SCHEMA = 1
 _MAKE = (

@@ -20,7 +20,7 @@ from raidtui.bench.trouble import fio_trouble
 from raidtui.bench.workload import Workload, workload_options
 from raidtui.host.roots.root import Root
 from raidtui.jobs.blackbox import save_black_box
-from raidtui.jobs.steps import do_step, first_trouble
+from raidtui.jobs.runner import do_step, first_trouble
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Fact, FactKind, Plan, Refusal, Step
 from raidtui.view.units import binary_size

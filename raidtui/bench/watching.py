@@ -16,8 +16,8 @@ from raidtui.bench.record import Record
 from raidtui.bench.samples import Sample
 from raidtui.bench.start import News, bench_jobs, news
 from raidtui.bench.worker import course_of
+from raidtui.jobs.states import FINAL
 from raidtui.jobs.store import Job, JobError
-from raidtui.jobs.words import FINAL
 
 _WORKS = frozenset({"made", "running"})
 _BEGIN_S = 20.0

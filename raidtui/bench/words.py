@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from raidtui.bench.record import NOT_STEADY
-from raidtui.jobs import words
+from raidtui.jobs.states import entry_text
 
 
 def entry_words(entry: Mapping[str, Any]) -> str:
@@ -26,7 +26,7 @@ def entry_words(entry: Mapping[str, Any]) -> str:
         return f"     {word}{entry.get('title', '')}"
     if event == "left":
         return f"     not put back: {entry.get('text', '')}"
-    return words.entry_words(entry)
+    return entry_text(entry)
 
 
 def _place(entry: Mapping[str, Any]) -> str:

@@ -31,10 +31,10 @@ from raidtui.bench.steady import steadiness
 from raidtui.host.roots.root import Root
 from raidtui.host.tool_versions import read_fio_version
 from raidtui.jobs.store import COURSE_FILE, Job, JobError, only_worker
-from raidtui.jobs.worker import Measure, status_of
+from raidtui.jobs.worker import CostMeasure, status_of
 from raidtui.view.units import counted
 
-Measuring = Callable[[Course], Measure]
+Measuring = Callable[[Course], CostMeasure]
 
 
 class BenchWorker:

@@ -15,7 +15,7 @@ from raidtui.view.text import visible
 
 if TYPE_CHECKING:
     from raidtui.bench.course import Course
-    from raidtui.jobs.worker import Measure
+    from raidtui.jobs.worker import CostMeasure
 
 REFUSED, BUSY = 2, 75
 _HISTORY = frozenset({"list", "compare", "report", "note", "delete"})
@@ -47,7 +47,7 @@ def run_bench_order(root: Root, arguments: argparse.Namespace) -> int:
         return _refused(str(error), REFUSED)
 
 
-def _cost(root: Root, course: Course) -> Measure:
+def _cost(root: Root, course: Course) -> CostMeasure:
     """Return what measures what a benchmark costs the disks that it is on."""
     from raidtui.wear.cost_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
 

@@ -24,8 +24,8 @@ from raidtui.command.bench_request import request_of
 from raidtui.command.streams import print_json, write_bytes
 from raidtui.host.roots.root import Root
 from raidtui.jobs.spawn import cancel
+from raidtui.jobs.states import FINAL
 from raidtui.jobs.store import Job, JobError
-from raidtui.jobs.words import FINAL
 from raidtui.model.plan import Refusal
 from raidtui.view.text import visible
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from raidtui.command.create import plan_created
 from raidtui.command.device_names import kernel_names
 from raidtui.command.refusal import tell_refusal
 from raidtui.command.streams import write_bytes
@@ -22,6 +21,9 @@ from raidtui.model.survey import Device, Survey
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.assemble import plan_assemble
 from raidtui.plans.candidates import old_arrays
+from raidtui.plans.create.create_plan import plan_create
+from raidtui.plans.create.create_request import CreateRequest, OnTop
+from raidtui.plans.create.partition import plan_on_disks
 from raidtui.plans.leave import plan_fail, plan_remove, plan_zero_superblock
 from raidtui.plans.locate import plan_locate
 from raidtui.plans.rename import plan_rename
@@ -31,7 +33,7 @@ from raidtui.plans.shell_script import plan_sentences, shell_script
 from raidtui.plans.stop import plan_read_only, plan_read_write, plan_stop
 from raidtui.plans.sync import plan_check, plan_repair
 from raidtui.plans.target import find_array
-from raidtui.session.storage import read, scope_of
+from raidtui.session.storage import new_file_system_uuid, new_uuid, read, scope_of
 from raidtui.view.text import visible
 
 REFUSED = 2
@@ -67,7 +69,7 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
         # Another array at rest may have the same name: that one alone would not say which is given up.
         survey = read(root, snapshot, replace(scope, everything=True)).start().wait()
     if verb == "create":
-        return plan_created(arguments, survey, names)
+        return _plan_create(arguments, survey, names)
     if verb == "assemble":
         given = tuple(names[word] for word in arguments.devices)
         return plan_assemble(survey, given, run=arguments.run, read_only=arguments.read_only)
@@ -105,7 +107,7 @@ def _of_array(
     return _OF_MEMBER[verb](survey, array, device)
 
 
-def run_plan_order(root: Root, arguments: argparse.Namespace) -> int:
+def run_plan(root: Root, arguments: argparse.Namespace) -> int:
     """Print the plan; return 0, or 2 where it is refused."""
     plan = make_plan(root, arguments)
     if isinstance(plan, Refusal):
@@ -123,3 +125,45 @@ def run_plan_order(root: Root, arguments: argparse.Namespace) -> int:
                 f" raidtui apply plan.json --confirm={shlex.quote(visible(plan.confirm))}"
             )
     return 0
+
+
+def _plan_create(arguments: argparse.Namespace, survey: Survey, names: dict[str, str]) -> Plan | Refusal:
+    """Return the plan of a new array.
+
+    Args:
+        arguments: what was typed.
+        survey: the host.
+        names: kernel names of the devices, by what was typed.
+    """
+    request = CreateRequest(
+        uuid=new_uuid(),
+        name=arguments.name,
+        level=arguments.level,
+        devices=tuple(names[word] for word in arguments.devices),
+        layout=arguments.layout,
+        chunk_kib=arguments.chunk,
+        bitmap=arguments.bitmap,
+        consistency_policy=arguments.consistency_policy,
+        metadata=arguments.metadata,
+        spares=tuple(names[word] for word in arguments.spare),
+        write_mostly=tuple(names[word] for word in arguments.write_mostly),
+        failfast=arguments.failfast,
+        assume_clean=arguments.assume_clean,
+        size_kib=arguments.size,
+        journal=names[arguments.write_journal] if arguments.write_journal else "",
+        destroys=tuple(arguments.destroy),
+        on_top=OnTop(
+            file_system=arguments.filesystem,
+            mount=arguments.mount,
+            group=arguments.lvm.partition("/")[0],
+            volume=arguments.lvm.partition("/")[2] or "data",
+            uuid=new_file_system_uuid(),
+            others=tuple(names[word] for word in arguments.pv),
+            stripes=arguments.stripes,
+            stripe_kib=arguments.stripe_size,
+            trim_weekly=arguments.trim_weekly,
+        ),
+    )
+    if arguments.partition:
+        return plan_on_disks(request, survey, reserve_percent=arguments.reserve)
+    return plan_create(request, survey)

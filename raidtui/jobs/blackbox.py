@@ -14,7 +14,7 @@ from pathlib import Path
 
 from raidtui.host.block import DiskReader
 from raidtui.host.roots.root import Root
-from raidtui.jobs.files import PRIVATE_MODE, own_folder, write_synced
+from raidtui.jobs.state_files import PRIVATE_MODE, own_folder, write_synced
 from raidtui.model.plan import Plan
 
 # md's superblocks lie at 0, at 4 KiB, or in the last 128 KiB; GPT in the first and last 33 sectors.

@@ -32,7 +32,7 @@ class Write(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     value: str
 
 
-class Done(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DonePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A plan that was carried out.
 
     Args:
@@ -52,7 +52,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     raidtui_tune: int
     boot: str
-    done: tuple[Done, ...] = ()
+    done: tuple[DonePlan, ...] = ()
 
 
 RECORD = "/run/raidtui/tune.json"
@@ -63,7 +63,7 @@ def record_path() -> Path:
     return Path(RECORD)
 
 
-class Record:
+class UndoRecord:
     """The plans that were carried out since the boot, the oldest first.
 
     Args:
@@ -79,7 +79,7 @@ class Record:
         self.trouble = ""
         """Why the record could not be written, if so: what was done is done, but no other run can undo it."""
 
-    def load(self) -> tuple[Done, ...]:
+    def load(self) -> tuple[DonePlan, ...]:
         """Return what was done; nothing where the record is of another boot, or cannot be read."""
         if self._path is None:
             return self._here
@@ -88,7 +88,7 @@ class Record:
                 return _done(self._path.read_bytes(), self._boot)
         return ()
 
-    def add(self, done: Done) -> None:
+    def add(self, done: DonePlan) -> None:
         """Note what was done."""
         self._save((*self.load(), done)[-_MOST:])
 
@@ -96,7 +96,7 @@ class Record:
         """Forget what was undone."""
         self._save(tuple(each for each in self.load() if each.id != ident))
 
-    def _save(self, done: tuple[Done, ...]) -> None:
+    def _save(self, done: tuple[DonePlan, ...]) -> None:
         self._here = done
         if self._path is None:
             return
@@ -117,10 +117,12 @@ def keeps_values(plan: Plan) -> bool:
     return any(step.path in ours or (step.argv and step.argv[-1] in ours) for step in plan.steps)
 
 
-def done_by_job(ident: str, at_s: float, who: str, plan: Plan) -> Done | None:
+def done_by_job(ident: str, at_s: float, who: str, plan: Plan) -> DonePlan | None:
     """Return what a job did, as ``raidtui tune undo`` wants it; None where nothing undoes it."""
     undo = undo_of(plan)
-    return None if undo is None else Done(id=ident, at_s=at_s, who=who, undo=undo, writes=_writes(plan.steps))
+    if undo is None:
+        return None
+    return DonePlan(id=ident, at_s=at_s, who=who, undo=undo, writes=_writes(plan.steps))
 
 
 def _writes(steps: Sequence[Step]) -> tuple[Write, ...]:
@@ -135,7 +137,7 @@ def _writes(steps: Sequence[Step]) -> tuple[Write, ...]:
 
 def captured_record(root: Root) -> bytes | None:
     """Return the record as a capture holds it: what was set to what, not by whom, and no way back."""
-    done = Record(root, record_path() if root.live else None).load()
+    done = UndoRecord(root, record_path() if root.live else None).load()
     if not done:
         return None
     nothing = Plan(title="", subject="", steps=())
@@ -144,7 +146,7 @@ def captured_record(root: Root) -> bytes | None:
     return msgspec.json.encode(_File(raidtui_tune=SCHEMA, boot=boot, done=writes))
 
 
-def _done(data: bytes | str, boot: str) -> tuple[Done, ...]:
+def _done(data: bytes | str, boot: str) -> tuple[DonePlan, ...]:
     with contextlib.suppress(msgspec.DecodeError):
         file = msgspec.json.decode(data, type=_File)
         if file.raidtui_tune == SCHEMA and file.boot == boot:
@@ -152,7 +154,7 @@ def _done(data: bytes | str, boot: str) -> tuple[Done, ...]:
     return ()
 
 
-def changed_by(done: Sequence[Done], own: Collection[str] = ()) -> Mapping[str, Changed]:
+def changed_by(done: Sequence[DonePlan], own: Collection[str] = ()) -> Mapping[str, Changed]:
     """Return what stands changed, by path: as it was before the first write, and after the last.
 
     Args:

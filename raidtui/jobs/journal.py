@@ -7,7 +7,7 @@ import os
 import time
 from pathlib import Path
 
-from raidtui.jobs.files import check_folder, own_folder, sync_folder
+from raidtui.jobs.state_files import check_folder, own_folder, sync_folder
 
 
 def journal_path() -> Path:

@@ -1,18 +1,35 @@
-"""Runs plans of plain writes at once, one step after the other, and says what became of each."""
+"""Carries out the steps of a plan: what a step needs is read again right before it, what it proves after it.
+
+``run_plan`` runs a plan of plain writes at once. Jobs (``raidtui.jobs.worker``) do each step with ``do_step``
+and keep their own journal.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+import errno
+import os
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
 from msgspec import Struct
 
+from raidtui.host.discards import read_discards
+from raidtui.host.facts import why_not
+from raidtui.host.md.array_names import canonical_uuid, read_uuid
 from raidtui.host.roots.root import Root
+from raidtui.host.tools import ToolOutput
 from raidtui.jobs.journal import Journal
-from raidtui.jobs.steps import do_step
-from raidtui.model.plan import Plan, Step
+from raidtui.jobs.state_files import sync_folder
+from raidtui.model.knob import same_value
+from raidtui.model.plan import Fact, Plan, Step
+from raidtui.view.units import SECTOR_BYTES, binary_size
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
+class PlanOutcome(Struct, frozen=True, kw_only=True):
     """How a plan ended. ``failed`` is the step that could not be done; those after it were not tried."""
 
     plan: Plan
@@ -28,7 +45,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
         return f"not done: {self.reason} ({self.plan.title}; {self.failed.path})"
 
 
-def run_plan(root: Root, plan: Plan, journal: Journal) -> Outcome:
+def run_plan(root: Root, plan: Plan, journal: Journal) -> PlanOutcome:
     """Carry a plan out. Each step's identity is read again right before its write."""
     done: list[Step] = []
     for step in plan.steps:
@@ -37,9 +54,9 @@ def run_plan(root: Root, plan: Plan, journal: Journal) -> Outcome:
             subject=plan.subject, plan=plan.title, wrote=step.text, path=step.path, error=reason or None
         )
         if reason:
-            return Outcome(plan=plan, done=tuple(done), failed=step, reason=reason)
+            return PlanOutcome(plan=plan, done=tuple(done), failed=step, reason=reason)
         done.append(step)
-    return Outcome(plan=plan, done=tuple(done))
+    return PlanOutcome(plan=plan, done=tuple(done))
 
 
 def undo_of(plan: Plan, steps: Iterable[Step] | None = None) -> Plan | None:
@@ -48,3 +65,197 @@ def undo_of(plan: Plan, steps: Iterable[Step] | None = None) -> Plan | None:
     if not undo:
         return None
     return Plan(title=f"undone: {plan.title}", subject=plan.subject, steps=undo, undo=plan.steps)
+
+
+_MEANINGS = {
+    errno.EBUSY: "the kernel is busy with another sync action",
+    errno.EINVAL: "the kernel does not take this value",
+    errno.EACCES: "permission denied: needs root",
+    errno.EPERM: "permission denied: needs root",
+    errno.ENOENT: "the file is not there: the array was stopped, or its level has none",
+    errno.ENODEV: "the array was stopped meanwhile",
+    errno.EROFS: "a captured tree is never written to",
+}
+_BEYOND_MD = {
+    errno.EBUSY: "the kernel is busy, or another setting stands in the way",
+    errno.ENOENT: "the file is not there: the device is gone, or has no such setting",
+    errno.ENODEV: "the device is gone",
+}
+_USAGE_LINES = 8
+_PROOF_S = 15.0
+_PROOF_PACE_S = 0.05
+_COUNT_S = 2.0
+
+Say = Callable[[str], None]
+"""Takes what a tool printed."""
+
+
+def holds(root: Root, facts: tuple[Fact, ...]) -> bool:
+    """Whether all facts hold now."""
+    return not any(why_not(root, fact) for fact in facts)
+
+
+def first_trouble(root: Root, facts: tuple[Fact, ...]) -> str:
+    """Return why the first fact that does not hold does not, or ""."""
+    return next((reason for fact in facts if (reason := why_not(root, fact))), "")
+
+
+def do_step(root: Root, step: Step, say: Say, *, backup: str = "") -> str:
+    """Do a step; return why it could not be done, or "".
+
+    Args:
+        root: the host.
+        step: what is done.
+        say: takes the output of tools.
+        backup: what is put behind the name of a configuration file's old version.
+    """
+    if reason := first_trouble(root, step.needs):
+        return reason
+    if step.argv:
+        reason = _run(root, step, say)
+        if reason and step.may_fail:
+            if not step.counts:  # else the counters were what was asked for
+                say(f"{reason}; that is a finding, and the plan goes on")
+            return ""
+    elif step.content is not None:
+        reason = _replace(step.path, step.content, backup)
+    else:
+        reason = _write(root, step)
+    return reason or _wait_for(root, step.proves)
+
+
+def reads_so(root: Root, step: Step) -> bool:
+    """Whether a kernel's file has the text already that a step would write, and is still the same one's."""
+    if not step.path or not step.text or step.argv or step.content is not None:
+        return False
+    if not holds(root, step.needs):
+        return False
+    if step.identity is not None and canonical_uuid(root.text(step.identity[0])) != canonical_uuid(
+        step.identity[1]
+    ):
+        return False
+    text = (root.text(step.path) or "").strip()
+    chosen = text.partition("[")[2].partition("]")[0]  # none [mq-deadline]
+    number, _, whose = text.partition(" ")  # 200000 (system)
+    found = (chosen,) if chosen else (text, number, whose.strip("()"))
+    return any(same_value(each, step.text) for each in found)
+
+
+def _write(root: Root, step: Step) -> str:
+    if step.identity is not None:
+        path, wanted = step.identity
+        found = read_uuid(root, path.removesuffix("/uuid"))
+        if found is None or found != canonical_uuid(wanted):
+            return "another array has this name now" if found else "the array is gone"
+    try:
+        root.write(step.path, step.text)
+    except OSError as error:
+        return _meaning(root, error, step.path)
+    return ""
+
+
+def _meaning(root: Root, error: OSError, path: str) -> str:
+    code = error.errno or 0
+    if code == errno.EROFS and root.live:
+        return f"{'/'.join(path.split('/')[:2])} is mounted read-only here, as in a container"
+    known = _MEANINGS if "/md/" in path else _MEANINGS | _BEYOND_MD
+    return known.get(code) or error.strerror or str(error)
+
+
+def _run(root: Root, step: Step, say: Say) -> str:
+    before = read_discards(root, step.counts)
+    output = root.run(*step.argv, timeout_s=step.timeout_s, stdin=step.stdin)
+    for text in (output.stdout, output.stderr):
+        if text:
+            say(text)
+    if step.counts:
+        say(trial_sentence(output, _discarded(root, step, before, patient=output.status == 0)))
+    if output.why_not:
+        return output.why_not
+    if output.status != 0:
+        lines = (output.stderr.strip() or output.stdout.strip()).split("\n")
+        said = lines[-1] if len(lines) < _USAGE_LINES else lines[0]  # so many lines are the tool's usage
+        return f"{step.argv[0]} failed ({output.status})" + (f": {said}" if said else "")
+    return ""
+
+
+def _discarded(root: Root, step: Step, before: dict[str, int], *, patient: bool) -> dict[str, int]:
+    """Discards may end a moment after the tool: until the first one is counted, they are waited for."""
+    end_s = time.monotonic() + _COUNT_S
+    while True:
+        found = discarded(before, read_discards(root, step.counts))
+        if not patient or any(found.values()) or not found or time.monotonic() >= end_s:
+            return found
+        time.sleep(_PROOF_PACE_S)
+
+
+def _replace(path: str, content: str, backup: str) -> str:
+    """Put a file in place: whole or not at all, with the old one's owner and mode, the old one kept."""
+    target = Path(os.path.realpath(path))  # a link stays one
+    temporary = ""
+    try:
+        data = content.encode("latin-1")  # bytes as they are: see Survey.texts
+        old = target.stat() if target.exists() else None
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            os.fchmod(file.fileno(), 0o644 if old is None else old.st_mode & 0o7777)
+            if old is not None:
+                os.fchown(file.fileno(), old.st_uid, old.st_gid)
+            file.flush()
+            os.fsync(file.fileno())
+        if old is not None and backup:
+            with contextlib.suppress(FileExistsError):
+                os.link(target, f"{target}.{backup}")
+        Path(temporary).replace(target)
+        sync_folder(target.parent)
+    except UnicodeEncodeError as error:
+        return f"{path} cannot be written: it holds {content[error.start]!r}, which is no byte"
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        return f"{path} cannot be written: {error.strerror}"
+    return ""
+
+
+def _wait_for(root: Root, facts: tuple[Fact, ...]) -> str:
+    """The kernel and udev may need a moment; done is when the host says so."""
+    end_s = time.monotonic() + _PROOF_S
+    while reason := first_trouble(root, facts):
+        if time.monotonic() >= end_s:
+            return f"it was done, but {reason}"
+        time.sleep(_PROOF_PACE_S)
+    return ""
+
+
+_NOTHING = re.compile(r"\(0 bytes\) trimmed")
+
+
+def discarded(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
+    """Return how many sectors each device discarded in between; those that do not count are left out."""
+    return {name: max(0, count - before[name]) for name, count in after.items() if name in before}
+
+
+def trial_sentence(output: ToolOutput, members: Mapping[str, int]) -> str:
+    """Return in a sentence whether TRIM passes.
+
+    Args:
+        output: the tool's: ``/srv: 1.1 GiB (1181116006 bytes) trimmed``, or why not.
+        members: the sectors that each member discarded meanwhile. What they say is true, also where fstrim
+            claims success: kernels after 6.12 let raid456 do so and drop the discards.
+    """
+    lines = (output.stdout.strip() or output.stderr.strip() or output.why_not).split("\n")
+    said = f'{output.argv[0]} says "{lines[-1].removeprefix(f"{output.argv[0]}: ")}"'
+    total = sum(members.values())
+    if total:
+        deaf = sorted(name for name, count in members.items() if not count)
+        much = f"the members discarded {binary_size(total * SECTOR_BYTES)}"
+        if deaf:
+            return f"{much}, but {', '.join(deaf)} nothing: TRIM passes in part"
+        return f"{much}: TRIM passes"
+    if not members:
+        return f"{said}; the members' discards are not counted here, so that is all that is known"
+    if output.status == 0 and _NOTHING.search(output.stdout):
+        return f"{said}: there was nothing to trim, so whether TRIM passes is not known"
+    conjunction = "but" if output.status == 0 else "and"
+    return f"{said}, {conjunction} the members discarded nothing: TRIM does not pass"

@@ -15,8 +15,8 @@ from typing import Any
 import raidtui
 from raidtui.host.tools import run_tool, tool_path
 from raidtui.jobs.journal import who
+from raidtui.jobs.states import FINAL, GOES_ON
 from raidtui.jobs.store import BusyError, Job, JobError, jobs_folder, worker_of, worker_pid
-from raidtui.jobs.words import FINAL, GOES_ON
 from raidtui.model.plan import Plan
 
 _PACE_S = 0.05

@@ -20,9 +20,9 @@ from typing import Any
 
 import msgspec
 
-from raidtui.jobs.files import PRIVATE_MODE, check_folder, own_folder, sync_folder, write_synced
 from raidtui.jobs.journal import journal_path, who
-from raidtui.jobs.words import GOES_ON
+from raidtui.jobs.state_files import PRIVATE_MODE, check_folder, own_folder, sync_folder, write_synced
+from raidtui.jobs.states import GOES_ON
 from raidtui.model.plan import Plan
 
 SCHEMA = 1

@@ -18,10 +18,10 @@ from typing import Protocol
 
 from raidtui.host.roots.root import Root
 from raidtui.jobs.blackbox import save_black_box
-from raidtui.jobs.changed import Record, done_by_job, keeps_values, record_path
-from raidtui.jobs.steps import do_step, first_trouble, holds, reads_so
+from raidtui.jobs.changed import UndoRecord, done_by_job, keeps_values, record_path
+from raidtui.jobs.runner import do_step, first_trouble, holds, reads_so
+from raidtui.jobs.states import GOES_ON
 from raidtui.jobs.store import BusyError, Job, JobError, only_worker
-from raidtui.jobs.words import GOES_ON
 from raidtui.model.plan import FactKind, Harm, Plan, Step
 
 _END_S, _END_PACE_S = 2.0, 0.05
@@ -30,7 +30,7 @@ _FOLLOW_PACE_S = 1.0
 _LOST_S = 5.0
 
 
-class Measure(Protocol):
+class CostMeasure(Protocol):
     """Measures what a job writes to disks. Raises nothing: that is no reason to stop a job."""
 
     def before(self) -> None:
@@ -40,7 +40,7 @@ class Measure(Protocol):
         """Take the other one; return what was written in words, or ""."""
 
 
-Measuring = Callable[[Plan], Measure]
+Measuring = Callable[[Plan], CostMeasure]
 
 
 class Worker:
@@ -246,7 +246,7 @@ class Worker:
         """Note the way back of values that are kept now, so that ``raidtui tune undo`` takes it."""
         if not self._root.live or not keeps_values(self._job.plan):
             return
-        record, ident = Record(self._root, record_path()), f"job {self._job.id}"
+        record, ident = UndoRecord(self._root, record_path()), f"job {self._job.id}"
         first = next(iter(self._job.entries()), {})
         done = done_by_job(ident, time.time(), str(first.get("who", "")), self._job.plan)
         if undone or done is None:

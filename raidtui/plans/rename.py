@@ -1,15 +1,21 @@
 """Rename: stop, assemble with ``--update=name``, the new line in mdadm.conf in place of the old, initramfs.
 
-A failure in the middle brings the array back under its old name.
+A failure in the middle brings the array back under its old name. The plan changes the lines of fstab and
+crypttab that name the old path, where that is asked for. All other files that name it are only reported:
+what has to be run after a change there is not known here.
 """
 
 from __future__ import annotations
 
+import re
+import shlex
+
+from msgspec import Struct
+
 from raidtui.model.array import Array, Phase
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
-from raidtui.plans.persist import conf_steps, file_steps, readable
-from raidtui.plans.references import CHANGED, Paths, naming, paths_of, renamed, told
+from raidtui.plans.persist import conf_steps, file_steps, own_lines, readable
 from raidtui.plans.target import NO_HOST, long_name_note, needs_root, refuse_name, refuse_taken, refuse_use
 
 
@@ -144,3 +150,178 @@ def _assemble(device: str, name: tuple[str, str], uuid: str, paths: tuple[str, .
             *((Fact(kind=FactKind.NAME, subject=uuid, value=label),) if label else ()),
         ),
     )
+
+
+CHANGED = ("/etc/fstab", "/etc/crypttab")
+"""The files whose lines a plan may change."""
+
+_BY_ID = "/dev/disk/by-id/md-name-"
+_STAYS = tuple(
+    f"/dev/disk/by-{kind}" for kind in ("uuid/", "label/", "partuuid/", "partlabel/", "id/md-uuid-")
+)
+_MOST_LINES = 4
+# A word, or what comes after a comma or an equals sign: x-systemd.requires=/dev/md/data
+_WORD = re.compile(r"(?:(?<=[ \t,=])|^)/dev/[^ \t,\n]+", re.MULTILINE)
+_PATH = re.compile(r"/dev/(?:md|disk/by-id/md-name-)[\w/.:+@%=-]*", re.ASCII)
+_UNIT = re.compile(r"dev-(?:md|disk)[\w:.\\-]*?(?=\.(?:device|swap)\b)", re.ASCII)
+_ESCAPED = re.compile(r"\\x([0-9a-f]{2})")
+
+
+class Paths(Struct, frozen=True, kw_only=True):
+    """Paths of an array that end with its name, or may be another array's later.
+
+    Args:
+        own: of the array as a whole.
+        others: what other arrays are called, or mdadm.conf calls them; our own kernel name is never there.
+    """
+
+    own: frozenset[str]
+    others: frozenset[str]
+
+    def part(self, path: str) -> str | None:
+        """Return "" for the array as a whole, "1" for its first partition, None for something else."""
+        if path in self.own:
+            return ""
+        for own in self.own:
+            between = "-part" if own.startswith(_BY_ID) else "p" if own[-1].isdigit() else "p?"
+            if found := re.fullmatch(f"{re.escape(own)}{between}([0-9]+)", path, re.ASCII):
+                return found[1]
+        return None
+
+    def doubtful(self, path: str) -> bool:
+        """Whether a path may be meant for the array and for another one."""
+        return path in self.others and self.part(path) is not None
+
+    def renamed(self, path: str, link: str) -> str:
+        """Return the path after the rename, as udev makes it: /dev/md/data1, /dev/md/127p1."""
+        part = self.part(path)
+        if part is None or self.doubtful(path):
+            return path
+        return f"{link}p{part}" if part and link[-1].isdigit() else f"{link}{part}"
+
+
+def paths_of(survey: Survey, array: Array) -> Paths:
+    """Return the paths of an array, and those that are other arrays'."""
+    sure = {array.path, *((array.link,) if array.link else ())}
+    others: set[str] = set()
+    for other in survey.snapshot.arrays:
+        if other is not array and other.name != array.name:
+            others |= _names(other)
+    text = survey.texts.get(survey.conf_path, "")
+    kept = own_lines(text, array.uuid or "")
+    for index, line in enumerate(text.split("\n")):
+        words = line.split()
+        if index not in kept and words and words[0].upper() == "ARRAY":
+            others.update(word for word in words[1:2] if word.startswith("/dev/"))
+    return Paths(own=frozenset(_names(array)), others=frozenset(others - sure))
+
+
+def _names(array: Array) -> set[str]:
+    paths = {array.path, *((array.link,) if array.link else ())}
+    if array.label:
+        full = f"{array.homehost}:{array.label}" if array.homehost else array.label
+        paths |= {f"/dev/md/{array.label}", f"{_BY_ID}{full}"}
+    return paths
+
+
+def naming(text: str, paths: Paths) -> list[str]:
+    """Return the lines of fstab or crypttab that name the array."""
+    return [line for line in text.split("\n") if renamed(line, paths, "/") != line]
+
+
+def renamed(text: str, paths: Paths, link: str) -> str:
+    """Return fstab or crypttab with ``link`` where the array was named; all else stays as it is."""
+    return "\n".join(
+        line
+        if line.lstrip().startswith("#")
+        else _WORD.sub(lambda found: paths.renamed(found[0], link), line)
+        for line in text.split("\n")
+    )
+
+
+def told(survey: Survey, array: Array, paths: Paths) -> tuple[str, ...]:
+    """Return which lines have to be looked at by a person, a sentence for each file."""
+    notes = []
+    for path in CHANGED:
+        for number, line in enumerate(survey.texts.get(path, "").split("\n"), start=1):
+            words = () if line.lstrip().startswith("#") else _WORD.findall(line)
+            notes += [
+                f"{path}, line {number} names {word}: a partition of {array.title}, or another array?"
+                " It is not changed; look at it."
+                for word in words
+                if paths.doubtful(word)
+            ]
+    notes += _oddly_spelled(survey, array, paths)
+    own = own_lines(survey.texts.get(survey.conf_path, ""), array.uuid or "")
+    for path, text in survey.texts.items():
+        if path in CHANGED:
+            continue
+        numbers = [
+            number
+            for number, line in enumerate(text.split("\n"), start=1)
+            if not (path == survey.conf_path and number - 1 in own) and _names_it(line, paths)
+        ]
+        if numbers:
+            names = "line {} names" if len(numbers) == 1 else "lines {} name"
+            notes.append(f"{path}, {names.format(_listed(numbers))} the old path; {_remedy(survey, path)}.")
+    return tuple(notes)
+
+
+def _oddly_spelled(survey: Survey, array: Array, paths: Paths) -> list[str]:
+    """Return the lines that mean the array by a path that is neither known nor one that stays."""
+    notes = []
+    for place in survey.named:
+        if place.path not in CHANGED or not place.text.startswith("/") or place.text.startswith(_STAYS):
+            continue
+        line = survey.texts.get(place.path, "").split("\n")[place.line - 1]
+        if any(_is_of(name, array.name) for name in place.devices) and not naming(line, paths):
+            notes.append(
+                f"{place.path}, line {place.line} names {array.title} as {place.text};"
+                " it is not changed: look at it afterwards."
+            )
+    return [note for note in notes if not any(paths.doubtful(word) for word in _WORD.findall(note))]
+
+
+def _is_of(name: str, array: str) -> bool:
+    """Whether a device is an array, or a partition of it."""
+    return name == array or bool(re.fullmatch(rf"{re.escape(array)}p[0-9]+", name, re.ASCII))
+
+
+def _names_it(line: str, paths: Paths) -> bool:
+    if line.lstrip().startswith("#"):
+        return False
+    words = [word.rstrip(".:/=") for word in _PATH.findall(line)]
+    units = [_ESCAPED.sub(_char, unit.replace("-", "/")) for unit in _UNIT.findall(line)]
+    return any(
+        paths.part(path) is not None and not paths.doubtful(path)
+        for path in (*words, *(f"/{unit}" for unit in units))
+    )
+
+
+def _char(found: re.Match[str]) -> str:
+    return chr(int(found[1], 16))
+
+
+def _listed(numbers: list[int]) -> str:
+    """Return "7", "7 and 9", "7, 8, 9, 10 and 3 more"."""
+    words = [str(number) for number in numbers]
+    if len(words) > _MOST_LINES + 1:
+        words[_MOST_LINES:] = [f"{len(words) - _MOST_LINES} more"]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _remedy(survey: Survey, path: str) -> str:
+    debian = survey.conf_path.startswith("/etc/mdadm/")
+    grub = "run update-grub" if debian else "make grub's configuration anew"
+    if path.startswith(("/boot/grub/", "/boot/grub2/")):
+        return f"{grub} afterwards"
+    if path.startswith("/etc/default/grub"):
+        return f"change it by hand, then {grub}"
+    if path.startswith("/etc/udev/"):
+        return "change it by hand, then run udevadm control --reload"
+    if path.startswith("/etc/systemd/"):
+        return "change it by hand, then run systemctl daemon-reload"
+    copied = path.startswith(("/etc/initramfs-tools/", "/etc/dracut", "/etc/lvm/", "/etc/mdadm"))
+    if copied and survey.initramfs:  # it has a copy
+        return f"change it by hand, then run {shlex.join(survey.initramfs)}"
+    return "change it by hand"

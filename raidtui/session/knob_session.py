@@ -22,7 +22,7 @@ from raidtui.session.shell import Shell
 from raidtui.session.watch_loop import WatchLoop
 
 if TYPE_CHECKING:
-    from raidtui.jobs.changed import Done
+    from raidtui.jobs.changed import DonePlan
     from raidtui.model.smart import ErrorRecovery
     from raidtui.plans.tune.profiles import Profile
     from raidtui.session.tuning import Result, Tuner
@@ -73,16 +73,16 @@ class Knobs:
             self._note(plan, result)
         return result
 
-    async def last(self) -> tuple[Done | Refusal, bool]:
+    async def last(self) -> tuple[DonePlan | Refusal, bool]:
         """Return what was done last since the boot, and whether this run did it."""
 
-        def work() -> tuple[Done | Refusal, bool]:
+        def work() -> tuple[DonePlan | Refusal, bool]:
             done = self._at().last()
             return done, not isinstance(done, Refusal) and self._at().is_own(done)
 
         return await self._work(work)
 
-    async def undo(self, done: Done, snapshot: Snapshot, before: Tuning) -> Result:
+    async def undo(self, done: DonePlan, snapshot: Snapshot, before: Tuning) -> Result:
         """Put back what was done."""
         result = await self._work(lambda: self._at().undo(done, snapshot, before))
         self._note(done.undo, result)

@@ -17,8 +17,8 @@ from raidtui.host.reading import Reading, ReadingScope
 from raidtui.host.roots.root import Root
 from raidtui.jobs import journal
 from raidtui.jobs.spawn import begin_job, cancel, start_worker
+from raidtui.jobs.states import FINAL, GOES_ON
 from raidtui.jobs.store import JobError, all_jobs, find_job, worker_of
-from raidtui.jobs.words import FINAL, GOES_ON
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot

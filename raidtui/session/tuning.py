@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.regular_files import read_regular
 from raidtui.host.roots.root import Root
-from raidtui.jobs.changed import Done, Record, Write, changed_by, record_path
+from raidtui.jobs.changed import DonePlan, UndoRecord, Write, changed_by, record_path
 from raidtui.jobs.journal import Journal, journal_path, who
-from raidtui.jobs.runner import Outcome, run_plan, undo_of
+from raidtui.jobs.runner import PlanOutcome, run_plan, undo_of
 from raidtui.jobs.store import Job, jobs_folder, worker_of
 from raidtui.model.knob import Tuning, same_value
 from raidtui.model.plan import Plan, Refusal, RefusalCode, Step
@@ -37,7 +37,7 @@ class Result(Struct, frozen=True, kw_only=True):
         tuning: all values afterwards.
     """
 
-    outcome: Outcome
+    outcome: PlanOutcome
     told: tuple[Told, ...]
     tuning: Tuning
 
@@ -78,7 +78,7 @@ class Tuner:
         self._root = root
         self._reader = KnobReader(root)
         self._own: set[str] = set()
-        self.record = Record(root, record or (record_path() if root.live else None))
+        self.record = UndoRecord(root, record or (record_path() if root.live else None))
         self.journal = journal or Journal(journal_path() if root.live else None)
 
     @property
@@ -118,20 +118,20 @@ class Tuner:
         outcome = run_plan(self._root, plan, self.journal)
         return self.take(outcome, snapshot, before)
 
-    def take(self, outcome: Outcome, snapshot: Snapshot, before: Tuning) -> Result:
+    def take(self, outcome: PlanOutcome, snapshot: Snapshot, before: Tuning) -> Result:
         """Remember a plan that was carried out elsewhere (``Console.execute``), and read the values again."""
         undo = partly_undone(outcome)
         if undo is not None:
             ident = f"{os.getpid()}-{time.monotonic_ns()}"
             self._own.add(ident)
             self.record.add(
-                Done(id=ident, at_s=time.time(), who=who(), undo=undo, writes=_writes(outcome, before))
+                DonePlan(id=ident, at_s=time.time(), who=who(), undo=undo, writes=_writes(outcome, before))
             )
         self.forget()
         after = self.read(snapshot, {disk.name: disk.erc for disk in before.subjects if disk.erc_asked})
         return Result(outcome=outcome, told=told(outcome.plan, before, after), tuning=after)
 
-    def last(self) -> Done | Refusal:
+    def last(self) -> DonePlan | Refusal:
         """Return what was done last, of this run or another since the boot."""
         done = self.record.load()
         return (
@@ -164,7 +164,7 @@ class Tuner:
             return None
         return Plan(title="restored what this session tuned", subject="you", steps=tuple(steps))
 
-    def is_own(self, done: Done) -> bool:
+    def is_own(self, done: DonePlan) -> bool:
         """Whether this run did it."""
         return done.id in self._own
 
@@ -174,7 +174,7 @@ class Tuner:
             if self.is_own(done):
                 self.record.drop(done.id)
 
-    def undo(self, done: Done, snapshot: Snapshot, before: Tuning) -> Result:
+    def undo(self, done: DonePlan, snapshot: Snapshot, before: Tuning) -> Result:
         """Put back what was done."""
         outcome = run_plan(self._root, done.undo, self.journal)
         if outcome.failed is None:
@@ -184,7 +184,7 @@ class Tuner:
         return Result(outcome=outcome, told=told(done.undo, before, after), tuning=after)
 
 
-def partly_undone(outcome: Outcome) -> Plan | None:
+def partly_undone(outcome: PlanOutcome) -> Plan | None:
     """Return the plan that undoes what was done of a plan, or None where that is nothing."""
     undo = undo_of(outcome.plan)
     if undo is None or not outcome.done:
@@ -197,7 +197,7 @@ def partly_undone(outcome: Outcome) -> Plan | None:
     return replace(undo, steps=steps, undo=outcome.done) if steps else None
 
 
-def _writes(outcome: Outcome, before: Tuning) -> tuple[Write, ...]:
+def _writes(outcome: PlanOutcome, before: Tuning) -> tuple[Write, ...]:
     found = []
     for step in outcome.done:
         known = before.at(step.path) if step.text else None

@@ -25,12 +25,12 @@ from raidtui.monitor.health import exit_status, healths_of, judge
 from raidtui.monitor.history import Estimate, SampleHistory
 from raidtui.monitor.kernel_watch import Uevent
 from raidtui.monitor.sampler import Sampler, interval_s
-from raidtui.plans.speed_limits import SYSTEM
+from raidtui.plans.sync_speed import SYSTEM
 from raidtui.plans.target import base_of
 
 if TYPE_CHECKING:  # loaded when something is written: a watching console starts without
     from raidtui.jobs.journal import Journal
-    from raidtui.jobs.runner import Outcome
+    from raidtui.jobs.runner import PlanOutcome
 
 _KEEP_EVENTS = 2000
 _PASSING_S = 1.5
@@ -196,7 +196,7 @@ class HostWatch:
             )
             self._pending.append(event)
 
-    def execute(self, plan: Plan, *, is_undo: bool = False) -> Outcome:
+    def execute(self, plan: Plan, *, is_undo: bool = False) -> PlanOutcome:
         """Carry a plan out, note it, and remember how it is undone."""
         from raidtui.jobs.runner import run_plan, undo_of  # noqa: PLC0415
 

@@ -22,7 +22,7 @@ from raidtui.session.host_thread import HostThread, tell
 from raidtui.session.watch import HostWatch, Report
 
 if TYPE_CHECKING:
-    from raidtui.jobs.runner import Outcome
+    from raidtui.jobs.runner import PlanOutcome
 
 T = TypeVar("T")
 
@@ -138,7 +138,7 @@ class WatchLoop:
             self.watch.take_uevents(tuple(uevents))
         return self.watch.refresh()
 
-    def _do(self, plan: Plan, is_undo: bool) -> tuple[Outcome, Report]:  # noqa: FBT001
+    def _do(self, plan: Plan, is_undo: bool) -> tuple[PlanOutcome, Report]:  # noqa: FBT001
         self._asked = "write"
         try:
             outcome = self.watch.execute(plan, is_undo=is_undo)
@@ -173,7 +173,7 @@ class WatchLoop:
         """Return the first report, before the event loop is there."""
         return self.watch.refresh()
 
-    async def execute(self, plan: Plan, *, is_undo: bool = False) -> tuple[Outcome, Report]:
+    async def execute(self, plan: Plan, *, is_undo: bool = False) -> tuple[PlanOutcome, Report]:
         """Carry a plan out, and read the host again before anything else can: the report knows the change."""
         outcome, report = await self._thread.run(lambda: self._do(plan, is_undo))
         self.look()

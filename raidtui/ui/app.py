@@ -7,7 +7,7 @@ import contextlib
 import gc
 import os
 import signal
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -36,13 +36,13 @@ from raidtui.view.palette import choose_theme
 if TYPE_CHECKING:
     from textual.command import Provider
 
-    from raidtui.ui.frame.command_search import Entry
-    from raidtui.ui.frame.filter import FilterLine
+    from raidtui.ui.frame.field import FilterLine
+    from raidtui.ui.frame.palette import Entry
     from raidtui.ui.tune.tune_pane import TuningPane
 
 
 def _commands() -> type[Provider]:
-    from raidtui.ui.frame.command_search import Commands  # noqa: PLC0415  (the palette alone needs it)
+    from raidtui.ui.frame.palette import Commands  # noqa: PLC0415  (the palette alone needs it)
 
     return Commands
 
@@ -105,14 +105,7 @@ class RaidApp(OrderlyApp):
 
     def get_default_screen(self) -> Screen[None]:
         """The main screen is the only one below the dialogs."""
-        screen = MainScreen(self.report, self._settings.keys)
-        screen.now_s = self._now_s
-        screen.wearing, screen.knobs, screen.benching = (
-            lambda: self.session.wear,
-            lambda: self.session.tuning,
-            lambda: self.session.bench,
-        )
-        return screen
+        return MainScreen(self.report)
 
     @property
     def main(self) -> MainScreen:
@@ -144,6 +137,24 @@ class RaidApp(OrderlyApp):
         """Whether the picture is held still."""
         return self.main.held
 
+    @property
+    def keymap(self) -> Mapping[str, str]:
+        """The user's own keys, by command id."""
+        return self._settings.keys
+
+    @property
+    def log_events(self) -> Sequence[Event]:
+        """The log, oldest first."""
+        return self.main.events
+
+    def now_s(self) -> float:
+        """Return the time of the host in view, epoch seconds."""
+        return self._root.now_s()  # the demo is another root
+
+    def redraw_frame(self) -> None:
+        """Draw the header and the footer anew."""
+        self.main.redraw_frame()
+
     def say(self, text: str, role: str = "warn") -> None:
         """Show a sentence."""
         self.main.say(text, role)
@@ -167,9 +178,6 @@ class RaidApp(OrderlyApp):
     def expect_array(self, uuid: str | None) -> None:
         """Choose the array with this UUID as soon as it is there."""
         self.main.arrays.expect(uuid)
-
-    def _now_s(self) -> float:
-        return self._root.now_s()  # the demo is another root
 
     async def on_event(self, event: events.Event) -> None:
         """Pass keys on; in a window that is too small to draw the panes, none that does something there.
@@ -269,7 +277,7 @@ class RaidApp(OrderlyApp):
             self.go(self._confirm(plan))
 
     async def _confirm(self, plan: Plan) -> None:
-        from raidtui.ui.frame.confirm import Question, plan_lines  # noqa: PLC0415
+        from raidtui.ui.frame.dialog import Question, plan_lines  # noqa: PLC0415
 
         answer = await self.push_screen_wait(Question(plan_lines(plan), (("y", "do it"),)))
         if answer == "y":
@@ -316,9 +324,9 @@ class RaidApp(OrderlyApp):
             assemble = message.verb == "assemble"
             self.go(way.assemble(snapshot, message.uuid) if assemble else way.zero(snapshot))
         elif message.array is not None:
-            from raidtui.ui.arrays.repair_flow import Repairs  # noqa: PLC0415
+            from raidtui.ui.arrays.repair_flow import RepairFlow  # noqa: PLC0415
 
-            self.go(Repairs(self).run(message.verb, message.array, snapshot))
+            self.go(RepairFlow(self).run(message.verb, message.array, snapshot))
         else:
             self.end_way()
 
@@ -352,15 +360,10 @@ class RaidApp(OrderlyApp):
 
     def action_jobs(self) -> None:
         """Show the last jobs."""
-        from raidtui.ui.arrays.repair_flow import Repairs  # noqa: PLC0415
+        from raidtui.ui.frame.plan_flow import PlanFlow  # noqa: PLC0415
 
         self.begin_way()
-        self.go(Repairs(self).jobs())
-
-    def on_arrays_pane_said(self, message: ArraysPane.Said) -> None:
-        """Show a pane's sentence."""
-        message.stop()
-        self.main.say(message.text, message.role)
+        self.go(PlanFlow(self).jobs())
 
     # -- keys
 
@@ -370,8 +373,11 @@ class RaidApp(OrderlyApp):
 
     async def on_tuning_pane_measure_wanted(self, message: TuningPane.MeasureWanted) -> None:
         """Open pane 5 with the form for two values of a knob."""
-        await self.main.open_pane("bench")
-        self.main.bench.measure_knob(message.knob, message.values, message.array)
+        from raidtui.ui.bench.bench_pane import BenchPane  # noqa: PLC0415
+
+        pane = await self.main.open_pane("bench")
+        if isinstance(pane, BenchPane):
+            pane.measure_knob(message.knob, message.values, message.array)
 
     def action_hold(self) -> None:
         """Hold the picture, or let it go on."""
@@ -387,7 +393,7 @@ class RaidApp(OrderlyApp):
     async def action_filter(self) -> None:
         """Open the filter line, and be there before the next key is."""
         if not self.main.query("#filter"):
-            from raidtui.ui.frame.filter import FilterLine  # noqa: PLC0415
+            from raidtui.ui.frame.field import FilterLine  # noqa: PLC0415
 
             await self.main.mount(FilterLine(id="filter"), before="#bottom")
         self.main.set_focus(self.main.query_one("#filter"))
@@ -405,8 +411,8 @@ class RaidApp(OrderlyApp):
         from raidtui.ui.frame.help import HelpScreen  # noqa: PLC0415
 
         rows: list[tuple[str, str, str, str]] = []
-        for command, label, _ in self.main.offered:
-            why = self.main.why_not(command.id)
+        for command, label, _ in self.main.in_view.foot():
+            why = self.main.in_view.why_not(command.id)
             rows.append((command.shown_key(self._settings.keys), label, command.help, why))
         rows += [
             (each.shown_key(self._settings.keys), each.label, each.help, "")
@@ -471,7 +477,7 @@ class RaidApp(OrderlyApp):
 
     def action_command_palette(self) -> None:
         """Open the palette; themes are read when they are first offered."""
-        from raidtui.ui.frame.palette_screen import Palette  # noqa: PLC0415
+        from raidtui.ui.frame.palette import Palette  # noqa: PLC0415
 
         self._load_all_themes()
         if not any(isinstance(screen, Palette) for screen in self.screen_stack):
@@ -479,10 +485,10 @@ class RaidApp(OrderlyApp):
 
     def palette_entries(self) -> Iterable[Entry]:
         """Everything that can be done, and what the command line alone does."""
-        from raidtui.ui.frame.command_search import Entry  # noqa: PLC0415
+        from raidtui.ui.frame.palette import Entry  # noqa: PLC0415
 
         keys = self._settings.keys
-        for command, label, possible in self.main.offered:
+        for command, label, possible in self.main.in_view.foot():
             yield Entry(
                 title=f"{label} ({command.shown_key(keys)})",
                 help=command.help,

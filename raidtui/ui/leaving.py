@@ -12,7 +12,7 @@ async def may_leave(shell: ScreenShell) -> bool:
     """Whether the console is left; it asks first where something would be left changed, and restores it."""
     plan = await left(shell)
     if plan is not None and plan_is_real(shell):
-        from raidtui.ui.frame.confirm import Question, plan_lines  # noqa: PLC0415
+        from raidtui.ui.frame.dialog import Question, plan_lines  # noqa: PLC0415
 
         lines = [[("This session changed what lasts until reboot. As it was before:", "strong")]]
         lines += plan_lines(plan)[1:]

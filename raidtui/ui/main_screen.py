@@ -9,7 +9,6 @@ from __future__ import annotations
 import textwrap
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.reactive import Reactive
@@ -35,17 +34,10 @@ from raidtui.ui.commands import (
 from raidtui.ui.frame.footer import Item, footer_line
 from raidtui.ui.frame.lines import Lines
 from raidtui.ui.frame.painting import PaintingScreen
+from raidtui.ui.frame.pane import Pane
+from raidtui.ui.frame.shell import ScreenShell, shell_of
 from raidtui.view.line import Line, counts_line, header_line, tab_line
 from raidtui.view.text import fit, fit_words, visible
-
-if TYPE_CHECKING:
-    from raidtui.session.bench import Benching
-    from raidtui.session.knob_session import Knobs
-    from raidtui.session.wear import WearSession
-    from raidtui.ui.bench.bench_pane import BenchPane
-    from raidtui.ui.log.log_pane import LogPane
-    from raidtui.ui.tune.tune_pane import TuningPane
-    from raidtui.ui.wear.wear_pane import WearPane
 
 _KEEP_EVENTS = 2000
 _TONES = {"warn": Tone.WARN, "bad": Tone.BAD}
@@ -57,38 +49,23 @@ class MainScreen(PaintingScreen):
 
     Args:
         report: what is known at the start, if anything.
-        keymap: the user's own keys, by command id.
     """
 
     AUTO_FOCUS = "#array-list"
     # Textual's own repaints the whole screen when the focus moves; the widgets that show it do so themselves.
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
-    def __init__(
-        self,
-        report: Report | None = None,
-        keymap: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, report: Report | None = None) -> None:
         super().__init__(id="main")
-        self.keymap: Mapping[str, str] = keymap or {}
         self.report = report
         self.pane = "arrays"
         self.held = False
         self.events: list[Event] = list(report.new_events) if report else []
-        self.arrays = ArraysPane(report, self.keymap)
+        self.arrays = ArraysPane(report)
+        self.panes: dict[str, Pane] = {"arrays": self.arrays}
+        """The panes that were in view, by name."""
         self._top = Lines(id="top", lines=[[], []])
         self._bottom = Lines(id="bottom", lines=[[], []])
-        self._log: LogPane | None = None
-        self._opened: dict[str, WearPane | TuningPane | BenchPane] = {}
-        """The panes that were in view, by name, but for the arrays and the log."""
-        self.wearing: Callable[[], WearSession | None] = lambda: None
-        """What reads the disks; the app has it."""
-        self.knobs: Callable[[], Knobs | None] = lambda: None
-        """What reads and writes the knobs; the app has it."""
-        self.benching: Callable[[], Benching | None] = lambda: None
-        """What begins and follows benchmarks; the app has it."""
-        self.now_s: Callable[[], float] = time.time
-        """The host's clock; the app has it."""
         self._message: Line = []
         self._drawn: tuple[int, int] = (0, 0)
 
@@ -112,132 +89,78 @@ class MainScreen(PaintingScreen):
         if isinstance(before, Slider) != isinstance(now, Slider):
             self.redraw_frame()
 
+    @property
+    def _shell(self) -> ScreenShell:
+        return shell_of(self)
+
     # -- what is shown
 
     def note_events(self, events: Sequence[Event]) -> None:
         """Take events at once: a report that a later one replaces, unseen, has had its own."""
         self.events = (self.events + list(events))[-_KEEP_EVENTS:]
         if events and self.pane == "log":
-            self._show_log()
+            self.in_view.redraw()
 
     def show_report(self, report: Report) -> None:
         """Take a report and draw it, unless the picture is held."""
         self.report = report
         with self.painting():
             if not self.held:
-                self.arrays.show_report(report)
-                for pane in self._opened.values():
+                for pane in self.panes.values():
                     pane.show_report(report)
             self.redraw_frame()
 
-    async def open_pane(self, name: str) -> None:
-        """Bring a pane into view; it is there before the next key is."""
-        pane = self._make_pane(name) if name not in self._opened else None
-        if pane is not None:
+    async def open_pane(self, name: str) -> Pane:
+        """Bring a pane into view, and return it; it is there before the next key is."""
+        pane = self.panes.get(name)
+        if pane is None:
+            pane = self.panes[name] = _PANES[name]()(self.report)
             pane.display = False
-            self._opened[name] = pane
             await self.mount(pane, after=self.arrays)
         self.show_pane(name)
-
-    def _make_pane(self, name: str) -> WearPane | TuningPane | BenchPane | None:
-        if name == "wear":
-            from raidtui.ui.wear.wear_pane import WearPane  # noqa: PLC0415
-
-            return WearPane(self.wearing, self.say, self.redraw_frame, self.report)
-        if name == "tune":
-            from raidtui.ui.tune.tune_pane import TuningPane  # noqa: PLC0415
-
-            return TuningPane(self.knobs, self.say, self.redraw_frame, self.report)
-        if name == "bench":
-            from raidtui.ui.bench.bench_pane import BenchPane  # noqa: PLC0415
-
-            return BenchPane(self.benching, self.say, self.redraw_frame, self.report, lambda: self.held)
-        return None
+        return pane
 
     def show_pane(self, name: str) -> None:
-        """Bring a pane into view."""
-        self.pane = name
-        for each, pane in self._opened.items():
-            pane.display = each == name
-            if each == name:
-                self.set_focus(pane.rows)  # first: else it falls to a slider as the arrays are hidden
-        self.arrays.display = name == "arrays"
-        if name == "log" and self._log is None:
-            from raidtui.ui.log.log_pane import LogPane  # noqa: PLC0415
-
-            self._log = LogPane()
-            self.mount(self._log, after=self.arrays)
-        if self._log is not None:
-            self._log.display = name == "log"
-            self._show_log()
+        """Bring a pane into view that was there before."""
+        self.pane, pane = name, self.panes[name]
+        for each in self.panes.values():
+            if each is not self.arrays:
+                each.display = each is pane
+        self.set_focus(pane.rows)  # first: else it falls to a slider as the arrays are hidden
+        self.arrays.display = pane is self.arrays
         self.focus_pane()
         self._redraw()
-        for pane in self._opened.values():
-            pane.come()
-
-    def _show_log(self) -> None:
-        if self._log is not None:
-            self._log.show_events(self.events)
+        for each in self.panes.values():
+            each.come()
 
     def release(self) -> None:
         """Let a held picture go on."""
         self.held = not self.held
         if not self.held and self.report is not None:
             self.arrays.show_report(self.report)
-            if self.pane in self._opened:
-                self._opened[self.pane].redraw()
+            if self.in_view is not self.arrays:
+                self.in_view.redraw()
         self.redraw_frame()
 
     def narrow(self, text: str) -> None:
         """Filter the pane in view; another row may be chosen then, with other commands."""
         with self.painting():
-            if self.pane == "arrays":
-                self.arrays.narrow(text)
-            elif self.pane in self._opened:
-                self._opened[self.pane].narrow(text)
-            elif self._log is not None:
-                self._log.narrow(text)
+            self.in_view.narrow(text)
             self.redraw_frame()
 
     def focus_pane(self) -> None:
         """Give the focus to the pane in view."""
-        pane: Widget | None = self.arrays.rows if self.pane == "arrays" else self._log
-        if self.pane in self._opened:
-            pane = self._opened[self.pane].rows
-        if pane is not None:
-            pane.focus()
+        self.in_view.rows.focus()
 
     def _focus_again(self) -> None:
         """A pane that was hidden has lost the focus: without one, its keys would do nothing."""
         if self.focused is None:
             self.focus_pane()
 
-    def opened(self, name: str) -> WearPane | TuningPane | BenchPane | None:
-        """Return a pane that was in view before, or is."""
-        return self._opened.get(name)
-
     @property
-    def bench(self) -> BenchPane:
-        """Pane 5, once it was opened."""
-        from raidtui.ui.bench.bench_pane import BenchPane  # noqa: PLC0415
-
-        pane = self._opened["bench"]
-        assert isinstance(pane, BenchPane)  # noqa: S101  (_make_pane made it)
-        return pane
-
-    @property
-    def in_view(self) -> ArraysPane | WearPane | TuningPane | BenchPane:
-        """The pane that takes commands."""
-        return self._opened.get(self.pane, self.arrays)
-
-    @property
-    def offered(self) -> list[tuple[Command, str, bool]]:
-        """What the pane in view offers: (command, label now, whether it can be done)."""
-        return self.in_view.foot() if self.pane != "log" else []
-
-    def why_not(self, command_id: str) -> str:
-        """Return why a command of the pane in view cannot be used now; "" where it can."""
-        return self.in_view.why_not(command_id)
+    def in_view(self) -> Pane:
+        """The pane in view."""
+        return self.panes[self.pane]
 
     def say(self, text: str, role: str = "warn", *, logged: bool = True) -> None:
         """Show a sentence above the footer; an empty one clears it.
@@ -254,8 +177,9 @@ class MainScreen(PaintingScreen):
             self.redraw_frame()
 
     def _log_said(self, text: str, tone: Tone) -> None:
-        at_s = self.now_s()
-        event = Event(at_s=at_s, kind=EventKind.HEALTH, subject="raidtui", text=text, tone=tone)
+        event = Event(
+            at_s=self._shell.now_s(), kind=EventKind.HEALTH, subject="raidtui", text=text, tone=tone
+        )
         last = self.events[-1] if self.events else None
         if last is None or (last.text, last.subject) != (event.text, event.subject):
             self.note_events((event,))
@@ -264,9 +188,7 @@ class MainScreen(PaintingScreen):
 
     def _redraw(self) -> None:
         self._drawn = self.app.size
-        self.arrays.redraw()
-        self._show_log()
-        for pane in self._opened.values():
+        for pane in self.panes.values():
             pane.redraw()
         self.redraw_frame()
 
@@ -317,9 +239,9 @@ class MainScreen(PaintingScreen):
             first = [each for each in offered.values() if each[0].foot]
             further = [offered.get(command.id, (command, command.label, True)) for command in FURTHER]
             items = [self._item(*each) for each in first]
-        elif self.pane in self._opened:
-            offered_here = [each for each in self.offered if each[0].id not in _ARROWS]
-            items = [("←→", "Change", not self.why_not("tune.less"))] if self.pane == "tune" else []
+        elif self.pane != "log":
+            offered_here = [each for each in self.in_view.foot() if each[0].id not in _ARROWS]
+            items = [("←→", "Change", not self.in_view.why_not("tune.less"))] if self.pane == "tune" else []
             items += [self._item(*each) for each in offered_here if each[0].foot]
             further = [each for each in offered_here if not each[0].foot]
             further += [(command, command.label, True) for command in FURTHER if command in EVERYWHERE]
@@ -332,14 +254,16 @@ class MainScreen(PaintingScreen):
     def _slider_items(self) -> list[Item]:
         """What the keys do on a slider; letters still are the pane's commands."""
         step, leap = (
-            "".join(shown(self.keymap.get(f"slider.{each}", usual).split(",")[0]) for each, usual in pair)
+            "".join(
+                shown(self._shell.keymap.get(f"slider.{each}", usual).split(",")[0]) for each, usual in pair
+            )
             for pair in (
                 (("less", "left"), ("more", "right")),
                 (("much_less", "shift+left"), ("much_more", "shift+right")),
             )
         )
         leap = leap[:2] + leap[3:] if leap.count("⇧") == 2 and leap[2:3] == "⇧" else leap  # once is enough
-        back = shown(self.keymap.get("slider.forget", "escape").split(",")[0])
+        back = shown(self._shell.keymap.get("slider.forget", "escape").split(",")[0])
         offered = {command.id: (command, label, can) for command, label, can in self.arrays.foot()}
         more = [self._item(*offered[command.id]) for command in (SCOPE, GIVE_BACK) if command.id in offered]
         return [
@@ -351,7 +275,40 @@ class MainScreen(PaintingScreen):
         ]
 
     def _item(self, command: Command, label: str = "", can: bool = True) -> Item:  # noqa: FBT001, FBT002
-        return command.shown_key(self.keymap), label or command.label, can
+        return command.shown_key(self._shell.keymap), label or command.label, can
+
+
+def _wear_pane() -> type[Pane]:
+    from raidtui.ui.wear.wear_pane import WearPane  # noqa: PLC0415
+
+    return WearPane
+
+
+def _tune_pane() -> type[Pane]:
+    from raidtui.ui.tune.tune_pane import TuningPane  # noqa: PLC0415
+
+    return TuningPane
+
+
+def _bench_pane() -> type[Pane]:
+    from raidtui.ui.bench.bench_pane import BenchPane  # noqa: PLC0415
+
+    return BenchPane
+
+
+def _log_pane() -> type[Pane]:
+    from raidtui.ui.log.log_pane import LogPane  # noqa: PLC0415
+
+    return LogPane
+
+
+_PANES: Mapping[str, Callable[[], type[Pane]]] = {
+    "wear": _wear_pane,
+    "tune": _tune_pane,
+    "bench": _bench_pane,
+    "log": _log_pane,
+}
+"""The panes that are loaded when they are first wanted."""
 
 
 def _message_lines(text: str, role: str, width: int, most: int) -> list[Line]:

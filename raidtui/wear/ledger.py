@@ -14,8 +14,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from raidtui.jobs.database import Database
 from raidtui.jobs.journal import journal_path
+from raidtui.jobs.state_files import Database
 from raidtui.wear.ledger_entries import DAY_S, LedgerEntry, Mark
 
 PATH = "/.raidtui/wear.json"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.jobs import steps
+from raidtui.jobs import runner
 from tests.bench.fake_fio import FakeFio
 from tests.bench.host import Host
 
@@ -32,7 +32,7 @@ def fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeFio:
 @pytest.fixture
 def kept_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """The signals are put back; nobody waits for proofs or looks around; all is kept in the test's folder."""
-    monkeypatch.setattr(steps, "_PROOF_S", 0.0)
+    monkeypatch.setattr(runner, "_PROOF_S", 0.0)
     monkeypatch.setattr("raidtui.bench.lookout.FIRST_S", 3600.0)
     monkeypatch.setattr("raidtui.jobs.store.journal_path", lambda: tmp_path / "lib" / "journal.jsonl")
     monkeypatch.setattr("raidtui.bench.results.journal_path", lambda: tmp_path / "lib" / "journal.jsonl")

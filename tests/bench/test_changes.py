@@ -15,7 +15,7 @@ from raidtui.bench.changes import ChangeError, Changes, Rest, StuckError, left_b
 from raidtui.bench.course import Axis
 from raidtui.bench.knobs import BitmapKnob, find_knob, knob_axis, with_undo
 from raidtui.bench.place import Place
-from raidtui.jobs import steps
+from raidtui.jobs import runner
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Plan, Refusal, RefusalCode, Step
 from tests.bench.host import AS_BEFORE, DISKS, Host
@@ -27,7 +27,7 @@ NUMBERS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 @pytest.fixture(autouse=True)
 def handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The signals are put back; nobody waits for proofs."""
-    monkeypatch.setattr(steps, "_PROOF_S", 0.0)
+    monkeypatch.setattr(runner, "_PROOF_S", 0.0)
     before = [signal.getsignal(number) for number in NUMBERS]
     yield
     assert [signal.getsignal(number) for number in NUMBERS] == before

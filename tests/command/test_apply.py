@@ -67,7 +67,7 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
         started.append((job.id, back))
         note(job, WORK, {"event": "rolled back", "reason": "asked for"} if back else {"event": "done"})
 
-    for module in ("command.apply", "jobs.spawn"):
+    for module in ("command.jobs", "jobs.spawn"):
         monkeypatch.setattr(f"raidtui.{module}.start_worker", start)
     return started
 
@@ -201,7 +201,7 @@ def test_a_worker_that_cannot_be_started(tmp_path: Path, monkeypatch: pytest.Mon
     def start(_: Job) -> None:
         raise JobError("the worker cannot be started: another job of fork failed")
 
-    for module in ("command.apply", "jobs.spawn"):
+    for module in ("command.jobs", "jobs.spawn"):
         monkeypatch.setattr(f"raidtui.{module}.start_worker", start)
     status, _, err = call("apply", saved(tmp_path))
     assert (status, err) == (2, "raidtui: the worker cannot be started: another job of fork failed\n")
@@ -284,7 +284,7 @@ def test_leaving_leaves_the_job(call: Run, monkeypatch: pytest.MonkeyPatch) -> N
     def follow(*_: object, **__: object) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("raidtui.command.apply.follow", follow)
+    monkeypatch.setattr("raidtui.command.jobs.follow", follow)
     job = made(WORK)
     said = f"\nThe job goes on: raidtui jobs attach {job.id} (or cancel)\n"
     assert call("jobs", "attach", "stop") == (0, said, "")
@@ -416,7 +416,7 @@ def test_a_worker_says_how_it_ended(call: Run, monkeypatch: pytest.MonkeyPatch) 
         asked.append((folder.name, back))
         return 75
 
-    monkeypatch.setattr("raidtui.command.apply.work_on", work_on)
+    monkeypatch.setattr("raidtui.command.jobs.work_on", work_on)
     assert [call("jobs", "work", "/x/a")[0], call("jobs", "work", "/x/b", "--back")[0]] == [75, 75]
     assert asked == [("a", False), ("b", True)]
 

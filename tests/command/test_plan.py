@@ -24,8 +24,8 @@ UUID = "01234567:89abcdef:01234567:89abcdef"
 
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch) -> Host:
-    monkeypatch.setattr("raidtui.command.create.new_uuid", lambda: UUID)
-    monkeypatch.setattr("raidtui.command.create.new_file_system_uuid", lambda: "made-up")
+    monkeypatch.setattr("raidtui.command.plan.new_uuid", lambda: UUID)
+    monkeypatch.setattr("raidtui.command.plan.new_file_system_uuid", lambda: "made-up")
     monkeypatch.setattr("raidtui.command.plan.time.time", lambda: 1.5)
     return opens(monkeypatch, Host())
 
@@ -85,7 +85,7 @@ def test_create(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(request)
         return Refusal(code=RefusalCode.INVALID, why="enough")
 
-    monkeypatch.setattr("raidtui.command.create.plan_create", plan_create)
+    monkeypatch.setattr("raidtui.command.plan.plan_create", plan_create)
     host.links["/dev/disk/by-id/ata-1"] = "../../sdi1"
     options = "--name=128 --level=raid1 --layout=n2 --chunk=64 --bitmap=none --consistency-policy=resync"
     more = "--metadata=1.0 --spare=sdk --spare=/dev/sdl --failfast --assume-clean --size=1024"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.jobs.changed import Done, Record, Write, changed_by, record_path
+from raidtui.jobs.changed import DonePlan, UndoRecord, Write, changed_by, record_path
 from raidtui.model.knob import By, Changed
 from raidtui.model.plan import Plan, Step
 from tests.hosts.tune_host import TuneHost
@@ -18,10 +18,10 @@ BOOT = "/proc/sys/kernel/random/boot_id"
 HOST = TuneHost(files={BOOT: "0a0b"})
 
 
-def done(ident: str, before: str = "mq-deadline", value: str = "none") -> Done:
+def done(ident: str, before: str = "mq-deadline", value: str = "none") -> DonePlan:
     """A plan that wrote a scheduler."""
     step = Step(path=PATH, text=before, why="back")
-    return Done(
+    return DonePlan(
         id=ident,
         at_s=1.5,
         who="ada",
@@ -36,44 +36,44 @@ def place(tmp_path: Path) -> Path:
 
 
 def test_another_run_finds_it(place: Path) -> None:
-    Record(HOST, place).add(done("1"))
-    Record(HOST, place).add(done("2", "none", "bfq"))
-    assert Record(HOST, place).load() == (done("1"), done("2", "none", "bfq"))
-    Record(HOST, place).drop("2")
-    assert Record(HOST, place).load() == (done("1"),)
+    UndoRecord(HOST, place).add(done("1"))
+    UndoRecord(HOST, place).add(done("2", "none", "bfq"))
+    assert UndoRecord(HOST, place).load() == (done("1"), done("2", "none", "bfq"))
+    UndoRecord(HOST, place).drop("2")
+    assert UndoRecord(HOST, place).load() == (done("1"),)
     assert place.stat().st_mode & 0o777 == 0o644
     assert [path.name for path in place.parent.iterdir()] == ["tune.json"]
     assert record_path() == Path("/run/raidtui/tune.json")
 
 
 def test_a_reboot_makes_it_void(place: Path) -> None:
-    Record(HOST, place).add(done("1"))
-    assert Record(TuneHost(files={BOOT: "0c0d"}), place).load() == ()
+    UndoRecord(HOST, place).add(done("1"))
+    assert UndoRecord(TuneHost(files={BOOT: "0c0d"}), place).load() == ()
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"raidtui_tune": 2, "boot": "0a0b", "done": []}'])
 def test_a_record_that_cannot_be_read_is_none(place: Path, text: str) -> None:
     place.parent.mkdir(parents=True)
     place.write_text(text)
-    assert Record(HOST, place).load() == ()
+    assert UndoRecord(HOST, place).load() == ()
 
 
 def test_somebody_elses_record_is_none(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it holds would be written by root."""
-    Record(HOST, place).add(done("1"))
+    UndoRecord(HOST, place).add(done("1"))
     os.chown(place, 12345, 12345) if os.geteuid() == 0 else monkeypatch.setattr(os, "geteuid", lambda: 77)
-    assert Record(HOST, place).load() == ()
+    assert UndoRecord(HOST, place).load() == ()
 
 
 def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    record = Record(HOST, tmp_path / "file" / "tune.json")
+    record = UndoRecord(HOST, tmp_path / "file" / "tune.json")
     record.add(done("1"))
     assert record.trouble == f"{tmp_path}/file/tune.json: File exists"
 
 
 def test_without_a_place_it_is_in_memory() -> None:
-    record = Record(HOST, None)
+    record = UndoRecord(HOST, None)
     record.add(done("1"))
     assert record.load() == (done("1"),)
     record.drop("1")
@@ -81,7 +81,7 @@ def test_without_a_place_it_is_in_memory() -> None:
 
 
 def test_the_oldest_are_forgotten(place: Path) -> None:
-    record = Record(HOST, place)
+    record = UndoRecord(HOST, place)
     for number in range(203):
         record.add(done(str(number)))
     found = json.loads(place.read_text())["done"]

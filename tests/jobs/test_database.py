@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.jobs.database import Database
+from raidtui.jobs.state_files import Database
 
 
 class NotesError(Exception):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.jobs.files import own_folder, write_synced
 from raidtui.jobs.journal import Journal, state_trouble
+from raidtui.jobs.state_files import own_folder, write_synced
 from raidtui.jobs.store import Job, JobError, find_job
 from raidtui.model.plan import Plan, Step
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from raidtui.jobs.journal import Journal, journal_path, who
-from raidtui.jobs.runner import Outcome, run_plan, undo_of
+from raidtui.jobs.runner import PlanOutcome, run_plan, undo_of
 from raidtui.jobs.spawn import follow
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Plan, Step
@@ -64,7 +64,7 @@ def entries(journal: Journal) -> list[dict[str, object]]:
 
 def test_all_steps_in_order(journal: Journal) -> None:
     kernel = Kernel(raid10(), raid1())
-    assert run_plan(kernel, PLAN, journal) == Outcome(plan=PLAN, done=(FIRST, SECOND))
+    assert run_plan(kernel, PLAN, journal) == PlanOutcome(plan=PLAN, done=(FIRST, SECOND))
     assert kernel.writes == [(FIRST.path, "0"), (SECOND.path, "check")]
     assert run_plan(kernel, PLAN, journal).sentence == "check started"
 
@@ -86,7 +86,7 @@ def test_the_first_refusal_ends_it(journal: Journal, code: int, reason: str) -> 
     kernel = Kernel(raid10())
     kernel.refuses["sync_min"] = code
     outcome = run_plan(kernel, PLAN, journal)
-    assert outcome == Outcome(plan=PLAN, done=(), failed=FIRST, reason=reason)
+    assert outcome == PlanOutcome(plan=PLAN, done=(), failed=FIRST, reason=reason)
     assert outcome.sentence == f"not done: {reason} (check started; {FIRST.path})"
     assert kernel.writes == [(FIRST.path, "0")]
     assert [entry["error"] for entry in entries(journal)] == [reason]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.jobs.steps import reads_so
+from raidtui.jobs.runner import reads_so
 from raidtui.model.plan import Fact, FactKind, Step
 from tests.bench.host import BLOCK, Host
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from raidtui.jobs import files, spawn, store
+from raidtui.jobs import spawn, store
+from raidtui.jobs import state_files as files
 from raidtui.jobs.store import Job, JobError
 from raidtui.jobs.worker import Worker, work_on
 from raidtui.model.plan import Plan

@@ -12,8 +12,8 @@ import pytest
 
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
-from raidtui.jobs import steps
-from raidtui.jobs.steps import do_step, first_trouble, holds
+from raidtui.jobs import runner
+from raidtui.jobs.runner import do_step, first_trouble, holds
 from raidtui.model.plan import Fact, FactKind, Step
 
 ACTION = "/sys/class/block/md127/md/sync_action"
@@ -42,9 +42,9 @@ class Host(MemoryRoot):
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """All pauses that were made; the clock moves by them alone."""
     made: list[float] = []
-    monkeypatch.setattr("raidtui.jobs.steps.time.sleep", made.append)
-    monkeypatch.setattr("raidtui.jobs.steps.time.monotonic", lambda: 1000.0 + sum(made))
-    monkeypatch.setattr(steps, "_PROOF_S", 0.2)
+    monkeypatch.setattr("raidtui.jobs.runner.time.sleep", made.append)
+    monkeypatch.setattr("raidtui.jobs.runner.time.monotonic", lambda: 1000.0 + sum(made))
+    monkeypatch.setattr(runner, "_PROOF_S", 0.2)
     return made
 
 
@@ -155,7 +155,7 @@ def test_whole_or_not_at_all(
 def test_a_read_only_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     conf = tmp_path / "mdadm.conf"
     conf.write_text("old\n")
-    monkeypatch.setattr("raidtui.jobs.steps.tempfile.mkstemp", refuse(errno.EROFS))
+    monkeypatch.setattr("raidtui.jobs.runner.tempfile.mkstemp", refuse(errno.EROFS))
     assert put(conf, "new\n") == f"{conf} cannot be written: Read-only file system"
     assert held(tmp_path) == {"mdadm.conf": b"old\n"}
 

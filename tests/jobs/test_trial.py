@@ -6,8 +6,7 @@ import pytest
 
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
-from raidtui.jobs.steps import do_step
-from raidtui.jobs.trial import discarded, trial_sentence
+from raidtui.jobs.runner import discarded, do_step, trial_sentence
 from raidtui.model.plan import Fact, FactKind, Step
 
 ARGV = ("fstrim", "--verbose", "/srv")
@@ -119,8 +118,8 @@ class Host(MemoryRoot):
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """All pauses that were made; the clock moves by them alone."""
     made: list[float] = []
-    monkeypatch.setattr("raidtui.jobs.steps.time.sleep", made.append)
-    monkeypatch.setattr("raidtui.jobs.steps.time.monotonic", lambda: 1000.0 + sum(made))
+    monkeypatch.setattr("raidtui.jobs.runner.time.sleep", made.append)
+    monkeypatch.setattr("raidtui.jobs.runner.time.monotonic", lambda: 1000.0 + sum(made))
     return made
 
 

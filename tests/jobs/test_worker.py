@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
-from raidtui.jobs import blackbox, steps, worker
-from raidtui.jobs.changed import Record, Write
-from raidtui.jobs.files import write_synced
+from raidtui.jobs import blackbox, runner, worker
+from raidtui.jobs.changed import UndoRecord, Write
+from raidtui.jobs.state_files import write_synced
 from raidtui.jobs.store import Job, JobError, only_worker, save_plan, worker_of
 from raidtui.jobs.worker import Worker, work_on
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step
@@ -89,7 +89,7 @@ class Host(MemoryRoot):
 @pytest.fixture(autouse=True)
 def handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The signals are put back; and nobody waits for proofs."""
-    monkeypatch.setattr(steps, "_PROOF_S", 0.0)
+    monkeypatch.setattr(runner, "_PROOF_S", 0.0)
     numbers = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
     before = [signal.getsignal(number) for number in numbers]
     yield
@@ -121,7 +121,7 @@ def test_what_is_kept_by_a_job_can_be_undone_by_tune_undo(
     host.live = True
     job = job_of(tmp_path, plan)
     assert Worker(host, job).work() == "done"
-    found = Record(host, place).load()
+    found = UndoRecord(host, place).load()
     if plan is PLAN:
         assert found == ()
         return
@@ -129,7 +129,7 @@ def test_what_is_kept_by_a_job_can_be_undone_by_tune_undo(
     assert (done.undo.title, done.undo.steps) == ("undone: kept: a", plan.undo)
     assert done.writes == (Write(path=A, before="0", value="1"),)
     assert Worker(host, job).roll_back() == "rolled back"
-    assert Record(host, place).load() == ()
+    assert UndoRecord(host, place).load() == ()
 
 
 def job_of(folder: Path, plan: Plan, *events: dict[str, Any]) -> Job:

@@ -8,7 +8,7 @@ import pytest
 
 from raidtui.model.plan import FactKind, Step
 from raidtui.plans.create.create_request import Below, Geometry, OnTop
-from raidtui.plans.create.on_top import geometry, on_top_notes, on_top_steps, refuse_on_top
+from raidtui.plans.create.file_system import geometry, on_top_notes, on_top_steps, refuse_on_top
 from raidtui.plans.shell_script import shell_script
 from tests.plans.new_array import FOUR, device, fact, plan, refused, request, survey
 

@@ -10,8 +10,8 @@ from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, FactKind, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.create.create_request import Below, Geometry, OnTop
+from raidtui.plans.create.file_system import on_top_notes, on_top_steps, refuse_on_top
 from raidtui.plans.create.lvm import on_volume, refuse_other, volume_bytes, whole_stripe_kib
-from raidtui.plans.create.on_top import on_top_notes, on_top_steps, refuse_on_top
 from tests.hosts.specs import ArraySpec
 from tests.hosts.trees import raid0, raid1, raid5, raid10
 from tests.plans.new_array import FOUR, GPT, MOUNT, device, fact, plan, refused, request, survey

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.model.survey import Survey
-from raidtui.plans.references import naming, paths_of, renamed, told
+from raidtui.plans.rename import naming, paths_of, renamed, told
 from tests.hosts.specs import ArraySpec, raid1, raid10
 from tests.plans.running import OTHER, first, host
 

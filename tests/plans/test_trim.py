@@ -9,8 +9,14 @@ import pytest
 from raidtui.model.plan import FactKind, Step
 from raidtui.model.survey import Device
 from raidtui.plans.create.create_request import Below, Geometry, OnTop
-from raidtui.plans.create.on_top import on_top_notes, on_top_steps
-from raidtui.plans.create.trim import trial_steps, trim_words, weekly_notes, weekly_steps
+from raidtui.plans.create.file_system import (
+    on_top_notes,
+    on_top_steps,
+    trial_steps,
+    trim_words,
+    weekly_notes,
+    weekly_steps,
+)
 from tests.plans.new_array import FOUR, device, fact, survey
 
 SSD = tuple(device(name, discards=True) for name in FOUR)

@@ -11,8 +11,8 @@ from raidtui.model.finding import Health
 from raidtui.model.plan import Plan, Refusal
 from raidtui.monitor.kernel_watch import Uevent
 from raidtui.monitor.sampler import Sampler
-from raidtui.plans.speed_limits import plan_give_back, plan_limits
 from raidtui.plans.sync import plan_check, plan_pause
+from raidtui.plans.sync_speed import plan_give_back, plan_limits
 from raidtui.session.watch import HostWatch, Report, limit_path
 from tests.hosts.kernel import Kernel, ends
 from tests.hosts.specs import Syncing, mdstat_text, raid1, raid5, raid10

@@ -48,8 +48,8 @@ from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import Root, RootError
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.host.udev import parse_udev_entry
+from raidtui.jobs.states import entry_text
 from raidtui.jobs.store import Job, JobError, all_jobs, load_plan, save_plan
-from raidtui.jobs.words import entry_words
 from raidtui.model.plan import Plan
 from raidtui.plans.shell_script import plan_sentences, shell_script
 from raidtui.plans.tune.keep_files import sysctl_entries, tmpfiles_entries, udev_entries
@@ -276,7 +276,7 @@ def _journal(data: bytes) -> None:
             assert all(
                 isinstance(entry["event"], str) and isinstance(entry["at_s"], float) for entry in entries
             )
-            [entry_words(entry) for entry in entries]
+            [entry_text(entry) for entry in entries]
             [time.localtime(entry["at_s"]) for entry in entries]
             assert job.state
             job.done_steps()

@@ -12,7 +12,7 @@ from textual.widgets import Input, OptionList
 
 from raidtui.config import Config, read_config
 from raidtui.ui.frame.lines import Lines, ScrollLines
-from raidtui.ui.log.log_pane import LogPane
+from raidtui.ui.log.log_pane import LogLines
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid1, raid5, raid10
 from tests.hosts.trees import host_tree
@@ -109,9 +109,9 @@ async def test_the_choice_follows_the_array() -> None:
 async def test_panes() -> None:
     async with running(Kernel(*ARRAYS["optimal"])) as pilot:
         await press(pilot, "6")
-        assert has_focus(pilot, "#log-pane")
+        assert has_focus(pilot, "#log-lines")
         assert not main_of(pilot).arrays.display
-        assert "optimal" in lines_of(pilot, "#log-pane")
+        assert "optimal" in lines_of(pilot, "#log-lines")
         await press(pilot, "c", "p", "g", "x")  # keys of the other pane
         assert message_of(pilot) == ""
         await press(pilot, "1")
@@ -125,7 +125,7 @@ async def test_the_log_follows_its_end_only_from_there() -> None:
         for number in range(30):
             await move(pilot, partial(kernel.change, raid10(), limits=(1000, 200_000 + number * 5000)))
         await press(pilot, "6")
-        log = main_of(pilot).query_one("#log-pane", ScrollLines)
+        log = main_of(pilot).query_one("#log-lines", ScrollLines)
         await until(pilot, lambda: log.max_scroll_y > 0 and log.scroll_offset.y == log.max_scroll_y)
         top = log.max_scroll_y - 3
         await press(pilot, "up", "k", "up")
@@ -176,7 +176,7 @@ async def test_hold() -> None:
         assert rows_of(pilot) == before
         assert "✖ 1 degraded" in header_of(pilot)
         await press(pilot, "6")
-        assert "member sdb failed" in lines_of(pilot, "#log-pane")
+        assert "member sdb failed" in lines_of(pilot, "#log-lines")
         await press(pilot, "1", "space")
         assert "held" not in header_of(pilot)
         assert "degraded" in rows_of(pilot)[0]
@@ -212,7 +212,7 @@ async def test_filter_takes_every_letter_as_text() -> None:
 async def test_filter_of_the_log() -> None:
     async with running(Kernel(*ARRAYS["degraded"])) as pilot:
         await press(pilot, "6", "slash", *"DEGR")
-        log = main_of(pilot).query_one("#log-pane", LogPane)
+        log = main_of(pilot).query_one("#log-lines", LogLines)
         begun = [line for line in log.text.split("\n") if not line.startswith("   ")]
         assert [line.split()[1] for line in begun] == ["media"]
         await press(pilot, *"zz")
@@ -294,7 +294,7 @@ async def test_the_users_own_keys(tmp_path: Path) -> None:
         await press(pilot, "f5")
         await until(pilot, lambda: kernel.writes)
         await press(pilot, "o")
-        assert has_focus(pilot, "#log-pane")
+        assert has_focus(pilot, "#log-lines")
 
 
 async def test_troubles_with_the_settings_are_said() -> None:
@@ -304,7 +304,7 @@ async def test_troubles_with_the_settings_are_said() -> None:
         assert message_of(pilot).startswith("no usable theme 'nosuch'; using dark (there are: ansi, dark")
         assert pilot.app.theme == "dark"
         await press(pilot, "6")
-        assert "unknown setting" in lines_of(pilot, "#log-pane")
+        assert "unknown setting" in lines_of(pilot, "#log-lines")
 
 
 async def test_the_palette_offers_everything() -> None:
@@ -440,7 +440,7 @@ async def test_what_is_refused_by_a_key_is_in_the_log_once() -> None:
         said = "a check is there already; wait for it, or cancel it (x)"
         assert message_of(pilot) == said
         await press(pilot, "6")
-        assert lines_of(pilot, "#log-pane").count("a check is there already") == 1
+        assert lines_of(pilot, "#log-lines").count("a check is there already") == 1
 
 
 # -- the palette

@@ -142,6 +142,9 @@ async def test_what_loses_its_place_while_another_is_drawn() -> None:
     async with running(STATES["optimal"]) as pilot:
         screen = main_of(pilot)
         top, rows = screen.query_one("#top", Lines), screen.arrays.rows
+        await screen.open_pane("log")
+        await screen.open_pane("arrays")
+        await pilot.pause()
         screen.show_pane("log")
         screen._compositor._full_map_invalidated = True
         with screen.painting():

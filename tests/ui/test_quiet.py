@@ -56,7 +56,7 @@ async def test_the_same_again(refreshed: Refreshed, state: str) -> None:
 async def test_the_log_at_rest(refreshed: Refreshed) -> None:
     async with running(STATES["degraded"]) as pilot:
         await pilot.press("6")
-        log = main_of(pilot).query_one("#log-pane")
+        log = main_of(pilot).query_one("#log-lines")
         await until(pilot, lambda: log.size.height > 0 and not log._layout_required, "the log is laid out")
         await look(pilot)
         await pilot.pause(0.1)

@@ -13,7 +13,7 @@ from raidtui.plans.candidates import refuse_device, refuse_old_arrays
 from raidtui.plans.contents import cleared_facts, device_facts, loss_of, wipe_steps
 from raidtui.plans.create.create_notes import array_kib, create_notes
 from raidtui.plans.create.create_request import MISSING, Below, CreateRequest
-from raidtui.plans.create.on_top import geometry, on_top_notes, on_top_steps, refuse_on_top
+from raidtui.plans.create.file_system import geometry, on_top_notes, on_top_steps, refuse_on_top
 from raidtui.plans.create.shape import Shape, shape_of
 from raidtui.plans.persist import conf_steps
 from raidtui.plans.target import needs_root, refuse_taken

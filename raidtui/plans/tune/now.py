@@ -18,13 +18,13 @@ from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode, St
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.plans.reshape import plan_bitmap
-from raidtui.plans.speed_limits import plan_give_back, plan_limits
+from raidtui.plans.sync_speed import plan_give_back, plan_limits
 from raidtui.plans.target import needs_root
 from raidtui.plans.tune.check import refuse_together, refuse_value
 from raidtui.plans.tune.notes import tune_notes
 
 LIMITS = frozenset({"sync_speed_min", "sync_speed_max", "speed_limit_min", "speed_limit_max"})
-"""What ``raidtui.plans.speed_limits`` plans."""
+"""What ``raidtui.plans.sync_speed`` plans."""
 
 _SCOPES = {scope: place for place, scope in enumerate((Scope.CPU, Scope.POLICY, Scope.DISK, Scope.ARRAY))}
 

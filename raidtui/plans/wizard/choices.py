@@ -11,8 +11,8 @@ from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device
 from raidtui.plans.contents import loss_of
 from raidtui.plans.create.create_request import CreateRequest
+from raidtui.plans.create.file_system import trim_words
 from raidtui.plans.create.shape import Shape, shape_of
-from raidtui.plans.create.trim import trim_words
 from raidtui.plans.locate import trouble_words
 from raidtui.plans.wizard.evidence import BLOCKS_KIB, RANDOM_READ, RANDOM_WRITE, SOURCE
 from raidtui.plans.wizard.wizard_draft import (

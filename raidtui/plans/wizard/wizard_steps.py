@@ -9,7 +9,7 @@ from raidtui.model.survey import Survey
 from raidtui.plans.candidates import word_of
 from raidtui.plans.create.create_plan import chosen
 from raidtui.plans.create.create_request import OnTop
-from raidtui.plans.create.on_top import refuse_on_top
+from raidtui.plans.create.file_system import refuse_on_top
 from raidtui.plans.target import refuse_name, refuse_taken
 from raidtui.plans.wizard.choices import (
     DISK_WORDS,

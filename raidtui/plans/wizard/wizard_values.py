@@ -11,9 +11,9 @@ from raidtui.model.levels import PARITY_LAYOUTS
 from raidtui.model.survey import Survey
 from raidtui.plans.contents import loss_of
 from raidtui.plans.create.create_request import OnTop
+from raidtui.plans.create.file_system import weekly_notes
 from raidtui.plans.create.lvm import refuse_other
 from raidtui.plans.create.shape import METADATA
-from raidtui.plans.create.trim import weekly_notes
 from raidtui.plans.wizard.wizard_draft import WizardDraft, WizardRow, usable
 from raidtui.view.units import KIB, binary_size, counted
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.message import Message
 from textual.timer import Timer
 
@@ -16,7 +14,7 @@ from raidtui.first_frame import SMALLEST
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array
 from raidtui.model.plan import Harm, Plan, Refusal
-from raidtui.plans.speed_limits import plan_limits
+from raidtui.plans.sync_speed import plan_limits
 from raidtui.session.watch import Report, limit_path
 from raidtui.ui.arrays.absent_detail import absent_body_lines, absent_head_lines
 from raidtui.ui.arrays.array_detail import body_lines, head_lines, unit_lines
@@ -27,6 +25,7 @@ from raidtui.ui.arrays.slider import Slider
 from raidtui.ui.commands import ARRAYS, Command
 from raidtui.ui.frame.key_order import expect_form, refused
 from raidtui.ui.frame.lines import Lines, ScrollLines
+from raidtui.ui.frame.pane import Pane
 from raidtui.view.array_row import brief_line
 from raidtui.view.line import Line
 from raidtui.view.text import visible
@@ -38,9 +37,10 @@ class Body(ScrollLines, can_focus=True):
     """Members and findings; scrolls where they do not fit."""
 
 
-class ArraysPane(Vertical):
-    """See the module. Plans are asked for with ``Wanted``; refusals are said with ``Said``."""
+class ArraysPane(Pane):
+    """See the module. What the app carries out is a message: ``Wanted``, ``UndoWanted``, ``RepairWanted``."""
 
+    ID = "arrays-pane"
     BINDINGS: ClassVar[list[BindingType]] = [each for command in ARRAYS for each in command.bindings]
 
     class Wanted(Message):
@@ -63,24 +63,13 @@ class ArraysPane(Vertical):
             self.uuid = uuid
             """Of the array that is chosen and does not run."""
 
-    class Said(Message):
-        """A sentence for the message line."""
-
-        def __init__(self, text: str, role: str = "warn") -> None:
-            super().__init__()
-            self.text = text
-            self.role = role
-
-    def __init__(self, report: Report | None = None, keymap: Mapping[str, str] | None = None) -> None:
-        super().__init__(id="arrays-pane")
-        self.keymap: Mapping[str, str] = keymap or {}
+    def __init__(self, report: Report | None = None) -> None:
+        super().__init__(report)
         self._expected: str | None = None
         self._drawn_key: str | None = None
-        self.report: Report | None = report
         self.chosen: str | None = None
         self._gone: str | None = None  # was chosen when it was stopped; nothing else was chosen since
         self.system_scope = False
-        self.wanted_text = ""
         self._listed: list[Listed] = []
         self._known_rows: dict[str, tuple[tuple[object, ...], Line]] = {}
         self._settle: Timer | None = None
@@ -160,7 +149,7 @@ class ArraysPane(Vertical):
         if array.key != self._drawn_key:
             self._drawn_key = array.key
             self.body.scroll_home(animate=False)
-        self.body.show([*unit_lines(array, width), *body_lines(report, array, width, self.keymap)])
+        self.body.show([*unit_lines(array, width), *body_lines(report, array, width, self.shell.keymap)])
 
     def _row(self, report: Report, array: Listed, width: int, shared: frozenset[str]) -> Line:
         """Return an array's row; one of which nothing changed is not made again."""
@@ -227,7 +216,7 @@ class ArraysPane(Vertical):
         row = max(0, min(len(self._listed) - 1, at + delta))
         self.chosen, self._gone, self._expected = self._listed[row].key, None, None
         self.redraw()
-        self.post_message(self.Said("", "plain"))
+        self.say("", "plain")
 
     def narrow(self, text: str) -> None:
         """Show only arrays that hold ``text``."""
@@ -274,7 +263,7 @@ class ArraysPane(Vertical):
             return
         plan = self.plan_of(command_id)
         if isinstance(plan, Refusal):
-            self.post_message(self.Said(plan.sentence))
+            self.say(plan.sentence)
         elif plan is not None:
             self._want(plan)
 
@@ -303,7 +292,7 @@ class ArraysPane(Vertical):
         refusal = self.plan_of(f"arrays.{verb}")
         if isinstance(refusal, Refusal):
             refused(self)
-            self.post_message(self.Said(refusal.sentence))
+            self.say(refusal.sentence)
         else:
             expect_form(self)
             absent = self.absent
@@ -322,7 +311,7 @@ class ArraysPane(Vertical):
         self.system_scope = not self.system_scope
         self.redraw()
         scope = "all arrays that have no limits of their own" if self.system_scope else "this array alone"
-        self.post_message(self.Said(f"the sliders move the limits of {scope}", "accent"))
+        self.say(f"the sliders move the limits of {scope}", "accent")
 
     def on_slider_left(self, message: Slider.Left) -> None:
         """Back to the list."""
@@ -332,7 +321,7 @@ class ArraysPane(Vertical):
     def on_slider_refused(self, message: Slider.Refused) -> None:
         """Say why a typed figure is not asked for."""
         message.stop()
-        self.post_message(self.Said(message.text))
+        self.say(message.text)
 
     def on_slider_asked(self, message: Slider.Asked) -> None:
         """Wait until the slider rests, then plan; min and max never cross."""
@@ -348,12 +337,10 @@ class ArraysPane(Vertical):
             other = "max" if message.slider is low else "min"
             message.slider.asked_kib_s = limit
             message.slider.refresh()
-            self.post_message(
-                self.Said(f"min stays at or below max: move {other} first (in the kernel min wins)")
-            )
+            self.say(f"min stays at or below max: move {other} first (in the kernel min wins)")
         else:
             path = limit_path(None if self.system_scope else self.array, message.slider.word)
-            self.post_message(self.Said(f"writes {message.slider.value_kib_s} to {path}", "accent"))
+            self.say(f"writes {message.slider.value_kib_s} to {path}", "accent")
         if self._settle is not None:
             self._settle.stop()
         self._settle = self.set_timer(_SETTLE_S, self._ask)
@@ -373,7 +360,7 @@ class ArraysPane(Vertical):
             low.forget_asked()
             high.forget_asked()
             if plan.why != "the limits are so already":
-                self.post_message(self.Said(plan.sentence))
+                self.say(plan.sentence)
         else:
             self._want(plan)
 

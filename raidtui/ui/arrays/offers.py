@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from raidtui.model.plan import Plan, Refusal, RefusalCode
-from raidtui.plans.speed_limits import plan_give_back, plan_limits
 from raidtui.plans.sync import is_paused, plan_cancel, plan_check, plan_pause, plan_resume
+from raidtui.plans.sync_speed import plan_give_back, plan_limits
 from raidtui.plans.target import needs_root
 from raidtui.session.watch import Report
 from raidtui.ui.commands import ARRAYS, Command

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from raidtui.ui.frame.roles import role_styles
+from raidtui.ui.frame.lines import role_styles
 from raidtui.view.text import fit
 from raidtui.view.units import rate_mb_s
 

@@ -16,7 +16,7 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.session.bench import Benching
 from raidtui.ui.bench.history_lines import Entry
 from raidtui.ui.frame.choose import Ask
-from raidtui.ui.frame.confirm import WIDTH, Question
+from raidtui.ui.frame.dialog import WIDTH, Question
 from raidtui.ui.frame.shell import ScreenShell
 from raidtui.view.line import Line
 from raidtui.view.text import visible

@@ -12,8 +12,7 @@ from raidtui.bench.record import Record
 from raidtui.ui.bench.bench_view import BenchView
 from raidtui.ui.commands import BENCH, Command
 from raidtui.ui.frame.key_order import escape_leaves, expect_form, no_form, refused
-from raidtui.ui.frame.later import later
-from raidtui.ui.frame.shell import shell_of
+from raidtui.ui.frame.shell import later
 from raidtui.view.units import counted
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class BenchPane(BenchView):
             return None
         from raidtui.ui.bench.bench_flow import BenchWays  # noqa: PLC0415
 
-        return BenchWays(shell_of(self), benching, self.report.snapshot)
+        return BenchWays(self.shell, benching, self.report.snapshot)
 
     def _go(self, way: Callable[[], Coroutine[Any, Any, object]], *, afresh: bool = False) -> None:
         """Open one way of dialogs at a time: keys typed ahead of the first must not open another."""

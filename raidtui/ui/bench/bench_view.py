@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.timer import Timer
 
 from raidtui.bench.results import fits
@@ -20,9 +19,10 @@ from raidtui.session.watch import Report
 from raidtui.ui.bench.history_lines import Entry, details_lines, entries_of, history_head, history_line
 from raidtui.ui.bench.live_lines import live_lines
 from raidtui.ui.commands import DOWN, UP
-from raidtui.ui.frame.later import later
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.frame.pages import wrapped
+from raidtui.ui.frame.pane import Pane
+from raidtui.ui.frame.shell import later
 from raidtui.view.line import Line
 from raidtui.view.text import visible
 
@@ -61,43 +61,27 @@ class BenchList(ScrollLines, can_focus=True, inherit_bindings=False):
         self._point(event.y + self.scroll_offset.y)
 
 
-class BenchView(Vertical):
+class BenchView(Pane):
     """See the module.
 
     Args:
-        benching: gives the benchmarks of the host in view.
-        say: shows a sentence above the footer.
-        changed: called when the footer may have to be another.
         report: what is known of the arrays, if anything.
-        held: whether the picture is held: fio goes on.
     """
 
+    ID = "bench-pane"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("pageup", "scroll_body(-1)", show=False),
         Binding("pagedown", "scroll_body(1)", show=False),
     ]
 
-    def __init__(
-        self,
-        benching: Callable[[], Benching | None],
-        say: Callable[[str, str], None],
-        changed: Callable[[], None],
-        report: Report | None,
-        held: Callable[[], bool],
-    ) -> None:
-        super().__init__(id="bench-pane")
-        self.benching = benching
-        self.say = say
-        self._changed = changed
-        self._held = held
-        self.report = report
+    def __init__(self, report: Report | None) -> None:
+        super().__init__(report)
         self.way: UnderWay | None = None
         self.history: History | None = None
         self.chosen = ""
         """The id of the chosen benchmark."""
         self.marked: set[str] = set()
         self.interrupted: tuple[str, ...] = ()
-        self.wanted_text = ""
         self._entries: tuple[Entry, ...] = ()
         self._rows_made: tuple[Entry, ...] = ()
         self._shown_of: tuple[History | None, list[str]] = (None, [])
@@ -128,6 +112,10 @@ class BenchView(Vertical):
             self.action_read()
 
     # -- reading
+
+    def benching(self) -> Benching:
+        """Return what begins and follows benchmarks on the host in view."""
+        return self.shell.session.bench
 
     def action_read(self) -> None:
         """Read the history again, and look whether something runs."""
@@ -161,7 +149,7 @@ class BenchView(Vertical):
             self.chosen = way.job
         elif way is not None and before is not None and before.works and not way.works:
             self._tell_end(way)
-        if not self._held():
+        if not self.shell.held:
             self.redraw()
 
     def _tell_end(self, way: UnderWay) -> None:
@@ -191,11 +179,6 @@ class BenchView(Vertical):
         """Take a report: its arrays are what the forms offer."""
         self.report = report
 
-    def narrow(self, text: str) -> None:
-        """Show only benchmarks with runs that fit all words."""
-        self.wanted_text = text
-        self.redraw()
-
     def redraw(self) -> None:
         """Draw everything."""
         width, height = self.app.size
@@ -220,7 +203,7 @@ class BenchView(Vertical):
             self.rows.keep_in_view(at)
         self.rule.show([_rule(width)])
         self.body.show(self._body(width))
-        self._changed()
+        self.redraw_frame()
 
     def _body(self, width: int) -> list[Line]:
         lines: list[Line] = []

@@ -17,8 +17,8 @@ from raidtui.ui.bench.curves import MOST, curve_lines, drawn_of
 from raidtui.ui.bench.export_page import Export
 from raidtui.ui.bench.heat_map import NO_MAP, Layer, Window, heat_map_lines, next_layer, window_of
 from raidtui.ui.bench.run_table import comparison_lines, head_of, paragraph
-from raidtui.ui.frame.later import later
 from raidtui.ui.frame.pages import PageScreen, rule
+from raidtui.ui.frame.shell import later
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import counted

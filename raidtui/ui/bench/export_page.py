@@ -14,9 +14,8 @@ from raidtui.bench.export import KINDS, ExportError, default_path, typed_path, w
 from raidtui.bench.record import Record
 from raidtui.bench.samples import Sample
 from raidtui.session.host_thread import HostThread
-from raidtui.ui.frame.field import field_lines, field_of
-from raidtui.ui.frame.field_dialog import FieldScreen
-from raidtui.ui.frame.later import later
+from raidtui.ui.frame.field import FieldScreen, field_lines, field_of
+from raidtui.ui.frame.shell import later
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import visible
 from raidtui.view.units import counted

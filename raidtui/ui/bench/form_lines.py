@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from raidtui.bench.forms.draft import Draft, Field, Kind, text_of
 from raidtui.model.plan import Refusal
-from raidtui.ui.build.wizard_lines import note_lines
+from raidtui.ui.frame.pages import note_lines
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
 

@@ -33,8 +33,8 @@ from raidtui.bench.forms.meaning import meaning
 from raidtui.model.plan import Refusal
 from raidtui.ui.bench.form_lines import TITLES, Form, Row, in_form, rows_of
 from raidtui.ui.frame.choose import Choice, Option
-from raidtui.ui.frame.later import later
 from raidtui.ui.frame.pages import PageScreen
+from raidtui.ui.frame.shell import later
 
 Asks = Callable[[Request], Awaitable[Offer | Refusal]]
 _MOST_TYPED = 4096
@@ -274,7 +274,7 @@ class BenchForm(PageScreen[Offer]):
 
     def action_why(self) -> None:
         """Show what the field means, and where presets come from."""
-        from raidtui.ui.frame.why import WhyScreen  # noqa: PLC0415
+        from raidtui.ui.frame.pages import WhyScreen  # noqa: PLC0415
 
         page = meaning(self.draft, self._field, self._known)
         self.app.push_screen(WhyScreen(f"{self._title.partition(':')[0]}: {self._field.label}", page))

@@ -23,7 +23,7 @@ from raidtui.ui.bench.run_table import (
     paragraph,
     verdicts_lines,
 )
-from raidtui.ui.wear.wear_lines import stamp
+from raidtui.ui.frame.pages import stamp
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, tail, visible
 from raidtui.view.units import KIB, counted, duration

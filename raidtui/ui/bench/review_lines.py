@@ -11,7 +11,7 @@ from raidtui.bench.duration import estimate_duration
 from raidtui.bench.forms.known import Candidate
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Plan
-from raidtui.ui.frame.review import step_lines
+from raidtui.ui.frame.plan_view import step_lines
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
 from raidtui.view.units import binary_size, counted

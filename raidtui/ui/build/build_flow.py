@@ -14,9 +14,9 @@ from raidtui.plans.leave import plan_zero_superblock
 from raidtui.plans.wizard.wizard_draft import WizardDraft
 from raidtui.plans.wizard.wizard_steps import REVIEW, asked, plan_build
 from raidtui.session import storage as desk
-from raidtui.ui.arrays.repair_flow import Made, Offered, Repairs, labels_on, offered_devices
 from raidtui.ui.build.wizard_screen import TITLE, WizardScreen
 from raidtui.ui.frame.choose import Option
+from raidtui.ui.frame.plan_flow import Made, Offered, PlanFlow, labels_on, offered_devices
 from raidtui.ui.frame.surveying import Surveying, surveying
 
 _ASSEMBLE = "Assemble which array?"
@@ -24,7 +24,7 @@ _NONE_AT_REST = "no device has a superblock of an array that does not run"
 _NO_SUPERBLOCK = "no device has an md superblock"
 
 
-class BuildFlow(Repairs):
+class BuildFlow(PlanFlow):
     """See the module."""
 
     async def build(self, snapshot: Snapshot) -> None:

@@ -67,11 +67,6 @@ def decided_lines(
     return lines
 
 
-def note_lines(text: str, width: int, role: str) -> list[Line]:
-    """Return a note in lines."""
-    return [[(part, role)] for part in textwrap.wrap(visible(text), width)]
-
-
 def with_note(rows: Sequence[Line], at: int, note: Sequence[Line], height: int, longest: int) -> list[Line]:
     """Return rows, as many as fit around the chosen one, and the note below them.
 

@@ -40,7 +40,7 @@ from raidtui.plans.wizard.wizard_steps import (
     rows_of,
 )
 from raidtui.ui.build import wizard_lines as wizard
-from raidtui.ui.frame.pages import PageScreen
+from raidtui.ui.frame.pages import PageScreen, note_lines
 from raidtui.view.line import Line
 from raidtui.view.text import visible
 
@@ -269,15 +269,15 @@ class WizardScreen(PageScreen[WizardDraft]):
 
     def _note(self, width: int) -> list[Line]:
         if self._said:
-            return wizard.note_lines(self._said, width, "warn")
+            return note_lines(self._said, width, "warn")
         found = self._picks or self._rows
         return self._note_of(found[self._at], width) if found else []
 
     @staticmethod
     def _note_of(pick: WizardChoice | WizardRow, width: int) -> list[Line]:
         if pick.refusal:
-            return wizard.note_lines(f"not this one: {pick.refusal}", width, "warn")
-        return wizard.note_lines(pick.note, width, "plain")
+            return note_lines(f"not this one: {pick.refusal}", width, "warn")
+        return note_lines(pick.note, width, "plain")
 
     def _word_lines(self, width: int) -> list[Line]:
         lines: list[Line] = []
@@ -287,7 +287,7 @@ class WizardScreen(PageScreen[WizardDraft]):
             for block, paths in found:
                 names = ", ".join(path.removeprefix("/dev/") for path in paths)
                 text = f"{names}: of {array_words(block)}, which does not run."
-                lines += [*wizard.note_lines(text, width, "bad"), []]
+                lines += [*note_lines(text, width, "bad"), []]
             what = "name" if single else "UUID: another array at rest has that name"
             hint = f"To destroy it for good, type its {what}. To have it back, leave with Esc, and press a."
             if not lines:
@@ -296,7 +296,7 @@ class WizardScreen(PageScreen[WizardDraft]):
             hint = _HINTS[self.step]
         lines += [[("> ", "key"), (visible(self._word) + "▏", "strong")], []]
         note = self._said or hint
-        return [*lines, *wizard.note_lines(note, width, "warn" if self._said else "plain")]
+        return [*lines, *note_lines(note, width, "warn" if self._said else "plain")]
 
     # -- keys
 
@@ -353,7 +353,7 @@ class WizardScreen(PageScreen[WizardDraft]):
     def action_why(self) -> None:
         """Show what there is to know before one decides."""
         from raidtui.plans.wizard.wizard_steps import step_page  # noqa: PLC0415
-        from raidtui.ui.frame.why import WhyScreen  # noqa: PLC0415
+        from raidtui.ui.frame.pages import WhyScreen  # noqa: PLC0415
 
         self.app.push_screen(WhyScreen(f"{TITLE}: {self.step}", step_page(self.step)))
 

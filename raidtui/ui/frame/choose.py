@@ -8,8 +8,7 @@ from typing import ClassVar
 from msgspec import Struct
 from textual.binding import Binding, BindingType
 
-from raidtui.ui.frame.field import field_lines
-from raidtui.ui.frame.field_dialog import FieldScreen
+from raidtui.ui.frame.field import FieldScreen, field_lines
 from raidtui.ui.frame.pages import FrameScreen, wrapped
 from raidtui.view.line import Line
 from raidtui.view.text import fit, visible

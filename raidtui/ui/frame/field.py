@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Generic, TypeVar
+
 from msgspec import Struct
 from msgspec.structs import replace
+from textual import events
+from textual.message import Message
 
+from raidtui.ui.frame.lines import Lines
+from raidtui.ui.frame.pages import FrameScreen
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, visible
 
@@ -75,3 +81,106 @@ def field_lines(line: Field, width: int, *, indent: int = 3) -> list[Line]:
             parts.append("")
         parts[-1] += char
     return [[(" " * indent, "plain"), (part, "strong")] for part in parts]
+
+
+T = TypeVar("T")
+
+
+class FieldScreen(FrameScreen[T], Generic[T]):
+    """See the module.
+
+    Args:
+        title: what is asked.
+        text: what stands there at first.
+        most: how many characters it may have.
+    """
+
+    takes_ahead = True
+
+    def __init__(self, title: str, text: str, most: int) -> None:
+        super().__init__(title)
+        self.line = field_of(text, most)
+
+    def draw(self) -> None:
+        """Draw everything."""
+
+    def entered(self) -> None:
+        """Enter was pressed."""
+
+    def edited(self) -> None:
+        """The line is another one."""
+
+    def on_mount(self) -> None:
+        """Draw."""
+        self.draw()
+        self._body.focus()
+
+    def on_resize(self) -> None:
+        """Draw in the new size."""
+        self.draw()
+
+    def on_key(self, event: events.Key) -> None:
+        """Go on, or change the line."""
+        if event.key == "enter":
+            self.entered()
+        elif (line := self.line.pressed(event.key, event.character)) is not None:
+            self.line = line
+            self.edited()
+        else:
+            return
+        event.stop()
+        event.prevent_default()
+        self.draw()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Take what is pasted."""
+        self.line = self.line.pasted(event.text)
+        self.edited()
+        event.stop()
+        self.draw()
+
+
+class FilterLine(Lines, can_focus=True):
+    """Mounted when it is wanted, and removed with its text."""
+
+    class Changed(Message):
+        """The wanted text is another."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Closed(Message):
+        """The focus shall go back."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.typed = ""
+
+    def on_mount(self) -> None:
+        """Show the line."""
+        self._draw()
+
+    def _draw(self) -> None:
+        self.show(
+            [[(" / ", "key"), (visible(self.typed) + "▏", "strong"), ("   Enter keeps, Esc ends", "dim")]]
+        )
+
+    def on_key(self, event: events.Key) -> None:
+        """Collect characters."""
+        if event.key == "escape":
+            self.typed = ""
+        elif event.key == "backspace":
+            self.typed = self.typed[:-1]
+        elif event.is_printable and event.character:
+            self.typed = (self.typed + event.character)[:40]
+        elif event.key != "enter":
+            return
+        event.stop()
+        event.prevent_default()
+        self._draw()
+        self.post_message(self.Changed(self.typed))
+        if event.key in {"escape", "enter"}:
+            self.post_message(self.Closed())
+            if not self.typed:
+                self.remove()

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from raidtui.jobs.words import GOES_ON, entry_words
+from raidtui.jobs.states import GOES_ON, entry_text
 from raidtui.session.storage import JobNews
 from raidtui.ui.frame.pages import FrameScreen, wrapped
 from raidtui.view.line import Line
@@ -64,7 +64,7 @@ class JobView(FrameScreen[str]):
 
     def _take(self, entry: Mapping[str, Any]) -> None:
         role = _ROLES.get(str(entry.get("event")), "plain")
-        for text in entry_words(entry).split("\n"):
+        for text in entry_text(entry).split("\n"):
             if text:
                 self._lines += wrapped(visible(text), self.inner_width, role, indent=7)
 

@@ -6,18 +6,20 @@ is given as spans (text, role) and never goes through markup.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.color import Color
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.theme import Theme
 from textual.widget import Widget
 
 from raidtui.ui.frame.painting import PaintingScreen
-from raidtui.ui.frame.roles import PLAIN, role_styles
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width
 
@@ -194,3 +196,49 @@ def _cells(line: Line) -> list[tuple[str, str]]:
             for char in text:
                 cells += [(char, role)] if cell_width(char) == 1 else [(char, role), ("", role)]
     return cells
+
+
+_COLOUR_OF = {
+    "dim": "dim",
+    "strong": "strong",
+    "ok": "ok",
+    "warn": "warn",
+    "unknown": "warn",
+    "asked": "warn",
+    "bad": "bad",
+    "accent": "accent",
+    "tab": "accent",
+    "key": "accent",
+}
+_BOLD = frozenset({"strong", "bad", "tab", "key", "asked"})
+PLAIN = Style.null()
+
+
+def role_styles(theme: Theme) -> Mapping[str, Style]:
+    """Return the style that each role lays over a widget's own.
+
+    Args:
+        theme: one that ``raidtui.ui.themes`` has made; in another, roles differ in weight alone.
+    """
+    return _styles(tuple(sorted(theme.variables.items())))
+
+
+@lru_cache(maxsize=8)
+def _styles(variables: tuple[tuple[str, str], ...]) -> Mapping[str, Style]:
+    values = dict(variables)
+
+    def colour(name: str) -> Color | None:
+        value = values.get(f"r-{name}")
+        return Color.parse(value) if value else None
+
+    styles = {"plain": PLAIN}
+    for role, name in _COLOUR_OF.items():
+        found = colour(name)
+        is_dim = role == "dim" and values.get("dim-style") == "dim"
+        styles[role] = Style(
+            color=found.rich_color if found else None, bold=role in _BOLD or None, dim=is_dim or None
+        )
+    chosen = colour("selected")
+    is_reverse = values.get("selected-style") == "reverse"
+    styles["selected"] = Style(bgcolor=chosen.rich_color if chosen else None, reverse=is_reverse or None)
+    return styles

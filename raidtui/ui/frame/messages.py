@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.message import Message
 
-from raidtui.jobs.runner import Outcome
+from raidtui.jobs.runner import PlanOutcome
 from raidtui.session.watch import Report
 
 
@@ -23,6 +23,6 @@ class Sampled(Message):
 class PlanDone(Message):
     """A plan was carried out, or was not."""
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: PlanOutcome) -> None:
         super().__init__()
         self.outcome = outcome

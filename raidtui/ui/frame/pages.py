@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import textwrap
+import time
 from collections import deque
 from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
@@ -18,9 +19,11 @@ from textual.widget import Widget
 from raidtui.ui.frame.dialog import Dialog
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.view.line import Line
-from raidtui.view.text import cell_width, fit
+from raidtui.view.text import cell_width, fit, visible
 
 WIDTH = 92
+OLD_S = 300 * 86_400
+"""What is older is written with its year."""
 _MOST_NOTES = 8
 T = TypeVar("T")
 
@@ -222,3 +225,48 @@ def wrapped(text: str, width: int, role: str, *, indent: int = 0) -> list[Line]:
     """Return a text as lines of at most ``width`` cells; the lines after the first are indented."""
     parts = textwrap.wrap(text, width, subsequent_indent=" " * indent, drop_whitespace=False) or [""]
     return [[(part, role)] for part in parts]
+
+
+_WIDEST = 100
+
+
+def note_lines(text: str, width: int, role: str) -> list[Line]:
+    """Return a note in lines."""
+    return [[(part, role)] for part in textwrap.wrap(visible(text), width)]
+
+
+def stamp(at_s: float, now_s: float) -> str:
+    """Return a moment of the past, short: ``14 Nov 09:12``; of another year the date."""
+    form = "%d %b %H:%M" if now_s - at_s < OLD_S else "%Y-%m-%d"
+    return time.strftime(form, time.localtime(at_s)).lstrip("0")
+
+
+class WhyScreen(PageScreen[None]):
+    """Shows paragraphs; a line that begins with a blank stays as it is."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark,f1,q,enter", "back", "Back", show=False),
+        Binding("k", "scroll(-1)", show=False),
+        Binding("j", "scroll(1)", show=False),
+        Binding("space", "scroll(10)", show=False),
+    ]
+
+    def __init__(self, title: str, page: Sequence[str]) -> None:
+        super().__init__(title)
+        self._page = page
+
+    def on_mount(self) -> None:
+        """Draw."""
+        self._body.focus()
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw everything."""
+        self.show_head(self._title)
+        width = min(_WIDEST, self.inner_width - 1)
+        lines: list[Line] = []
+        for text in self._page:
+            parts = [text] if text[:1] in {"", " "} else textwrap.wrap(text, width)
+            lines += [[(part, "plain")] for part in parts]
+        self.show_body(lines)
+        self.show_keys(("↑↓", "scroll"), ("Esc", "back"))

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
+import shlex
+import textwrap
+from collections.abc import Mapping, Sequence
 
 from textual import events
 from textual._time import get_time
 
-from raidtui.model.plan import Harm, Plan
+from raidtui.model.plan import Harm, Plan, Step
 from raidtui.model.survey import Device
+from raidtui.plans.shell_script import plan_sentences, undo_sentences
 from raidtui.ui.frame.pages import PageScreen
-from raidtui.ui.frame.review import no_undo, review_lines
 from raidtui.view.line import Line
-from raidtui.view.text import cell_width, visible
+from raidtui.view.text import cell_width, fit, tail, visible
+from raidtui.view.units import counted
 
 DO, SAVE = "do", "save"
 _FIELD = 16
@@ -97,3 +101,122 @@ class PlanView(PageScreen[str]):
         event.stop()
         event.prevent_default()
         self._draw_foot()
+
+
+_NUMBER = 4
+_TAIL = 4
+_MODEL = 19
+_LEAST_GAP = 3
+
+
+def review_lines(plan: Plan, width: int, devices: Mapping[str, Device] | None = None) -> list[Line]:
+    """Return a plan in lines of at most ``width`` cells.
+
+    Args:
+        plan: the plan.
+        width: cells of a line.
+        devices: what is known of the devices, by kernel name.
+    """
+    lines = _losses(plan, width, devices or {})
+    changes = _changes(plan)
+    for number, step in enumerate(plan.steps, 1):
+        lines += step_lines(number, step, changes.get(number, ()), width)
+    lines.append([])
+    for text in (plan.warning, *plan.notes):
+        lines += _wrapped(text, width, "warn" if text == plan.warning else "plain")
+    lines += _wrapped(_end(plan), width, "warn" if plan.harm is Harm.DESTROYS else "plain")
+    for text in undo_sentences(plan):
+        lines += _wrapped(text.strip(), width, "dim", "  ", "  ")
+    return lines
+
+
+def no_undo(plan: Plan) -> str:
+    """Return after which step there is no way back; "" where there is one all the time."""
+    step = next((number for number, step in enumerate(plan.steps, 1) if step.destroys), 0)
+    return f"no undo after step {step}" if step else ""
+
+
+def _end(plan: Plan) -> str:
+    """Return what can be undone."""
+    if words := no_undo(plan):
+        return f"{words[0].upper()}{words[1:]}: what is on the devices cannot be brought back."
+    undone = sum(bool(step.undo) for step in plan.steps)
+    last = "; a failure in the middle undoes what was done" if plan.rolls_back else ""
+    return f"{undone} of {counted(len(plan.steps), 'step')} can be undone{last}." if undone else ""
+
+
+def _losses(plan: Plan, width: int, devices: Mapping[str, Device]) -> list[Line]:
+    """Return every device that is written over, with what is on it; empty ones, too."""
+    lost = {text.partition(": ")[0]: text.partition(": ")[2] for text in plan.loses if ": " in text}
+    words = {word for step in plan.steps if step.destroys for word in step.argv}
+    names = [name for name in plan.devices if f"/dev/{name}" in words]
+    names += [name for name in lost if name not in names]
+    if not names:
+        return []
+    only_superblocks = all(
+        step.argv[:2] == ("mdadm", "--zero-superblock") for step in plan.steps if step.destroys
+    )
+    head = "Gone afterwards:" if only_superblocks else f"This erases {counted(len(names), 'device')}:"
+    room = max(len(visible(name)) for name in names) + 2
+    models = [visible(devices[name].disk.model or "") for name in names if name in devices]
+    model = min(_MODEL, max(map(cell_width, models), default=0))
+    lines: list[Line] = [[(head, "bad")]]
+    for name in names:
+        what = visible(lost.get(name, "")) or "empty"
+        start = f"  {fit(visible(name), room)}{_disk(devices.get(name), model)}"
+        parts = textwrap.wrap(what, max(20, width - cell_width(start))) or [""]
+        lines.append([(start, "strong"), (parts[0], "bad" if name in lost else "plain")])
+        lines += [[(" " * cell_width(start), "plain"), (part, "bad")] for part in parts[1:]]
+    return [*lines, []]
+
+
+def _disk(device: Device | None, model: int) -> str:
+    if device is None:
+        return ""
+    serial = tail(visible(device.disk.identity), _TAIL + 1)
+    kind = f"{fit(visible(device.disk.model or ''), model)} " if model else ""
+    return f"{kind}{fit(serial, _TAIL + 1)}  "
+
+
+def step_lines(number: int, step: Step, changes: Sequence[str], width: int) -> list[Line]:
+    """Return a step: its command, why it is done, and what changes in the file that it puts in place."""
+    command = shlex.join(step.argv) if step.stdin else step.command
+    parts = textwrap.wrap(
+        visible(command), width - _NUMBER, subsequent_indent="  ", break_on_hyphens=False
+    ) or [""]
+    mark = f"{number:>{_NUMBER - 1}} "
+    lines: list[Line] = [[(mark, "bad" if step.destroys else "dim"), (parts[0], "strong")]]
+    lines += [[(" " * _NUMBER, "plain"), (part, "strong")] for part in parts[1:]]
+    indent = " " * (_NUMBER + 2)
+    gap = width - _NUMBER - cell_width(parts[-1]) - cell_width(visible(step.why))
+    if len(parts) == 1 and gap >= _LEAST_GAP:
+        lines[-1].append((" " * gap + visible(step.why), "dim"))
+    else:
+        lines += _wrapped(step.why, width, "dim", indent)
+    given = [f"< {text}" for text in step.stdin.rstrip("\n").split("\n") if text]
+    for text in (*given, *changes):
+        lines += _wrapped(text, width, "plain", indent, "  ")
+    return lines
+
+
+def _changes(plan: Plan) -> dict[int, list[str]]:
+    """Return what changes in each file, by the number of its step, as ``raidtui plan`` tells it."""
+    said = plan_sentences(plan)
+    found = {}
+    for number, step in enumerate(plan.steps, 1):
+        if step.content is not None:
+            start = said.index(visible(f"{number:>3}  {step.command}")) + 2
+            told = itertools.takewhile(lambda text: text.startswith("       "), said[start:])
+            found[number] = [text.strip() for text in told]
+    return found
+
+
+def _wrapped(text: str, width: int, role: str, indent: str = "", further: str = "") -> list[Line]:
+    parts = textwrap.wrap(
+        visible(text),
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent + further,
+        break_on_hyphens=False,
+    )
+    return [[(part, role)] for part in parts]

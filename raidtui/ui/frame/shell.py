@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Protocol, TypeVar, cast
 
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.worker import Worker
+
+from raidtui.model.finding import Event
 from raidtui.session.session import Session
 from raidtui.session.shell import Shell
-
-if TYPE_CHECKING:
-    from textual.screen import Screen
-    from textual.widget import Widget
 
 T = TypeVar("T")
 
@@ -28,6 +29,20 @@ class ScreenShell(Shell, Protocol):
     def after_drawing(self, call: Callable[[], object]) -> None:
         """Call something once the screen is drawn."""
 
+    @property
+    def keymap(self) -> Mapping[str, str]:
+        """The user's own keys, by command id."""
+
+    @property
+    def log_events(self) -> Sequence[Event]:
+        """The log, oldest first."""
+
+    def now_s(self) -> float:
+        """Return the host's time, epoch seconds."""
+
+    def redraw_frame(self) -> None:
+        """Draw the header and the footer anew."""
+
     def expect_array(self, uuid: str | None) -> None:
         """Choose the array with this UUID as soon as it is there; None: none is awaited any more."""
 
@@ -36,3 +51,17 @@ def shell_of(widget: Widget) -> ScreenShell:
     """Return the shell that a widget is in."""
     app: Any = widget.app
     return cast("ScreenShell", app)
+
+
+def later(
+    widget: Widget, way: Callable[[], Coroutine[Any, Any, None]], *, alone_in: str | None = None
+) -> None:
+    """Let a way be gone as a worker. Its coroutine is made when it begins: at the end, some never do.
+
+    Args:
+        widget: the worker ends with it.
+        way: makes the coroutine.
+        alone_in: a group; what is under way in it is ended.
+    """
+    worker: Worker[None] = widget.run_worker(way, group=alone_in or "default", exclusive=alone_in is not None)
+    del worker

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Collection, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
+
+from textual.screen import Screen
 
 from raidtui.host.reading import ReadingProgress, ReadingScope
 from raidtui.model.snapshot import Snapshot
@@ -13,12 +15,8 @@ from raidtui.model.survey import Survey
 from raidtui.session import storage as desk
 from raidtui.session.host_thread import tell
 from raidtui.session.session import Session
+from raidtui.ui.frame.pages import FrameScreen
 from raidtui.ui.frame.shell import ScreenShell
-from raidtui.ui.frame.waiting import Waiting
-
-if TYPE_CHECKING:
-    from textual.screen import Screen
-
 
 T = TypeVar("T")
 Show = Callable[[Survey, ReadingProgress], None]
@@ -158,3 +156,25 @@ def surveying(shell: ScreenShell, snapshot: Snapshot, scope: ReadingScope) -> It
         yield found
     finally:
         found.close()
+
+
+class Waiting(FrameScreen[bool]):
+    """Closed from outside when there is nothing left to wait for; gives None where Esc was pressed."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__(title)
+        self._words = ""
+        self._drawn = False
+
+    def on_mount(self) -> None:
+        """Draw."""
+        self._drawn = True
+        self.tell(self._words)
+        self._body.focus()
+
+    def tell(self, words: str) -> None:
+        """Say how far it is."""
+        self._words = words
+        if self._drawn:
+            self.show_body([[(f" {words or 'reading …'}", "dim")]])
+            self.show_foot(("Esc", "wait no longer; nothing is changed"))

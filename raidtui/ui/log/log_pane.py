@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import textwrap
 import time
-from collections.abc import Sequence
 from typing import ClassVar
 
+from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from raidtui.model.finding import Event, EventKind, Tone
+from raidtui.session.watch import Report
 from raidtui.ui.frame.lines import ScrollLines
+from raidtui.ui.frame.pane import Pane
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, visible
 
@@ -19,45 +21,57 @@ _HEAD = 24
 _MARKS = {Tone.PLAIN: " ", Tone.GOOD: "●", Tone.WARN: "▲", Tone.BAD: "✖"}
 
 
-class LogPane(ScrollLines, can_focus=True):
-    """Follows the newest line while the end is in view."""
+class LogLines(ScrollLines, can_focus=True):
+    """The lines of the log; they open at their end."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("k", "scroll_up", "Up"), ("j", "scroll_down", "Down")]
 
     def __init__(self) -> None:
-        super().__init__(id="log-pane")
-        self._events: Sequence[Event] = ()
+        super().__init__(id="log-lines")
         self._opened = False
-        self.wanted_text = ""
 
-    def show_events(self, events: Sequence[Event]) -> None:
-        """Show events, oldest first."""
-        self._events = events
-        self._draw()
-
-    def narrow(self, text: str) -> None:
-        """Show only events that hold ``text``."""
-        self.wanted_text = text
-        self._draw()
-
-    def _draw(self) -> None:
-        following = self.scroll_offset.y >= self.max_scroll_y or not self._opened
-        wanted = self.wanted_text.lower()
-        lines = [
-            line
-            for event in self._events
-            if wanted in event.text.lower() or wanted in event.subject.lower() or wanted in event.kind.value
-            for line in event_lines(event, self.app.size.width)
-        ]
-        self.show(lines or [[(" Nothing that holds this text." if wanted else " Nothing yet.", "dim")]])
-        if following:
-            self.scroll_end(animate=False)
+    @property
+    def follows(self) -> bool:
+        """Whether the newest line is in view, so that a newer one scrolls in."""
+        return self.scroll_offset.y >= self.max_scroll_y or not self._opened
 
     def on_resize(self) -> None:
         """Open at the end."""
         if not self._opened:
             self._opened = True
             self.call_after_refresh(self.scroll_end, animate=False)
+
+
+class LogPane(Pane):
+    """Follows the newest line while the end is in view."""
+
+    ID = "log-pane"
+
+    def __init__(self, report: Report | None) -> None:
+        super().__init__(report)
+        self.rows: LogLines = LogLines()
+
+    def compose(self) -> ComposeResult:
+        """The lines alone."""
+        yield self.rows
+
+    def show_report(self, report: Report) -> None:
+        """Take a report; its events are in the log already."""
+        self.report = report
+
+    def redraw(self) -> None:
+        """Draw the events that hold the filter's text, oldest first."""
+        follows = self.rows.follows
+        wanted = self.wanted_text.lower()
+        lines = [
+            line
+            for event in self.shell.log_events
+            if wanted in event.text.lower() or wanted in event.subject.lower() or wanted in event.kind.value
+            for line in event_lines(event, self.app.size.width)
+        ]
+        self.rows.show(lines or [[(" Nothing that holds this text." if wanted else " Nothing yet.", "dim")]])
+        if follows:
+            self.rows.scroll_end(animate=False)
 
 
 def event_lines(event: Event, width: int) -> list[Line]:

@@ -10,8 +10,8 @@ from raidtui.plans.tune.keep import Item, items_for_now, kept_items, plan_forget
 from raidtui.plans.tune.profiles import Profile, plan_profile
 from raidtui.session import storage as desk
 from raidtui.session.knob_session import Knobs
-from raidtui.ui.arrays.repair_flow import Repairs
 from raidtui.ui.frame.choose import Ask, Choice, Option
+from raidtui.ui.frame.plan_flow import PlanFlow
 from raidtui.ui.frame.plan_view import SAVE, PlanView
 from raidtui.ui.frame.shell import ScreenShell
 from raidtui.ui.tune.tune_detail import ONCE, range_words, title_of
@@ -68,7 +68,7 @@ class TuneWays:
         if isinstance(plan, Refusal):
             self._shell.say(plan.sentence)
         else:
-            await Repairs(self._shell).offer(plan)
+            await PlanFlow(self._shell).offer(plan)
 
     async def keep(self, row: Row, knob: str) -> None:
         """Keep the chosen value, that of all members of an array, or all that was changed for now."""

@@ -17,8 +17,7 @@ from raidtui.plans.target import needs_root
 from raidtui.plans.tune.now import Asked, plan_same, plan_set
 from raidtui.ui.commands import TUNE, Command
 from raidtui.ui.frame.key_order import expect_form, no_form, refused
-from raidtui.ui.frame.later import later
-from raidtui.ui.frame.shell import shell_of
+from raidtui.ui.frame.shell import later
 from raidtui.ui.tune.tune_detail import title_of
 from raidtui.ui.tune.tune_lines import Row
 from raidtui.ui.tune.tune_view import TuningView
@@ -77,7 +76,7 @@ class TuningPane(TuningView):
             return None
         from raidtui.ui.tune.tune_flow import TuneWays  # noqa: PLC0415
 
-        return TuneWays(shell_of(self), knobs, self.report.snapshot, self.tuning)
+        return TuneWays(self.shell, knobs, self.report.snapshot, self.tuning)
 
     def _may(self, command_id: str, *, waits: bool = False) -> Row | None:
         """Return the row that a command is about, or say why it is not possible.

@@ -10,15 +10,15 @@ from typing import ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.timer import Timer
 
 from raidtui.first_frame import SMALLEST
 from raidtui.model.knob import Scope, Tuning
 from raidtui.session.knob_session import Knobs, still
 from raidtui.session.watch import Report
-from raidtui.ui.frame.later import later
 from raidtui.ui.frame.lines import Lines, ScrollLines
+from raidtui.ui.frame.pane import Pane
+from raidtui.ui.frame.shell import later
 from raidtui.ui.tune.tune_detail import body_lines
 from raidtui.ui.tune.tune_lines import (
     Cell,
@@ -73,37 +73,24 @@ class KnobRule(Lines):
             self._point(event.x)
 
 
-class TuningView(Vertical):
+class TuningView(Pane):
     """See the module.
 
     Args:
-        knobs: gives the knobs of the host in view.
-        say: shows a sentence above the footer.
-        changed: called when the footer may have to be another.
         report: what is known of the arrays, if anything.
     """
 
+    ID = "tuning-pane"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("shift+tab", "knob(-1)", show=False),
         Binding("pageup", "scroll_body(-1)", show=False),
         Binding("pagedown", "scroll_body(1)", show=False),
     ]
 
-    def __init__(
-        self,
-        knobs: Callable[[], Knobs | None],
-        say: Callable[[str, str], None],
-        changed: Callable[[], None],
-        report: Report | None,
-    ) -> None:
-        super().__init__(id="tuning-pane")
-        self.knobs = knobs
-        self.say = say
-        self._changed = changed
-        self.report = report
+    def __init__(self, report: Report | None) -> None:
+        super().__init__(report)
         self.tuning: Tuning | None = None
         self.chosen, self.knob, self.asked = "", "", ""
-        self.wanted_text = ""
         self.apart = False
         """Whether each of the processors' policies has a row of its own, also where they are alike."""
         self.acting = False
@@ -147,14 +134,17 @@ class TuningView(Vertical):
 
     # -- reading
 
+    def knobs(self) -> Knobs:
+        """Return what reads and writes the knobs of the host in view."""
+        return self.shell.session.tuning
+
     def look(self) -> None:
         """Read the values, unless something else is at it."""
         if self.display and not self.acting and not self.asked and not self._is_held():
             later(self, self.read)
 
     def _is_held(self) -> bool:
-        knobs = self.knobs()
-        return knobs is not None and knobs.shell.held
+        return self.shell.held
 
     def action_read(self) -> None:
         """Read the values, and what sets them, again."""
@@ -223,11 +213,6 @@ class TuningView(Vertical):
         if other or live:
             self.look()
 
-    def narrow(self, text: str) -> None:
-        """Show only rows that hold ``text``."""
-        self.wanted_text = text
-        self.redraw()
-
     def redraw(self) -> None:
         """Draw everything."""
         width = self.app.size.width
@@ -243,7 +228,7 @@ class TuningView(Vertical):
         more = more_line(row, marks, width, chosen) if row is not None else []
         self.rule.show([[(" " + "─" * (width - 2), "dim")], more])
         self.body.show(body_lines(tuning, row, self.knob, width, self.told) if tuning is not None else [])
-        self._changed()
+        self.redraw_frame()
 
     def _show_rows(
         self, rows: tuple[Row, ...], marks: frozenset[tuple[str, str]], chosen: Cell, width: int

@@ -12,7 +12,8 @@ from raidtui.model.array import Array
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.snapshot import Snapshot
 from raidtui.ui.frame.chart import bar
-from raidtui.ui.wear.wear_lines import ASLEEP, ROLES, WIDE, odd_names, stamp
+from raidtui.ui.frame.pages import stamp
+from raidtui.ui.wear.wear_lines import ASLEEP, ROLES, WIDE, odd_names
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import amount, counted, decimal_size

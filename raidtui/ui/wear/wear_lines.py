@@ -6,6 +6,7 @@ import time
 
 from raidtui.model.finding import Severity
 from raidtui.model.smart import Unread
+from raidtui.ui.frame.pages import OLD_S, stamp
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, tail, visible
 from raidtui.view.units import decimal_size
@@ -32,7 +33,7 @@ _SHORT = {
     "SCSI endurance indicator": "endurance",
     "smartctl endurance_used": "smartctl",
 }
-_HOURS_A_YEAR, _OLD_S = 8766, 300 * 86_400
+_HOURS_A_YEAR = 8766
 
 
 def _model_width(width: int) -> int:
@@ -186,14 +187,8 @@ def _age(disk: DiskWear) -> str:
     return "" if hours is None else f"{hours / _HOURS_A_YEAR:.1f} y"
 
 
-def stamp(at_s: float, now_s: float) -> str:
-    """Return a moment of the past, short: ``14 Nov 09:12``; of another year the date."""
-    form = "%d %b %H:%M" if now_s - at_s < _OLD_S else "%Y-%m-%d"
-    return time.strftime(form, time.localtime(at_s)).lstrip("0")
-
-
 def _day(at_s: float, now_s: float) -> str:
-    form = "%d %b" if now_s - at_s < _OLD_S else "%Y-%m-%d"
+    form = "%d %b" if now_s - at_s < OLD_S else "%Y-%m-%d"
     return time.strftime(form, time.localtime(at_s)).lstrip("0")
 
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 
 from raidtui.first_frame import SMALLEST
 from raidtui.session.watch import Report
 from raidtui.ui.commands import DOWN, UP, WEAR, Command
-from raidtui.ui.frame.later import later
 from raidtui.ui.frame.lines import Lines, ScrollLines
+from raidtui.ui.frame.pane import Pane
+from raidtui.ui.frame.shell import later
 from raidtui.ui.wear.wear_detail import body_lines, history_lines
 from raidtui.ui.wear.wear_lines import disk_line, head_line, rule_line
 from raidtui.view.line import Line
@@ -53,35 +53,22 @@ class WearBody(ScrollLines, can_focus=True):
     """Arrays and findings, or a history."""
 
 
-class WearPane(Vertical):
+class WearPane(Pane):
     """See the module.
 
     Args:
-        wearing: gives what reads the disks of the host in view.
-        say: shows a sentence above the footer.
-        changed: called when the footer may have to be another.
         report: what is known of the arrays, if anything.
     """
 
+    ID = "wear-pane"
     BINDINGS: ClassVar[list[BindingType]] = [each for command in WEAR for each in command.bindings]
 
-    def __init__(
-        self,
-        wearing: Callable[[], WearSession | None],
-        say: Callable[[str, str], None],
-        changed: Callable[[], None],
-        report: Report | None,
-    ) -> None:
-        super().__init__(id="wear-pane")
-        self._wearing = wearing
-        self._say = say
-        self._changed = changed
-        self.report = report
+    def __init__(self, report: Report | None) -> None:
+        super().__init__(report)
         self.look: WearLook | None = None
         self.chosen: str | None = None
         self.since = False
         self.history: DiskHistory | None = None
-        self.wanted_text = ""
         self._reading: WearSession | None = None
         self._read_of: WearSession | None = None
         self._read_at_s = 0.0
@@ -106,6 +93,9 @@ class WearPane(Vertical):
             self.action_read()
 
     # -- reading
+
+    def _wearing(self) -> WearSession:
+        return self.shell.session.wear
 
     def action_read(self) -> None:
         """Read the disks again."""
@@ -139,17 +129,17 @@ class WearPane(Vertical):
     def _marked(self, look: WearLook) -> None:
         read = any(disk.entry is not None for disk in look.disks)
         if look.trouble:
-            self._say(look.trouble, "bad")
+            self.say(look.trouble, "bad")
         elif not read:
-            self._say("no disk could be read: there is nothing to mark", "warn")
+            self.say("no disk could be read: there is nothing to mark", "warn")
         else:
             at = time.strftime("%H:%M", time.localtime(look.at_s))
-            self._say(f"marked at {at}: d shows what is written from here on", "ok")
+            self.say(f"marked at {at}: d shows what is written from here on", "ok")
 
     def action_since(self) -> None:
         """Show what was written since the mark, or ever."""
         if self.look is None or self.look.mark is None:
-            self._say("no mark yet: m marks this moment", "warn")
+            self.say("no mark yet: m marks this moment", "warn")
             return
         self.since = not self.since
         self.history = None
@@ -168,11 +158,11 @@ class WearPane(Vertical):
         disk = None if self.look is None else self.look.disk(name)
         identity = self._identity(disk)
         if wearing is None or not identity:
-            self._say(f"{name} has not told its serial number: nothing is kept of it", "warn")
+            self.say(f"{name} has not told its serial number: nothing is kept of it", "warn")
             return
         found = await wearing.history(identity)
         if isinstance(found, str):
-            self._say(found, "bad")
+            self.say(found, "bad")
         elif name == self.chosen:
             self.history = found
             self.redraw()
@@ -192,11 +182,6 @@ class WearPane(Vertical):
         before, self.report = self.report, report
         if before is None or _shape(before) != _shape(report):
             self.redraw()
-
-    def narrow(self, text: str) -> None:
-        """Show only disks that hold ``text``."""
-        self.wanted_text = text
-        self.redraw()
 
     def move(self, delta: int) -> None:
         """Choose the disk ``delta`` rows further down."""
@@ -224,7 +209,7 @@ class WearPane(Vertical):
             self.rows.keep_in_view(chosen)
         self.rule.show([rule_line(look, width, since=self.since, busy=self._reading is not None)])
         self.body.show(self._body(width))
-        self._changed()
+        self.redraw_frame()
 
     def _body(self, width: int) -> list[Line]:
         if self.look is None or self.report is None:

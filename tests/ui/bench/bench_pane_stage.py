@@ -104,13 +104,15 @@ def measured(*records: Record, way: UnderWay | None = None) -> tuple[StagedApp, 
 
 def pane_of(pilot: Paces) -> BenchPane:
     """The pane."""
-    return main_of(pilot).bench
+    pane = main_of(pilot).panes["bench"]
+    assert isinstance(pane, BenchPane)
+    return pane
 
 
 async def opened(pilot: Paces, *keys: str) -> BenchPane:
     """Open the pane, wait until the history is read, and press keys."""
     await pilot.press("5")
-    await until(pilot, lambda: main_of(pilot).opened("bench") is not None, "the pane")
+    await until(pilot, lambda: "bench" in main_of(pilot).panes, "the pane")
     pane = pane_of(pilot)
     await until(pilot, lambda: pane.history is not None and not pane._looking, "the history")
     for key in keys:

@@ -20,7 +20,7 @@ from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.ui.bench.form_page import BenchForm
 from raidtui.ui.bench.review_page import BenchReview
 from raidtui.ui.frame.choose import Choice
-from raidtui.ui.frame.why import WhyScreen
+from raidtui.ui.frame.pages import WhyScreen
 from tests.bench.forms.choices import ARRAYS, KNOWN, TYPED, Asked
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10

@@ -22,7 +22,7 @@ from raidtui.ui.bench.compare_page import Comparison
 from raidtui.ui.bench.export_page import Export
 from raidtui.ui.bench.form_page import BenchForm
 from raidtui.ui.frame.choose import Ask
-from raidtui.ui.frame.confirm import Question
+from raidtui.ui.frame.dialog import Question
 from tests.bench.records import READ, record
 from tests.ui.bench.bench_pane_stage import StagedBenching, log_of, looked, measured, opened, pane_of, tree
 from tests.ui.staging import (

@@ -17,7 +17,7 @@ from raidtui.ui.build.wizard_screen import WizardScreen
 from raidtui.ui.frame.choose import Ask, Choice
 from raidtui.ui.frame.job_view import JobView
 from raidtui.ui.frame.plan_view import PlanView
-from raidtui.ui.frame.waiting import Waiting
+from raidtui.ui.frame.surveying import Waiting
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid1, raid10
 from tests.ui.arrays.test_ways import at

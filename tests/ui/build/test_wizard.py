@@ -12,9 +12,8 @@ from raidtui.model.plan import Plan
 from raidtui.plans.wizard.wizard_draft import WizardDraft
 from raidtui.plans.wizard.wizard_steps import STEPS, plan_build
 from raidtui.ui.build.wizard_screen import TITLE, WizardScreen
-from raidtui.ui.frame.pages import FrameScreen
+from raidtui.ui.frame.pages import FrameScreen, WhyScreen
 from raidtui.ui.frame.plan_view import PlanView
-from raidtui.ui.frame.why import WhyScreen
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid5, raid10
 from tests.plans.new_array import FOUR, MOUNT, UUID, survey

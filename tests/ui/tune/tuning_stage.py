@@ -25,7 +25,7 @@ def host(**more: object) -> TuneHost:
 
 
 def pane_of(pilot: Paces) -> TuningPane:
-    found = main_of(pilot).opened("tune")
+    found = main_of(pilot).panes["tune"]
     assert isinstance(found, TuningPane)
     return found
 
@@ -39,7 +39,7 @@ def at_rest(pilot: Paces) -> bool:
 async def opened(pilot: Paces, *keys: str) -> TuningPane:
     """Open the pane, and press keys in it."""
     await pilot.press("4")
-    await until(pilot, lambda: main_of(pilot).opened("tune") is not None and at_rest(pilot), "the values")
+    await until(pilot, lambda: "tune" in main_of(pilot).panes and at_rest(pilot), "the values")
     await pilot.press(*keys)
     await until(pilot, lambda: at_rest(pilot), "rest")
     await pilot.pause()

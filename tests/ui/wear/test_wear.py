@@ -70,7 +70,7 @@ def host(said: Mapping[str, str], *arrays: ArraySpec, **more: Any) -> WearHost:
 
 def pane_of(pilot: Paces) -> WearPane:
     """The pane."""
-    pane = main_of(pilot).opened("wear")
+    pane = main_of(pilot).panes["wear"]
     assert isinstance(pane, WearPane)
     return pane
 
@@ -364,7 +364,7 @@ async def test_the_log_tells_what_a_recover_cost() -> None:
         await pilot.press("6")
         await pilot.pause()
         assert "data         recover wrote 225 GB to sdd (0.084 % of its life)" in lines_of(
-            pilot, "#log-pane"
+            pilot, "#log-lines"
         )
         await pilot.press("3")
         await until(pilot, lambda: "20 Nov 21:25 recover: 225 GB to" in lines_of(pilot, "#wear-body"))

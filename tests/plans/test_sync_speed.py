@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from raidtui.model.plan import Harm, Plan, Refusal, Step
 from raidtui.model.snapshot import Snapshot, SystemLimits
-from raidtui.plans.speed_limits import HIGHEST_KIB_S, plan_give_back, plan_limits
+from raidtui.plans.sync_speed import HIGHEST_KIB_S, plan_give_back, plan_limits
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import ArraySpec, container, inactive, raid0, raid1, raid5, raid10
 

@@ -1,12 +1,17 @@
-"""The palette: finds commands by their titles, by what they do, and by what else people call them."""
+"""The palette: Textual's, with this program's commands; it runs one and closes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar
 
 from msgspec import Struct
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input, OptionList
+
+from raidtui.ui.frame.dialog import ClosesOnce
 
 _TITLE, _INSIDE_TITLE, _WORDS, _HELP, _INSIDE_HELP = 1.0, 0.8, 0.7, 0.4, 0.2
 _NOT_NOW = 0.01  # below everything that can be used now
@@ -88,3 +93,21 @@ class Commands(Provider):
 def _plain(text: str) -> str:
     """Return a text that Textual's markup leaves as it is."""
     return text.replace("[", r"\[")
+
+
+class Palette(ClosesOnce, CommandPalette):
+    """The palette."""
+
+    CSS = """
+    Palette #--container, Palette #--input, Palette #--results, Palette CommandList { min-width: 20; }
+    """  # a list without width cannot be wrapped
+    INPUTS: ClassVar[tuple[type[Message], ...]] = (
+        *ClosesOnce.INPUTS,
+        Input.Submitted,
+        OptionList.OptionSelected,
+    )
+
+    def _action_command_list(self, action: str) -> None:
+        """Move over the list, or take a line; a window of a few lines has no room for any of it."""
+        if self.query_one(CommandList).scrollable_content_region:
+            super()._action_command_list(action)

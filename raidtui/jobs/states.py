@@ -10,7 +10,7 @@ GOES_ON = "goes on"
 FINAL = frozenset({"done", "failed", "cancelled", "rolled back", "stuck", "not begun"})
 
 
-def entry_words(entry: Mapping[str, Any]) -> str:
+def entry_text(entry: Mapping[str, Any]) -> str:
     """Return one or more lines, or "" for what says nothing to a person."""
     event = entry.get("event")
     number = entry.get("step")

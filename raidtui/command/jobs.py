@@ -1,0 +1,128 @@
+"""``raidtui jobs``: list, follow, cancel, resume and roll back the jobs that carry plans out."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from functools import partial
+
+from raidtui.command.streams import print_json
+from raidtui.host.block import DiskReader
+from raidtui.host.roots.root import Root
+from raidtui.jobs.spawn import cancel, follow, start_worker
+from raidtui.jobs.states import FINAL, GOES_ON, entry_text
+from raidtui.jobs.store import BusyError, Job, JobError, all_jobs, find_job, jobs_folder
+from raidtui.jobs.worker import CostMeasure, work_on
+from raidtui.model.plan import Plan
+from raidtui.view.text import visible
+
+FAILED, REFUSED, BUSY = 1, 2, 75
+
+
+def run_jobs(root: Root, arguments: argparse.Namespace) -> int:
+    """Carry out ``raidtui jobs ...``."""
+    if arguments.order is None:
+        return _list(as_json=arguments.json)
+    if arguments.order != "attach" and not root.live:
+        return refused(JobError("not done: jobs change this host, and what is looked at is another one"))
+    if arguments.order == "work":
+        return work_on(root, arguments.folder, back=arguments.back, measuring=partial(_cost, root))
+    try:
+        job = find_job(arguments.id)
+        if arguments.order == "attach":
+            return attach(job, since=0)
+        if arguments.order == "cancel":
+            since = len(job.entries())  # before: its end may be noted at once
+            cancel(job)
+            return attach(job, since=since, wanted="cancelled")
+        return _again(job, back=arguments.order == "rollback")
+    except JobError as error:
+        return refused(error)
+
+
+def _cost(root: Root, plan: Plan) -> CostMeasure:
+    """Return what measures a plan's cost, on the disks that its devices lie on."""
+    from raidtui.wear.cost_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
+
+    disks = DiskReader(root).read(set(plan.devices)).values()
+    return JobCost(root, plan.title, sorted({disk.disk for disk in disks}))
+
+
+def refused(error: JobError) -> int:
+    """Print why a job was not begun, and return the exit status: 2, or 75 where another one is running."""
+    print(f"raidtui: {visible(str(error))}", file=sys.stderr)
+    return BUSY if isinstance(error, BusyError) else REFUSED
+
+
+def _again(job: Job, *, back: bool) -> int:
+    state = job.state
+    if state == "running":
+        raise JobError(f"job {job.id} is running: raidtui jobs attach {job.id}")
+    if back:
+        job.refuse_back()
+    elif state == GOES_ON:
+        raise JobError(f"job {job.id} goes on by itself: raidtui jobs attach {job.id}")
+    elif state == "not begun":
+        raise JobError(f"job {job.id} was not begun, because another job was running: apply its plan again")
+    elif state not in {"made", "interrupted", "cancelled", "failed", "stuck"}:
+        raise JobError(f"job {job.id} is {state}: there is nothing to go on with")
+    since = len(job.entries())
+    start_worker(job, back=back)
+    return attach(job, since=since, wanted="rolled back" if back else "done")
+
+
+def _list(*, as_json: bool) -> int:
+    rows = []
+    for job in all_jobs():
+        entries = job.entries()
+        title = next((str(entry.get("title")) for entry in entries if entry.get("event") == "made"), "")
+        who = next((str(entry.get("who")) for entry in entries), "")
+        at_s = next((entry["at_s"] for entry in entries), 0.0)
+        rows.append({"id": job.id, "state": job.state, "title": title, "who": who, "made_s": at_s})
+    if as_json:
+        print_json({"jobs": rows})
+        return 0
+    for row in rows:
+        at = time.strftime("%Y-%m-%d %H:%M", time.localtime(float(str(row["made_s"]))))
+        print(visible(f"{row['id']}  {row['state']:<11}  {at}  {row['who']}  {row['title']}"))
+    if not rows:
+        print(f"No job yet in {jobs_folder()}.")
+    return 0
+
+
+def attach(job: Job, *, since: int = 0, wanted: str = "done") -> int:
+    """Print a job's journal until it ends, and return the exit status.
+
+    Args:
+        job: the job.
+        since: how many entries of its journal to leave out.
+        wanted: the end that counts as success.
+    """
+    state, busy = "", False
+    try:
+        for entry in follow(job, since=since):
+            for line in entry_text(entry).split("\n"):
+                if line:
+                    print(visible(line), flush=True)
+            event = str(entry.get("event"))
+            if event == "not begun" and state:  # a worker too many changes nothing about how it ended
+                continue
+            if event in FINAL:
+                state, busy = event, bool(entry.get("busy"))
+            elif event == "work":  # an earlier end was not the last one
+                state = ""
+    except KeyboardInterrupt:
+        print(f"\nThe job goes on: raidtui jobs attach {job.id} (or cancel)")
+        return 0
+    if state == "not begun":
+        return BUSY if busy else FAILED
+    if not state:
+        print(
+            f"The worker is gone, the job is interrupted. Nothing is lost:"
+            f" raidtui jobs resume {job.id}, or raidtui jobs rollback {job.id}"
+        )
+        return FAILED
+    if state in {"failed", "cancelled", "stuck"}:
+        print(f"raidtui jobs resume {job.id}, or raidtui jobs rollback {job.id}")
+    return 0 if state == wanted else FAILED

@@ -1,0 +1,76 @@
+"""A pane of the main screen, and how it is wired."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.containers import Vertical
+
+from raidtui.session.watch import Report
+from raidtui.ui.commands import Command
+from raidtui.ui.frame.lines import ScrollLines
+from raidtui.ui.frame.shell import ScreenShell, shell_of
+
+
+class Pane(Vertical):
+    """A pane of the main screen; it draws a report and carries out its own commands.
+
+    There is one way of wiring. Requests that another pane or the app carries out go up as messages (a plan to
+    confirm, a verb that needs dialogs, a knob to measure). What the session holds is asked of ``shell``. The
+    sentence above the footer and the footer itself are changed by calls of ``say`` and ``redraw_frame``: as
+    messages they would arrive after the next key, and be drawn in a second write. Nothing is assigned on a
+    pane from outside, and a pane gets no callbacks; it gives its own methods to the widgets that it composes,
+    for a message of theirs could be overtaken by the next key.
+
+    Args:
+        report: what is known of the host, if anything.
+    """
+
+    ID: ClassVar[str]
+    """The widget's id, for the style sheet."""
+    rows: ScrollLines
+    """What has the focus while the pane is in view."""
+
+    def __init__(self, report: Report | None) -> None:
+        super().__init__(id=self.ID)
+        self.report = report
+        self.wanted_text = ""
+
+    @property
+    def shell(self) -> ScreenShell:
+        """The app, as flows and panes see it."""
+        return shell_of(self)
+
+    def say(self, text: str, role: str = "warn") -> None:
+        """Show a sentence above the footer; an empty one clears it."""
+        self.shell.say(text, role)
+
+    def redraw_frame(self) -> None:
+        """Draw the header and the footer anew: other commands can be used now."""
+        self.shell.redraw_frame()
+
+    def show_report(self, report: Report) -> None:
+        """Take a report and draw what it changes."""
+        self.report = report
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Draw everything from what is at hand."""
+        raise NotImplementedError
+
+    def come(self) -> None:
+        """Another pane came into view: this one, where ``display`` is true."""
+
+    def narrow(self, text: str) -> None:
+        """Show only rows that hold ``text``."""
+        self.wanted_text = text
+        self.redraw()
+
+    def foot(self) -> list[tuple[Command, str, bool]]:
+        """Return (command, label now, whether it can be used now) for footer, help and palette."""
+        return []
+
+    def why_not(self, command_id: str) -> str:
+        """Return why a command cannot be used now; "" where it can."""
+        del command_id
+        return ""
