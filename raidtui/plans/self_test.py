@@ -39,7 +39,7 @@ def plan_self_test(
     reading, tests = found
     if tests.running is not None:
         left = tests.running.left_percent
-        words = "" if left is None else f", {left} % of it left to do"
+        words = "" if left is None else f", {100 - left} % of it done"
         why = f"{reading.name} runs a self-test{words}"
         return Refusal(code=RefusalCode.BUSY, why=why, remedy="wait for its end, or abort it")
     if tests.kinds is None and reading.protocol == "NVMe":

@@ -8,9 +8,9 @@ from raidtui.view.units import counted
 
 
 def running_words(running: RunningSelfTest) -> str:
-    """Return ``short self-test running, 60 % left``."""
-    left = "" if running.left_percent is None else f", {running.left_percent} % left"
-    return f"{_named(running.kind)} running{left}"
+    """Return ``short self-test running, 40 % done``."""
+    done = "" if running.left_percent is None else f", {100 - running.left_percent} % done"
+    return f"{_named(running.kind)} running{done}"
 
 
 def hours_ago(reading: SmartReading, test: SelfTest) -> int | None:
