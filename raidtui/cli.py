@@ -223,6 +223,9 @@ def _no_terminal() -> str:
 
 
 def _screen(root: Root, arguments: argparse.Namespace) -> int:
+    from raidtui.ui.palette_later import import_app  # noqa: PLC0415
+
+    import_app()
     from raidtui.ui.launch import launch  # noqa: PLC0415
 
     return launch(root, theme=arguments.theme, mouse=not arguments.no_mouse)

@@ -16,7 +16,7 @@ from raidtui.bench.place import Place
 from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.root import Root
-from raidtui.model.knob import Scope, Tuning
+from raidtui.model.knob import KnobScope, Tuning
 from raidtui.model.knob_table import ALIASES, KNOBS
 from raidtui.model.knob_table import Knob as KnobKind
 from raidtui.model.plan import Plan, Refusal, RefusalCode
@@ -24,7 +24,7 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.reshape import plan_bitmap
-from raidtui.plans.tune.now import Asked, changes_of, plan_set
+from raidtui.plans.tune.now import AskedValue, changes_of, plan_set
 
 _SHORT = {"read_ahead": "read_ahead_kb", **ALIASES}
 
@@ -59,7 +59,7 @@ class TuneKnob(Struct, frozen=True, kw_only=True):
         """See ``Knob.set``."""
         if not self.subjects:
             return Refusal(code=RefusalCode.NOT_FOUND, why=f"nothing below has the knob {self.name}")
-        asked = [Asked(subject=each, knob=self.name, value=value) for each in self.subjects]
+        asked = [AskedValue(subject=each, knob=self.name, value=value) for each in self.subjects]
         changes = changes_of(self.tuning, asked)
         if isinstance(changes, Refusal):
             return changes
@@ -112,10 +112,10 @@ def find_knob(name: str, root: Root, place: Place) -> Knob | Refusal:
         return BitmapKnob(survey=survey, array=place.arrays[0] if place.arrays else "")
     tuning = KnobReader(root).read(snapshot)
     subjects: tuple[str, ...] = ()
-    if Scope.ARRAY in knob.scopes:
+    if KnobScope.ARRAY in knob.scopes:
         # What is mounted asks by its own value: the uppermost array's.
         subjects = place.arrays[:1]
-    if not subjects and Scope.DISK in knob.scopes:
+    if not subjects and KnobScope.DISK in knob.scopes:
         subjects = place.disks
     if not subjects:
         subjects = tuple(
@@ -124,7 +124,7 @@ def find_knob(name: str, root: Root, place: Place) -> Knob | Refusal:
     return TuneKnob(name=word, subjects=subjects, snapshot=snapshot, tuning=tuning)
 
 
-_BELOW = frozenset({Scope.DISK, Scope.ARRAY})
+_BELOW = frozenset({KnobScope.DISK, KnobScope.ARRAY})
 
 
 def knob_axis(knob: Knob, values: Sequence[str]) -> Axis | Refusal:

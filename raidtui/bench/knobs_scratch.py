@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from raidtui.bench.course import Axis, Scratch, Way
 from raidtui.bench.knobs import knob_named
-from raidtui.model.knob import Scope, Subject, Value
+from raidtui.model.knob import KnobScope, Subject, Value
 from raidtui.model.knob_table import Knob
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
 from raidtui.model.plan import Refusal, RefusalCode
@@ -25,7 +25,7 @@ def is_bitmap(name: str) -> bool:
 def of_arrays(name: str) -> bool:
     """Whether arrays have this knob, so that one of a scratch array is meant."""
     knob = knob_named(name)
-    return not isinstance(knob, Refusal) and Scope.ARRAY in knob.scopes
+    return not isinstance(knob, Refusal) and KnobScope.ARRAY in knob.scopes
 
 
 def scratch_axis(name: str, values: Sequence[str], shapes: Sequence[Scratch]) -> Axis | Refusal:
@@ -46,7 +46,9 @@ def scratch_axis(name: str, values: Sequence[str], shapes: Sequence[Scratch]) ->
         high=knob.high,
         multiple=_PAGE_KIB if knob.name == "read_ahead_kb" else 1,
     )
-    ours = Subject(scope=Scope.ARRAY, name="scratch", title="the scratch arrays", values={knob.name: known})
+    ours = Subject(
+        scope=KnobScope.ARRAY, name="scratch", title="the scratch arrays", values={knob.name: known}
+    )
     for refusal in (
         *(_refuse_shape(shape, knob) for shape in shapes),
         *(refuse_value(ours, knob.name, value, {}) for value in values),
@@ -58,7 +60,7 @@ def scratch_axis(name: str, values: Sequence[str], shapes: Sequence[Scratch]) ->
 
 def _refuse_shape(shape: Scratch, knob: Knob) -> Refusal | None:
     if not shape.level:
-        if Scope.DISK in knob.scopes:
+        if KnobScope.DISK in knob.scopes:
             return None
         return Refusal(
             code=RefusalCode.UNSUPPORTED,

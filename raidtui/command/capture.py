@@ -19,7 +19,7 @@ from raidtui.host.smart.smart_names import smart_names
 from raidtui.host.smart.smart_reader import errors_argv, smart_outputs
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.host.tools import ToolOutput, output_path
-from raidtui.jobs.changed import RECORD, captured_record
+from raidtui.jobs.undo_record import RECORD, captured_record
 from raidtui.model.smart import SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler

@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 from raidtui.host.knobs.disk_knobs import IDENTITY_WORDS, MODULES
 from raidtui.host.knobs.knob_reader import KnobReader
-from raidtui.host.knobs.noting import NotingRoot
 from raidtui.host.knobs.setter_services import COMM_LENGTH, SERVICES
 from raidtui.host.knobs.setters import BOOT_WORDS
 from raidtui.host.knobs.udev_rules import writing_rules
+from raidtui.host.roots.noting_root import NotingRoot
 from raidtui.host.roots.root import Root
 from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.snapshot import Snapshot

@@ -10,24 +10,31 @@ from collections.abc import Callable, Sequence
 from raidtui.command.device_names import kernel_name
 from raidtui.command.refusal import tell_refusal
 from raidtui.command.streams import print_json, write_bytes
-from raidtui.command.tune_json import NOTHING, nothing_dict, profile_dict, result_dict, tuning_dict
-from raidtui.command.tune_text import detail_lines, table_lines
+from raidtui.command.tune_output import (
+    NOTHING,
+    detail_lines,
+    nothing_dict,
+    profile_dict,
+    result_dict,
+    table_lines,
+    tuning_dict,
+)
 from raidtui.config import config_folder
 from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_reader import SmartReader
 from raidtui.jobs.store import save_plan
-from raidtui.model.knob import Scope, Tuning
+from raidtui.model.knob import KnobScope, Tuning
 from raidtui.model.plan import NothingToDo, Plan, Refusal, RefusalCode
 from raidtui.model.smart import ErrorRecovery, SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.shell_script import plan_sentences
 from raidtui.plans.target import needs_root
-from raidtui.plans.tune.keep import Item, items_for_now, plan_forget, plan_keep
-from raidtui.plans.tune.now import Asked, plan_set
+from raidtui.plans.tune.keep import KeepItem, items_for_now, plan_forget, plan_keep
+from raidtui.plans.tune.now import AskedValue, plan_set
 from raidtui.plans.tune.profiles import BUILT_IN, Profile, plan_profile
-from raidtui.plans.tune.targets import Reader, Word
-from raidtui.session.tuning import Result, Tuner, read_profiles
+from raidtui.plans.tune.targets import NamedKnob, TargetReader
+from raidtui.session.tuning import Tuner, TuneResult, read_profiles
 from raidtui.view.text import visible
 
 NOT_DONE, REFUSED = 1, 2
@@ -42,7 +49,7 @@ class _Desk:
         self.tuner = Tuner(root)
         self.snapshot: Snapshot = Sampler(root).sample()
         self.tuning: Tuning = self.tuner.read(self.snapshot)
-        self.reader = Reader(self.snapshot, self.tuning, lambda word: kernel_name(root, word))
+        self.reader = TargetReader(self.snapshot, self.tuning, lambda word: kernel_name(root, word))
 
 
 def run_tune_order(root: Root, arguments: argparse.Namespace) -> int:
@@ -56,7 +63,7 @@ def _show(desk: _Desk) -> int:
         return _refused(desk, names)
     tuning = desk.tuning
     if desk.arguments.erc:
-        disks = [disk.name for disk in tuning.of(Scope.DISK) if names is None or disk.name in names]
+        disks = [disk.name for disk in tuning.of(KnobScope.DISK) if names is None or disk.name in names]
         tuning = desk.tuner.read(desk.snapshot, _patience(desk.root, disks))
     if desk.arguments.json:
         print_json(tuning_dict(tuning, desk.snapshot, names))
@@ -79,7 +86,7 @@ def _set(desk: _Desk) -> int:
     words = desk.reader.read(desk.arguments.words)
     if isinstance(words, Refusal):
         return _refused(desk, words)
-    asked = [Asked(subject=word.subject, knob=word.knob, value=word.value or "") for word in words]
+    asked = [AskedValue(subject=word.subject, knob=word.knob, value=word.value or "") for word in words]
     return _carry_out(desk, plan_set(desk.snapshot, desk.tuning, asked))
 
 
@@ -112,11 +119,11 @@ def _forget(desk: _Desk) -> int:
     return _carry_out(desk, plan_forget(desk.snapshot, desk.tuning, items))
 
 
-def _item(word: Word) -> Item:
-    return Item(subject=word.subject, knob=word.knob, value=word.value or "")
+def _item(word: NamedKnob) -> KeepItem:
+    return KeepItem(subject=word.subject, knob=word.knob, value=word.value or "")
 
 
-def _is_kept(tuning: Tuning, word: Word) -> bool:
+def _is_kept(tuning: Tuning, word: NamedKnob) -> bool:
     subject = tuning.subject(word.subject)
     return subject is not None and subject.values[word.knob].kept is not None
 
@@ -197,7 +204,7 @@ def _print_plan(desk: _Desk, plan: Plan) -> int:
     return 0
 
 
-def _told(desk: _Desk, result: Result, plan: Plan | None = None) -> int:
+def _told(desk: _Desk, result: TuneResult, plan: Plan | None = None) -> int:
     if desk.arguments.json:
         print_json(result_dict(result))
     else:

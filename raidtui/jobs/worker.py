@@ -18,10 +18,10 @@ from typing import Protocol
 
 from raidtui.host.roots.root import Root
 from raidtui.jobs.blackbox import save_black_box
-from raidtui.jobs.changed import UndoRecord, done_by_job, keeps_values, record_path
 from raidtui.jobs.runner import do_step, first_trouble, holds, reads_so
 from raidtui.jobs.states import GOES_ON
 from raidtui.jobs.store import BusyError, Job, JobError, only_worker
+from raidtui.jobs.undo_record import UndoRecord, done_by_job, keeps_values, record_path
 from raidtui.model.plan import FactKind, Harm, Plan, Step
 
 _END_S, _END_PACE_S = 2.0, 0.05

@@ -15,7 +15,7 @@ SetBy = tuple[str, tuple[str, ...]]
 """Who has set knobs, in a few words, and which."""
 
 
-class Scope(StrEnum):
+class KnobScope(StrEnum):
     """What a knob belongs to."""
 
     DISK = "disk"
@@ -100,7 +100,7 @@ KERNEL = Setting(by=By.KERNEL)
 NOBODY = Setting(by=By.UNKNOWN)
 
 
-class Changed(Struct, frozen=True, kw_only=True):
+class ChangedValue(Struct, frozen=True, kw_only=True):
     """A value that raidtui wrote for now.
 
     Args:
@@ -182,7 +182,7 @@ class Subject(Struct, frozen=True, kw_only=True):
         absent: why there is no such knob, by its name, a sentence each.
     """
 
-    scope: Scope
+    scope: KnobScope
     name: str
     title: str
     kind: str = ""
@@ -224,7 +224,7 @@ class Tuning(Struct, frozen=True, kw_only=True):
     folders: frozenset[str] = frozenset()
     systemd: bool = False
 
-    def of(self, scope: Scope) -> tuple[Subject, ...]:
+    def of(self, scope: KnobScope) -> tuple[Subject, ...]:
         """Return the subjects of one kind."""
         return tuple(subject for subject in self.subjects if subject.scope is scope)
 
@@ -234,11 +234,11 @@ class Tuning(Struct, frozen=True, kw_only=True):
 
     def members(self, key: str) -> tuple[Subject, ...]:
         """Return the disks of an array."""
-        return tuple(disk for disk in self.of(Scope.DISK) if key in disk.arrays)
+        return tuple(disk for disk in self.of(KnobScope.DISK) if key in disk.arrays)
 
     def array(self, key: str) -> Subject | None:
         """Return the array with this key."""
-        return next((array for array in self.of(Scope.ARRAY) if array.key == key), None)
+        return next((array for array in self.of(KnobScope.ARRAY) if array.key == key), None)
 
     def at(self, path: str) -> tuple[Subject, str, Value] | None:
         """Return subject, knob and value that a file belongs to."""
@@ -285,7 +285,7 @@ def neighbours(value: Value) -> tuple[str | None, str | None]:
     return str(down) if down < number else None, str(up) if up > number else None
 
 
-def attributed(value: Value, settings: Sequence[Setting], changed: Changed | None = None) -> Value:
+def attributed(value: Value, settings: Sequence[Setting], changed: ChangedValue | None = None) -> Value:
     """Return a value with what can be told of who set it and what a reboot will leave.
 
     Args:
@@ -320,7 +320,7 @@ def _resolved(setting: Setting, value: Value) -> Setting:
     return replace(setting, value=text)
 
 
-def _set_by(value: Value, settings: tuple[Setting, ...], changed: Changed | None) -> Setting:
+def _set_by(value: Value, settings: tuple[Setting, ...], changed: ChangedValue | None) -> Setting:
     def says_so(setting: Setting) -> bool:
         return setting.value is not None and same_value(setting.value, value.text)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from raidtui.model.knob import Scope, Subject
+from raidtui.model.knob import KnobScope, Subject
 
 OLD_SCHEDULERS = {"noop": "none", "deadline": "mq-deadline", "cfq": "bfq"}
 """Names up to Linux 4.20, and what took their place (bfq is not cfq, but shares a disk out as it did)."""
@@ -32,7 +32,7 @@ class Knob(Struct, frozen=True, kw_only=True):
     """
 
     name: str
-    scopes: tuple[Scope, ...]
+    scopes: tuple[KnobScope, ...]
     what: str
     risk: str
     file: str = ""
@@ -47,7 +47,7 @@ class Knob(Struct, frozen=True, kw_only=True):
 _DISK = (
     Knob(
         name="scheduler",
-        scopes=(Scope.DISK,),
+        scopes=(KnobScope.DISK,),
         file="queue/scheduler",
         what="The order in which requests go to the disk: none leaves it to the disk, mq-deadline lets none"
         " wait too long, kyber holds latencies down, bfq shares the disk out between programs.",
@@ -55,7 +55,7 @@ _DISK = (
     ),
     Knob(
         name="queue_depth",
-        scopes=(Scope.DISK,),
+        scopes=(KnobScope.DISK,),
         file="device/queue_depth",
         low=1,
         what="How many requests the disk is given at a time (NCQ); 1 turns queuing off.",
@@ -64,7 +64,7 @@ _DISK = (
     ),
     Knob(
         name="nr_requests",
-        scopes=(Scope.DISK,),
+        scopes=(KnobScope.DISK,),
         file="queue/nr_requests",
         low=4,
         what="How many requests the kernel holds for the disk, where a scheduler can sort them.",
@@ -72,7 +72,7 @@ _DISK = (
     ),
     Knob(
         name="read_ahead_kb",
-        scopes=(Scope.DISK, Scope.ARRAY),
+        scopes=(KnobScope.DISK, KnobScope.ARRAY),
         file="queue/read_ahead_kb",
         unit="KiB",
         low=0,
@@ -82,7 +82,7 @@ _DISK = (
     ),
     Knob(
         name="rq_affinity",
-        scopes=(Scope.DISK,),
+        scopes=(KnobScope.DISK,),
         file="queue/rq_affinity",
         choices=("0", "1", "2"),
         what="On which processor a request ends: 0 wherever, 1 near the one that began it, 2 on that one.",
@@ -90,7 +90,7 @@ _DISK = (
     ),
     Knob(
         name="wbt_lat_usec",
-        scopes=(Scope.DISK,),
+        scopes=(KnobScope.DISK,),
         file="queue/wbt_lat_usec",
         unit="µs",
         low=0,
@@ -99,7 +99,7 @@ _DISK = (
     ),
     Knob(
         name="rotational",
-        scopes=(Scope.DISK,),
+        scopes=(KnobScope.DISK,),
         file="queue/rotational",
         choices=("0", "1"),
         what="Whether the disk counts as a hard disk (1) or an SSD (0): md, file systems and bfq ask for it.",
@@ -108,7 +108,7 @@ _DISK = (
     ),
     Knob(
         name="discard_max_bytes",
-        scopes=(Scope.DISK,),
+        scopes=(KnobScope.DISK,),
         file="queue/discard_max_bytes",
         unit="bytes",
         low=0,
@@ -117,7 +117,7 @@ _DISK = (
     ),
     Knob(
         name="timeout",
-        scopes=(Scope.DISK,),
+        scopes=(KnobScope.DISK,),
         file="device/timeout",
         unit="s",
         low=1,
@@ -130,7 +130,7 @@ _DISK = (
 _CPU = (
     Knob(
         name="driver_mode",
-        scopes=(Scope.CPU,),
+        scopes=(KnobScope.CPU,),
         file="status",
         keep="",
         no_keep="the driver's mode is kept on the kernel command line: intel_pstate=MODE or amd_pstate=MODE",
@@ -140,7 +140,7 @@ _CPU = (
     ),
     Knob(
         name="hwp_dynamic_boost",
-        scopes=(Scope.CPU,),
+        scopes=(KnobScope.CPU,),
         file="hwp_dynamic_boost",
         choices=("0", "1"),
         keep="tmpfiles",
@@ -149,7 +149,7 @@ _CPU = (
     ),
     Knob(
         name="governor",
-        scopes=(Scope.POLICY,),
+        scopes=(KnobScope.POLICY,),
         file="scaling_governor",
         keep="tmpfiles",
         what="What decides how fast the processors run.",
@@ -158,7 +158,7 @@ _CPU = (
     ),
     Knob(
         name="energy_performance_preference",
-        scopes=(Scope.POLICY,),
+        scopes=(KnobScope.POLICY,),
         file="energy_performance_preference",
         keep="tmpfiles",
         what="What the processor itself leans to, from performance to power, where it picks its frequency.",
@@ -166,7 +166,7 @@ _CPU = (
     ),
     Knob(
         name="min_freq_khz",
-        scopes=(Scope.POLICY,),
+        scopes=(KnobScope.POLICY,),
         file="scaling_min_freq",
         unit="kHz",
         keep="tmpfiles",
@@ -175,7 +175,7 @@ _CPU = (
     ),
     Knob(
         name="max_freq_khz",
-        scopes=(Scope.POLICY,),
+        scopes=(KnobScope.POLICY,),
         file="scaling_max_freq",
         unit="kHz",
         keep="tmpfiles",
@@ -186,7 +186,7 @@ _CPU = (
 _ARRAY = (
     Knob(
         name="stripe_cache_size",
-        scopes=(Scope.ARRAY,),
+        scopes=(KnobScope.ARRAY,),
         file="md/stripe_cache_size",
         unit="pages per member",
         low=17,
@@ -196,7 +196,7 @@ _ARRAY = (
     ),
     Knob(
         name="group_thread_cnt",
-        scopes=(Scope.ARRAY,),
+        scopes=(KnobScope.ARRAY,),
         file="md/group_thread_cnt",
         low=0,
         high=8192,
@@ -205,7 +205,7 @@ _ARRAY = (
     ),
     Knob(
         name="preread_bypass_threshold",
-        scopes=(Scope.ARRAY,),
+        scopes=(KnobScope.ARRAY,),
         file="md/preread_bypass_threshold",
         low=0,
         what="How often a stripe that must be read first lets whole stripes go before it; 0 keeps the order.",
@@ -213,7 +213,7 @@ _ARRAY = (
     ),
     Knob(
         name="bitmap",
-        scopes=(Scope.ARRAY,),
+        scopes=(KnobScope.ARRAY,),
         choices=("none", "internal"),
         keep="",
         no_keep="the bitmap is in the array's superblock, and stays by itself",
@@ -222,7 +222,7 @@ _ARRAY = (
     ),
     Knob(
         name="sync_speed_min",
-        scopes=(Scope.ARRAY,),
+        scopes=(KnobScope.ARRAY,),
         file="md/sync_speed_min",
         unit="KiB/s",
         low=1,
@@ -232,7 +232,7 @@ _ARRAY = (
     ),
     Knob(
         name="sync_speed_max",
-        scopes=(Scope.ARRAY,),
+        scopes=(KnobScope.ARRAY,),
         file="md/sync_speed_max",
         unit="KiB/s",
         low=1,
@@ -244,7 +244,7 @@ _ARRAY = (
 _SYSTEM = (
     Knob(
         name="speed_limit_min",
-        scopes=(Scope.SYSTEM,),
+        scopes=(KnobScope.SYSTEM,),
         file="speed_limit_min",
         unit="KiB/s",
         low=1,
@@ -255,7 +255,7 @@ _SYSTEM = (
     ),
     Knob(
         name="speed_limit_max",
-        scopes=(Scope.SYSTEM,),
+        scopes=(KnobScope.SYSTEM,),
         file="speed_limit_max",
         unit="KiB/s",
         low=1,
@@ -291,7 +291,7 @@ ALIASES = {"epp": "energy_performance_preference"}
 PLACES = {name: place for place, name in enumerate(KNOBS)}
 
 
-def knobs_of(scope: Scope) -> tuple[Knob, ...]:
+def knobs_of(scope: KnobScope) -> tuple[Knob, ...]:
     """Return the knobs of one kind of subject."""
     return tuple(knob for knob in KNOBS.values() if scope in knob.scopes)
 

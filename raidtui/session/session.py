@@ -13,7 +13,7 @@ from raidtui.session.watch_loop import WatchLoop
 
 if TYPE_CHECKING:
     from raidtui.session.bench import Benching
-    from raidtui.session.knob_session import Knobs
+    from raidtui.session.tuning import TuneSession
     from raidtui.session.wear import WearSession
 
 
@@ -51,14 +51,14 @@ class Session:
         return WearSession(self._shell, self.loop, self._ratings, self._on_trouble)
 
     @cached_property
-    def tuning(self) -> Knobs:
+    def tuning(self) -> TuneSession:
         """What reads and writes the knobs."""
-        from raidtui.session.knob_session import Knobs  # noqa: PLC0415
+        from raidtui.session.tuning import TuneSession  # noqa: PLC0415
 
-        return Knobs(self._shell, self.loop)
+        return TuneSession(self._shell, self.loop)
 
     @property
-    def tuned(self) -> Knobs | None:
+    def tuned(self) -> TuneSession | None:
         """The same, where the knobs have been looked at."""
         return self.__dict__.get("tuning")
 

@@ -1,61 +1,71 @@
-"""The desk of whoever tunes: knobs read, plans of values carried out, read back, remembered and undone.
+"""Tuning one host: knobs are read, plans of values carried out, read back, remembered and undone.
 
-The screen and the command line hold one ``Tuner``. Not thread-safe.
+``Tuner`` does it, for the command line and the screen alike; it is not thread-safe. ``TuneSession`` is what
+pane 4 holds: a Tuner in a thread of its own. What only reading or writing needs is imported there, not when
+the pane is opened.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.regular_files import read_regular
 from raidtui.host.roots.root import Root
-from raidtui.jobs.changed import DonePlan, UndoRecord, Write, changed_by, record_path
-from raidtui.jobs.journal import Journal, journal_path, who
-from raidtui.jobs.runner import PlanOutcome, run_plan, undo_of
-from raidtui.jobs.store import Job, jobs_folder, worker_of
+from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.knob import Tuning, same_value
 from raidtui.model.plan import Plan, Refusal, RefusalCode, Step
 from raidtui.model.smart import ErrorRecovery
 from raidtui.model.snapshot import Snapshot
-from raidtui.plans.tune.profiles import BUILT_IN, Profile, parse_profiles
-from raidtui.plans.tune.told import Told, told
+from raidtui.plans.tune.now import Readback, read_back
+from raidtui.session.host_thread import HostThread
+from raidtui.session.shell import Shell
+from raidtui.session.watch_loop import WatchLoop
+
+if TYPE_CHECKING:
+    from raidtui.jobs.journal import Journal
+    from raidtui.jobs.runner import PlanOutcome
+    from raidtui.jobs.undo_record import UndoEntry, UndoRecord, WrittenValue
+    from raidtui.plans.tune.profiles import Profile
+
+T = TypeVar("T")
 
 
-class Result(Struct, frozen=True, kw_only=True):
+class TuneResult(Struct, frozen=True, kw_only=True):
     """How a plan ended.
 
     Args:
         outcome: of the plan.
-        told: each value as it was asked for, and as the kernel has it now.
+        readbacks: each value as it was asked for, and as the kernel has it now.
         tuning: all values afterwards.
     """
 
     outcome: PlanOutcome
-    told: tuple[Told, ...]
+    readbacks: tuple[Readback, ...]
     tuning: Tuning
 
     @property
     def as_asked(self) -> bool:
         """Whether all was done, and the kernel says so."""
-        return self.outcome.failed is None and all(each.stands for each in self.told)
+        return self.outcome.failed is None and all(each.stands for each in self.readbacks)
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """What became of each value, and why the plan ended early, if it did."""
-        lines = [each.sentence(self._reason(each)) for each in self.told]
+        lines = [each.sentence(self._reason(each)) for each in self.readbacks]
         failed = self.outcome.failed
-        if failed is not None and not any(each.path == failed.path for each in self.told):
+        if failed is not None and not any(each.path == failed.path for each in self.readbacks):
             lines.append(f"not done: {failed.command}: {self.outcome.reason}")
         return tuple(lines)
 
-    def _reason(self, each: Told) -> str:
+    def _reason(self, each: Readback) -> str:
         failed = self.outcome.failed
         if failed is None:
             return ""
@@ -75,17 +85,23 @@ class Tuner:
     """
 
     def __init__(self, root: Root, *, record: Path | None = None, journal: Journal | None = None) -> None:
+        from raidtui.host.knobs.knob_reader import KnobReader  # noqa: PLC0415
+        from raidtui.jobs.journal import Journal, journal_path  # noqa: PLC0415
+        from raidtui.jobs.undo_record import UndoRecord, record_path  # noqa: PLC0415
+
         self._root = root
         self._reader = KnobReader(root)
         self._own: set[str] = set()
-        self.record = UndoRecord(root, record or (record_path() if root.live else None))
-        self.journal = journal or Journal(journal_path() if root.live else None)
+        self.record: UndoRecord = UndoRecord(root, record or (record_path() if root.live else None))
+        self.journal: Journal = journal or Journal(journal_path() if root.live else None)
 
     @property
     def measuring(self) -> bool:
         """Whether a benchmark runs on this host, whoever began it."""
         if not self._root.live:
             return False
+        from raidtui.jobs.store import Job, jobs_folder, worker_of  # noqa: PLC0415
+
         job = worker_of(jobs_folder())
         return job is not None and Job(jobs_folder() / job).order == "bench"
 
@@ -100,9 +116,11 @@ class Tuner:
             snapshot: the present state.
             erc: by the disk's name, the patience of those that were asked; None: it has none.
         """
+        from raidtui.jobs.undo_record import changed_by  # noqa: PLC0415
+
         return self._reader.read(snapshot, changed_by(self.record.load(), self._own), erc)
 
-    def carry_out(self, plan: Plan, snapshot: Snapshot, before: Tuning) -> Result | Refusal:
+    def carry_out(self, plan: Plan, snapshot: Snapshot, before: Tuning) -> TuneResult | Refusal:
         """Carry a plan out, remember the way back, and read the values again.
 
         Args:
@@ -115,23 +133,28 @@ class Tuner:
                 code=RefusalCode.NOT_HERE,
                 why="this needs a real host: a simulated one has neither files nor tools",
             )
+        from raidtui.jobs.runner import run_plan  # noqa: PLC0415
+
         outcome = run_plan(self._root, plan, self.journal)
         return self.take(outcome, snapshot, before)
 
-    def take(self, outcome: PlanOutcome, snapshot: Snapshot, before: Tuning) -> Result:
+    def take(self, outcome: PlanOutcome, snapshot: Snapshot, before: Tuning) -> TuneResult:
         """Remember a plan that was carried out elsewhere (``Console.execute``), and read the values again."""
+        from raidtui.jobs.journal import who  # noqa: PLC0415
+        from raidtui.jobs.undo_record import UndoEntry  # noqa: PLC0415
+
         undo = partly_undone(outcome)
         if undo is not None:
             ident = f"{os.getpid()}-{time.monotonic_ns()}"
             self._own.add(ident)
             self.record.add(
-                DonePlan(id=ident, at_s=time.time(), who=who(), undo=undo, writes=_writes(outcome, before))
+                UndoEntry(id=ident, at_s=time.time(), who=who(), undo=undo, writes=_writes(outcome, before))
             )
         self.forget()
         after = self.read(snapshot, {disk.name: disk.erc for disk in before.subjects if disk.erc_asked})
-        return Result(outcome=outcome, told=told(outcome.plan, before, after), tuning=after)
+        return TuneResult(outcome=outcome, readbacks=read_back(outcome.plan, before, after), tuning=after)
 
-    def last(self) -> DonePlan | Refusal:
+    def last(self) -> UndoEntry | Refusal:
         """Return what was done last, of this run or another since the boot."""
         done = self.record.load()
         return (
@@ -164,7 +187,7 @@ class Tuner:
             return None
         return Plan(title="restored what this session tuned", subject="you", steps=tuple(steps))
 
-    def is_own(self, done: DonePlan) -> bool:
+    def is_own(self, done: UndoEntry) -> bool:
         """Whether this run did it."""
         return done.id in self._own
 
@@ -174,18 +197,160 @@ class Tuner:
             if self.is_own(done):
                 self.record.drop(done.id)
 
-    def undo(self, done: DonePlan, snapshot: Snapshot, before: Tuning) -> Result:
+    def undo(self, done: UndoEntry, snapshot: Snapshot, before: Tuning) -> TuneResult:
         """Put back what was done."""
+        from raidtui.jobs.runner import run_plan  # noqa: PLC0415
+
         outcome = run_plan(self._root, done.undo, self.journal)
         if outcome.failed is None:
             self.record.drop(done.id)
         self.forget()
         after = self.read(snapshot)
-        return Result(outcome=outcome, told=told(done.undo, before, after), tuning=after)
+        return TuneResult(outcome=outcome, readbacks=read_back(done.undo, before, after), tuning=after)
+
+
+class TuneSession:
+    """One host's knobs.
+
+    Args:
+        shell: its log gets what was changed.
+        loop: what watches the host.
+    """
+
+    def __init__(self, shell: Shell, loop: WatchLoop) -> None:
+        self.shell = shell
+        self.loop = loop
+        self._root = loop.root.apart() or loop.root
+        self._tuner: Tuner | None = None
+        self._erc: dict[str, ErrorRecovery | None] = {}
+        self._thread: HostThread | None = None
+        self._asking: HostThread | None = None
+        self.measuring = False
+        """Whether a benchmark ran when the values were read last."""
+
+    async def read(self, snapshot: Snapshot, *, afresh: bool = False) -> Tuning:
+        """Return all knobs.
+
+        Args:
+            snapshot: the present state.
+            afresh: whether rules and configuration files are read again, too.
+        """
+
+        def work() -> Tuning:
+            tuner = self._at()
+            if afresh:
+                tuner.forget()
+            self.measuring = tuner.measuring
+            return tuner.read(snapshot, self._erc)
+
+        return await self._work(work)
+
+    async def carry_out(self, plan: Plan, snapshot: Snapshot, before: Tuning) -> TuneResult | Refusal:
+        """Write a plan's values, and read all of them again."""
+        result = await self._work(lambda: self._at().carry_out(plan, snapshot, before))
+        if not isinstance(result, Refusal):
+            self._note(plan, result)
+        return result
+
+    async def last(self) -> tuple[UndoEntry | Refusal, bool]:
+        """Return what was done last since the boot, and whether this run did it."""
+
+        def work() -> tuple[UndoEntry | Refusal, bool]:
+            done = self._at().last()
+            return done, not isinstance(done, Refusal) and self._at().is_own(done)
+
+        return await self._work(work)
+
+    async def undo(self, done: UndoEntry, snapshot: Snapshot, before: Tuning) -> TuneResult:
+        """Put back what was done."""
+        result = await self._work(lambda: self._at().undo(done, snapshot, before))
+        self._note(done.undo, result)
+        return result
+
+    async def profiles(self) -> tuple[tuple[Profile, ...], tuple[str, ...]]:
+        """Return raidtui's profiles and the user's own, and what could not be taken of those."""
+
+        def work() -> tuple[tuple[Profile, ...], tuple[str, ...]]:
+            from raidtui.config import config_folder  # noqa: PLC0415
+            from raidtui.plans.tune.profiles import BUILT_IN  # noqa: PLC0415
+
+            own, troubles = read_profiles(config_folder())
+            return (*BUILT_IN, *own), troubles
+
+        return await self._work(work)
+
+    async def ask_disks(self, tuning: Tuning) -> int:
+        """Ask all disks with a timeout how long they try for a bad sector; return how many have told.
+
+        A live host's disks are asked in a thread of their own: one that hangs would hold up the sampling.
+        """
+        names = [subject.name for subject in tuning.subjects if "timeout" in subject.values]
+
+        def work() -> Mapping[str, ErrorRecovery | None]:
+            from raidtui.host.smart.smart_reader import SmartReader  # noqa: PLC0415
+            from raidtui.model.smart import SmartReading  # noqa: PLC0415
+
+            return {
+                name: measured.result.erc
+                for name, measured in SmartReader(self._root).read(names).items()
+                if isinstance(measured.result, SmartReading)
+            }
+
+        found = await self._apart(work)
+        self._erc.update(found)
+        return len(found)
+
+    async def left(self) -> Plan | None:
+        """Return the plan that puts back what this run has changed for now, or None."""
+        report = self.shell.report
+        if self._tuner is None or report is None:
+            return None
+        snapshot = report.snapshot
+        return await self._work(lambda: self._at().left(self._at().read(snapshot)))
+
+    async def put_back(self) -> None:
+        """What ``left`` plans was carried out: no other run shall undo it again."""
+        if self._tuner is not None:
+            await self._work(self._tuner.drop_own)
+
+    @property
+    def trouble(self) -> str:
+        """Why another run could not undo what this one did, if so."""
+        trouble = self._tuner.record.trouble if self._tuner is not None else ""
+        return f"{trouble}; another run cannot undo it" if trouble else ""
+
+    def _at(self) -> Tuner:
+        if self._tuner is None:
+            self._tuner = Tuner(self._root)
+        return self._tuner
+
+    def _note(self, plan: Plan, result: TuneResult) -> None:
+        tone = Tone.PLAIN if result.as_asked else Tone.BAD
+        event = partial(Event, at_s=self._root.now_s(), kind=EventKind.ACTION, subject="you", tone=tone)
+        texts = (plan.title,) if result.as_asked else result.sentences
+        self.shell.note_events([event(text=text) for text in texts])
+        self.loop.look()
+
+    async def _work(self, work: Callable[[], T]) -> T:
+        """Files of udev and systemd, tools that hang: nothing that the watching may wait for."""
+        if not self._root.live:
+            return await self.loop.work(work)
+        if self._thread is None:
+            self._thread = HostThread()  # never closed, as that of the wear pane
+        return await self._thread.run(work)
+
+    async def _apart(self, work: Callable[[], T]) -> T:
+        if not self._root.live:
+            return await self.loop.work(work)
+        if self._asking is None:
+            self._asking = HostThread()  # never closed, as that of the wear pane
+        return await self._asking.run(work)
 
 
 def partly_undone(outcome: PlanOutcome) -> Plan | None:
     """Return the plan that undoes what was done of a plan, or None where that is nothing."""
+    from raidtui.jobs.runner import undo_of  # noqa: PLC0415
+
     undo = undo_of(outcome.plan)
     if undo is None or not outcome.done:
         return None
@@ -197,12 +362,14 @@ def partly_undone(outcome: PlanOutcome) -> Plan | None:
     return replace(undo, steps=steps, undo=outcome.done) if steps else None
 
 
-def _writes(outcome: PlanOutcome, before: Tuning) -> tuple[Write, ...]:
+def _writes(outcome: PlanOutcome, before: Tuning) -> tuple[WrittenValue, ...]:
+    from raidtui.jobs.undo_record import WrittenValue  # noqa: PLC0415
+
     found = []
     for step in outcome.done:
         known = before.at(step.path) if step.text else None
         if known is not None:
-            found.append(Write(path=step.path, before=known[2].text, value=step.text))
+            found.append(WrittenValue(path=step.path, before=known[2].text, value=step.text))
     return tuple(found)
 
 
@@ -213,6 +380,8 @@ def read_profiles(folder: Path) -> tuple[tuple[Profile, ...], tuple[str, ...]]:
         folder: of the settings; profiles.toml is read in it.
     """
     import tomllib  # noqa: PLC0415  (8 ms that most starts do without)
+
+    from raidtui.plans.tune.profiles import BUILT_IN, parse_profiles  # noqa: PLC0415
 
     path = folder / "profiles.toml"
     try:
@@ -229,3 +398,8 @@ def read_profiles(folder: Path) -> tuple[tuple[Profile, ...], tuple[str, ...]]:
         f"{path}: {each.name} is a profile of raidtui's own" for each in found if each.name in names
     )
     return tuple(each for each in found if each.name not in names), (*troubles, *taken)
+
+
+def still(tuning: Tuning) -> Tuning:
+    """Return values without how fast processors run: that moves all the time, and is no change."""
+    return replace(tuning, subjects=tuple(replace(each, now_khz=None) for each in tuning.subjects))

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from raidtui.ui.frame.field import FilterLine
     from raidtui.ui.frame.palette import Entry
-    from raidtui.ui.tune.tune_pane import TuningPane
+    from raidtui.ui.tune.tune_pane import TunePane
 
 
 def _commands() -> type[Provider]:
@@ -371,7 +371,7 @@ class RaidApp(OrderlyApp):
         """Bring a pane into view."""
         await self.main.open_pane(name)
 
-    async def on_tuning_pane_measure_wanted(self, message: TuningPane.MeasureWanted) -> None:
+    async def on_tune_pane_measure_wanted(self, message: TunePane.MeasureWanted) -> None:
         """Open pane 5 with the form for two values of a knob."""
         from raidtui.ui.bench.bench_pane import BenchPane  # noqa: PLC0415
 

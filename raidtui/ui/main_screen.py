@@ -285,9 +285,9 @@ def _wear_pane() -> type[Pane]:
 
 
 def _tune_pane() -> type[Pane]:
-    from raidtui.ui.tune.tune_pane import TuningPane  # noqa: PLC0415
+    from raidtui.ui.tune.tune_pane import TunePane  # noqa: PLC0415
 
-    return TuningPane
+    return TunePane
 
 
 def _bench_pane() -> type[Pane]:

@@ -17,13 +17,13 @@ from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import Root
-from raidtui.jobs.changed import RECORD
 from raidtui.jobs.journal import Journal
+from raidtui.jobs.undo_record import RECORD
 from raidtui.model.knob import By, Tuning
 from raidtui.model.plan import Plan
 from raidtui.monitor.sampler import Sampler
-from raidtui.plans.tune.keep import Item, plan_keep
-from raidtui.plans.tune.now import Asked, plan_set
+from raidtui.plans.tune.keep import KeepItem, plan_keep
+from raidtui.plans.tune.now import AskedValue, plan_set
 from raidtui.session.tuning import Tuner
 from tests.hosts.specs import raid5
 from tests.hosts.trees import Tree
@@ -146,7 +146,9 @@ def test_what_is_nobodys_business_is_not_in_it(tmp_path: Path) -> None:
 def test_what_raidtui_keeps_is_still_kept(tmp_path: Path) -> None:
     """Of a disk with a sign in its serial number that rules cannot have; what is kept of one that is gone."""
     host = rich()
-    plan = plan_keep(host.snapshot(), host.tuning(), [Item(subject="sdc", knob="scheduler", value="none")])
+    plan = plan_keep(
+        host.snapshot(), host.tuning(), [KeepItem(subject="sdc", knob="scheduler", value="none")]
+    )
     assert isinstance(plan, Plan)
     (rule,) = (step.content for step in plan.steps if step.content)
     assert '"Samsung_SSD_850_S2R5?NX0H912001"' in rule
@@ -169,7 +171,7 @@ def test_what_was_set_for_now(tmp_path: Path) -> None:
     tuner = Tuner(host, record=place, journal=Journal(None))
     snapshot = host.snapshot()
     before = tuner.read(snapshot)
-    plan = plan_set(snapshot, before, [Asked(subject="sda", knob="scheduler", value="none")])
+    plan = plan_set(snapshot, before, [AskedValue(subject="sda", knob="scheduler", value="none")])
     assert isinstance(plan, Plan)
     tuner.carry_out(plan, snapshot, before)
     host.extra[RECORD] = place.read_text()

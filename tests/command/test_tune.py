@@ -31,8 +31,8 @@ Run = Callable[..., tuple[int, str, str]]
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the way back is."""
     found = tmp_path / "run" / "tune.json"
-    monkeypatch.setattr("raidtui.session.tuning.record_path", lambda: found)
-    monkeypatch.setattr("raidtui.session.tuning.journal_path", lambda: tmp_path / "journal.jsonl")
+    monkeypatch.setattr("raidtui.jobs.undo_record.record_path", lambda: found)
+    monkeypatch.setattr("raidtui.jobs.journal.journal_path", lambda: tmp_path / "journal.jsonl")
     monkeypatch.setenv("COLUMNS", "92")
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.host.knobs.disk_knobs import default_read_ahead, kind_of, ncq_depth
-from raidtui.model.knob import By, Changed, Value
+from raidtui.model.knob import By, ChangedValue, Value
 from raidtui.model.plan import Fact, FactKind
 from tests.hosts.specs import raid0, raid5
 from tests.hosts.tune_host import BLOCK, TuneHost, parity, udev
@@ -190,7 +190,7 @@ def test_members_come_first_array_by_array() -> None:
 
 def test_what_this_run_changed() -> None:
     host = TuneHost(nodes={"sda": {"queue/scheduler": "[none] mq-deadline"}})
-    changed = {SCHEDULER: Changed(path=SCHEDULER, before="mq-deadline", value="none")}
+    changed = {SCHEDULER: ChangedValue(path=SCHEDULER, before="mq-deadline", value="none")}
     value = host.tuning(changed).subjects[0].values["scheduler"]
     assert (value.set_by.words, value.at_boot, value.survives) == ("this run", "mq-deadline", False)
     # Somebody else has written since.

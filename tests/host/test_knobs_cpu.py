@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.host.knobs.cpufreq import ranges
-from raidtui.model.knob import Scope, neighbours
+from raidtui.model.knob import KnobScope, neighbours
 from tests.hosts.tune_host import ACPI, AMD, CPUS, INTEL, POLICIES, TuneHost
 
 pytestmark = pytest.mark.usefixtures("host_or_capture")
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("host_or_capture")
 
 def test_intel_pstate() -> None:
     host = TuneHost(cpus=INTEL, files={f"{CPUS}/intel_pstate/hwp_dynamic_boost": "0"})
-    policies = host.tuning().of(Scope.POLICY)
+    policies = host.tuning().of(KnobScope.POLICY)
     assert [(policy.name, policy.cpus, policy.kind) for policy in policies] == [
         ("policy0", "0-1", "intel_pstate"),
         ("policy2", "2-3", "intel_pstate"),
@@ -71,7 +71,7 @@ def test_a_driver_with_a_table_of_frequencies() -> None:
 
 def test_policies_go_by_their_number() -> None:
     files = {f"{POLICIES}/policy10/{file}": text for file, text in ACPI.items()}
-    names = [policy.name for policy in TuneHost(cpus=ACPI, files=files).tuning().of(Scope.POLICY)]
+    names = [policy.name for policy in TuneHost(cpus=ACPI, files=files).tuning().of(KnobScope.POLICY)]
     assert names == ["policy0", "policy2", "policy10"]
 
 

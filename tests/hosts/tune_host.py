@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from raidtui.host.knobs.knob_reader import KnobReader
-from raidtui.model.knob import Changed, Subject, Tuning, Value
+from raidtui.model.knob import ChangedValue, Subject, Tuning, Value
 from raidtui.model.snapshot import Snapshot
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import ArraySpec, raid10
@@ -135,7 +135,7 @@ class TuneHost(Kernel):
         """One sample."""
         return self.sampler().sample()
 
-    def tuning(self, changed: Mapping[str, Changed] | None = None, **more: Any) -> Tuning:
+    def tuning(self, changed: Mapping[str, ChangedValue] | None = None, **more: Any) -> Tuning:
         """All knobs."""
         return KnobReader(self).read(self.snapshot(), changed, **more)
 

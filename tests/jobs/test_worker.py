@@ -17,9 +17,9 @@ from msgspec.structs import replace
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs import blackbox, runner, worker
-from raidtui.jobs.changed import UndoRecord, Write
 from raidtui.jobs.state_files import write_synced
 from raidtui.jobs.store import Job, JobError, only_worker, save_plan, worker_of
+from raidtui.jobs.undo_record import UndoRecord, WrittenValue
 from raidtui.jobs.worker import Worker, work_on
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step
 
@@ -127,7 +127,7 @@ def test_what_is_kept_by_a_job_can_be_undone_by_tune_undo(
         return
     (done,) = found
     assert (done.undo.title, done.undo.steps) == ("undone: kept: a", plan.undo)
-    assert done.writes == (Write(path=A, before="0", value="1"),)
+    assert done.writes == (WrittenValue(path=A, before="0", value="1"),)
     assert Worker(host, job).roll_back() == "rolled back"
     assert UndoRecord(host, place).load() == ()
 

@@ -6,7 +6,7 @@ import pytest
 
 from raidtui.model.knob import (
     By,
-    Changed,
+    ChangedValue,
     Setting,
     Value,
     attributed,
@@ -23,7 +23,7 @@ KEPT = Setting(by=By.UDEV, where="/etc/udev/rules.d/60-raidtui-io.rules:3", valu
 TUNED = Setting(by=By.TUNED, where="profile fast", value="bfq")
 UNTOLD = Setting(by=By.POWER_PROFILES)
 UNSURE = Setting(by=By.UDEV, where="/x/9.rules:1", value="bfq", sure=False)
-NOW = Changed(path="p", before="mq-deadline", value="none", by=By.NOW)
+NOW = ChangedValue(path="p", before="mq-deadline", value="none", by=By.NOW)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_who_and_what_a_reboot_leaves(
     text: str,
     default: str | None,
     settings: tuple[Setting, ...],
-    changed: Changed | None,
+    changed: ChangedValue | None,
     expected: tuple[str, str | None],
 ) -> None:
     value = attributed(Value(text=text, default=default), settings, changed)

@@ -7,19 +7,19 @@ import pytest
 from raidtui.model.knob import Tuning
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, Step
 from raidtui.model.snapshot import Snapshot
-from raidtui.plans.tune.now import Asked, plan_same, plan_set
+from raidtui.plans.tune.now import AskedValue, plan_same, plan_set
 from tests.hosts.specs import raid0, raid1, raid5
 from tests.hosts.tune_host import ACPI, BLOCK, CPUS, FOUR, INTEL, POLICIES, RULES, TuneHost, parity
 from tests.plans.running import planned, refused
 
 
-def asked(*words: str) -> list[Asked]:
+def asked(*words: str) -> list[AskedValue]:
     """Of "sda scheduler=none"."""
     found = []
     for word in words:
         subject, _, rest = word.partition(" ")
         knob, _, value = rest.partition("=")
-        found.append(Asked(subject=subject, knob=knob, value=value))
+        found.append(AskedValue(subject=subject, knob=knob, value=value))
     return found
 
 

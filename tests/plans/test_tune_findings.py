@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from raidtui.model.finding import Severity
-from raidtui.model.knob import By, Changed, Tuning
+from raidtui.model.knob import By, ChangedValue, Tuning
 from raidtui.model.smart import ErrorRecovery
-from raidtui.plans.tune.findings import Odd, TuneFinding, judge_tuning, odd_members
+from raidtui.plans.tune.findings import TuneFinding, UnevenMembers, judge_tuning, odd_members
 from tests.hosts.specs import raid0, raid1, raid10
 from tests.hosts.tune_host import BLOCK, FOUR, INTEL, RULES, TMPFILES, TuneHost
 
@@ -40,7 +40,7 @@ def test_a_member_that_differs() -> None:
     host = TuneHost(nodes={"sdc": {"device/queue_depth": "16"}})
     key = host.snapshot().arrays[0].key
     assert odd_members(host.tuning()) == (
-        Odd(array=key, knob="queue_depth", usual="32", values={"sdc": "16"}),
+        UnevenMembers(array=key, knob="queue_depth", usual="32", values={"sdc": "16"}),
     )
     assert judge_tuning(host.tuning()) == (
         TuneFinding(
@@ -132,7 +132,7 @@ def test_what_is_kept_and_is_not_so() -> None:
         remedy="raidtui tune set sda scheduler=none, or: raidtui tune keep sda scheduler",
         about=(("sda", "scheduler"),),
     )
-    changed = {SCHEDULER: Changed(path=SCHEDULER, before="none", value="mq-deadline", by=By.NOW)}
+    changed = {SCHEDULER: ChangedValue(path=SCHEDULER, before="none", value="mq-deadline", by=By.NOW)}
     (finding, *_) = judge_tuning(host.tuning(changed))
     assert (finding.severity, finding.sentence) == (
         Severity.INFO,

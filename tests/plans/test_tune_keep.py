@@ -6,10 +6,10 @@ import hashlib
 
 import pytest
 
-from raidtui.model.knob import By, Changed
+from raidtui.model.knob import By, ChangedValue
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, Step
-from raidtui.plans.tune.keep import Item, items_for_now, kept_items, plan_forget, plan_keep
-from raidtui.plans.tune.keep_files import SYSCTL_HEAD, UDEV_HEAD, Entry, told_by, udev_entries, udev_text
+from raidtui.plans.tune.keep import KeepItem, items_for_now, kept_items, plan_forget, plan_keep
+from raidtui.plans.tune.keep_files import SYSCTL_HEAD, UDEV_HEAD, KeptEntry, told_by, udev_entries, udev_text
 from tests.hosts.specs import raid5
 from tests.hosts.tune_host import (
     BLOCK,
@@ -41,13 +41,13 @@ ELSEWHERE = (
 RELOAD = Step(argv=("udevadm", "control", "--reload"), why="udev reads its rules again", may_fail=True)
 
 
-def items(*words: str) -> list[Item]:
+def items(*words: str) -> list[KeepItem]:
     """Of "sda scheduler=none"."""
     found = []
     for word in words:
         subject, _, rest = word.partition(" ")
         knob, _, value = rest.partition("=")
-        found.append(Item(subject=subject, knob=knob, value=value))
+        found.append(KeepItem(subject=subject, knob=knob, value=value))
     return found
 
 
@@ -212,8 +212,8 @@ def test_processors_alike_are_one_line() -> None:
 def test_one_value_is_forgotten_then_the_last_one() -> None:
     host = TuneHost(files={**DATABASE, RULES: f"{UDEV_HEAD}{HEAD_SDA}\n{SDA}"})
     assert kept_items(host.tuning()) == (
-        Item(subject="sda", knob="scheduler", value="none"),
-        Item(subject="sda", knob="queue_depth", value="8"),
+        KeepItem(subject="sda", knob="scheduler", value="none"),
+        KeepItem(subject="sda", knob="queue_depth", value="8"),
     )
     plan = planned(forgetting(host, "sda scheduler"))
     assert plan.title == "forgotten: scheduler none (sda)"
@@ -269,8 +269,8 @@ def test_all_is_forgotten_but_what_others_wrote() -> None:
 def test_what_was_changed_for_now_is_what_is_kept_without_a_name() -> None:
     path = f"{BLOCK}/sda/device/queue_depth"
     host = TuneHost(files=DATABASE, nodes={"sda": {"device/queue_depth": "8"}})
-    changed = {path: Changed(path=path, before="32", value="8", by=By.NOW)}
-    assert items_for_now(host.tuning(changed)) == (Item(subject="sda", knob="queue_depth"),)
+    changed = {path: ChangedValue(path=path, before="32", value="8", by=By.NOW)}
+    assert items_for_now(host.tuning(changed)) == (KeepItem(subject="sda", knob="queue_depth"),)
     assert items_for_now(host.tuning()) == ()
     assert refused(keeping(host)) == "nothing was changed for now; name what is to be kept: sda scheduler"
 
@@ -357,11 +357,11 @@ def test_signs_that_mean_something_to_udev(text: str, told: str) -> None:
 
 def test_a_file_reads_as_it_was_written() -> None:
     entries = [
-        Entry(match=("ATTR{wwid}", "naa.1"), comment="one", values={"queue/scheduler": "none"}),
-        Entry(match=("ATTR{md/uuid}", "a-b"), comment="array two", values={"md/group_thread_cnt": "4"}),
+        KeptEntry(match=("ATTR{wwid}", "naa.1"), comment="one", values={"queue/scheduler": "none"}),
+        KeptEntry(match=("ATTR{md/uuid}", "a-b"), comment="array two", values={"md/group_thread_cnt": "4"}),
     ]
     others = ["# mine", 'KERNEL=="sdx", ATTR{queue/nomerges}="2"']
     text = udev_text(entries, others)
     assert udev_entries(text) == (entries, others)
     assert udev_text(*udev_entries(text)) == text
-    assert udev_text([Entry(match=("ATTR{wwid}", "naa.1"), comment="one", values={})]) == ""
+    assert udev_text([KeptEntry(match=("ATTR{wwid}", "naa.1"), comment="one", values={})]) == ""

@@ -5,19 +5,21 @@ from __future__ import annotations
 import pytest
 
 from raidtui.model.plan import Refusal
-from raidtui.plans.tune.targets import Reader, Word
+from raidtui.plans.tune.targets import NamedKnob, TargetReader
 from tests.hosts.specs import raid5
 from tests.hosts.tune_host import BLOCK, FOUR, INTEL, TuneHost, parity
 
 VM = raid5(label="vm", members=("sde1", "sdf1", "sdg1"), attributes=parity())
 
 
-def reader(**more: object) -> Reader:
+def reader(**more: object) -> TargetReader:
     """A host with a RAID-10 of disks and a RAID-5 of partitions."""
     files = {f"{BLOCK}/{name}/queue/read_ahead_kb": "512" for name in ("md127", "md125")}
     host = TuneHost(FOUR, VM, cpus=INTEL, files=files, **more)  # type: ignore[arg-type]
     names = {"/dev/disk/by-id/ata-S1": "sda"}
-    return Reader(host.snapshot(), host.tuning(), lambda word: names.get(word, word.removeprefix("/dev/")))
+    return TargetReader(
+        host.snapshot(), host.tuning(), lambda word: names.get(word, word.removeprefix("/dev/"))
+    )
 
 
 def read(*words: str, bare: bool = False) -> list[str]:
@@ -62,7 +64,7 @@ def test_knobs_without_values() -> None:
     assert read("sda", "scheduler", "timeout=60", bare=True) == ["sda scheduler", "sda timeout=60"]
     found = reader().read(["policy0"], bare=True)
     assert found == tuple(
-        Word(subject="policy0", knob=knob, named=False)
+        NamedKnob(subject="policy0", knob=knob, named=False)
         for knob in ("governor", "energy_performance_preference", "min_freq_khz", "max_freq_khz")
     )
 
@@ -116,7 +118,7 @@ def test_an_unknown_knob() -> None:
 
 def test_a_host_without_cpufreq() -> None:
     host = TuneHost(FOUR)
-    words = Reader(host.snapshot(), host.tuning(), lambda word: word)
+    words = TargetReader(host.snapshot(), host.tuning(), lambda word: word)
     why = "this host has no cpufreq: its hypervisor or its firmware decides how fast the processors run"
     for typed in (["governor=performance"], ["cpu", "governor=performance"]):
         found = words.read(typed)
@@ -127,10 +129,12 @@ def test_a_host_without_cpufreq() -> None:
 def test_members_without_a_knob_are_left_out_and_all_without_it_say_why() -> None:
     mixed = raid5(members=("sde", "nvme0n1", "nvme1n1"), attributes=parity())
     host = TuneHost(mixed)
-    words = Reader(host.snapshot(), host.tuning(), lambda word: word)
-    assert words.read(["@media", "queue_depth=8"]) == (Word(subject="sde", knob="queue_depth", value="8"),)
-    host = TuneHost(raid5(members=("nvme0n1", "nvme1n1", "nvme2n1"), attributes=parity()))
-    words = Reader(host.snapshot(), host.tuning(), lambda word: word)
+    words = TargetReader(host.snapshot(), host.tuning(), lambda word: word)
     assert words.read(["@media", "queue_depth=8"]) == (
-        Word(subject="nvme0n1", knob="queue_depth", value="8"),
+        NamedKnob(subject="sde", knob="queue_depth", value="8"),
+    )
+    host = TuneHost(raid5(members=("nvme0n1", "nvme1n1", "nvme2n1"), attributes=parity()))
+    words = TargetReader(host.snapshot(), host.tuning(), lambda word: word)
+    assert words.read(["@media", "queue_depth=8"]) == (
+        NamedKnob(subject="nvme0n1", knob="queue_depth", value="8"),
     )

@@ -11,9 +11,9 @@ from raidtui.host.roots.dir_root import DirRoot
 from raidtui.jobs.journal import Journal
 from raidtui.jobs.store import COURSE_FILE, Job, only_worker
 from raidtui.model.plan import Plan, Refusal
-from raidtui.plans.tune.keep import Item, plan_keep
-from raidtui.plans.tune.now import Asked, plan_set
-from raidtui.session.tuning import Result, Tuner, read_profiles
+from raidtui.plans.tune.keep import KeepItem, plan_keep
+from raidtui.plans.tune.now import AskedValue, plan_set
+from raidtui.session.tuning import Tuner, TuneResult, read_profiles
 from tests.hosts.kernel import ends
 from tests.hosts.tune_host import BLOCK, RULES, TuneHost
 
@@ -27,22 +27,22 @@ class Desk:
         self.host = host
         self.tuner = Tuner(host, record=place, journal=Journal(None))
 
-    def set(self, *words: str) -> Result:
+    def set(self, *words: str) -> TuneResult:
         """Set "sda scheduler=none" and so on."""
         asked = []
         for word in words:
             subject, _, rest = word.partition(" ")
             knob, _, value = rest.partition("=")
-            asked.append(Asked(subject=subject, knob=knob, value=value))
+            asked.append(AskedValue(subject=subject, knob=knob, value=value))
         snapshot = self.host.snapshot()
         tuning = self.tuner.read(snapshot)
         plan = plan_set(snapshot, tuning, asked)
         assert isinstance(plan, Plan), plan
         result = self.tuner.carry_out(plan, snapshot, tuning)
-        assert isinstance(result, Result)
+        assert isinstance(result, TuneResult)
         return result
 
-    def undo(self) -> Result | Refusal:
+    def undo(self) -> TuneResult | Refusal:
         """Undo the last."""
         last = self.tuner.last()
         if isinstance(last, Refusal):
@@ -101,7 +101,7 @@ def test_a_refusal_with_the_value_that_stands(code: int, reason: str) -> None:
     host.refuses.clear()
     host.writes.clear()
     undone = desk.undo()
-    assert isinstance(undone, Result)
+    assert isinstance(undone, TuneResult)
     assert undone.sentences == ("scheduler of sda: none → mq-deadline",)
     assert ("sdb/queue/scheduler", "mq-deadline") not in ends(host.writes)
     again = desk.undo()
@@ -113,11 +113,11 @@ def test_another_disk_under_this_name_is_not_written_to() -> None:
     host = TuneHost()
     snapshot, desk = host.snapshot(), Desk(host)
     tuning = desk.tuner.read(snapshot)
-    plan = plan_set(snapshot, tuning, [Asked(subject="sda", knob="queue_depth", value="8")])
+    plan = plan_set(snapshot, tuning, [AskedValue(subject="sda", knob="queue_depth", value="8")])
     assert isinstance(plan, Plan)
     host.by_hand("/run/udev/data/b8:0", "E:ID_SERIAL_SHORT=OTHER")
     result = desk.tuner.carry_out(plan, snapshot, tuning)
-    assert isinstance(result, Result)
+    assert isinstance(result, TuneResult)
     assert result.sentences == (
         "queue_depth of sda is not set to 8: sda is another disk now: OTHER; it is 32",
     )
@@ -134,10 +134,10 @@ def test_undone_step_by_step_by_another_run(tmp_path: Path) -> None:
         "raidtui, for now"
     )
     undone = second.undo()
-    assert isinstance(undone, Result)
+    assert isinstance(undone, TuneResult)
     assert undone.sentences == ("queue_depth of sda: 8 → 32",)
     undone = Desk(host, place).undo()
-    assert isinstance(undone, Result)
+    assert isinstance(undone, TuneResult)
     assert undone.sentences == ("scheduler of sda: none → mq-deadline",)
     assert isinstance(first.undo(), Refusal)
 
@@ -148,11 +148,11 @@ def test_an_undo_that_fails_is_still_there() -> None:
     desk.set("sda queue_depth=8")
     host.refuses["queue_depth"] = errno.EINVAL
     failed = desk.undo()
-    assert isinstance(failed, Result)
+    assert isinstance(failed, TuneResult)
     assert not failed.as_asked
     host.refuses.clear()
     done = desk.undo()
-    assert isinstance(done, Result)
+    assert isinstance(done, TuneResult)
     assert done.as_asked
 
 
@@ -185,12 +185,12 @@ def test_what_was_put_back_when_leaving_is_not_undone_by_another_run(tmp_path: P
     assert (desk.tuner.is_own(last), other.tuner.is_own(last)) == (True, False)
     desk.tuner.drop_own()
     undone = desk.undo()
-    assert isinstance(undone, Result)
+    assert isinstance(undone, TuneResult)
     assert undone.sentences == ("queue_depth of sdb: 4 → 32",)
 
 
 def test_a_benchmark_that_runs_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raidtui.session.tuning.jobs_folder", lambda: tmp_path)
+    monkeypatch.setattr("raidtui.jobs.store.jobs_folder", lambda: tmp_path)
     tuner = Tuner(DirRoot("/"), record=tmp_path / "tune.json", journal=Journal(None))
     plan = Plan(title="bench: 4K", subject="data", steps=())
     bench, other = (Job.create(plan, host="nas", folder=tmp_path) for _ in range(2))
@@ -209,7 +209,7 @@ def test_a_host_that_is_not_real_keeps_nothing() -> None:
     desk = Desk(host)
     snapshot = host.snapshot()
     tuning = desk.tuner.read(snapshot)
-    plan = plan_keep(snapshot, tuning, [Item(subject="sda", knob="timeout", value="60")])
+    plan = plan_keep(snapshot, tuning, [KeepItem(subject="sda", knob="timeout", value="60")])
     assert isinstance(plan, Plan)
     found = desk.tuner.carry_out(plan, snapshot, tuning)
     assert isinstance(found, Refusal)

@@ -34,7 +34,7 @@ from raidtui.command.plan import make_plan
 from raidtui.command.prometheus import metric_lines
 from raidtui.command.status_json import report_dict
 from raidtui.command.status_text import report_lines
-from raidtui.command.tune_text import detail_lines, table_lines
+from raidtui.command.tune_output import detail_lines, table_lines
 from raidtui.config import read_config
 from raidtui.demo.demo_host import demo_root
 from raidtui.first_frame import read_colours

@@ -13,7 +13,7 @@ from tests.hosts.kernel import Kernel
 from tests.torture.keys import play
 from tests.ui.staging import Paces, app_of, main_of, running, until
 from tests.ui.states import ARRAYS, STATES
-from tests.ui.tune.tuning_stage import at_rest, host, opened, pane_of
+from tests.ui.tune.tune_stage import at_rest, host, opened, pane_of
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 27])

@@ -13,7 +13,7 @@ from tests.hosts.kernel import Kernel
 from tests.hosts.specs import Syncing, raid1, raid5
 from tests.ui.staging import Paces, main_of, move, play, rows_of, running, screen_text
 from tests.ui.states import ARRAYS, STATES, resync_life
-from tests.ui.tune import tuning_stage
+from tests.ui.tune import tune_stage
 from tests.ui.wear import test_wear
 
 LARGE = (200, 60)
@@ -111,5 +111,5 @@ async def test_disks(said: str) -> None:
 
 
 async def test_knobs() -> None:
-    small = await shown(tuning_stage.host(), SMALLEST, tuning_stage.opened)
-    assert small <= await shown(tuning_stage.host(), LARGE, tuning_stage.opened)
+    small = await shown(tune_stage.host(), SMALLEST, tune_stage.opened)
+    assert small <= await shown(tune_stage.host(), LARGE, tune_stage.opened)

@@ -19,7 +19,7 @@ from raidtui.bench.forms.texts import (
     axes_of,
     text_of,
 )
-from raidtui.model.knob import Scope
+from raidtui.model.knob import KnobScope
 from raidtui.model.knob_table import KNOBS
 
 _WORDS = {
@@ -103,7 +103,7 @@ def knobs_for(draft: Draft, known: Known) -> tuple[Turnable, ...]:
             name=each.name, what=each.what, unit=each.unit, choices=each.choices, low=each.low, high=each.high
         )
         for each in KNOBS.values()
-        if Scope.ARRAY in each.scopes and each.name not in there
+        if KnobScope.ARRAY in each.scopes and each.name not in there
     )
     return (*known.knobs, *more)
 

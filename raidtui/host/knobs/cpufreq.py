@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from raidtui.host.knobs.setters import CPU, Setters
 from raidtui.host.roots.root import Root
-from raidtui.model.knob import Changed, Scope, Subject, Value, attributed
+from raidtui.model.knob import ChangedValue, KnobScope, Subject, Value, attributed
 from raidtui.model.knob_table import knobs_of
 
 FOLDER = f"{CPU}/cpufreq"
@@ -21,7 +21,7 @@ _NO_MODE = "the driver {driver} has one mode only: a governor of the kernel's ch
 _NO_BOOST = "only intel_pstate has hwp_dynamic_boost, on processors with HWP in its active mode"
 
 
-def read_policies(root: Root, setters: Setters, changed: dict[str, Changed]) -> tuple[Subject, ...]:
+def read_policies(root: Root, setters: Setters, changed: dict[str, ChangedValue]) -> tuple[Subject, ...]:
     """Return the policies by their number, and "cpu" for their driver; nothing where there is no cpufreq."""
     names = [name for name in root.names(FOLDER) if name.removeprefix("policy").isdigit()]
     names.sort(key=lambda name: int(name.removeprefix("policy")))
@@ -29,13 +29,13 @@ def read_policies(root: Root, setters: Setters, changed: dict[str, Changed]) -> 
     return (*policies, _cpu(root, policies[0].kind, setters, changed)) if policies else ()
 
 
-def _policy(root: Root, name: str, setters: Setters, changed: dict[str, Changed]) -> Subject:
+def _policy(root: Root, name: str, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
     folder = f"{FOLDER}/{name}"
     driver = _word(root, f"{folder}/scaling_driver")
     cpus = (_word(root, f"{folder}/affected_cpus") or name.removeprefix("policy")).split()
     values: dict[str, Value] = {}
     absent: dict[str, str] = {}
-    for knob in knobs_of(Scope.POLICY):
+    for knob in knobs_of(KnobScope.POLICY):
         path = f"{folder}/{knob.file}"
         text = root.text(path)
         if text is None or text.strip() == "<unsupported>":
@@ -45,7 +45,7 @@ def _policy(root: Root, name: str, setters: Setters, changed: dict[str, Changed]
         aliases = (path, *(f"{CPU}/cpu{number}/cpufreq/{knob.file}" for number in cpus))
         values[knob.name] = attributed(value, setters.of(aliases), changed.get(path))
     return Subject(
-        scope=Scope.POLICY,
+        scope=KnobScope.POLICY,
         name=name,
         title=name,
         kind=driver,
@@ -86,11 +86,11 @@ def _limits(root: Root, folder: str, knob: str, driver: str, value: Value) -> Va
     )
 
 
-def _cpu(root: Root, driver: str, setters: Setters, changed: dict[str, Changed]) -> Subject:
+def _cpu(root: Root, driver: str, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
     values: dict[str, Value] = {}
     absent: dict[str, str] = {}
     vendor = next((each for each in _MODES if root.text(f"{CPU}/{each}/status") is not None), "")
-    for knob in knobs_of(Scope.CPU):
+    for knob in knobs_of(KnobScope.CPU):
         path = f"{CPU}/{vendor}/{knob.file}"
         text = root.text(path) if vendor else None
         if text is None:
@@ -102,7 +102,7 @@ def _cpu(root: Root, driver: str, setters: Setters, changed: dict[str, Changed])
         value = Value(text=text.strip(), path=path, choices=choices, default=default)
         values[knob.name] = attributed(value, setters.of((path,)), changed.get(path))
     return Subject(
-        scope=Scope.CPU, name="cpu", title="cpu", kind=vendor or driver, values=values, absent=absent
+        scope=KnobScope.CPU, name="cpu", title="cpu", kind=vendor or driver, values=values, absent=absent
     )
 
 

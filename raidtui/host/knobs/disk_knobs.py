@@ -16,7 +16,7 @@ from raidtui.host.knobs.udev_rules import UdevDevice
 from raidtui.host.roots.root import Root
 from raidtui.host.udev import UdevEntry, read_udev_entry
 from raidtui.model.disk import Disk
-from raidtui.model.knob import Changed, Scope, Subject, Value, attributed, chosen
+from raidtui.model.knob import ChangedValue, KnobScope, Subject, Value, attributed, chosen
 from raidtui.model.knob_table import SCHEDULERS, Knob, knobs_of
 from raidtui.model.plan import Fact, FactKind
 from raidtui.model.smart import ErrorRecovery
@@ -56,7 +56,7 @@ class DiskKnobs:
     """
 
     def __init__(
-        self, root: Root, setters: Setters, changed: Mapping[str, Changed], disks: Iterable[str]
+        self, root: Root, setters: Setters, changed: Mapping[str, ChangedValue], disks: Iterable[str]
     ) -> None:
         self._root = root
         self._setters = setters
@@ -80,7 +80,7 @@ class DiskKnobs:
         assigned = self._setters.of_rules(self._device(name, kind))
         values: dict[str, Value] = {}
         absent: dict[str, str] = {}
-        for knob in knobs_of(Scope.DISK):
+        for knob in knobs_of(KnobScope.DISK):
             path = f"{_node(name)}/{knob.file}"
             text = self._root.text(path)
             if text is None or not text.strip():
@@ -93,7 +93,7 @@ class DiskKnobs:
         match = next((each for each in matches if self._counts[each] == 1), None)
         twins = [other for other, own in self._matches.items() if other != name and {*own} & {*matches}]
         return Subject(
-            scope=Scope.DISK,
+            scope=KnobScope.DISK,
             name=name,
             title=name,
             kind=kind,

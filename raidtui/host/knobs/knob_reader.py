@@ -15,7 +15,7 @@ from raidtui.host.on_top import runs_systemd
 from raidtui.host.roots.root import Root
 from raidtui.host.udev import read_udev_entry
 from raidtui.model.array import Array
-from raidtui.model.knob import Changed, Scope, Subject, Tuning, Value, attributed, chosen
+from raidtui.model.knob import ChangedValue, KnobScope, Subject, Tuning, Value, attributed, chosen
 from raidtui.model.knob_table import OUR_FILES, Knob, knobs_of
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.smart import ErrorRecovery
@@ -45,7 +45,7 @@ class KnobReader:
     def read(
         self,
         snapshot: Snapshot,
-        changed: Mapping[str, Changed] | None = None,
+        changed: Mapping[str, ChangedValue] | None = None,
         erc: Mapping[str, ErrorRecovery | None] | None = None,
     ) -> Tuning:
         """Return all knobs.
@@ -83,7 +83,7 @@ class KnobReader:
         self,
         snapshot: Snapshot,
         setters: Setters,
-        changed: dict[str, Changed],
+        changed: dict[str, ChangedValue],
         erc: Mapping[str, ErrorRecovery | None],
     ) -> tuple[Subject, ...]:
         members: dict[str, list[str]] = {}
@@ -109,7 +109,7 @@ def sentence(phrase: str) -> tuple[str, ...]:
     return (f"{phrase[0].upper()}{phrase[1:]}.",) if phrase else ()
 
 
-def _array(root: Root, array: Array, setters: Setters, changed: dict[str, Changed]) -> Subject:
+def _array(root: Root, array: Array, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
     folder = f"{BLOCK}/{array.name}"
     entry = read_udev_entry(root, root.text(f"{folder}/dev"))
     device = UdevDevice(
@@ -122,7 +122,7 @@ def _array(root: Root, array: Array, setters: Setters, changed: dict[str, Change
     assigned = setters.of_rules(device)
     values: dict[str, Value] = {}
     absent: dict[str, str] = {}
-    for knob in knobs_of(Scope.ARRAY):
+    for knob in knobs_of(KnobScope.ARRAY):
         path = f"{folder}/{knob.file}" if knob.file else ""
         value = _bitmap(array) if knob.name == "bitmap" else _of_array(root, folder, knob, array)
         if value is None:
@@ -134,7 +134,7 @@ def _array(root: Root, array: Array, setters: Setters, changed: dict[str, Change
     uuid = root.text(f"{folder}/md/uuid")  # as udev's rule compares it, of 0.90 with its bytes in md's order
     uuid = uuid if canonical_uuid(uuid) else None  # zeros of external metadata would fit all such arrays
     return Subject(
-        scope=Scope.ARRAY,
+        scope=KnobScope.ARRAY,
         name=array.name,
         title=array.title,
         kind=array.level or "",
@@ -195,10 +195,10 @@ def _why_absent(array: Array, knob: Knob) -> str:
     return f"{level} has no {knob.name}: only RAID 4, 5 and 6 gather stripes"
 
 
-def _system(root: Root, setters: Setters, changed: dict[str, Changed]) -> Subject:
+def _system(root: Root, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
     values: dict[str, Value] = {}
     absent: dict[str, str] = {}
-    for knob in knobs_of(Scope.SYSTEM):
+    for knob in knobs_of(KnobScope.SYSTEM):
         path = f"{LIMITS}/{knob.file}"
         text = root.text(path)
         if text is None:
@@ -206,7 +206,7 @@ def _system(root: Root, setters: Setters, changed: dict[str, Changed]) -> Subjec
             continue
         value = Value(text=text.strip(), path=path, low=knob.low, high=knob.high, default=_SYSTEM[knob.name])
         values[knob.name] = attributed(value, setters.of((path,)), changed.get(path))
-    return Subject(scope=Scope.SYSTEM, name="system", title="system", values=values, absent=absent)
+    return Subject(scope=KnobScope.SYSTEM, name="system", title="system", values=values, absent=absent)
 
 
 def _whole_text(root: Root, path: str) -> str | None:

@@ -1,16 +1,25 @@
-"""Which values a knob takes, and which do not go together: refusals with the range or the choices."""
+"""Values that are about to be set: which are refused, and what there is to know of the others.
+
+A refusal names the range or the choices. Notes say what a value costs, and what may set it again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from raidtui.model.knob import Scope, Subject, Tuning, Value
-from raidtui.model.knob_table import KNOBS, OLD_SCHEDULERS
+from raidtui.model.knob import By, KnobScope, Setting, Subject, Tuning, Value, same_value
+from raidtui.model.knob_table import KNOBS, OLD_SCHEDULERS, OUR_FILES
 from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.view.units import KIB, binary_size
 
 MOST_REQUESTS = 2048
 Wanted = Mapping[tuple[str, str], str]
 """Values that are asked for, by (subject, knob)."""
+Wish = tuple[Subject, str, str]
+"""A subject, a knob's name, and the value that it is to have."""
+_PAGE_KIB = 4
+_WATCHING = frozenset({By.TUNED, By.TLP, By.AUTO_CPUFREQ, By.POWER_PROFILES})
+"""Services that set values again while the host runs."""
 
 
 def refuse_value(subject: Subject, knob: str, value: str, wanted: Wanted) -> Refusal | None:
@@ -100,7 +109,7 @@ def _refuse_number(subject: Subject, knob: str, value: str, high: int | None) ->
 
 def refuse_together(tuning: Tuning, wanted: Wanted) -> Refusal | None:
     """Return which values do not go with each other, or with what stays, or None."""
-    for policy in tuning.of(Scope.POLICY):
+    for policy in tuning.of(KnobScope.POLICY):
         if refusal := _refuse_preference(tuning, policy, wanted) or _refuse_frequencies(policy, wanted):
             return refusal
     return None
@@ -139,3 +148,54 @@ def _refuse_frequencies(policy: Subject, wanted: Wanted) -> Refusal | None:
         why=f"min_freq_khz {low} of {policy.title} would be above max_freq_khz {high}",
         remedy="lower the one or raise the other",
     )
+
+
+def tune_notes(wishes: Sequence[Wish], *, kept: bool = False) -> tuple[str, ...]:
+    """Return notes, a sentence each.
+
+    Args:
+        wishes: what is to be set.
+        kept: whether it is to be kept, too.
+    """
+    found: list[str] = []
+    knobs = {knob for _, knob, _ in wishes}
+    if "scheduler" in knobs and "nr_requests" not in knobs:
+        found.append("With a new scheduler the kernel sets nr_requests anew.")
+    if any(knob == "queue_depth" and after == "1" for _, knob, after in wishes):
+        found.append("A queue depth of 1 turns NCQ off.")
+    for subject, knob, after in wishes:
+        if knob == "stripe_cache_size" and subject.members:
+            memory = binary_size(int(after) * _PAGE_KIB * subject.members * KIB)
+            found.append(f"The stripe cache of {subject.title} takes {memory} of memory.")
+        if knob == "driver_mode":
+            found.append("The processors' governors and limits begin anew with another mode.")
+        found += _others(subject, knob, after, subject.values[knob], kept=kept)
+    return tuple(dict.fromkeys(found))
+
+
+def _others(subject: Subject, knob: str, after: str, value: Value, *, kept: bool) -> list[str]:
+    found = []
+    if not kept and value.kept is not None and not same_value(value.kept, after):
+        found.append(
+            f"raidtui keeps {knob} of {subject.title} at {value.kept}, which a reboot brings back:"
+            " keep the new value, too, if it is to stay."
+        )
+    for other in value.others:
+        if other.ours:
+            continue
+        if other.by in _WATCHING:
+            found.append(f"{other.sentence} sets {knob}, too, and may set it again at any time.")
+        elif kept and comes_later(other, knob):
+            found.append(f"{other.sentence} sets {knob}, too, later at boot: what it says will stand.")
+    return found
+
+
+def comes_later(other: Setting, knob: str) -> bool:
+    """Whether something is done at boot after the file in which raidtui keeps a knob."""
+    way = KNOBS[knob].keep
+    if way not in OUR_FILES:
+        return False
+    ours = Setting(by=By(way), where=OUR_FILES[way])
+    if other.rank != ours.rank:
+        return other.rank > ours.rank
+    return other.where.rpartition("/")[2] > ours.where.rpartition("/")[2]

@@ -13,9 +13,9 @@ from typing import TypeVar
 from msgspec import Struct
 
 from raidtui.model.finding import Finding, Severity
-from raidtui.model.knob import By, Scope, Subject, Tuning, same_value
+from raidtui.model.knob import By, KnobScope, Subject, Tuning, same_value
 from raidtui.model.knob_table import risk_of
-from raidtui.plans.tune.notes import comes_later
+from raidtui.plans.tune.check import comes_later
 from raidtui.plans.tune.now import names_of
 
 PATIENT_S = 180
@@ -42,7 +42,7 @@ class TuneFinding(Finding, frozen=True, kw_only=True):
     about: tuple[tuple[str, str], ...] = ()
 
 
-class Odd(Struct, frozen=True, kw_only=True):
+class UnevenMembers(Struct, frozen=True, kw_only=True):
     """Members of an array that differ from the others in a knob.
 
     Args:
@@ -57,29 +57,29 @@ class Odd(Struct, frozen=True, kw_only=True):
     values: dict[str, str]
 
 
-def odd_members(tuning: Tuning) -> tuple[Odd, ...]:
+def odd_members(tuning: Tuning) -> tuple[UnevenMembers, ...]:
     """Return where members of one array differ. Disks of different kinds are not compared."""
-    found: list[Odd] = []
-    for array in tuning.of(Scope.ARRAY):
+    found: list[UnevenMembers] = []
+    for array in tuning.of(KnobScope.ARRAY):
         found += _odds(array.key, tuning.members(array.key))
     return tuple(found)
 
 
-def _odds(key: str, disks: Sequence[Subject]) -> Iterator[Odd]:
+def _odds(key: str, disks: Sequence[Subject]) -> Iterator[UnevenMembers]:
     for alike in _grouped((disk.kind, disk) for disk in disks).values():
         for knob in _COMPARED:
             if (odd := _odd(key, alike, knob)) is not None:
                 yield odd
 
 
-def _odd(key: str, disks: Sequence[Subject], knob: str) -> Odd | None:
+def _odd(key: str, disks: Sequence[Subject], knob: str) -> UnevenMembers | None:
     values = {disk.name: disk.values[knob].text for disk in disks if knob in disk.values}
     counts = Counter(values.values()).most_common()
     if len(counts) < 2:
         return None
     usual = counts[0][0] if counts[0][1] > counts[1][1] else ""
     others = {name: text for name, text in values.items() if text != usual}
-    return Odd(array=key, knob=knob, usual=usual, values=others)
+    return UnevenMembers(array=key, knob=knob, usual=usual, values=others)
 
 
 def judge_tuning(tuning: Tuning) -> tuple[TuneFinding, ...]:
@@ -121,7 +121,7 @@ def _name(tuning: Tuning, subjects: Sequence[Subject]) -> tuple[str, str]:
     first = subjects[0]
     if len(subjects) == 1:
         return first.key or (first.arrays[0] if first.arrays else ""), first.title
-    if first.scope in {Scope.POLICY, Scope.CPU}:
+    if first.scope in {KnobScope.POLICY, KnobScope.CPU}:
         return "", "cpu"
     home = _home(tuning, subjects)
     return (home.key, home.title) if home is not None else ("", names_of(subjects))
@@ -135,7 +135,7 @@ def _place(subject: Subject) -> tuple[str, ...]:
 def _home(tuning: Tuning, disks: Sequence[Subject]) -> Subject | None:
     """Return an array that all these disks are members of: the one with the most of them."""
     shared = set.intersection(*(set(disk.arrays) for disk in disks))
-    arrays = [array for array in tuning.of(Scope.ARRAY) if array.key in shared]
+    arrays = [array for array in tuning.of(KnobScope.ARRAY) if array.key in shared]
     return max(arrays, key=lambda array: len(tuning.members(array.key)), default=None)
 
 
@@ -202,7 +202,7 @@ def _overruled(tuning: Tuning) -> Iterator[TuneFinding]:
 
 def _timeouts(tuning: Tuning) -> Iterator[TuneFinding]:
     """A disk that tries longer than the kernel waits is reset, and thrown out of its array."""
-    told = ((_impatience(tuning, disk), disk) for disk in tuning.of(Scope.DISK))
+    told = ((_impatience(tuning, disk), disk) for disk in tuning.of(KnobScope.DISK))
     groups = _grouped(((*key, _place(disk)), disk) for key, disk in told if key is not None)
     for (severity, one, many, waits_s, _), disks in groups.items():
         tries = one if len(disks) == 1 else many
@@ -247,7 +247,7 @@ def _impatience(tuning: Tuning, disk: Subject) -> tuple[Severity, str, str, int]
 
 def _uneven(tuning: Tuning) -> Iterator[TuneFinding]:
     """Members that differ, told once for arrays that share disks: a disk has one queue for all of them."""
-    disks = {disk.name: disk for disk in tuning.of(Scope.DISK)}
+    disks = {disk.name: disk for disk in tuning.of(KnobScope.DISK)}
     for arrays, members in _on_the_same_disks(tuning):
         odds = list(_odds("", members))
         if not odds:
@@ -262,7 +262,7 @@ def _uneven(tuning: Tuning) -> Iterator[TuneFinding]:
         )
 
 
-def _differ(titles: str, odds: Sequence[Odd]) -> str:
+def _differ(titles: str, odds: Sequence[UnevenMembers]) -> str:
     if len(odds) > 1:
         return f"members of {titles} differ: {'; '.join(_odd_words(odd) for odd in odds)}."
     odd = odds[0]
@@ -271,13 +271,13 @@ def _differ(titles: str, odds: Sequence[Odd]) -> str:
     return f"{odd.knob} differs: {parts}{rest}."
 
 
-def _odd_words(odd: Odd) -> str:
+def _odd_words(odd: UnevenMembers) -> str:
     by_value = _grouped((text, name) for name, text in odd.values.items())
     parts = ", ".join(f"{', '.join(names)} {text}" for text, names in by_value.items())
     return f"{odd.knob} ({parts}{f', the others {odd.usual}' if odd.usual else ''})"
 
 
-def _evened(tuning: Tuning, members: Sequence[Subject], odds: Sequence[Odd]) -> str:
+def _evened(tuning: Tuning, members: Sequence[Subject], odds: Sequence[UnevenMembers]) -> str:
     """Return the command that makes members alike; where none of the values is the usual one that is open."""
     usual = [f"{odd.knob}={odd.usual}" for odd in odds if odd.usual]
     if usual:
@@ -289,7 +289,7 @@ def _evened(tuning: Tuning, members: Sequence[Subject], odds: Sequence[Odd]) -> 
 def _on_the_same_disks(tuning: Tuning) -> Iterator[tuple[list[Subject], list[Subject]]]:
     """Yield arrays that share disks, the first with the most, and their members."""
     groups: list[tuple[list[Subject], dict[str, Subject]]] = []
-    for array in tuning.of(Scope.ARRAY):
+    for array in tuning.of(KnobScope.ARRAY):
         own = {disk.name: disk for disk in tuning.members(array.key)}
         near = [group for group in groups if group[1].keys() & own.keys()]
         groups = [group for group in groups if group not in near]
@@ -302,7 +302,7 @@ def _on_the_same_disks(tuning: Tuning) -> Iterator[tuple[list[Subject], list[Sub
 def _without_ncq(tuning: Tuning) -> Iterator[TuneFinding]:
     off = [
         disk
-        for disk in tuning.of(Scope.DISK)
+        for disk in tuning.of(KnobScope.DISK)
         if disk.kind == "sata"
         and (value := disk.values.get("queue_depth")) is not None
         and value.text == "1"
@@ -324,11 +324,11 @@ def _without_ncq(tuning: Tuning) -> Iterator[TuneFinding]:
 
 def _powersave(tuning: Tuning) -> Iterator[TuneFinding]:
     """The governor powersave, where members are no hard disks: one finding for all processors of a driver."""
-    members = [disk for disk in tuning.of(Scope.DISK) if disk.arrays]
+    members = [disk for disk in tuning.of(KnobScope.DISK) if disk.arrays]
     spins = [disk for disk in members if (value := disk.values.get("rotational")) and value.text == "1"]
     slow = _grouped(
         (policy.kind, policy)
-        for policy in tuning.of(Scope.POLICY)
+        for policy in tuning.of(KnobScope.POLICY)
         if "governor" in policy.values
         and policy.values["governor"].text == "powersave"
         and policy.kind != _PICKS_ITSELF

@@ -11,21 +11,21 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.model.knob import By, Scope, Subject, Tuning
+from raidtui.model.knob import By, KnobScope, Subject, Tuning
 from raidtui.model.knob_table import ALIASES, KNOBS
 from raidtui.model.plan import Fact, FactKind, NothingToDo, Plan, Refusal, RefusalCode, Step
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.plans.persist import file_steps
 from raidtui.plans.target import needs_root
-from raidtui.plans.tune.keep_texts import UDEV, Kept, new_texts, only_others
-from raidtui.plans.tune.notes import tune_notes
-from raidtui.plans.tune.now import LIMITS, Asked, changes_of, names_of, plan_set, subject_of, value_steps
+from raidtui.plans.tune.check import tune_notes
+from raidtui.plans.tune.keep_files import UDEV, KeptValue, new_texts, only_others
+from raidtui.plans.tune.now import LIMITS, AskedValue, changes_of, names_of, plan_set, subject_of, value_steps
 
 _RELOAD = Step(argv=("udevadm", "control", "--reload"), why="udev reads its rules again", may_fail=True)
 
 
-class Item(Struct, frozen=True, kw_only=True):
+class KeepItem(Struct, frozen=True, kw_only=True):
     """A value that is to be kept, or no longer: ("sda", "scheduler"); without a value it is that of now."""
 
     subject: str
@@ -33,7 +33,7 @@ class Item(Struct, frozen=True, kw_only=True):
     value: str = ""
 
 
-def plan_keep(snapshot: Snapshot, tuning: Tuning, items: Sequence[Item]) -> Plan | Refusal:
+def plan_keep(snapshot: Snapshot, tuning: Tuning, items: Sequence[KeepItem]) -> Plan | Refusal:
     """Return the plan that keeps values over reboots.
 
     Args:
@@ -70,7 +70,7 @@ def plan_keep(snapshot: Snapshot, tuning: Tuning, items: Sequence[Item]) -> Plan
     )
 
 
-def plan_forget(snapshot: Snapshot, tuning: Tuning, items: Sequence[Item] | None) -> Plan | Refusal:
+def plan_forget(snapshot: Snapshot, tuning: Tuning, items: Sequence[KeepItem] | None) -> Plan | Refusal:
     """Return the plan that keeps values no longer. The values of now stay until a reboot.
 
     Args:
@@ -113,28 +113,28 @@ def plan_forget(snapshot: Snapshot, tuning: Tuning, items: Sequence[Item] | None
     )
 
 
-def items_for_now(tuning: Tuning) -> tuple[Item, ...]:
+def items_for_now(tuning: Tuning) -> tuple[KeepItem, ...]:
     """Return what raidtui changed for now and still stands: what is kept where nothing is named."""
     return tuple(
-        Item(subject=subject.name, knob=knob)
+        KeepItem(subject=subject.name, knob=knob)
         for subject in tuning.subjects
         for knob, value in subject.values.items()
         if value.set_by.by in {By.RUN, By.NOW} and KNOBS[knob].keep and value.text != "system"
     )
 
 
-def kept_items(tuning: Tuning) -> tuple[Item, ...]:
+def kept_items(tuning: Tuning) -> tuple[KeepItem, ...]:
     """Return what raidtui keeps of what is here."""
     return tuple(
-        Item(subject=subject.name, knob=knob, value=value.kept)
+        KeepItem(subject=subject.name, knob=knob, value=value.kept)
         for subject in tuning.subjects
         for knob, value in subject.values.items()
         if value.kept is not None
     )
 
 
-def _kept(tuning: Tuning, items: Sequence[Item]) -> list[Kept] | Refusal:
-    found: dict[tuple[str, str], Kept] = {}
+def _kept(tuning: Tuning, items: Sequence[KeepItem]) -> list[KeptValue] | Refusal:
+    found: dict[tuple[str, str], KeptValue] = {}
     for item in items:
         subject, knob = tuning.subject(item.subject), ALIASES.get(item.knob, item.knob)
         if subject is None:
@@ -157,7 +157,7 @@ def _kept(tuning: Tuning, items: Sequence[Item]) -> list[Kept] | Refusal:
                 code=RefusalCode.UNSUPPORTED,
                 why=f"{subject.title} follows the system's limits: there is nothing to keep",
             )
-        found[subject.name, knob] = Kept(subject=subject, knob=knob, value=value)
+        found[subject.name, knob] = KeptValue(subject=subject, knob=knob, value=value)
     return list(found.values())
 
 
@@ -179,9 +179,9 @@ def _refuse_keeping(tuning: Tuning, subject: Subject, knob: str) -> Refusal | No
     return None
 
 
-def _now(snapshot: Snapshot, tuning: Tuning, kept: Sequence[Kept]) -> Plan | Refusal | None:
+def _now(snapshot: Snapshot, tuning: Tuning, kept: Sequence[KeptValue]) -> Plan | Refusal | None:
     """Return the plan that makes it so now, or None where it is."""
-    asked = [Asked(subject=each.subject.name, knob=each.knob, value=each.value) for each in kept]
+    asked = [AskedValue(subject=each.subject.name, knob=each.knob, value=each.value) for each in kept]
     changes = changes_of(tuning, asked)
     if isinstance(changes, Refusal):
         return changes
@@ -212,8 +212,8 @@ def _file_steps(snapshot: Snapshot, tuning: Tuning, texts: Mapping[str, str]) ->
     return tuple(steps)
 
 
-def _arrays(kept: Sequence[Kept]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each.subject.name for each in kept if each.subject.scope is Scope.ARRAY))
+def _arrays(kept: Sequence[KeptValue]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.subject.name for each in kept if each.subject.scope is KnobScope.ARRAY))
 
 
 def _looked_at(name: str) -> Step:
@@ -245,7 +245,7 @@ def _undone(steps: Sequence[Step]) -> tuple[Step, ...]:
     return (*(each for each in undo if each != _RELOAD), *((_RELOAD,) if _RELOAD in undo else ()))
 
 
-def _known(tuning: Tuning, items: Sequence[Item]) -> list[Kept] | Refusal:
+def _known(tuning: Tuning, items: Sequence[KeepItem]) -> list[KeptValue] | Refusal:
     found = []
     for item in items:
         subject, knob = tuning.subject(item.subject), ALIASES.get(item.knob, item.knob)
@@ -256,11 +256,11 @@ def _known(tuning: Tuning, items: Sequence[Item]) -> list[Kept] | Refusal:
             return Refusal(
                 code=RefusalCode.UNSUPPORTED, why=f"raidtui does not keep {knob} of {subject.title}"
             )
-        found.append(Kept(subject=subject, knob=knob, value=value.kept))
+        found.append(KeptValue(subject=subject, knob=knob, value=value.kept))
     return found
 
 
-def _words(kept: Sequence[Kept]) -> str:
+def _words(kept: Sequence[KeptValue]) -> str:
     """Return "scheduler none (sda, sdb), queue_depth 8 (sda)"."""
     groups: dict[tuple[str, str], list[Subject]] = {}
     for each in kept:

@@ -16,10 +16,14 @@ get them only from a copy there; udev looks at all devices again after it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from raidtui.model.knob import KnobScope, Subject, Tuning
+from raidtui.model.knob_table import KNOBS, OUR_FILES, PLACES
+
+UDEV, SYSCTL, TMPFILES = (OUR_FILES[way] for way in ("udev", "sysctl", "tmpfiles"))
 UDEV_HEAD = """\
 # Written by raidtui. Values of disks, told by serial number or WWN, and of arrays, told by UUID.
 # raidtui tune forget takes them out again; lines of another form stay as they are.
@@ -37,7 +41,7 @@ _ARRAY = "ATTR{md/uuid}"
 _REDUNDANT = "md/sync_speed_"
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class KeptEntry(Struct, frozen=True, kw_only=True):
     """What is kept for one disk or array: how it is told, a comment, and file -> value in their order."""
 
     match: tuple[str, str]
@@ -53,15 +57,15 @@ def told_by(match: tuple[str, str]) -> tuple[str, str]:
     )
 
 
-def udev_entries(text: str) -> tuple[list[Entry], list[str]]:
+def udev_entries(text: str) -> tuple[list[KeptEntry], list[str]]:
     """Return what a rules file keeps, and the lines that are none of ours."""
-    entries: list[Entry] = []
+    entries: list[KeptEntry] = []
     others: list[str] = []
     comment = ""
     for line in text.split("\n"):
         match, values = _MATCH.search(line), dict(_SETS.findall(line))
         if match is not None and values:
-            entry = Entry(match=(match[1], match[2]), comment=comment.removeprefix("# "), values=values)
+            entry = KeptEntry(match=(match[1], match[2]), comment=comment.removeprefix("# "), values=values)
             if _rule(entry) == line:
                 entries.append(entry)
                 comment = ""
@@ -77,7 +81,7 @@ def udev_entries(text: str) -> tuple[list[Entry], list[str]]:
     return entries, [line for line in others if line not in head]
 
 
-def udev_text(entries: Iterable[Entry], others: Iterable[str] = ()) -> str:
+def udev_text(entries: Iterable[KeptEntry], others: Iterable[str] = ()) -> str:
     """Return the rules file, or "" where nothing is left to keep in it."""
     kept = [entry for entry in entries if entry.values]
     lines = [*others]
@@ -92,7 +96,7 @@ def udev_text(entries: Iterable[Entry], others: Iterable[str] = ()) -> str:
     return UDEV_HEAD + "\n".join(lines) + "\n" if lines else ""
 
 
-def _rule(entry: Entry) -> str:
+def _rule(entry: KeptEntry) -> str:
     key, text = entry.match
     sets = [f'ATTR{{{file}}}="{value}"' for file, value in entry.values.items()]
     if key != _ARRAY:
@@ -161,3 +165,91 @@ def _pairs(text: str, form: re.Pattern[str], paths: Iterable[str]) -> tuple[dict
         meant = [path for path in there if _starred(path) == found[1]] if "*" in found[1] else []
         values |= dict.fromkeys(meant or [found[1]], found[2])
     return values, others
+
+
+class KeptValue(Struct, frozen=True, kw_only=True):
+    """A value that is kept, or is to be."""
+
+    subject: Subject
+    knob: str
+    value: str
+
+
+def new_texts(tuning: Tuning, kept: Sequence[KeptValue], gone: frozenset[tuple[str, str]]) -> dict[str, str]:
+    """Return the new texts of raidtui's files; "" for one that is no longer needed."""
+    ways = {KNOBS[each.knob].keep for each in kept} | {KNOBS[knob].keep for _, knob in gone}
+    texts = {}
+    if "udev" in ways:
+        texts[UDEV] = _udev(tuning, kept, gone)
+    if "sysctl" in ways:
+        values, others = sysctl_entries(tuning.texts.get(SYSCTL, ""))
+        values |= {f"dev.raid.{each.knob}": each.value for each in kept if KNOBS[each.knob].keep == "sysctl"}
+        left = {name: value for name, value in values.items() if ("system", name[9:]) not in gone}
+        texts[SYSCTL] = sysctl_text(left, others)
+    if "tmpfiles" in ways:
+        paths = _cpu_paths(tuning)
+        values, others = tmpfiles_entries(tuning.texts.get(TMPFILES, ""), paths)
+        values |= {
+            each.subject.values[each.knob].path: each.value
+            for each in kept
+            if KNOBS[each.knob].keep == "tmpfiles"
+        }
+        left = {path: value for path, value in values.items() if paths.get(path) not in gone}
+        order = {path: place for place, path in enumerate(paths)}
+        left = dict(sorted(left.items(), key=lambda each: order.get(each[0], len(order))))
+        texts[TMPFILES] = tmpfiles_text(left, others, tuple(paths))
+    return texts
+
+
+def _cpu_paths(tuning: Tuning) -> dict[str, tuple[str, str]]:
+    """Return path -> (subject, knob) of what tmpfiles.d writes: all governors before all limits."""
+    found = [
+        (value.path, (subject.name, knob))
+        for subject in (*tuning.of(KnobScope.CPU), *tuning.of(KnobScope.POLICY))
+        for knob, value in subject.values.items()
+        if KNOBS[knob].keep == "tmpfiles"
+    ]
+    return dict(sorted(found, key=lambda each: PLACES[each[1][1]]))
+
+
+def _udev(tuning: Tuning, kept: Sequence[KeptValue], gone: frozenset[tuple[str, str]]) -> str:
+    entries, others = udev_entries(tuning.texts.get(UDEV, ""))
+    known = {entry.match: entry for entry in entries}
+    for subject in tuning.subjects:
+        if subject.match is None:
+            continue
+        match = told_by(subject.match)
+        new = {each.knob: each.value for each in kept if each.subject.name == subject.name}
+        old = known.get(match)
+        values = dict(old.values) if old is not None else {}
+        values |= {KNOBS[knob].file: value for knob, value in new.items()}
+        for name, knob in gone:
+            if name == subject.name:
+                values.pop(KNOBS[knob].file, None)
+        if values or old is not None:
+            comment = _comment(subject) if new or old is None else old.comment
+            known[match] = KeptEntry(match=match, comment=comment, values=_in_order(values))
+    return udev_text(known.values(), others)
+
+
+def _in_order(values: Mapping[str, str]) -> dict[str, str]:
+    """A scheduler comes before nr_requests, which it sets anew."""
+    places = {knob.file: place for place, knob in enumerate(KNOBS.values())}
+    return dict(sorted(values.items(), key=lambda each: places.get(each[0], len(places))))
+
+
+def _comment(subject: Subject) -> str:
+    words = (
+        [subject.model, subject.identity] if subject.scope is KnobScope.DISK else [f"array {subject.title}"]
+    )
+    text = ", ".join(word.strip() for word in words if word.strip()) or subject.name
+    return "".join(char if char.isascii() and char.isprintable() else "?" for char in text)
+
+
+def only_others(path: str, text: str) -> str:
+    """Return a file of ours without what we wrote."""
+    if path == UDEV:
+        return udev_text((), udev_entries(text)[1])
+    if path == SYSCTL:
+        return sysctl_text({}, sysctl_entries(text)[1])
+    return tmpfiles_text({}, tmpfiles_entries(text, ())[1], ())

@@ -12,7 +12,7 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.model.knob import Scope, Subject, Tuning, Value, same_value
+from raidtui.model.knob import KnobScope, Subject, Tuning, Value, same_value
 from raidtui.model.knob_table import ALIASES, KNOBS, PLACES
 from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
 from raidtui.model.snapshot import Snapshot
@@ -20,16 +20,18 @@ from raidtui.model.survey import Survey
 from raidtui.plans.reshape import plan_bitmap
 from raidtui.plans.sync_speed import plan_give_back, plan_limits
 from raidtui.plans.target import needs_root
-from raidtui.plans.tune.check import refuse_together, refuse_value
-from raidtui.plans.tune.notes import tune_notes
+from raidtui.plans.tune.check import refuse_together, refuse_value, tune_notes
 
 LIMITS = frozenset({"sync_speed_min", "sync_speed_max", "speed_limit_min", "speed_limit_max"})
 """What ``raidtui.plans.sync_speed`` plans."""
 
-_SCOPES = {scope: place for place, scope in enumerate((Scope.CPU, Scope.POLICY, Scope.DISK, Scope.ARRAY))}
+_SCOPES = {
+    scope: place
+    for place, scope in enumerate((KnobScope.CPU, KnobScope.POLICY, KnobScope.DISK, KnobScope.ARRAY))
+}
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class AskedValue(Struct, frozen=True, kw_only=True):
     """A value that is asked for: "sda", "scheduler", "none"."""
 
     subject: str
@@ -37,7 +39,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     value: str
 
 
-class Change(Struct, frozen=True, kw_only=True):
+class KnobChange(Struct, frozen=True, kw_only=True):
     """A value that is to become another one."""
 
     subject: Subject
@@ -51,7 +53,7 @@ class Change(Struct, frozen=True, kw_only=True):
         return self.subject.values[self.knob]
 
 
-def plan_set(snapshot: Snapshot, tuning: Tuning, asked: Sequence[Asked]) -> Plan | Refusal:
+def plan_set(snapshot: Snapshot, tuning: Tuning, asked: Sequence[AskedValue]) -> Plan | Refusal:
     """Return the plan that sets knobs for now.
 
     Args:
@@ -104,10 +106,10 @@ def plan_same(snapshot: Snapshot, tuning: Tuning, name: str, knob: str) -> Plan 
     if not others:
         return Refusal(code=RefusalCode.NOT_FOUND, why=f"{name} is no member of an array with other disks")
     text = disk.values[knob].text
-    return plan_set(snapshot, tuning, [Asked(subject=each, knob=knob, value=text) for each in others])
+    return plan_set(snapshot, tuning, [AskedValue(subject=each, knob=knob, value=text) for each in others])
 
 
-def changes_of(tuning: Tuning, asked: Sequence[Asked]) -> list[Change] | Refusal:
+def changes_of(tuning: Tuning, asked: Sequence[AskedValue]) -> list[KnobChange] | Refusal:
     """Return what would change, in the order in which it is written, or why it cannot."""
     wanted: dict[tuple[str, str], str] = {}
     for each in asked:
@@ -121,13 +123,13 @@ def changes_of(tuning: Tuning, asked: Sequence[Asked]) -> list[Change] | Refusal
             return refusal
         before = subject.values[knob].text
         if not same_value(before, value):
-            changes.append(Change(subject=subject, knob=knob, before=before, after=value))
+            changes.append(KnobChange(subject=subject, knob=knob, before=before, after=value))
     if refusal := refuse_together(tuning, wanted):
         return refusal
     return ordered(tuning, changes)
 
 
-def ordered(tuning: Tuning, changes: Iterable[Change]) -> list[Change]:
+def ordered(tuning: Tuning, changes: Iterable[KnobChange]) -> list[KnobChange]:
     """Return changes as they are written: the processors' driver first, each disk's scheduler first."""
     places = {subject.name: place for place, subject in enumerate(tuning.subjects)}
     found = sorted(
@@ -158,12 +160,12 @@ def write_step(subject: Subject, knob: str, text: str, why: str = "") -> Step:
     )
 
 
-def value_steps(tuning: Tuning, changes: Sequence[Change]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+def value_steps(tuning: Tuning, changes: Sequence[KnobChange]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     """Return the writes and what undoes them, for changes that are no limits and no bitmap."""
     return _steps(tuning, changes), _undo(tuning, changes)
 
 
-def _steps(tuning: Tuning, changes: Iterable[Change]) -> tuple[Step, ...]:
+def _steps(tuning: Tuning, changes: Iterable[KnobChange]) -> tuple[Step, ...]:
     """Each has its own way back, too: a job that goes back does so step by step."""
     return tuple(
         replace(write_step(each.subject, each.knob, each.after), undo=_undo(tuning, (each,)))
@@ -171,7 +173,7 @@ def _steps(tuning: Tuning, changes: Iterable[Change]) -> tuple[Step, ...]:
     )
 
 
-def _undo(tuning: Tuning, changes: Sequence[Change]) -> tuple[Step, ...]:
+def _undo(tuning: Tuning, changes: Sequence[KnobChange]) -> tuple[Step, ...]:
     """Backwards, but again a scheduler before what it sets anew, and a driver before its governors."""
     back: list[tuple[Subject, str]] = [(each.subject, each.knob) for each in changes]
     back += [
@@ -180,10 +182,10 @@ def _undo(tuning: Tuning, changes: Sequence[Change]) -> tuple[Step, ...]:
         if each.knob == "scheduler" and "nr_requests" in each.subject.values
     ]
     if any(each.knob == "driver_mode" for each in changes):
-        back += [(each, "governor") for each in tuning.of(Scope.POLICY) if "governor" in each.values]
+        back += [(each, "governor") for each in tuning.of(KnobScope.POLICY) if "governor" in each.values]
     unique = {(subject.name, knob): (subject, knob) for subject, knob in back}
     reverse = [
-        Change(
+        KnobChange(
             subject=subject, knob=knob, before=_after(changes, subject, knob), after=subject.values[knob].text
         )
         for subject, knob in unique.values()
@@ -194,12 +196,12 @@ def _undo(tuning: Tuning, changes: Sequence[Change]) -> tuple[Step, ...]:
     )
 
 
-def _after(changes: Sequence[Change], subject: Subject, knob: str) -> str:
+def _after(changes: Sequence[KnobChange], subject: Subject, knob: str) -> str:
     asked = (each.after for each in changes if (each.subject.name, each.knob) == (subject.name, knob))
     return next(asked, subject.values[knob].text)
 
 
-def _limit_plans(snapshot: Snapshot, changes: Sequence[Change]) -> list[Plan] | Refusal:
+def _limit_plans(snapshot: Snapshot, changes: Sequence[KnobChange]) -> list[Plan] | Refusal:
     """The limits have a planner of their own, which never lets min stand above max."""
     plans: list[Plan] = []
     for subject in {each.subject.name: each.subject for each in changes if each.knob in LIMITS}.values():
@@ -238,7 +240,7 @@ def _only(plan: Plan, knobs: Sequence[str]) -> Plan:
     return Plan(title=plan.title, subject=plan.subject, steps=kept(plan.steps), undo=kept(plan.undo))
 
 
-def _bitmap(snapshot: Snapshot, changes: Sequence[Change]) -> Plan | Refusal:
+def _bitmap(snapshot: Snapshot, changes: Sequence[KnobChange]) -> Plan | Refusal:
     """The bitmap is changed by mdadm, and by a plan of its own."""
     if len(changes) > 1:
         return Refusal(
@@ -259,16 +261,16 @@ def _bitmap(snapshot: Snapshot, changes: Sequence[Change]) -> Plan | Refusal:
     return plan
 
 
-def _so_already(asked: Sequence[Asked]) -> NothingToDo:
+def _so_already(asked: Sequence[AskedValue]) -> NothingToDo:
     if len(asked) == 1:
         one = asked[0]
         return NothingToDo(why=f"{one.knob} of {one.subject} is {one.value} already")
     return NothingToDo(why="all of it is so already")
 
 
-def title_of(changes: Sequence[Change]) -> str:
+def title_of(changes: Sequence[KnobChange]) -> str:
     """Return "scheduler mq-deadline → none (sda, sdb)", several of them with commas."""
-    groups: dict[tuple[str, str], list[Change]] = {}
+    groups: dict[tuple[str, str], list[KnobChange]] = {}
     for each in changes:
         groups.setdefault((each.knob, each.after), []).append(each)
     parts = []
@@ -282,7 +284,7 @@ def title_of(changes: Sequence[Change]) -> str:
 def names_of(subjects: Sequence[Subject]) -> str:
     """Return the names of subjects, many policies as "policy0 to policy7"."""
     names = [subject.title for subject in subjects]
-    if len(names) > 4 and all(subject.scope is Scope.POLICY for subject in subjects):
+    if len(names) > 4 and all(subject.scope is KnobScope.POLICY for subject in subjects):
         return f"{names[0]} to {names[-1]}"
     return ", ".join(names)
 
@@ -293,7 +295,7 @@ def subject_of(tuning: Tuning, about: Sequence[Subject]) -> str:
     if len(subjects) == 1:
         return next(iter(subjects.values())).title
     scopes = {subject.scope for subject in subjects.values()}
-    if scopes <= {Scope.POLICY, Scope.CPU}:
+    if scopes <= {KnobScope.POLICY, KnobScope.CPU}:
         return "cpu"
     shared = set.intersection(*(set(subject.arrays) for subject in subjects.values()))
     array = tuning.array(min(shared)) if shared else None
@@ -303,3 +305,71 @@ def subject_of(tuning: Tuning, about: Sequence[Subject]) -> str:
 def knob_exists(name: str) -> bool:
     """Whether there is a knob of this name, or alias."""
     return ALIASES.get(name, name) in KNOBS
+
+
+class Readback(Struct, frozen=True, kw_only=True):
+    """One value of a plan.
+
+    Args:
+        subject: for the eye.
+        path: the file.
+        before: as it was.
+        asked: as it was to become.
+        now: as the kernel has it; None where it cannot be read any more.
+    """
+
+    subject: str
+    knob: str
+    path: str
+    before: str
+    asked: str
+    now: str | None
+
+    @property
+    def stands(self) -> bool:
+        """Whether the kernel has the value that was asked for."""
+        return self.now is not None and same_value(self.now, self.asked)
+
+    def sentence(self, reason: str = "") -> str:
+        """Return what became of it.
+
+        Args:
+            reason: why it was not written, if so.
+        """
+        if self.now is None:
+            return f"{self.knob} of {self.subject} cannot be read any more" + (
+                f": {reason}" if reason else ""
+            )
+        if reason:
+            return f"{self.knob} of {self.subject} is not set to {self.asked}: {reason}; it is {self.now}"
+        if self.stands:
+            return f"{self.knob} of {self.subject}: {self.before} → {self.now}"
+        return f"{self.knob} of {self.subject} was set to {self.asked}, and the kernel made it {self.now}"
+
+
+def read_back(plan: Plan, before: Tuning, after: Tuning) -> tuple[Readback, ...]:
+    """Return what became of each value that a plan writes.
+
+    Args:
+        plan: it was carried out, or tried.
+        before: the values before it.
+        after: the values after it.
+    """
+    found: dict[str, Readback] = {}
+    for step in plan.steps:
+        known = before.at(step.path) if step.text else None
+        if known is None:
+            continue
+        subject, knob, value = known
+        now = after.at(step.path)
+        one = Readback(
+            subject=subject.title,
+            knob=knob,
+            path=step.path,
+            before=value.text,
+            asked=step.text,
+            now=now[2].text if now is not None else None,
+        )
+        if not (one.stands and same_value(one.before, one.asked)):  # else nothing became of it
+            found[step.path] = one
+    return tuple(found.values())

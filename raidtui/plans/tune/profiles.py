@@ -12,18 +12,18 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from raidtui.model.knob import Scope, Subject, Tuning, Value
+from raidtui.model.knob import KnobScope, Subject, Tuning, Value
 from raidtui.model.knob_table import ALIASES, KNOBS
 from raidtui.model.plan import NothingToDo, Plan, Refusal
 from raidtui.model.snapshot import Snapshot
-from raidtui.plans.tune.keep import Item, plan_keep
-from raidtui.plans.tune.now import Asked, plan_set
+from raidtui.plans.tune.keep import KeepItem, plan_keep
+from raidtui.plans.tune.now import AskedValue, plan_set
 
 TABLES = {
-    "disk": (Scope.DISK,),
-    "cpu": (Scope.POLICY, Scope.CPU),
-    "array": (Scope.ARRAY,),
-    "system": (Scope.SYSTEM,),
+    "disk": (KnobScope.DISK,),
+    "cpu": (KnobScope.POLICY, KnobScope.CPU),
+    "array": (KnobScope.ARRAY,),
+    "system": (KnobScope.SYSTEM,),
 }
 """The tables of a profile, and what their knobs belong to."""
 
@@ -80,7 +80,7 @@ DEFAULTS = Profile(
         "disk": {
             knob.name: ("default",)
             for knob in KNOBS.values()
-            if Scope.DISK in knob.scopes and knob.name not in {"rotational", "discard_max_bytes"}
+            if KnobScope.DISK in knob.scopes and knob.name not in {"rotational", "discard_max_bytes"}
         },
         "array": dict.fromkeys(
             ("stripe_cache_size", "group_thread_cnt", "preread_bypass_threshold"), ("default",)
@@ -159,11 +159,11 @@ def plan_profile(
         only: the names of the subjects that it is for; None: members of arrays, arrays, processors, system.
         keep: whether it is kept over reboots.
     """
-    asked: list[Asked] = []
+    asked: list[AskedValue] = []
     left: list[str] = []
     for subject in _meant(tuning, profile, only):
         anew = False
-        if profile.only_ssd and subject.scope is Scope.DISK and _is_hard_disk(subject):
+        if profile.only_ssd and subject.scope is KnobScope.DISK and _is_hard_disk(subject):
             left.append(f"{subject.name} is a hard disk, and stays as it is.")
             continue
         for knob, words in _knobs(profile, subject.scope).items():
@@ -178,15 +178,15 @@ def plan_profile(
             if not meant:
                 left.append(f"The kernel does not tell the default {knob} of {subject.title}: it stays.")
             elif value.text not in meant:
-                asked.append(Asked(subject=subject.name, knob=knob, value=meant[0]))
+                asked.append(AskedValue(subject=subject.name, knob=knob, value=meant[0]))
                 anew = anew or (knob == "scheduler" and words == ("default",))
     if not asked:
         return NothingToDo(why=f"everything is as {profile.name} has it already")
-    items = [Item(subject=each.subject, knob=each.knob, value=each.value) for each in asked]
+    items = [KeepItem(subject=each.subject, knob=each.knob, value=each.value) for each in asked]
     plan = plan_keep(snapshot, tuning, items) if keep else plan_set(snapshot, tuning, asked)
     if isinstance(plan, Refusal):
         return plan
-    drivers = dict.fromkeys(policy.kind for policy in tuning.of(Scope.POLICY))
+    drivers = dict.fromkeys(policy.kind for policy in tuning.of(KnobScope.POLICY))
     measured = [text for driver in drivers for text in profile.of_drivers.get(driver, ())]
     lacks = tuning.lacks if only is None else ()
     notes = (*dict.fromkeys(left), *lacks, *measured, *profile.evidence, *plan.notes)
@@ -199,11 +199,15 @@ def _meant(tuning: Tuning, profile: Profile, only: Sequence[str] | None) -> list
         subject
         for subject in tuning.subjects
         if subject.scope in scopes
-        and (subject.name in only if only is not None else subject.scope is not Scope.DISK or subject.arrays)
+        and (
+            subject.name in only
+            if only is not None
+            else subject.scope is not KnobScope.DISK or subject.arrays
+        )
     ]
 
 
-def _knobs(profile: Profile, scope: Scope) -> dict[str, tuple[str, ...]]:
+def _knobs(profile: Profile, scope: KnobScope) -> dict[str, tuple[str, ...]]:
     return {
         knob: words
         for table, knobs in profile.values.items()

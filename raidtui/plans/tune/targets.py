@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from raidtui.model.knob import Scope, Subject, Tuning
+from raidtui.model.knob import KnobScope, Subject, Tuning
 from raidtui.model.knob_table import ALIASES, KNOBS, Knob
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
@@ -18,15 +18,15 @@ from raidtui.plans.target import find_array
 from raidtui.plans.tune.now import knob_exists
 
 _WHOSE = {
-    Scope.DISK: "a disk",
-    Scope.POLICY: "the processors (cpu)",
-    Scope.CPU: "the processors (cpu)",
-    Scope.ARRAY: "an array",
-    Scope.SYSTEM: "the system",
+    KnobScope.DISK: "a disk",
+    KnobScope.POLICY: "the processors (cpu)",
+    KnobScope.CPU: "the processors (cpu)",
+    KnobScope.ARRAY: "an array",
+    KnobScope.SYSTEM: "the system",
 }
 
 
-class Target(Struct, frozen=True, kw_only=True):
+class TuneTarget(Struct, frozen=True, kw_only=True):
     """What a word names. ``members`` are the disks that "@" adds to an array."""
 
     word: str
@@ -34,7 +34,7 @@ class Target(Struct, frozen=True, kw_only=True):
     members: tuple[Subject, ...] = ()
 
 
-class Word(Struct, frozen=True, kw_only=True):
+class NamedKnob(Struct, frozen=True, kw_only=True):
     """A knob of a subject, and the value that was typed with it, if one was.
 
     Args:
@@ -47,7 +47,7 @@ class Word(Struct, frozen=True, kw_only=True):
     named: bool = True
 
 
-class Reader:
+class TargetReader:
     """Reads words.
 
     Args:
@@ -61,15 +61,15 @@ class Reader:
         self._tuning = tuning
         self._resolve = resolve
 
-    def read(self, words: Sequence[str], *, bare: bool = False) -> tuple[Word, ...] | Refusal:
+    def read(self, words: Sequence[str], *, bare: bool = False) -> tuple[NamedKnob, ...] | Refusal:
         """Return what is meant, in the order of the words.
 
         Args:
             words: as they were typed.
             bare: whether knobs stand without values; a target without knobs is then all of its knobs.
         """
-        found: list[Word] = []
-        targets: list[Target] = []
+        found: list[NamedKnob] = []
+        targets: list[TuneTarget] = []
         named = fresh = False
         for word in words:
             knob, sign, value = word.partition("=")
@@ -95,7 +95,7 @@ class Reader:
                     remedy="give KNOB=VALUE: scheduler=none",
                 )
             found += [
-                Word(subject=subject.name, knob=knob, named=False)
+                NamedKnob(subject=subject.name, knob=knob, named=False)
                 for target in targets
                 for subject in (*target.subjects, *target.members)
                 for knob in subject.values
@@ -112,31 +112,31 @@ class Reader:
             found += [subject.name for subject in (*target.subjects, *target.members)]
         return tuple(dict.fromkeys(found))
 
-    def target(self, word: str) -> Target | Refusal:
+    def target(self, word: str) -> TuneTarget | Refusal:
         """Return what a word names."""
         tuning = self._tuning
         if word == "cpu":
-            subjects = (*tuning.of(Scope.CPU), *tuning.of(Scope.POLICY))
+            subjects = (*tuning.of(KnobScope.CPU), *tuning.of(KnobScope.POLICY))
             if not subjects:
                 return Refusal(code=RefusalCode.UNSUPPORTED, why=tuning.no_cpufreq)
-            return Target(word=word, subjects=subjects)
+            return TuneTarget(word=word, subjects=subjects)
         if word.startswith("@"):
             array = find_array(self._snapshot, word[1:])
             if isinstance(array, Refusal):
                 return array
             own = tuning.array(array.key)
-            return Target(word=word, subjects=(own,) if own else (), members=tuning.members(array.key))
+            return TuneTarget(word=word, subjects=(own,) if own else (), members=tuning.members(array.key))
         kernel = self._resolve(word)
         disk = self._snapshot.disks.get(kernel)
         for name in (word, kernel, disk.disk if disk is not None else ""):
             if name and (subject := tuning.subject(name)) is not None:
-                return Target(word=word, subjects=(subject,))
+                return TuneTarget(word=word, subjects=(subject,))
         array = find_array(self._snapshot, word)
         own = None if isinstance(array, Refusal) else tuning.array(array.key)
         if own is not None:
-            return Target(word=word, subjects=(own,))
-        known = ", ".join(subject.name for subject in tuning.of(Scope.DISK)) or "none"
-        arrays = ", ".join(f"@{subject.title}" for subject in tuning.of(Scope.ARRAY))
+            return TuneTarget(word=word, subjects=(own,))
+        known = ", ".join(subject.name for subject in tuning.of(KnobScope.DISK)) or "none"
+        arrays = ", ".join(f"@{subject.title}" for subject in tuning.of(KnobScope.ARRAY))
         more = f"; arrays: {arrays}" if arrays else ""
         return Refusal(
             code=RefusalCode.NOT_FOUND,
@@ -144,7 +144,7 @@ class Reader:
             remedy=f"disks: {known}{more}",
         )
 
-    def _knob(self, targets: Sequence[Target], name: str, value: str | None) -> list[Word] | Refusal:
+    def _knob(self, targets: Sequence[TuneTarget], name: str, value: str | None) -> list[NamedKnob] | Refusal:
         knob = KNOBS.get(ALIASES.get(name, name))
         if knob is None:
             return Refusal(
@@ -163,11 +163,11 @@ class Reader:
                 if isinstance(meant, Refusal):
                     return meant
                 subjects += meant
-        return [Word(subject=subject.name, knob=knob.name, value=value) for subject in subjects]
+        return [NamedKnob(subject=subject.name, knob=knob.name, value=value) for subject in subjects]
 
     def _everywhere(self, knob: Knob) -> list[Subject] | Refusal:
         """A knob of the processors or the system needs nobody to be named."""
-        if not set(knob.scopes) & {Scope.POLICY, Scope.CPU, Scope.SYSTEM}:
+        if not set(knob.scopes) & {KnobScope.POLICY, KnobScope.CPU, KnobScope.SYSTEM}:
             whose = " or ".join(_WHOSE[scope] for scope in knob.scopes)
             return Refusal(
                 code=RefusalCode.UNSUPPORTED,
@@ -178,15 +178,15 @@ class Reader:
         return subjects or Refusal(code=RefusalCode.UNSUPPORTED, why=self._tuning.no_cpufreq)
 
 
-def _meant(target: Target, knob: Knob) -> list[Subject] | Refusal:
+def _meant(target: TuneTarget, knob: Knob) -> list[Subject] | Refusal:
     """Return whose knob is meant: of "@ARRAY" the members', where disks have it, else the array's own."""
-    if target.members and Scope.DISK in knob.scopes:
+    if target.members and KnobScope.DISK in knob.scopes:
         having = [disk for disk in target.members if knob.name in disk.values]
         return having or list(target.members[:1])  # whose refusal says why
     fitting = [subject for subject in target.subjects if subject.scope in knob.scopes]
     if fitting:
         return fitting
-    if Scope.DISK in knob.scopes and any(subject.scope is Scope.ARRAY for subject in target.subjects):
+    if KnobScope.DISK in knob.scopes and any(subject.scope is KnobScope.ARRAY for subject in target.subjects):
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
             why=f"{knob.name} belongs to disks, not to the array {target.word}",

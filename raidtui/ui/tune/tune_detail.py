@@ -6,11 +6,11 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from raidtui.model.finding import Severity
-from raidtui.model.knob import By, Scope, Subject, Tuning, Value
+from raidtui.model.knob import By, KnobScope, Subject, Tuning, Value
 from raidtui.model.knob_table import KNOBS, risk_of
 from raidtui.plans.tune.findings import TuneFinding, judge_tuning
 from raidtui.plans.tune.now import names_of
-from raidtui.ui.tune.tune_lines import Row
+from raidtui.ui.tune.tune_lines import KnobRow
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, visible
 
@@ -20,7 +20,7 @@ ONCE = {"none": "once noop", "mq-deadline": "once deadline", "bfq": "nearest to 
 
 
 def body_lines(
-    tuning: Tuning, row: Row | None, knob: str, width: int, told: Sequence[tuple[str, str]] = ()
+    tuning: Tuning, row: KnobRow | None, knob: str, width: int, told: Sequence[tuple[str, str]] = ()
 ) -> list[Line]:
     """Return everything below the rule.
 
@@ -47,7 +47,7 @@ def body_lines(
     return lines + [line for lack in tuning.lacks for line in _wrapped(lack, width, "dim")]
 
 
-def title_of(row: Row, knob: str) -> str:
+def title_of(row: KnobRow, knob: str) -> str:
     """Return ``queue_depth of sda``, ``governor of policy0 to policy7``."""
     return f"{knob} of {names_of(row.of(knob))}"
 
@@ -70,7 +70,7 @@ def range_words(knob: str, value: Value, *, explained: bool = False) -> str:
     return f"{words}, or system" if knob.startswith("sync_speed_") else words
 
 
-def _head(row: Row, knob: str, width: int) -> Iterator[Line]:
+def _head(row: KnobRow, knob: str, width: int) -> Iterator[Line]:
     value = row.value(knob)
     text = "none"
     if value is not None:
@@ -84,7 +84,7 @@ def _head(row: Row, knob: str, width: int) -> Iterator[Line]:
 
 
 def _identity(subject: Subject) -> str:
-    if subject.scope is Scope.DISK:
+    if subject.scope is KnobScope.DISK:
         return " · ".join(word for word in (subject.model.strip(), subject.identity) if word)
     return subject.kind
 
@@ -93,7 +93,7 @@ def _is_about(finding: TuneFinding, subjects: Sequence[Subject], knob: str) -> b
     return any((subject.name, knob) in finding.about for subject in subjects)
 
 
-def _told_of(row: Row, knob: str, width: int, *, risk: bool) -> Iterator[Line]:
+def _told_of(row: KnobRow, knob: str, width: int, *, risk: bool) -> Iterator[Line]:
     value = row.value(knob)
     if value is None:
         why = row.why_not(knob)

@@ -6,20 +6,20 @@ from raidtui.model.knob import Tuning
 from raidtui.model.knob_table import KNOBS
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
-from raidtui.plans.tune.keep import Item, items_for_now, kept_items, plan_forget, plan_keep
+from raidtui.plans.tune.keep import KeepItem, items_for_now, kept_items, plan_forget, plan_keep
 from raidtui.plans.tune.profiles import Profile, plan_profile
 from raidtui.session import storage as desk
-from raidtui.session.knob_session import Knobs
+from raidtui.session.tuning import TuneSession
 from raidtui.ui.frame.choose import Ask, Choice, Option
 from raidtui.ui.frame.plan_flow import PlanFlow
 from raidtui.ui.frame.plan_view import SAVE, PlanView
 from raidtui.ui.frame.shell import ScreenShell
 from raidtui.ui.tune.tune_detail import ONCE, range_words, title_of
-from raidtui.ui.tune.tune_lines import Row
+from raidtui.ui.tune.tune_lines import KnobRow
 from raidtui.view.units import counted
 
 
-class TuneWays:
+class TuneFlow:
     """The ways that lead through a dialog.
 
     Args:
@@ -29,13 +29,13 @@ class TuneWays:
         tuning: the present values.
     """
 
-    def __init__(self, shell: ScreenShell, knobs: Knobs, snapshot: Snapshot, tuning: Tuning) -> None:
+    def __init__(self, shell: ScreenShell, knobs: TuneSession, snapshot: Snapshot, tuning: Tuning) -> None:
         self._knobs = knobs
         self._shell = shell
         self._snapshot = snapshot
         self._tuning = tuning
 
-    async def exact(self, row: Row, knob: str) -> str | None:
+    async def exact(self, row: KnobRow, knob: str) -> str | None:
         """Return the value that is typed or chosen; None where none is."""
         value = row.of(knob)[0].values[knob]
         title = f"A value for {title_of(row, knob)}"
@@ -70,9 +70,9 @@ class TuneWays:
         else:
             await PlanFlow(self._shell).offer(plan)
 
-    async def keep(self, row: Row, knob: str) -> None:
+    async def keep(self, row: KnobRow, knob: str) -> None:
         """Keep the chosen value, that of all members of an array, or all that was changed for now."""
-        own = tuple(Item(subject=each.name, knob=knob) for each in row.of(knob) if knob in each.values)
+        own = tuple(KeepItem(subject=each.name, knob=knob) for each in row.of(knob) if knob in each.values)
         for_now = items_for_now(self._tuning)
         found = {own: f"{title_of(row, knob)}"} if own else {}
         if fellows := self._fellows(row, knob):
@@ -84,15 +84,17 @@ class TuneWays:
         if items is not None:
             await self.offer(plan_keep(self._snapshot, self._tuning, items))
 
-    def _fellows(self, row: Row, knob: str) -> tuple[Item, ...]:
+    def _fellows(self, row: KnobRow, knob: str) -> tuple[KeepItem, ...]:
         """The members of a disk's first array, where all of them have the same value."""
         if not row.subject.arrays or knob not in row.subject.values:
             return ()
         members = [each for each in self._tuning.members(row.subject.arrays[0]) if knob in each.values]
         alike = len({each.values[knob].text for each in members}) == 1
-        return tuple(Item(subject=each.name, knob=knob) for each in members) if alike and members[1:] else ()
+        return (
+            tuple(KeepItem(subject=each.name, knob=knob) for each in members) if alike and members[1:] else ()
+        )
 
-    async def forget(self, row: Row, knob: str) -> None:
+    async def forget(self, row: KnobRow, knob: str) -> None:
         """Keep the chosen value no longer, or nothing at all."""
         kept = kept_items(self._tuning)
         names = {each.name for each in row.of(knob)}
@@ -107,7 +109,9 @@ class TuneWays:
         if items is not None:
             await self.offer(plan_forget(self._snapshot, self._tuning, items or None))
 
-    async def _one_of(self, title: str, found: dict[tuple[Item, ...], str]) -> tuple[Item, ...] | None:
+    async def _one_of(
+        self, title: str, found: dict[tuple[KeepItem, ...], str]
+    ) -> tuple[KeepItem, ...] | None:
         if len(found) < 2:
             return next(iter(found), ())
         choices = list(found)

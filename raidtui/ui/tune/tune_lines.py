@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.model.knob import NOBODY, Scope, Subject, Tuning, Value, same_value, who_set, who_set_words
+from raidtui.model.knob import NOBODY, KnobScope, Subject, Tuning, Value, same_value, who_set, who_set_words
 from raidtui.model.knob_table import KNOBS
 from raidtui.plans.tune.findings import judge_tuning
 from raidtui.view.line import Line
@@ -23,7 +23,7 @@ _DIGITS = 4
 _SEVERAL = "several"
 
 
-class Column(Struct, frozen=True, kw_only=True):
+class KnobColumn(Struct, frozen=True, kw_only=True):
     """A knob in a row.
 
     Args:
@@ -43,45 +43,45 @@ class Column(Struct, frozen=True, kw_only=True):
 
 
 _DISK = (
-    Column(knob="scheduler", title="scheduler", room=12, left=True),
-    Column(knob="queue_depth", title="NCQ", room=4),
-    Column(knob="nr_requests", title="requests", room=7),
-    Column(knob="read_ahead_kb", title="ahead", room=6, unit="K"),
-    Column(knob="timeout", title="timeout/ERC", room=11),
+    KnobColumn(knob="scheduler", title="scheduler", room=12, left=True),
+    KnobColumn(knob="queue_depth", title="NCQ", room=4),
+    KnobColumn(knob="nr_requests", title="requests", room=7),
+    KnobColumn(knob="read_ahead_kb", title="ahead", room=6, unit="K"),
+    KnobColumn(knob="timeout", title="timeout/ERC", room=11),
 )
 _DISK_WIDE = (
-    Column(knob="rq_affinity", title="affinity", room=7),
-    Column(knob="wbt_lat_usec", title="wbt", room=7, unit="µs"),
+    KnobColumn(knob="rq_affinity", title="affinity", room=7),
+    KnobColumn(knob="wbt_lat_usec", title="wbt", room=7, unit="µs"),
 )
 _DISK_MORE = (
-    Column(knob="rotational", title="rotational"),
-    Column(knob="discard_max_bytes", title="discard"),
+    KnobColumn(knob="rotational", title="rotational"),
+    KnobColumn(knob="discard_max_bytes", title="discard"),
 )
 _POLICY = (
-    Column(knob="governor", title="", room=12, left=True),
-    Column(knob="energy_performance_preference", title="EPP", room=19, left=True),
+    KnobColumn(knob="governor", title="", room=12, left=True),
+    KnobColumn(knob="energy_performance_preference", title="EPP", room=19, left=True),
 )
-_POLICY_MORE = (Column(knob="min_freq_khz", title="min"), Column(knob="max_freq_khz", title="max"))
-_DRIVER = (Column(knob="driver_mode", title="mode"), Column(knob="hwp_dynamic_boost", title="boost"))
+_POLICY_MORE = (KnobColumn(knob="min_freq_khz", title="min"), KnobColumn(knob="max_freq_khz", title="max"))
+_DRIVER = (KnobColumn(knob="driver_mode", title="mode"), KnobColumn(knob="hwp_dynamic_boost", title="boost"))
 _ARRAY = (
-    Column(knob="read_ahead_kb", title="ahead", room=5, unit="K"),
-    Column(knob="bitmap", title="bitmap", room=8, left=True),
-    Column(knob="stripe_cache_size", title="cache", room=5),
-    Column(knob="group_thread_cnt", title="threads", room=2),
+    KnobColumn(knob="read_ahead_kb", title="ahead", room=5, unit="K"),
+    KnobColumn(knob="bitmap", title="bitmap", room=8, left=True),
+    KnobColumn(knob="stripe_cache_size", title="cache", room=5),
+    KnobColumn(knob="group_thread_cnt", title="threads", room=2),
 )
 _ARRAY_WIDE = (*_ARRAY[:2], replace(_ARRAY[2], title="stripe cache"), _ARRAY[3])
 _ARRAY_MORE = (
-    Column(knob="preread_bypass_threshold", title="preread"),
-    Column(knob="sync_speed_min", title="sync min"),
-    Column(knob="sync_speed_max", title="sync max"),
+    KnobColumn(knob="preread_bypass_threshold", title="preread"),
+    KnobColumn(knob="sync_speed_min", title="sync min"),
+    KnobColumn(knob="sync_speed_max", title="sync max"),
 )
 _SYSTEM = (
-    Column(knob="speed_limit_min", title="sync min", room=10),
-    Column(knob="speed_limit_max", title="sync max", room=10),
+    KnobColumn(knob="speed_limit_min", title="sync min", room=10),
+    KnobColumn(knob="speed_limit_max", title="sync max", room=10),
 )
 
 
-class Row(Struct, frozen=True, kw_only=True):
+class KnobRow(Struct, frozen=True, kw_only=True):
     """A row of the table.
 
     Args:
@@ -92,8 +92,8 @@ class Row(Struct, frozen=True, kw_only=True):
     """
 
     subjects: tuple[Subject, ...]
-    columns: tuple[Column, ...]
-    more: tuple[Column, ...] = ()
+    columns: tuple[KnobColumn, ...]
+    more: tuple[KnobColumn, ...] = ()
     driver: Subject | None = None
 
     @property
@@ -108,7 +108,7 @@ class Row(Struct, frozen=True, kw_only=True):
 
     def of(self, knob: str) -> tuple[Subject, ...]:
         """Return whose knob this is: of the row's subjects, or of the driver."""
-        if self.driver is not None and Scope.CPU in KNOBS[knob].scopes:
+        if self.driver is not None and KnobScope.CPU in KNOBS[knob].scopes:
             return (self.driver,)
         return self.subjects
 
@@ -127,7 +127,7 @@ class Row(Struct, frozen=True, kw_only=True):
         return _joined([policy.cpus for policy in self.subjects])
 
 
-class Cell(Struct, frozen=True, kw_only=True):
+class KnobCell(Struct, frozen=True, kw_only=True):
     """The chosen knob.
 
     Args:
@@ -141,7 +141,7 @@ class Cell(Struct, frozen=True, kw_only=True):
     asked: str = ""
 
 
-def rows_of(tuning: Tuning, width: int, *, apart: bool = False) -> tuple[Row, ...]:
+def rows_of(tuning: Tuning, width: int, *, apart: bool = False) -> tuple[KnobRow, ...]:
     """Return the rows: disks, processors, arrays with something to set, the system.
 
     Args:
@@ -152,25 +152,25 @@ def rows_of(tuning: Tuning, width: int, *, apart: bool = False) -> tuple[Row, ..
     wide = width >= WIDE
     disks = (*_DISK, *(_DISK_WIDE if wide else ()))
     more = (*(() if wide else (replace(column, room=0) for column in _DISK_WIDE)), *_DISK_MORE)
-    rows = [Row(subjects=(disk,), columns=disks, more=more) for disk in tuning.of(Scope.DISK)]
+    rows = [KnobRow(subjects=(disk,), columns=disks, more=more) for disk in tuning.of(KnobScope.DISK)]
     driver = tuning.subject("cpu")
     rows += [_of_processors(group, driver) for group in _alike(tuning, apart=apart)]
     of_arrays = _ARRAY_WIDE if wide else _ARRAY
-    rows += [_row(array, of_arrays, _ARRAY_MORE) for array in tuning.of(Scope.ARRAY)]
-    rows += [_row(system, _SYSTEM, ()) for system in tuning.of(Scope.SYSTEM)]
+    rows += [_row(array, of_arrays, _ARRAY_MORE) for array in tuning.of(KnobScope.ARRAY)]
+    rows += [_row(system, _SYSTEM, ()) for system in tuning.of(KnobScope.SYSTEM)]
     return tuple(_narrowed(row, width) for row in rows if row.columns)
 
 
-def _narrowed(row: Row, width: int) -> Row:
+def _narrowed(row: KnobRow, width: int) -> KnobRow:
     """Return a row with the columns that fit whole; the others are shown while it is chosen."""
     scope = row.subject.scope
-    used = cell_width(speed_words(row.subjects)) + 1 if scope is Scope.POLICY else 0
-    kept = _that_fit(row.columns, width - used, titled=scope is not Scope.DISK)
+    used = cell_width(speed_words(row.subjects)) + 1 if scope is KnobScope.POLICY else 0
+    kept = _that_fit(row.columns, width - used, titled=scope is not KnobScope.DISK)
     moved = tuple(replace(column, room=0) for column in row.columns[len(kept) :])
     return replace(row, columns=kept, more=(*moved, *row.more)) if moved else row
 
 
-def _that_fit(columns: tuple[Column, ...], width: int, *, titled: bool) -> tuple[Column, ...]:
+def _that_fit(columns: tuple[KnobColumn, ...], width: int, *, titled: bool) -> tuple[KnobColumn, ...]:
     """Return the first columns that fit beside the name; the last cell is left to a scroll bar."""
     room, count = width - 1 - _NAME, 0
     for column in columns:
@@ -181,20 +181,20 @@ def _that_fit(columns: tuple[Column, ...], width: int, *, titled: bool) -> tuple
     return columns[:count]
 
 
-def _row(subject: Subject, columns: Sequence[Column], more: Sequence[Column]) -> Row:
-    return Row(subjects=(subject,), columns=_there(subject, columns), more=_there(subject, more))
+def _row(subject: Subject, columns: Sequence[KnobColumn], more: Sequence[KnobColumn]) -> KnobRow:
+    return KnobRow(subjects=(subject,), columns=_there(subject, columns), more=_there(subject, more))
 
 
-def _there(subject: Subject, columns: Sequence[Column]) -> tuple[Column, ...]:
+def _there(subject: Subject, columns: Sequence[KnobColumn]) -> tuple[KnobColumn, ...]:
     return tuple(column for column in columns if column.knob in subject.values)
 
 
-def _of_processors(group: tuple[Subject, ...], driver: Subject | None) -> Row:
+def _of_processors(group: tuple[Subject, ...], driver: Subject | None) -> KnobRow:
     """What every driver could have is shown where it is missing, too: below it says why."""
     first = group[0]
     more = tuple(column for column in _POLICY if column.knob not in first.values)
     boost = (*_DRIVER,) if driver is not None and _DRIVER[1].knob in driver.values else _DRIVER[:1]
-    return Row(
+    return KnobRow(
         subjects=group,
         columns=_there(first, _POLICY),
         more=(*_there(first, _POLICY_MORE), *boost, *more),
@@ -205,7 +205,7 @@ def _of_processors(group: tuple[Subject, ...], driver: Subject | None) -> Row:
 def _alike(tuning: Tuning, *, apart: bool) -> Iterator[tuple[Subject, ...]]:
     """Policies with one driver, one top frequency and the same values: hosts have one for each processor."""
     groups: dict[tuple[object, ...], list[Subject]] = {}
-    for policy in tuning.of(Scope.POLICY):
+    for policy in tuning.of(KnobScope.POLICY):
         values = tuple((knob, each.text, each.set_by.words) for knob, each in policy.values.items())
         own = policy.name if apart else ""
         groups.setdefault((policy.kind, policy.top_khz, own, *values), []).append(policy)
@@ -248,7 +248,9 @@ def head_line(width: int) -> Line:
     return [(fit(f"{text} set by", width), "dim")]
 
 
-def row_line(row: Row, marks: frozenset[tuple[str, str]], width: int, cell: Cell | None = None) -> Line:
+def row_line(
+    row: KnobRow, marks: frozenset[tuple[str, str]], width: int, cell: KnobCell | None = None
+) -> Line:
     """Return a row in ``width`` cells.
 
     Args:
@@ -258,23 +260,26 @@ def row_line(row: Row, marks: frozenset[tuple[str, str]], width: int, cell: Cell
         cell: the chosen knob, where it is one of this row.
     """
     scope = row.subject.scope
-    name = f"cpu {row.cpus}" if scope is Scope.POLICY else row.subject.title
+    name = f"cpu {row.cpus}" if scope is KnobScope.POLICY else row.subject.title
     line: Line = [(f" {fit(visible(name), _NAME - 2)} ", "plain")]
     for column in row.columns:
-        if scope is not Scope.DISK and column.title:
+        if scope is not KnobScope.DISK and column.title:
             line.append((f" {column.title} ", "dim"))
         line += _cell(row, column, marks, _of_cell(cell, column))
-    if scope is Scope.POLICY:
+    if scope is KnobScope.POLICY:
         line.append((f"{speed_words(row.subjects)} ", "plain"))
     used = sum(cell_width(text) for text, _ in line)
-    gap = "" if scope is Scope.ARRAY else " "  # with four knobs there is no room for it at 80 columns
+    gap = "" if scope is KnobScope.ARRAY else " "  # with four knobs there is no room for it at 80 columns
     room = max(0, width - used)
     by = _set_by(row, cell.knob if cell is not None else "", room - len(gap))
     return [*line, (fit(f"{gap}{visible(by)}", room), "dim")]
 
 
 def _cell(
-    row: Row, column: Column, marks: frozenset[tuple[str, str]] = frozenset(), chosen: Cell | None = None
+    row: KnobRow,
+    column: KnobColumn,
+    marks: frozenset[tuple[str, str]] = frozenset(),
+    chosen: KnobCell | None = None,
 ) -> Line:
     value = row.value(column.knob)
     text, role = _words(row.subject, column, value), "plain" if value is not None else "dim"
@@ -294,7 +299,7 @@ def _cell(
     return [(before + left, "key"), (text, value_role), (right, "key"), mark, (after, "plain")]
 
 
-def _words(subject: Subject, column: Column, value: Value | None) -> str:
+def _words(subject: Subject, column: KnobColumn, value: Value | None) -> str:
     if value is None:
         return "–"
     if column.knob == "timeout":
@@ -302,7 +307,7 @@ def _words(subject: Subject, column: Column, value: Value | None) -> str:
     return _figure(column, value.text)
 
 
-def _figure(column: Column, text: str) -> str:
+def _figure(column: KnobColumn, text: str) -> str:
     """Return a value as the table has it: the line below the rule gives it exactly."""
     unit = KNOBS[column.knob].unit
     if text.isdigit() and unit == "kHz":
@@ -334,7 +339,7 @@ def speed_words(policies: Sequence[Subject]) -> str:
     return f"{now} of {top / _KHZ:.1f} GHz" if top is not None else f"{now} GHz"
 
 
-def _set_by(row: Row, chosen: str, room: int) -> str:
+def _set_by(row: KnobRow, chosen: str, room: int) -> str:
     """Return who has set the chosen knob, else the values of a row: each knob with its own, if it fits."""
     knobs = (chosen,) if chosen in row.knobs and row.value(chosen) is not None else row.knobs
     values = [
@@ -350,7 +355,7 @@ def _set_by(row: Row, chosen: str, room: int) -> str:
     return _SEVERAL if len(setters) > 1 else "?"
 
 
-def more_line(row: Row, marks: frozenset[tuple[str, str]], width: int, cell: Cell) -> Line:
+def more_line(row: KnobRow, marks: frozenset[tuple[str, str]], width: int, cell: KnobCell) -> Line:
     """Return the knobs of a chosen row that have no column."""
     if not row.more:
         return []
@@ -363,7 +368,7 @@ def more_line(row: Row, marks: frozenset[tuple[str, str]], width: int, cell: Cel
     return line
 
 
-def more_at(row: Row, x: int) -> str:
+def more_at(row: KnobRow, x: int) -> str:
     """Return the knob that is drawn at a cell of ``more_line``, or ""."""
     at = _NAME
     for column in row.more:
@@ -374,15 +379,15 @@ def more_at(row: Row, x: int) -> str:
     return ""
 
 
-def _of_cell(cell: Cell | None, column: Column) -> Cell | None:
+def _of_cell(cell: KnobCell | None, column: KnobColumn) -> KnobCell | None:
     return cell if cell is not None and cell.knob == column.knob else None
 
 
-def column_at(row: Row, x: int) -> str:
+def column_at(row: KnobRow, x: int) -> str:
     """Return the knob that is drawn at a cell of a row, or ""."""
     at = _NAME
     for column in row.columns:
-        if row.subject.scope is not Scope.DISK and column.title:
+        if row.subject.scope is not KnobScope.DISK and column.title:
             at += cell_width(column.title) + 2
         if at <= x < at + column.room + 3:
             return column.knob

@@ -11,34 +11,34 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.timer import Timer
 
-from raidtui.model.knob import Scope, neighbours
+from raidtui.model.knob import KnobScope, neighbours
 from raidtui.model.plan import Plan, Refusal
 from raidtui.plans.target import needs_root
-from raidtui.plans.tune.now import Asked, plan_same, plan_set
+from raidtui.plans.tune.now import AskedValue, plan_same, plan_set
 from raidtui.ui.commands import TUNE, Command
 from raidtui.ui.frame.key_order import expect_form, no_form, refused
 from raidtui.ui.frame.shell import later
+from raidtui.ui.tune.knob_view import KnobView
 from raidtui.ui.tune.tune_detail import title_of
-from raidtui.ui.tune.tune_lines import Row
-from raidtui.ui.tune.tune_view import TuningView
+from raidtui.ui.tune.tune_lines import KnobRow
 
 if TYPE_CHECKING:
-    from raidtui.session.tuning import Result
-    from raidtui.ui.tune.tune_flow import TuneWays
+    from raidtui.session.tuning import TuneResult
+    from raidtui.ui.tune.tune_flow import TuneFlow
 
 _SETTLE_S = 0.3
 _NOT_ALIKE = {
-    Scope.ARRAY: "arrays are not compared: = is for the members of one, and for processors",
-    Scope.SYSTEM: "there is one system: = is for the members of an array, and for processors",
-    Scope.CPU: "there is one driver for all processors: it is the same for them already",
+    KnobScope.ARRAY: "arrays are not compared: = is for the members of one, and for processors",
+    KnobScope.SYSTEM: "there is one system: = is for the members of an array, and for processors",
+    KnobScope.CPU: "there is one driver for all processors: it is the same for them already",
 }
 _BUSY = "something else is being done: press the key again"
 _ANYBODY = frozenset({"tune.next", "tune.apart", "tune.erc", "tune.read"})
 """What changes nothing."""
 
 
-class TuningPane(TuningView):
-    """See the module. What it takes is told in ``TuningView``."""
+class TunePane(KnobView):
+    """See the module. What it takes is told in ``KnobView``."""
 
     BINDINGS: ClassVar[list[BindingType]] = [each for command in TUNE for each in command.bindings]
 
@@ -70,15 +70,15 @@ class TuningPane(TuningView):
         """Return (command, label now, whether it can be done) for the footer and the help."""
         return [(each, each.label, not self.why_not(each.id)) for each in TUNE]
 
-    def _ways(self) -> TuneWays | None:
+    def _ways(self) -> TuneFlow | None:
         knobs = self.knobs()
         if knobs is None or self.report is None or self.tuning is None:
             return None
-        from raidtui.ui.tune.tune_flow import TuneWays  # noqa: PLC0415
+        from raidtui.ui.tune.tune_flow import TuneFlow  # noqa: PLC0415
 
-        return TuneWays(self.shell, knobs, self.report.snapshot, self.tuning)
+        return TuneFlow(self.shell, knobs, self.report.snapshot, self.tuning)
 
-    def _may(self, command_id: str, *, waits: bool = False) -> Row | None:
+    def _may(self, command_id: str, *, waits: bool = False) -> KnobRow | None:
         """Return the row that a command is about, or say why it is not possible.
 
         Args:
@@ -138,8 +138,8 @@ class TuningPane(TuningView):
         mode = driver.values.get("driver_mode") if driver is not None else None
         return frozenset({mode.path} if mode is not None else ())
 
-    def _set(self, row: Row, knob: str, text: str) -> None:
-        asked = [Asked(subject=each.name, knob=knob, value=text) for each in row.of(knob)]
+    def _set(self, row: KnobRow, knob: str, text: str) -> None:
+        asked = [AskedValue(subject=each.name, knob=knob, value=text) for each in row.of(knob)]
         if self.report is not None and self.tuning is not None:
             self._do(plan_set(self.report.snapshot, self.tuning, asked))
 
@@ -172,7 +172,7 @@ class TuningPane(TuningView):
         else:
             self._tell(result, plan.notes, f"{plan.title} · u undoes it", knobs.trouble)
 
-    def _tell(self, result: Result, notes: tuple[str, ...], done: str, trouble: str) -> None:
+    def _tell(self, result: TuneResult, notes: tuple[str, ...], done: str, trouble: str) -> None:
         """Say what became of it: whole below the rule where it was not all done."""
         failed = result.sentences if not result.as_asked else ()
         self.told = (*((text, "bad") for text in failed), *((note, "plain") for note in notes if not failed))
@@ -190,7 +190,7 @@ class TuningPane(TuningView):
             knob = self.knob  # by the time that the dialog opens, another one may be chosen
             self._go(lambda: self._exact(ways, row, knob))
 
-    async def _exact(self, ways: TuneWays, row: Row, knob: str) -> None:
+    async def _exact(self, ways: TuneFlow, row: KnobRow, knob: str) -> None:
         text = await ways.exact(row, knob)
         if text:
             self._set(row, knob, text)
@@ -202,11 +202,11 @@ class TuningPane(TuningView):
             return
         self.settle()
         subject, value = row.of(self.knob)[0], row.value(self.knob)
-        if subject.scope is Scope.DISK:
+        if subject.scope is KnobScope.DISK:
             self._do(plan_same(self.report.snapshot, self.tuning, subject.name, self.knob))
-        elif subject.scope is Scope.POLICY and value is not None:
-            policies = [each for each in self.tuning.of(Scope.POLICY) if self.knob in each.values]
-            asked = [Asked(subject=each.name, knob=self.knob, value=value.text) for each in policies]
+        elif subject.scope is KnobScope.POLICY and value is not None:
+            policies = [each for each in self.tuning.of(KnobScope.POLICY) if self.knob in each.values]
+            asked = [AskedValue(subject=each.name, knob=self.knob, value=value.text) for each in policies]
             self._do(plan_set(self.report.snapshot, self.tuning, asked))
         else:
             self.say(_NOT_ALIKE.get(subject.scope, row.why_not(self.knob)), "warn")
@@ -248,7 +248,7 @@ class TuningPane(TuningView):
         if row is not None and ways is not None:
             self._go(lambda: self._profile(ways))
 
-    async def _profile(self, ways: TuneWays) -> None:
+    async def _profile(self, ways: TuneFlow) -> None:
         plan = await ways.profile()
         if plan is not None:
             self._do(plan)

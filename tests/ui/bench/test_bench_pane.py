@@ -38,7 +38,7 @@ from tests.ui.staging import (
     staged,
     until,
 )
-from tests.ui.tune import tuning_stage
+from tests.ui.tune import tune_stage
 
 Shows = Callable[..., None]
 SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
@@ -334,11 +334,11 @@ async def test_the_filter_finds_what_is_told_of_runs() -> None:
 
 
 async def test_a_knob_of_pane_4_is_measured_against_the_value_beside_it() -> None:
-    app = staged(tuning_stage.host())
+    app = staged(tune_stage.host())
     benching = StagedBenching(app)
     app.session.bench = benching
     async with app.run_test(size=SMALL) as pilot:
-        await tuning_stage.opened(pilot, "tab", "t")
+        await tune_stage.opened(pilot, "tab", "t")
         await until(pilot, lambda: isinstance(app.screen, BenchForm), "the form")
         form = app.screen
         assert isinstance(form, BenchForm)

@@ -8,7 +8,7 @@ import pytest
 
 from raidtui.jobs.store import JobError
 from raidtui.model.plan import Plan
-from raidtui.plans.tune.keep import Item, plan_keep
+from raidtui.plans.tune.keep import KeepItem, plan_keep
 from raidtui.ui.frame.choose import Ask, Choice
 from raidtui.ui.frame.plan_view import PlanView
 from tests.hosts.kernel import ends
@@ -24,7 +24,7 @@ from tests.ui.staging import (
     screen_text,
     until,
 )
-from tests.ui.tune.tuning_stage import AHEAD, at, at_rest, host, opened, pane_of, row_of, wrote
+from tests.ui.tune.tune_stage import AHEAD, at, at_rest, host, opened, pane_of, row_of, wrote
 
 # -- values for now
 
@@ -220,7 +220,7 @@ async def test_keeping_what_was_changed_for_now(begun: Begun) -> None:
 
 async def test_keep_no_longer(begun: Begun) -> None:
     kernel = host()
-    planned = plan_keep(kernel.snapshot(), kernel.tuning(), [Item(subject="sda", knob="scheduler")])
+    planned = plan_keep(kernel.snapshot(), kernel.tuning(), [KeepItem(subject="sda", knob="scheduler")])
     assert isinstance(planned, Plan)
     (rule,) = (step.content for step in planned.steps if step.content)
     async with running(host()) as pilot:

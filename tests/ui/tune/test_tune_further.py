@@ -14,7 +14,7 @@ from raidtui.ui.frame.choose import Ask, Choice
 from raidtui.ui.frame.plan_view import PlanView
 from tests.hosts.tune_host import ACPI, CPUS, INTEL, POLICIES, RULES
 from tests.ui.staging import SMALL, WIDE, Paces, lines_of, message_of, running, screen_text, staged, until
-from tests.ui.tune.tuning_stage import AHEAD, at, at_rest, host, opened, row_of, wrote
+from tests.ui.tune.tune_stage import AHEAD, at, at_rest, host, opened, row_of, wrote
 
 Shows = Callable[..., None]
 SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")

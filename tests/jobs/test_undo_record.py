@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.jobs.changed import DonePlan, UndoRecord, Write, changed_by, record_path
-from raidtui.model.knob import By, Changed
+from raidtui.jobs.undo_record import UndoEntry, UndoRecord, WrittenValue, changed_by, record_path
+from raidtui.model.knob import By, ChangedValue
 from raidtui.model.plan import Plan, Step
 from tests.hosts.tune_host import TuneHost
 
@@ -18,15 +18,15 @@ BOOT = "/proc/sys/kernel/random/boot_id"
 HOST = TuneHost(files={BOOT: "0a0b"})
 
 
-def done(ident: str, before: str = "mq-deadline", value: str = "none") -> DonePlan:
+def done(ident: str, before: str = "mq-deadline", value: str = "none") -> UndoEntry:
     """A plan that wrote a scheduler."""
     step = Step(path=PATH, text=before, why="back")
-    return DonePlan(
+    return UndoEntry(
         id=ident,
         at_s=1.5,
         who="ada",
         undo=Plan(title=f"undone: {ident}", subject="sda", steps=(step,)),
-        writes=(Write(path=PATH, before=before, value=value),),
+        writes=(WrittenValue(path=PATH, before=before, value=value),),
     )
 
 
@@ -91,5 +91,7 @@ def test_the_oldest_are_forgotten(place: Path) -> None:
 def test_what_stands_changed() -> None:
     """As it was before the first write, and after the last."""
     both = (done("1"), done("2", "none", "bfq"))
-    assert changed_by(both, {"2"}) == {PATH: Changed(path=PATH, before="mq-deadline", value="bfq", by=By.RUN)}
+    assert changed_by(both, {"2"}) == {
+        PATH: ChangedValue(path=PATH, before="mq-deadline", value="bfq", by=By.RUN)
+    }
     assert changed_by(both)[PATH].by is By.NOW

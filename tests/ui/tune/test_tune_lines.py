@@ -11,8 +11,8 @@ from raidtui.model.knob_table import KNOBS
 from raidtui.model.smart import ErrorRecovery
 from raidtui.ui.tune.tune_detail import body_lines
 from raidtui.ui.tune.tune_lines import (
-    Cell,
-    Row,
+    KnobCell,
+    KnobRow,
     column_at,
     head_line,
     marks_of,
@@ -39,7 +39,7 @@ def rows(tuning: Tuning, width: int = 80) -> list[str]:
     return [text([row_line(row, marks, width)]) for row in rows_of(tuning, width)]
 
 
-def named(tuning: Tuning, name: str, width: int = 80) -> Row:
+def named(tuning: Tuning, name: str, width: int = 80) -> KnobRow:
     found = (row for row in rows_of(tuning, width) if name in [each.name for each in row.subjects])
     return next(found)
 
@@ -131,9 +131,9 @@ def test_processors(cpus: dict[str, str], more: dict[str, str], lines: list[str]
 def test_the_chosen_knob_and_what_is_asked_for() -> None:
     tuning = TuneHost().tuning()
     row = rows_of(tuning, 80)[0]
-    line = row_line(row, frozenset(), 80, Cell(row=0, knob="queue_depth"))
+    line = row_line(row, frozenset(), 80, KnobCell(row=0, knob="queue_depth"))
     assert text([line]) == " sda       mq-deadline     [32]       64     128K      30 / ? s   not known"
-    line = row_line(row, frozenset(), 80, Cell(row=0, knob="queue_depth", asked="8"))
+    line = row_line(row, frozenset(), 80, KnobCell(row=0, knob="queue_depth", asked="8"))
     assert text([line]) == " sda       mq-deadline      [8]       64     128K      30 / ? s   not known"
     assert ("8", "asked") in line
 
@@ -142,7 +142,7 @@ def test_every_row_is_as_wide_as_the_window() -> None:
     tuning = TuneHost(FOUR, VM, cpus=INTEL, nodes={"nvme10n1": {}}).tuning()
     for width in (60, 80, 99, 100, 120, 200):
         for row in rows_of(tuning, width):
-            line = row_line(row, marks_of(tuning), width, Cell(row=0, knob=row.columns[-1].knob))
+            line = row_line(row, marks_of(tuning), width, KnobCell(row=0, knob=row.columns[-1].knob))
             assert sum(cell_width(part) for part, _ in line) >= width - 1
             assert column_at(row, 10) == row.knobs[0] or row.subject.scope in {"array", "system"}
 
@@ -152,18 +152,18 @@ def test_what_is_at_a_cell() -> None:
     for name in ("sda", "policy0", "md125", "system"):
         row = named(tuning, name)
         for knob in [column.knob for column in row.columns]:
-            shown = text([row_line(row, frozenset(), 80, Cell(row=0, knob=knob))])
+            shown = text([row_line(row, frozenset(), 80, KnobCell(row=0, knob=knob))])
             assert column_at(row, shown.index("[")) == column_at(row, shown.index("]")) == knob
         assert column_at(row, 3) == column_at(row, 79) == ""
         for knob in [column.knob for column in row.more]:
-            shown = text([more_line(row, frozenset(), 80, Cell(row=0, knob=knob))])
+            shown = text([more_line(row, frozenset(), 80, KnobCell(row=0, knob=knob))])
             assert more_at(row, shown.index("[")) == more_at(row, shown.index("]")) == knob
         assert more_at(row, 3) == more_at(row, 79) == ""
 
 
 def more(tuning: Tuning, name: str, width: int = 80, **cell: Any) -> str:
     row = named(tuning, name, width)
-    return text([more_line(row, marks_of(tuning), width, Cell(row=0, **{"knob": "", **cell}))])
+    return text([more_line(row, marks_of(tuning), width, KnobCell(row=0, **{"knob": "", **cell}))])
 
 
 def test_knobs_without_a_column() -> None:
@@ -206,7 +206,10 @@ def test_every_knob_of_the_table_is_in_a_row() -> None:
         for row in rows:
             assert len(set(row.knobs)) == len(row.knobs)
             assert (
-                sum(cell_width(part) for part, _ in more_line(row, frozenset(), width, Cell(row=0, knob="")))
+                sum(
+                    cell_width(part)
+                    for part, _ in more_line(row, frozenset(), width, KnobCell(row=0, knob=""))
+                )
                 < width
             )
 

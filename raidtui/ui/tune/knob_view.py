@@ -13,16 +13,16 @@ from textual.binding import Binding, BindingType
 from textual.timer import Timer
 
 from raidtui.first_frame import SMALLEST
-from raidtui.model.knob import Scope, Tuning
-from raidtui.session.knob_session import Knobs, still
+from raidtui.model.knob import KnobScope, Tuning
+from raidtui.session.tuning import TuneSession, still
 from raidtui.session.watch import Report
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.frame.pane import Pane
 from raidtui.ui.frame.shell import later
 from raidtui.ui.tune.tune_detail import body_lines
 from raidtui.ui.tune.tune_lines import (
-    Cell,
-    Row,
+    KnobCell,
+    KnobRow,
     column_at,
     head_line,
     marks_of,
@@ -73,14 +73,14 @@ class KnobRule(Lines):
             self._point(event.x)
 
 
-class TuningView(Pane):
+class KnobView(Pane):
     """See the module.
 
     Args:
         report: what is known of the arrays, if anything.
     """
 
-    ID = "tuning-pane"
+    ID = "tune-pane"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("shift+tab", "knob(-1)", show=False),
         Binding("pageup", "scroll_body(-1)", show=False),
@@ -101,8 +101,8 @@ class TuningView(Pane):
         self._at = 0
         self._no_cpu: int | None = None
         """The line, in the place of the processors, that says that they have no knobs."""
-        self._read_of: Knobs | None = None
-        self._reading: Knobs | None = None
+        self._read_of: TuneSession | None = None
+        self._reading: TuneSession | None = None
         self._once_more = False
         self._read_at_s = 0.0
         self._timer: Timer | None = None
@@ -134,7 +134,7 @@ class TuningView(Pane):
 
     # -- reading
 
-    def knobs(self) -> Knobs:
+    def knobs(self) -> TuneSession:
         """Return what reads and writes the knobs of the host in view."""
         return self.shell.session.tuning
 
@@ -222,7 +222,7 @@ class TuningView(Pane):
         self._settle_choice(rows)
         self.head.show([head_line(width)])
         marks = marks_of(tuning) if tuning is not None else frozenset()
-        chosen = Cell(row=self._at, knob=self.knob, asked=self.asked)
+        chosen = KnobCell(row=self._at, knob=self.knob, asked=self.asked)
         self._show_rows(rows, marks, chosen, width)
         row = rows[self._at] if rows else None
         more = more_line(row, marks, width, chosen) if row is not None else []
@@ -231,10 +231,10 @@ class TuningView(Pane):
         self.redraw_frame()
 
     def _show_rows(
-        self, rows: tuple[Row, ...], marks: frozenset[tuple[str, str]], chosen: Cell, width: int
+        self, rows: tuple[KnobRow, ...], marks: frozenset[tuple[str, str]], chosen: KnobCell, width: int
     ) -> None:
         no_cpu = self.tuning is not None and bool(self.tuning.no_cpufreq) and not self.wanted_text
-        self._no_cpu = sum(row.subject.scope is Scope.DISK for row in rows) if no_cpu else None
+        self._no_cpu = sum(row.subject.scope is KnobScope.DISK for row in rows) if no_cpu else None
         scrolls = len(rows) + no_cpu > (self.app.size.height - _AROUND) // 2  # half of it is the list's
         lines = [
             row_line(row, marks, width - scrolls, chosen if number == self._at else None)
@@ -252,14 +252,14 @@ class TuningView(Pane):
             return [[(" Nothing here holds that. Esc shows all.", "plain")]]
         return [[(" Reading." if self.tuning is None else " No knobs here.", "plain")]]
 
-    def _shown(self) -> tuple[Row, ...]:
+    def _shown(self) -> tuple[KnobRow, ...]:
         if self.tuning is None:
             return ()
         wanted = self.wanted_text.lower()
         rows = rows_of(self.tuning, self.app.size.width, apart=self.apart)
         return tuple(row for row in rows if not wanted or wanted in _words(row))
 
-    def _settle_choice(self, rows: tuple[Row, ...]) -> None:
+    def _settle_choice(self, rows: tuple[KnobRow, ...]) -> None:
         """The choice stays with its disk, array or processor; without it, with its place."""
         if not rows:
             return
@@ -272,7 +272,7 @@ class TuningView(Pane):
             self.knob, self.asked = row.knobs[0], ""  # what was asked for was meant for another one
 
     @property
-    def row(self) -> Row | None:
+    def row(self) -> KnobRow | None:
         """The chosen row."""
         rows = self._shown()
         self._settle_choice(rows)  # nothing was drawn in a window too small for it
@@ -339,8 +339,8 @@ def _shape(report: Report) -> list[tuple[str, str, bool, tuple[str, ...]]]:
     ]
 
 
-def _words(row: Row) -> str:
-    words: list[str] = ["cpu", row.cpus] if row.subject.scope is Scope.POLICY else []
+def _words(row: KnobRow) -> str:
+    words: list[str] = ["cpu", row.cpus] if row.subject.scope is KnobScope.POLICY else []
     for each in row.subjects:
         words += [each.name, each.title, each.kind, each.model, each.identity]
         words += [text for value in each.values.values() for text in (value.text, value.set_by.words)]

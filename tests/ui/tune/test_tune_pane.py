@@ -28,7 +28,7 @@ from tests.ui.staging import (
     until,
 )
 from tests.ui.states import CHECK
-from tests.ui.tune.tuning_stage import AHEAD, VM, at, at_rest, host, opened, row_of
+from tests.ui.tune.tune_stage import AHEAD, VM, at, at_rest, host, opened, row_of
 
 Shows = Callable[..., None]
 SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
@@ -222,7 +222,7 @@ async def test_the_choice_goes_round_in_a_row() -> None:
 def test_nothing_of_it_is_loaded_before_it_is_opened() -> None:
     code = (
         "import sys, raidtui.ui.app; print(sorted(name for name in sys.modules if name.startswith("
-        "('raidtui.session.tuning', 'raidtui.session.knob_session', 'raidtui.ui.tune.tune_pane',"
+        "('raidtui.session.tuning', 'raidtui.ui.tune.tune_pane', 'raidtui.ui.tune.knob_view',"
         " 'raidtui.ui.tune.tune_lines',"
         " 'raidtui.ui.tune.tune_flow', 'raidtui.ui.leaving', 'raidtui.host.knobs.knob_reader',"
         " 'raidtui.plans.tune.now'))))"

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from raidtui.host.roots.root import Root
 from raidtui.jobs.runner import undo_of
-from raidtui.model.knob import By, Changed
+from raidtui.model.knob import By, ChangedValue
 from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.plan import Plan, Step
 
@@ -24,7 +24,7 @@ BOOT_ID = "/proc/sys/kernel/random/boot_id"
 _MOST = 200
 
 
-class Write(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class WrittenValue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One value that was written: the file, what it was before, what it was set to."""
 
     path: str
@@ -32,7 +32,7 @@ class Write(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     value: str
 
 
-class DonePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class UndoEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A plan that was carried out.
 
     Args:
@@ -46,13 +46,13 @@ class DonePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     at_s: float
     who: str
     undo: Plan
-    writes: tuple[Write, ...] = ()
+    writes: tuple[WrittenValue, ...] = ()
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     raidtui_tune: int
     boot: str
-    done: tuple[DonePlan, ...] = ()
+    done: tuple[UndoEntry, ...] = ()
 
 
 RECORD = "/run/raidtui/tune.json"
@@ -79,7 +79,7 @@ class UndoRecord:
         self.trouble = ""
         """Why the record could not be written, if so: what was done is done, but no other run can undo it."""
 
-    def load(self) -> tuple[DonePlan, ...]:
+    def load(self) -> tuple[UndoEntry, ...]:
         """Return what was done; nothing where the record is of another boot, or cannot be read."""
         if self._path is None:
             return self._here
@@ -88,7 +88,7 @@ class UndoRecord:
                 return _done(self._path.read_bytes(), self._boot)
         return ()
 
-    def add(self, done: DonePlan) -> None:
+    def add(self, done: UndoEntry) -> None:
         """Note what was done."""
         self._save((*self.load(), done)[-_MOST:])
 
@@ -96,7 +96,7 @@ class UndoRecord:
         """Forget what was undone."""
         self._save(tuple(each for each in self.load() if each.id != ident))
 
-    def _save(self, done: tuple[DonePlan, ...]) -> None:
+    def _save(self, done: tuple[UndoEntry, ...]) -> None:
         self._here = done
         if self._path is None:
             return
@@ -117,17 +117,19 @@ def keeps_values(plan: Plan) -> bool:
     return any(step.path in ours or (step.argv and step.argv[-1] in ours) for step in plan.steps)
 
 
-def done_by_job(ident: str, at_s: float, who: str, plan: Plan) -> DonePlan | None:
+def done_by_job(ident: str, at_s: float, who: str, plan: Plan) -> UndoEntry | None:
     """Return what a job did, as ``raidtui tune undo`` wants it; None where nothing undoes it."""
     undo = undo_of(plan)
-    if undo is None:
-        return None
-    return DonePlan(id=ident, at_s=at_s, who=who, undo=undo, writes=_writes(plan.steps))
+    return (
+        None
+        if undo is None
+        else UndoEntry(id=ident, at_s=at_s, who=who, undo=undo, writes=_writes(plan.steps))
+    )
 
 
-def _writes(steps: Sequence[Step]) -> tuple[Write, ...]:
+def _writes(steps: Sequence[Step]) -> tuple[WrittenValue, ...]:
     return tuple(
-        Write(path=step.path, before=back.text, value=step.text)
+        WrittenValue(path=step.path, before=back.text, value=step.text)
         for step in steps
         if step.text
         for back in step.undo
@@ -146,7 +148,7 @@ def captured_record(root: Root) -> bytes | None:
     return msgspec.json.encode(_File(raidtui_tune=SCHEMA, boot=boot, done=writes))
 
 
-def _done(data: bytes | str, boot: str) -> tuple[DonePlan, ...]:
+def _done(data: bytes | str, boot: str) -> tuple[UndoEntry, ...]:
     with contextlib.suppress(msgspec.DecodeError):
         file = msgspec.json.decode(data, type=_File)
         if file.raidtui_tune == SCHEMA and file.boot == boot:
@@ -154,17 +156,17 @@ def _done(data: bytes | str, boot: str) -> tuple[DonePlan, ...]:
     return ()
 
 
-def changed_by(done: Sequence[DonePlan], own: Collection[str] = ()) -> Mapping[str, Changed]:
+def changed_by(done: Sequence[UndoEntry], own: Collection[str] = ()) -> Mapping[str, ChangedValue]:
     """Return what stands changed, by path: as it was before the first write, and after the last.
 
     Args:
         done: what was done, the oldest first.
         own: the ids of what this run did.
     """
-    found: dict[str, Changed] = {}
+    found: dict[str, ChangedValue] = {}
     for each in done:
         by = By.RUN if each.id in own else By.NOW
         for write in each.writes:
             before = found[write.path].before if write.path in found else write.before
-            found[write.path] = Changed(path=write.path, before=before, value=write.value, by=by)
+            found[write.path] = ChangedValue(path=write.path, before=before, value=write.value, by=by)
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidtui.ui.tune.tune_pane import TuningPane
+from raidtui.ui.tune.tune_pane import TunePane
 from tests.hosts.kernel import ends
 from tests.hosts.specs import raid5
 from tests.hosts.tune_host import BLOCK, FOUR, INTEL, TuneHost, parity
@@ -24,9 +24,9 @@ def host(**more: object) -> TuneHost:
     return TuneHost(FOUR, VM, **given)  # type: ignore[arg-type]
 
 
-def pane_of(pilot: Paces) -> TuningPane:
+def pane_of(pilot: Paces) -> TunePane:
     found = main_of(pilot).panes["tune"]
-    assert isinstance(found, TuningPane)
+    assert isinstance(found, TunePane)
     return found
 
 
@@ -36,7 +36,7 @@ def at_rest(pilot: Paces) -> bool:
     return pane.tuning is not None and not pane.acting and not pane.asked and pane._reading is None
 
 
-async def opened(pilot: Paces, *keys: str) -> TuningPane:
+async def opened(pilot: Paces, *keys: str) -> TunePane:
     """Open the pane, and press keys in it."""
     await pilot.press("4")
     await until(pilot, lambda: "tune" in main_of(pilot).panes and at_rest(pilot), "the values")
