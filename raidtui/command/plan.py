@@ -63,6 +63,10 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     array = find_array(snapshot, arguments.array) if hasattr(arguments, "array") else None
     if isinstance(array, Refusal):
         return array
+    if verb == "self-test":
+        from raidtui.wear.self_tests import read_self_test_plan  # noqa: PLC0415  (other plans need none of it)
+
+        return read_self_test_plan(root, snapshot, names[arguments.device], arguments.test)
     scope = scope_of(verb, array, tuple(names.values()), on_top=verb == "create" and _puts_on_top(arguments))
     survey = read(root, snapshot, scope).start().wait()
     if not scope.everything and hasattr(arguments, "destroy") and old_arrays(_closely(scope, survey), survey):

@@ -6,7 +6,7 @@ A disk tests itself in its background: it serves all requests meanwhile, and put
 from __future__ import annotations
 
 from raidtui.model.array import Array
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Plan, Refusal, RefusalCode, Step
 from raidtui.model.self_test import SelfTestKind, SelfTests
 from raidtui.model.smart import NoReading, SmartReading, Unread
 from raidtui.model.snapshot import Snapshot
@@ -64,7 +64,6 @@ def plan_self_test(
         subject=reading.name,
         steps=(start,),
         undo=start.undo,
-        harm=Harm.REDUCES,
         warning="Requests are served meanwhile, and more slowly: a self-test costs performance.",
         notes=(takes, *_array_notes(arrays, reading.name)),
     )
@@ -93,7 +92,7 @@ def _reported(snapshot: Snapshot, disk: SmartReading | NoReading) -> tuple[Smart
         return refusal
     if isinstance(disk, NoReading):
         if disk.why in {Unread.STANDBY, Unread.UNTOLD}:
-            remedy = "use it first: raidtui never wakes a disk"
+            remedy = "raidtui never wakes a disk: read something from it, then start the self-test"
             return Refusal(code=RefusalCode.WRONG_STATE, why=f"{disk.name} {disk.reason}", remedy=remedy)
         code = RefusalCode.NO_TOOL if disk.why is Unread.NO_TOOL else RefusalCode.UNKNOWN
         return Refusal(code=code, why=f"{disk.name}: {disk.reason}", remedy=disk.remedy)

@@ -48,7 +48,8 @@ def _when(reading: SmartReading, test: SelfTest) -> str:
     ago = hours_ago(reading, test)
     if ago is None:
         return f" at power-on hour {test.hours}"
-    return f" {counted(ago, 'power-on hour')} ago (at {test.hours})"
+    words = counted(ago, "power-on hour") if ago else "less than 1 power-on hour"
+    return f" {words} ago (at {test.hours})"
 
 
 def last_words(reading: SmartReading) -> str:

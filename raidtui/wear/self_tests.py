@@ -5,10 +5,11 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.host.block import read_identity
+from raidtui.host.block import BLOCK, read_identity
 from raidtui.host.roots.root import Root
+from raidtui.host.smart.smart_names import has_smart
 from raidtui.host.smart.smart_reader import TIMEOUT_S, read_smart
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.self_test import RunningSelfTest, SelfTestKind, SelfTests
 from raidtui.model.smart import NoReading, SmartReading
 from raidtui.model.snapshot import Snapshot
@@ -68,6 +69,24 @@ def read_self_test_disk(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> 
         reading = _running(reading, answer.left_percent)
     verdict = _VERDICTS.get(answer.verdict, "")
     return SelfTestDisk(reading=reading, identity=identity, verdict=verdict)
+
+
+def read_self_test_plan(root: Root, snapshot: Snapshot, name: str, what: str) -> Plan | Refusal:
+    """Ask a disk, and return the plan that starts a self-test on it or aborts the one that runs.
+
+    Args:
+        root: the host.
+        snapshot: its arrays.
+        name: the kernel's name of a device.
+        what: short, long, conveyance or abort.
+    """
+    node = f"{BLOCK}/{name.replace('/', '!')}"
+    if root.text(f"{node}/size") is None:
+        return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no disk {name}")
+    if root.text(f"{node}/partition") is not None or not has_smart(name):
+        why = f"{name} is no whole disk that could have SMART data"
+        return Refusal(code=RefusalCode.INVALID, why=why)
+    return read_self_test_disk(root, name).plan(snapshot, what)
 
 
 def _running(reading: SmartReading, left_percent: int | None) -> SmartReading:
