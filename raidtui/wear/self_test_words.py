@@ -27,8 +27,8 @@ def hours_ago(reading: SmartReading, test: SelfTest) -> int | None:
 
 def ended_words(reading: SmartReading, test: SelfTest) -> str:
     """Return ``long self-test passed 12 power-on hours ago (at 4660)``."""
-    at = "" if test.lba is None else f" at LBA {test.lba}"
-    return f"{_named(test.kind)} {test.outcome.value}{at}{_when(reading, test)}"
+    at = "" if test.lba is None else f" at LBA {test.lba},"
+    return f"{_named(test.kind)} {test.outcome.value}{at}{_when(reading, test)}".rstrip(",")
 
 
 def failed_words(reading: SmartReading, test: SelfTest) -> str:

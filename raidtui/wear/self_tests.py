@@ -17,9 +17,9 @@ from raidtui.plans.self_test import plan_abort_self_test, plan_self_test
 
 ABORT = "abort"
 _VERDICTS = {
-    "PASS": "its own verdict is PASSED",
-    "WARN": "its own verdict is PASSED; an attribute was at its threshold once",
-    "FAIL": "its own verdict is FAILED",
+    "PASS": "the disk's own verdict is PASSED",
+    "WARN": "the disk's own verdict is PASSED; an attribute was at its threshold once",
+    "FAIL": "the disk's own verdict is FAILED",
 }
 
 

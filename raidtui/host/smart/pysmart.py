@@ -77,18 +77,15 @@ def ask_disk(root: Root, name: str, kind: str, timeout_s: float = TIMEOUT_S) -> 
         PysmartError: smartctl is missing or failed, or pySMART cannot read what it said.
     """
     device = _device(root, name, kind, timeout_s)
+    verdict = device.assessment or ""
+    messages = tuple(str(each) for each in device.messages)  # now: the next reading adds them once more
     try:
         status, _, done_percent = device.get_selftest_result()
     except _PARSING as error:
         raise PysmartError(f"{name}: pySMART did not understand smartctl: {error!r}") from error
     running = status == _RUNS
     left = 100 - done_percent if running and isinstance(done_percent, int) else None
-    return PysmartAnswer(
-        verdict=device.assessment or "",
-        messages=tuple(str(each) for each in device.messages),
-        running=running,
-        left_percent=left,
-    )
+    return PysmartAnswer(verdict=verdict, messages=messages, running=running, left_percent=left)
 
 
 def _device(root: Root, name: str, kind: str, timeout_s: float) -> Any:  # noqa: ANN401  (pySMART's Device)

@@ -12,7 +12,7 @@ from raidtui.plans.self_test import STARTABLE
 from raidtui.ui.frame.choose import Choice, Option
 from raidtui.ui.frame.plan_flow import PlanFlow
 from raidtui.view.units import duration
-from raidtui.wear.self_test_words import last_words
+from raidtui.wear.self_test_words import last_words, running_words
 from raidtui.wear.self_tests import ABORT, SelfTestDisk
 
 
@@ -75,11 +75,13 @@ def _option(disk: SelfTestDisk, snapshot: Snapshot, what: str) -> Option:
     tests = disk.reading.self_tests if isinstance(disk.reading, SmartReading) else None
     minutes = tests.minutes_of(SelfTestKind(what)) if tests is not None else None
     takes = "" if minutes is None else f"{duration(minutes * 60)}, says the disk"
-    return Option(key=what, words=f"{what:<12} {takes}".rstrip(), refusal=refusal)
+    words = f"{what:<12} {takes}".rstrip()
+    return Option(key=what, words=words, refusal=refusal, note=disk.verdict or disk.trouble)
 
 
 def _words(disk: SelfTestDisk) -> str:
-    """Return what is known of the disk, for the line above the rows."""
-    if not isinstance(disk.reading, SmartReading):
+    """Return the self-test that runs, else how the last one ended, for the line above the rows."""
+    tests = disk.reading.self_tests if isinstance(disk.reading, SmartReading) else None
+    if not isinstance(disk.reading, SmartReading) or tests is None:
         return ""
-    return "; ".join(filter(None, (last_words(disk.reading), disk.verdict, disk.trouble)))
+    return running_words(tests.running) if tests.running is not None else last_words(disk.reading)
