@@ -16,9 +16,10 @@ from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.reading import Reading, ReadingScope
 from raidtui.host.roots.root import Root
 from raidtui.jobs import journal
+from raidtui.jobs.lock import JobError, worker_of
 from raidtui.jobs.spawn import begin_job, cancel, start_worker
-from raidtui.jobs.states import FINAL, GOES_ON
-from raidtui.jobs.store import JobError, all_jobs, find_job, worker_of
+from raidtui.jobs.states import FINAL, UNFINISHED, JobState
+from raidtui.jobs.store import all_jobs, find_job
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
@@ -33,11 +34,11 @@ class JobNews(Struct, frozen=True, kw_only=True):
 
     Args:
         entries: the new entries.
-        state: as ``Job.state``; "" while it runs. "goes on" is not its end.
+        state: ``running`` while it runs, also before its worker has started.
     """
 
     entries: tuple[Mapping[str, Any], ...]
-    state: str = ""
+    state: JobState = JobState.RUNNING
 
 
 _OF_MEMBERS = frozenset({"fail", "remove", "locate"})
@@ -127,13 +128,11 @@ def news(job_id: str, since: int, begun_after: int = 0) -> JobNews:
     begun = any(each.get("event") in {"work", "not begun"} for each in entries[begun_after:])
     last = next((str(each.get("event")) for each in reversed(entries) if each.get("event") != "output"), "")
     if not begun:
-        state = ""
-    elif last in FINAL or (last == GOES_ON and job.is_followed):
-        state = last
-    elif running:
-        state = ""
+        state = JobState.RUNNING
+    elif last in FINAL or (last == JobState.GOES_ON and job.is_followed):
+        state = JobState(last)
     else:
-        state = job.state if job.state != "running" else ""
+        state = JobState.RUNNING if running else job.state
     return JobNews(entries=tuple(entries[since:]), state=state)
 
 
@@ -161,12 +160,12 @@ def stop_job(job_id: str) -> None:
     cancel(find_job(job_id))
 
 
-def unfinished() -> tuple[tuple[str, str, str], ...]:
+def unfinished() -> tuple[tuple[str, JobState, str], ...]:
     """Return (id, state, title) of the jobs that run, or were interrupted."""
     found = []
     for job in all_jobs()[-20:]:
         state = job.state
-        if state in {"running", GOES_ON, "interrupted", "stuck"}:
+        if state in UNFINISHED:
             title = next((str(e.get("title", "")) for e in job.entries() if e.get("event") == "made"), "")
             found.append((job.id, state, title))
     return tuple(found)
@@ -183,14 +182,14 @@ class JobLine(Struct, frozen=True, kw_only=True):
     """
 
     id: str
-    state: str
+    state: JobState
     title: str
     made_s: float | None = None
 
     @property
     def ended(self) -> bool:
         """Whether nothing is left to do about it."""
-        return self.state not in {"running", "interrupted", "stuck", GOES_ON}
+        return self.state not in UNFINISHED
 
 
 def recent() -> tuple[JobLine, ...]:

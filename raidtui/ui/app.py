@@ -26,8 +26,8 @@ from raidtui.plans.target import needs_root
 from raidtui.session.session import Session
 from raidtui.session.watch import Report
 from raidtui.ui.arrays.arrays_pane import ArraysPane
-from raidtui.ui.commands import DEMO, EVERYWHERE, HELP, ORDERS
-from raidtui.ui.frame.key_order import OrderlyApp
+from raidtui.ui.commands import CLI_COMMANDS, DEMO, EVERYWHERE, HELP
+from raidtui.ui.frame.key_order import KeyOrderApp
 from raidtui.ui.frame.messages import Sampled
 from raidtui.ui.main_screen import MainScreen
 from raidtui.ui.themes import load_themes, pick, shipped_theme
@@ -36,22 +36,22 @@ from raidtui.view.palette import choose_theme
 if TYPE_CHECKING:
     from textual.command import Provider
 
-    from raidtui.ui.frame.field import FilterLine
-    from raidtui.ui.frame.palette import Entry
+    from raidtui.ui.frame.command_palette import PaletteEntry
+    from raidtui.ui.frame.text_field import FilterLine
     from raidtui.ui.tune.tune_pane import TunePane
 
 
 def _commands() -> type[Provider]:
-    from raidtui.ui.frame.palette import Commands  # noqa: PLC0415  (the palette alone needs it)
+    from raidtui.ui.frame.command_palette import PaletteProvider  # noqa: PLC0415  (the palette alone needs it)
 
-    return Commands
+    return PaletteProvider
 
 
 T = TypeVar("T")
 _LATER_S = 0.4  # what is not needed for the first picture waits until it is there
 
 
-class RaidApp(OrderlyApp):
+class RaidApp(KeyOrderApp):
     """The console on one host.
 
     Args:
@@ -233,9 +233,7 @@ class RaidApp(OrderlyApp):
         found = await self.session.loop.aside(desk.unfinished)
         if found:
             _, state, title = found[-1]
-            said = {"running": "is running", "goes on": "goes on", "stuck": "is stuck"}
-            words = said.get(state, "was interrupted")
-            self._say(f"{title} {words}; J shows it")
+            self._say(f"{title} {state.sentence}; J shows it")
 
     def _say(self, text: str) -> None:
         """Say a trouble, and keep it in the log: the next one takes its place on the screen."""
@@ -302,19 +300,22 @@ class RaidApp(OrderlyApp):
     async def on_arrays_pane_undo_wanted(self, message: ArraysPane.UndoWanted) -> None:
         """Undo the last change."""
         message.stop()
-        plan = self.session.loop.watch.take_undo()
+        self.run_worker(self._undo())
+
+    async def _undo(self) -> None:
+        plan = await self.session.loop.work(self.session.loop.watch.take_undo)
         if plan is None:
             self.main.say("nothing to undo")
             self.main.arrays.settled()
         else:
             self.main.arrays.forget_asked()
-            self.run_worker(self._execute(plan, is_undo=True))
+            await self._execute(plan, is_undo=True)
 
     def on_arrays_pane_repair_wanted(self, message: ArraysPane.RepairWanted) -> None:
         """Go the way from a verb to a job."""
         message.stop()
         if self.report is None:
-            self.end_way()
+            self.end_opening()
             return
         snapshot = self.report.snapshot
         if message.verb in {"assemble", "zero"}:
@@ -328,18 +329,18 @@ class RaidApp(OrderlyApp):
 
             self.go(RepairFlow(self).run(message.verb, message.array, snapshot))
         else:
-            self.end_way()
+            self.end_opening()
 
     def go(self, way: Coroutine[Any, Any, object]) -> None:
-        """Let a way to a form be gone, for which ``begin_way`` was called; Esc before its form ends it."""
+        """Run a flow that opens a form; ``begin_opening`` was called. Esc before its form cancels it."""
         self.run_worker(self._go(way))
 
     async def _go(self, way: Coroutine[Any, Any, object]) -> None:
-        self.way_left_by(lambda: self.main.say("nothing was changed", "plain"))
+        self.cancel_on_escape(lambda: self.main.say("nothing was changed", "plain"))
         try:
             await way
         finally:
-            self.end_way()
+            self.end_opening()
 
     def action_build(self) -> None:
         """Open the wizard."""
@@ -348,21 +349,21 @@ class RaidApp(OrderlyApp):
         snapshot = self.report.snapshot
         refusal = needs_root(snapshot)
         if refusal is not None or snapshot.host.source:
-            self.forget_typed()
+            self.drop_held_keys()
             self.main.say(
                 refusal.sentence if refusal else "the demo host is simulated: nothing is built there"
             )
             return
         from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
 
-        self.begin_way()
+        self.begin_opening()
         self.go(BuildFlow(self).build(snapshot))
 
     def action_jobs(self) -> None:
         """Show the last jobs."""
         from raidtui.ui.frame.plan_flow import PlanFlow  # noqa: PLC0415
 
-        self.begin_way()
+        self.begin_opening()
         self.go(PlanFlow(self).jobs())
 
     # -- keys
@@ -393,7 +394,7 @@ class RaidApp(OrderlyApp):
     async def action_filter(self) -> None:
         """Open the filter line, and be there before the next key is."""
         if not self.main.query("#filter"):
-            from raidtui.ui.frame.field import FilterLine  # noqa: PLC0415
+            from raidtui.ui.frame.text_field import FilterLine  # noqa: PLC0415
 
             await self.main.mount(FilterLine(id="filter"), before="#bottom")
         self.main.set_focus(self.main.query_one("#filter"))
@@ -438,7 +439,7 @@ class RaidApp(OrderlyApp):
 
     def action_leave(self) -> None:
         """Leave; offer to put back what this session changed for now."""
-        self.begin_way()
+        self.begin_opening()
         self.go(self._leave())
 
     async def _leave(self) -> None:
@@ -477,19 +478,19 @@ class RaidApp(OrderlyApp):
 
     def action_command_palette(self) -> None:
         """Open the palette; themes are read when they are first offered."""
-        from raidtui.ui.frame.palette import Palette  # noqa: PLC0415
+        from raidtui.ui.frame.command_palette import Palette  # noqa: PLC0415
 
         self._load_all_themes()
         if not any(isinstance(screen, Palette) for screen in self.screen_stack):
             self.push_screen(Palette(id="--command-palette"))
 
-    def palette_entries(self) -> Iterable[Entry]:
+    def palette_entries(self) -> Iterable[PaletteEntry]:
         """Everything that can be done, and what the command line alone does."""
-        from raidtui.ui.frame.palette import Entry  # noqa: PLC0415
+        from raidtui.ui.frame.command_palette import PaletteEntry  # noqa: PLC0415
 
         keys = self._settings.keys
         for command, label, possible in self.main.in_view.foot():
-            yield Entry(
+            yield PaletteEntry(
                 title=f"{label} ({command.shown_key(keys)})",
                 help=command.help,
                 words=command.words,
@@ -499,22 +500,22 @@ class RaidApp(OrderlyApp):
         has_arrays = self.report is not None and bool(self.report.snapshot.arrays)
         for command in EVERYWHERE:
             if command.action != "command_palette":
-                yield Entry(
+                yield PaletteEntry(
                     title=f"{command.label} ({command.shown_key(keys)})",
                     help=command.help,
                     words=command.words,
                     possible=command is not DEMO or not has_arrays,
                     run=partial(self.call_later, self.run_action, command.action),
                 )
-        for order in ORDERS:
-            yield Entry(
+        for order in CLI_COMMANDS:
+            yield PaletteEntry(
                 title=f"{order.title}: raidtui {order.order}",
                 help=f"On the command line: {order.help}",
                 words=order.words,
                 run=partial(self.main.say, f"on the command line: raidtui {order.order}", "plain"),
             )
         for name in sorted(self._found):
-            yield Entry(
+            yield PaletteEntry(
                 title=f"Theme: {name}",
                 help=f"Use the theme {name}",
                 words="colours colors",

@@ -31,11 +31,11 @@ from raidtui.ui.commands import (
     Command,
     shown,
 )
-from raidtui.ui.frame.footer import Item, footer_line
+from raidtui.ui.frame.footer import NARROW, Item, footer_line
 from raidtui.ui.frame.lines import Lines
 from raidtui.ui.frame.painting import PaintingScreen
 from raidtui.ui.frame.pane import Pane
-from raidtui.ui.frame.shell import ScreenShell, shell_of
+from raidtui.ui.frame.screen_shell import ScreenShell, shell_of
 from raidtui.view.line import Line, counts_line, header_line, tab_line
 from raidtui.view.text import fit, fit_words, visible
 
@@ -249,6 +249,7 @@ class MainScreen(PaintingScreen):
             items = [("↑↓", "Scroll", True), self._item(FILTER)]
             further = [(command, command.label, True) for command in FURTHER if command in EVERYWHERE]
         last = (self._item(HELP), self._item(PALETTE))
+        further = further if width > NARROW else []
         return footer_line(items, [self._item(*each) for each in further], last, width)
 
     def _slider_items(self) -> list[Item]:

@@ -107,7 +107,9 @@ def test_every_metric() -> None:
 
 def test_every_option() -> None:
     commands = next(
-        action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction)
+        action
+        for action in build_parser(whole=True)._actions
+        if isinstance(action, argparse._SubParsersAction)
     )
     options = {word for action in commands.choices["wear"]._actions for word in action.option_strings}
     named = set(re.findall(r"raidtui wear (--[a-z]+)", TEXT))

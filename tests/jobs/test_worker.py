@@ -17,8 +17,9 @@ from msgspec.structs import replace
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs import blackbox, runner, worker
+from raidtui.jobs.lock import JobError, only_worker, worker_of
 from raidtui.jobs.state_files import write_synced
-from raidtui.jobs.store import Job, JobError, only_worker, save_plan, worker_of
+from raidtui.jobs.store import Job, save_plan
 from raidtui.jobs.undo_record import UndoRecord, WrittenValue
 from raidtui.jobs.worker import Worker, work_on
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step
@@ -157,7 +158,8 @@ def test_all_steps(tmp_path: Path, host: Host) -> None:
     assert host.did == [f"{A} 1", f"{B} 1", f"{C} 1"]
     assert (host.state, job.state, job.done_steps()) == ("111", "done", ({0, 1, 2}, set()))
     keys = [
-        {key: value for key, value in entry.items() if key not in {"at_s", "who"}} for entry in job.entries()
+        {key: value for key, value in entry.items() if key not in {"at_s", "who", "started_s"}}
+        for entry in job.entries()
     ]
     assert keys == [
         {"event": "made", "title": "all up", "subject": "data"},
@@ -780,7 +782,7 @@ def test_a_lock_that_cannot_be_opened(tmp_path: Path, host: Host) -> None:
     (tmp_path / "lock").mkdir()
     assert work_on(host, job.folder) == 1
     assert (host.did, job.state) == ([], "made")
-    assert reason(job) == f"the lock {tmp_path}/lock cannot be opened: Is a directory; nothing was begun"
+    assert reason(job) == f"the lock {tmp_path}/lock cannot be opened: Is a directory; nothing was started"
 
 
 def test_a_lock_on_a_full_disk(tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from raidtui.jobs.store import BusyError, Job, JobError, all_jobs, only_worker
+from raidtui.jobs.lock import BusyError, JobError, only_worker
+from raidtui.jobs.states import JobState
+from raidtui.jobs.store import Job, all_jobs
 from raidtui.model.plan import Plan, Step
 from raidtui.plans.shell_script import shell_script
 from raidtui.session import storage as desk
@@ -98,26 +100,26 @@ def test_what_does_not_run_cannot_be_stopped() -> None:
     job = made(WORK)
     with pytest.raises(JobError) as caught:
         desk.stop_job(job.id)
-    assert str(caught.value) == f"job {job.id} is not running; it is interrupted"
+    assert str(caught.value) == f"job {job.id} was interrupted: there is nothing to cancel"
 
 
 @pytest.mark.parametrize(
     ("events", "at_rest", "at_work"),
     [
-        ((), "", ""),
-        ((OUTPUT,), "", ""),
-        ((WORK,), "interrupted", ""),
-        ((WORK, BEGIN, OUTPUT), "interrupted", ""),
+        ((), "running", "running"),
+        ((OUTPUT,), "running", "running"),
+        ((WORK,), "interrupted", "running"),
+        ((WORK, BEGIN, OUTPUT), "interrupted", "running"),
         *(((WORK, {"event": end}), end, end) for end in ENDS),
         ((WORK, FAILED, OUTPUT), "failed", "failed"),
-        ((WORK, FAILED, WORK), "interrupted", ""),
+        ((WORK, FAILED, WORK), "interrupted", "running"),
         ((WORK, FAILED, WORK, {"event": "done"}), "done", "done"),
         (({"event": "not begun", "reason": "busy"},), "not begun", "not begun"),
     ],
 )
 def test_how_it_is(jobs: Path, events: tuple[Mapping[str, Any], ...], at_rest: str, at_work: str) -> None:
     job = made(*events)
-    assert desk.news(job.id, 0) == desk.JobNews(entries=tuple(job.entries()), state=at_rest)
+    assert desk.news(job.id, 0) == desk.JobNews(entries=tuple(job.entries()), state=JobState(at_rest))
     with only_worker(jobs, job.id):
         assert desk.news(job.id, 0).state == at_work
 
@@ -125,8 +127,8 @@ def test_how_it_is(jobs: Path, events: tuple[Mapping[str, Any], ...], at_rest: s
 @pytest.mark.parametrize(
     ("events", "state"),
     [
-        ((), ""),
-        ((OUTPUT,), ""),
+        ((), "running"),
+        ((OUTPUT,), "running"),
         ((WORK,), "interrupted"),
         ((WORK, BEGIN), "interrupted"),
         ((WORK, {"event": "rolled back"}), "rolled back"),
@@ -147,7 +149,7 @@ def test_an_end_before_the_worker_that_is_waited_for(
 def test_what_was_seen_is_passed_over() -> None:
     job = made(WORK, BEGIN, {"event": "done"})
     assert [entry["event"] for entry in desk.news(job.id, 2).entries] == ["begin", "done"]
-    assert desk.news(job.id, 4) == desk.JobNews(entries=(), state="done")
+    assert desk.news(job.id, 4) == desk.JobNews(entries=(), state=JobState.DONE)
 
 
 def test_unfinished(jobs: Path) -> None:

@@ -25,7 +25,7 @@ from textual.geometry import Size
 from raidtui.config import Config
 from raidtui.demo.demo_host import demo_root
 from raidtui.host.roots.root import Root
-from raidtui.ui.frame.palette import Palette
+from raidtui.ui.frame.command_palette import Palette
 from tests.lab.guests import keys
 from tests.lab.guests.arrays import make_array
 from tests.lab.guests.boot import LabMissingError

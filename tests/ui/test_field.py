@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidtui.ui.frame.field import field_lines, field_of
+from raidtui.ui.frame.text_field import field_lines, field_of
 
 
 def test_typing() -> None:

@@ -6,9 +6,9 @@ import pytest
 from textual.command import CommandInput
 
 from raidtui.ui.frame.choose import Choice
+from raidtui.ui.frame.command_palette import Palette
 from raidtui.ui.frame.dialog import Dialog, Question
 from raidtui.ui.frame.help import HelpScreen
-from raidtui.ui.frame.palette import Palette
 from tests.hosts.kernel import Kernel
 from tests.torture.keys import play
 from tests.ui.staging import Paces, app_of, main_of, running, until

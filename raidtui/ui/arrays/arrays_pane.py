@@ -23,7 +23,6 @@ from raidtui.ui.arrays.array_rows import Listed, brief_of, matches, ordered, sha
 from raidtui.ui.arrays.offers import offers, plan_of
 from raidtui.ui.arrays.slider import Slider
 from raidtui.ui.commands import ARRAYS, Command
-from raidtui.ui.frame.key_order import expect_form, refused
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.frame.pane import Pane
 from raidtui.view.array_row import brief_line
@@ -33,7 +32,7 @@ from raidtui.view.text import visible
 _SETTLE_S = 0.12
 
 
-class Body(ScrollLines, can_focus=True):
+class ArrayBody(ScrollLines, can_focus=True):
     """Members and findings; scrolls where they do not fit."""
 
 
@@ -80,7 +79,7 @@ class ArraysPane(Pane):
         self.rows = ArrayList(self.move)
         self.head = Lines(id="array-head")
         self.low, self.high = Slider("min", id="min"), Slider("max", id="max")
-        self.body = Body(id="array-body")
+        self.body = ArrayBody(id="array-body")
         if report is not None:
             self._listed = ordered(report)
             self._keep(self._listed)
@@ -242,7 +241,7 @@ class ArraysPane(Pane):
     def _want(self, plan: Plan) -> None:
         self.acting = True
         if plan.harm is not Harm.HARMLESS:
-            expect_form(self)
+            self.shell.begin_opening()
         self.post_message(self.Wanted(plan))
 
     def settled(self) -> None:
@@ -291,10 +290,10 @@ class ArraysPane(Pane):
         """Ask for what a repair verb needs to know, then for its plan."""
         refusal = self.plan_of(f"arrays.{verb}")
         if isinstance(refusal, Refusal):
-            refused(self)
+            self.shell.drop_held_keys()
             self.say(refusal.sentence)
         else:
-            expect_form(self)
+            self.shell.begin_opening()
             absent = self.absent
             self.post_message(self.RepairWanted(verb, self.array, absent.uuid if absent else None))
 

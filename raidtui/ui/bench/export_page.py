@@ -10,12 +10,11 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from raidtui.bench.export import KINDS, ExportError, default_path, typed_path, write_export
-from raidtui.bench.record import Record
-from raidtui.bench.samples import Sample
+from raidtui.bench.report.export import KINDS, ExportError, default_path, typed_path, write_export
+from raidtui.bench.results.run_record import RunRecord, RunSample
 from raidtui.session.host_thread import HostThread
-from raidtui.ui.frame.field import FieldScreen, field_lines, field_of
-from raidtui.ui.frame.shell import later
+from raidtui.ui.frame.screen_shell import later
+from raidtui.ui.frame.text_field import TextFieldScreen, field_lines, field_of
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import visible
 from raidtui.view.units import counted
@@ -28,7 +27,7 @@ _WORDS = {
 _MOST = 4096
 
 
-class Export(FieldScreen[Path]):
+class Export(TextFieldScreen[Path]):
     """Gives the path of the file that was written, or None.
 
     Args:
@@ -44,8 +43,8 @@ class Export(FieldScreen[Path]):
 
     def __init__(
         self,
-        records: Sequence[Record],
-        samples: Mapping[int, Sequence[Sample]],
+        records: Sequence[RunRecord],
+        samples: Mapping[int, Sequence[RunSample]],
         *,
         by: str = "iops",
     ) -> None:

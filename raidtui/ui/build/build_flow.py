@@ -10,9 +10,10 @@ from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.assemble import StartMethod, start_methods, stopped_arrays
+from raidtui.plans.create.create_plan import new_array_words
 from raidtui.plans.leave import plan_zero_superblock
-from raidtui.plans.wizard.wizard_draft import WizardDraft
-from raidtui.plans.wizard.wizard_steps import REVIEW, asked, plan_build
+from raidtui.plans.wizard.wizard_draft import WizardDraft, plan_draft
+from raidtui.plans.wizard.wizard_steps import REVIEW, asked
 from raidtui.session import storage as desk
 from raidtui.ui.build.wizard_screen import TITLE, WizardScreen
 from raidtui.ui.frame.choose import Option
@@ -52,12 +53,12 @@ class BuildFlow(PlanFlow):
             steps = asked(draft, survey)
             step, said = steps[-1], ""
             uuid = desk.new_uuid()
-            made = plan_build(draft, survey, uuid, desk.new_file_system_uuid())
+            made = plan_draft(draft, survey, uuid, desk.new_file_system_uuid())
             if isinstance(made, Refusal):
                 said = made.sentence
             else:
                 number = len(steps) + 1
-                title = f"{TITLE}: {made.title.removeprefix('create: ')}"
+                title = f"{TITLE}: {new_array_words(draft.name, draft.level, len(draft.slots))}"
                 right = f"step {number} of {number}: {REVIEW}"
                 self._shell.expect_array(uuid)
                 if await self.offer(made, survey.devices, title=title, right=right):

@@ -8,8 +8,8 @@ from typing import ClassVar
 from msgspec import Struct
 from textual.binding import Binding, BindingType
 
-from raidtui.ui.frame.field import FieldScreen, field_lines
 from raidtui.ui.frame.pages import FrameScreen, wrapped
+from raidtui.ui.frame.text_field import TextFieldScreen, field_lines
 from raidtui.view.line import Line
 from raidtui.view.text import fit, visible
 
@@ -134,7 +134,7 @@ def _first(options: tuple[Option, ...]) -> int:
     return next((number for number, each in enumerate(options) if not each.refusal or each.pending), 0)
 
 
-class Ask(FieldScreen[str]):
+class Ask(TextFieldScreen[str]):
     """One line to type into.
 
     Args:

@@ -29,7 +29,7 @@ much per disk for a resync of near 2 on four disks.
 All values are the kernel's. Limits and pauses last until reboot, or until you put them back."""
 
 
-class Body(ScrollLines, can_focus=True):
+class HelpBody(ScrollLines, can_focus=True):
     """The scrolling text."""
 
 
@@ -54,7 +54,7 @@ class HelpScreen(Dialog[None]):
     def __init__(self, rows: list[tuple[str, str, str, str]]) -> None:
         super().__init__()
         self._rows = rows
-        self._body = Body(id="help-text")
+        self._body = HelpBody(id="help-text")
         self._foot = Lines(id="help-foot")
 
     def compose(self) -> ComposeResult:

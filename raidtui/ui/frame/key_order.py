@@ -15,7 +15,6 @@ from textual import events
 from textual.app import App
 from textual.message import Message
 from textual.screen import Screen
-from textual.widget import Widget
 
 _MOST = 200
 _LOST_S = 1.0
@@ -26,15 +25,15 @@ class KeyPassed(Message):
     """Follows a key through the widgets: when it arrives, the key has been dealt with."""
 
 
-class OrderlyApp(App[int]):
+class KeyOrderApp(App[int]):
     """See the module."""
 
     def __init__(self, **more: Any) -> None:  # noqa: ANN401  (as App's)
         super().__init__(**more)
         self._held: deque[events.Key | events.Paste] = deque(maxlen=_MOST)
         self._passing = 0
-        self._ways = 0
-        self._leave_way: Callable[[], object] | None = None
+        self._opening = 0
+        self._cancel_opening: Callable[[], object] | None = None
 
     async def on_event(self, event: events.Event) -> None:
         """Hold what is typed until it can be said whose it is."""
@@ -44,12 +43,12 @@ class OrderlyApp(App[int]):
             or len(self.screen_stack) > 1
         ):
             await super().on_event(event)
-        elif self._ways and isinstance(event, events.Key) and event.key == "escape":
+        elif self._opening and isinstance(event, events.Key) and event.key == "escape":
             self._held.clear()
-            if self._leave_way is not None:
-                self._leave_way()
-        elif self._ways or self._passing:
-            if not self._ways and not self._held:
+            if self._cancel_opening is not None:
+                self._cancel_opening()
+        elif self._opening or self._passing:
+            if not self._opening and not self._held:
                 self.set_timer(_LOST_S, self._go_on)
             self._held.append(event)
         else:
@@ -68,7 +67,7 @@ class OrderlyApp(App[int]):
 
     async def _go_on(self) -> None:
         self._passing = 0
-        while self._held and not self._passing and not self._ways:
+        while self._held and not self._passing and not self._opening:
             if len(self.screen_stack) > 1:
                 self._hand_over(self.screen)
             else:
@@ -76,22 +75,22 @@ class OrderlyApp(App[int]):
 
     # -- on the way to a form
 
-    def begin_way(self) -> None:
+    def begin_opening(self) -> None:
         """A form is on its way; what is typed from now on is held for it."""
-        self._ways += 1
+        self._opening += 1
 
-    def end_way(self) -> None:
+    def end_opening(self) -> None:
         """No form comes any more; what was typed for it goes nowhere."""
-        self._ways -= 1
-        if not self._ways:
-            self._leave_way = None
+        self._opening -= 1
+        if not self._opening:
+            self._cancel_opening = None
             self._held.clear()
 
-    def forget_typed(self) -> None:
+    def drop_held_keys(self) -> None:
         """The form does not come: what was typed for it goes nowhere."""
         self._held.clear()
 
-    def way_left_by(self, say: Callable[[], None]) -> None:
+    def cancel_on_escape(self, say: Callable[[], None]) -> None:
         """Let Esc end the task that runs now, as long as nothing but the main screen is there.
 
         Args:
@@ -103,12 +102,12 @@ class OrderlyApp(App[int]):
             if task is not None and task.cancel():
                 say()
 
-        self._leave_way = leave
+        self._cancel_opening = leave
 
     def push_screen(self, screen: Any, *more: Any, **named: Any) -> Any:  # noqa: ANN401  (as Textual's)
         """Show a screen; what was held for it is its input."""
         result = super().push_screen(screen, *more, **named)
-        if self._ways and isinstance(screen, Screen):
+        if self._opening and isinstance(screen, Screen):
             self._hand_over(screen)
         return result
 
@@ -118,31 +117,3 @@ class OrderlyApp(App[int]):
         if getattr(screen, "takes_ahead", False):
             for event in held:
                 screen._forward_event(event)  # noqa: SLF001
-
-
-def expect_form(widget: Widget) -> None:
-    """Let what is typed from now on wait for a form."""
-    app = widget.app
-    if isinstance(app, OrderlyApp):
-        app.begin_way()
-
-
-def escape_leaves(widget: Widget, say: Callable[[], None]) -> None:
-    """Let Esc end the task that runs now, while its form is not there yet; see ``way_left_by``."""
-    app = widget.app
-    if isinstance(app, OrderlyApp):
-        app.way_left_by(say)
-
-
-def refused(widget: Widget) -> None:
-    """The form that was asked for does not come: what was typed for it goes nowhere."""
-    app = widget.app
-    if isinstance(app, OrderlyApp):
-        app.forget_typed()
-
-
-def no_form(widget: Widget) -> None:
-    """No form comes any more."""
-    app = widget.app
-    if isinstance(app, OrderlyApp):
-        app.end_way()

@@ -9,7 +9,7 @@ from textual.containers import Vertical
 from raidtui.session.watch import Report
 from raidtui.ui.commands import Command
 from raidtui.ui.frame.lines import ScrollLines
-from raidtui.ui.frame.shell import ScreenShell, shell_of
+from raidtui.ui.frame.screen_shell import ScreenShell, shell_of
 
 
 class Pane(Vertical):

@@ -15,7 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.host.reading import ReadingProgress
-from raidtui.jobs.store import JobError
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.states import UNDER_WAY
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import old_arrays, word_of
@@ -23,7 +24,7 @@ from raidtui.session import storage as desk
 from raidtui.ui.frame.choose import Ask, Choice, Option
 from raidtui.ui.frame.job_view import JobView
 from raidtui.ui.frame.plan_view import SAVE, PlanView
-from raidtui.ui.frame.shell import ScreenShell
+from raidtui.ui.frame.screen_shell import ScreenShell
 from raidtui.ui.frame.surveying import Surveying
 from raidtui.view.text import fit, tail
 from raidtui.view.units import short_binary
@@ -121,7 +122,7 @@ class PlanFlow:
             order = await shell.ask(view)
             session.loop.look()
             if order is None:
-                shell.say(f"{title}: {GOING if view.state in {'', 'goes on'} else view.state}", "plain")
+                shell.say(f"{title}: {GOING if view.state in UNDER_WAY else view.state}", "plain")
                 return
             try:
                 begun_after = await session.loop.aside(partial(_give, order, job_id))
@@ -237,7 +238,7 @@ def offered_devices(survey: Survey, plan: Tried, spares: list[str] | None = None
             found.append(Offered(option=option, made=doomed, destroys=labels, why=made.why))
         else:
             option = option_of(name, words, made)
-            option = replace(option, pending=survey.is_pending(name, option.refusal))
+            option = replace(option, pending=survey.is_pending(name, made))
             found.append(Offered(option=option, made=made))
     return sorted(found, key=lambda each: bool(each.option.refusal) and not each.option.pending)
 

@@ -16,7 +16,7 @@ from raidtui.session import storage as desk
 from raidtui.session.host_thread import tell
 from raidtui.session.session import Session
 from raidtui.ui.frame.pages import FrameScreen
-from raidtui.ui.frame.shell import ScreenShell
+from raidtui.ui.frame.screen_shell import ScreenShell
 
 T = TypeVar("T")
 Show = Callable[[Survey, ReadingProgress], None]

@@ -18,7 +18,7 @@ from raidtui.session.tuning import TuneSession, still
 from raidtui.session.watch import Report
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.frame.pane import Pane
-from raidtui.ui.frame.shell import later
+from raidtui.ui.frame.screen_shell import later
 from raidtui.ui.tune.tune_detail import body_lines
 from raidtui.ui.tune.tune_lines import (
     KnobCell,

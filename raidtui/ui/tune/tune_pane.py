@@ -16,8 +16,7 @@ from raidtui.model.plan import Plan, Refusal
 from raidtui.plans.target import needs_root
 from raidtui.plans.tune.now import AskedValue, plan_same, plan_set
 from raidtui.ui.commands import TUNE, Command
-from raidtui.ui.frame.key_order import expect_form, no_form, refused
-from raidtui.ui.frame.shell import later
+from raidtui.ui.frame.screen_shell import later
 from raidtui.ui.tune.knob_view import KnobView
 from raidtui.ui.tune.tune_detail import title_of
 from raidtui.ui.tune.tune_lines import KnobRow
@@ -88,7 +87,7 @@ class TunePane(KnobView):
         busy = self.on_the_way or (self.acting and not waits)
         why = self.why_not(command_id) or (_BUSY if busy else "")
         if why:
-            refused(self)
+            self.shell.drop_held_keys()
             self.say(why, "warn")
         return self.row if not why else None
 
@@ -228,7 +227,7 @@ class TunePane(KnobView):
     def _go(self, way: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Open one way of dialogs at a time: keys typed ahead of the first must not open another."""
         self.on_the_way = True
-        expect_form(self)
+        self.shell.begin_opening()
         later(self, partial(self._through, way))
 
     async def _through(self, way: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -236,7 +235,7 @@ class TunePane(KnobView):
             await way()
         finally:
             self.on_the_way = False
-            no_form(self)
+            self.shell.end_opening()
 
     async def _then_read(self, way: Callable[[], Awaitable[None]]) -> None:
         await way()

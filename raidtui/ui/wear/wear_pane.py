@@ -17,7 +17,7 @@ from raidtui.session.watch import Report
 from raidtui.ui.commands import DOWN, UP, WEAR, Command
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.frame.pane import Pane
-from raidtui.ui.frame.shell import later
+from raidtui.ui.frame.screen_shell import later
 from raidtui.ui.wear.self_test_flow import SelfTestFlow
 from raidtui.ui.wear.wear_detail import body_lines, history_lines
 from raidtui.ui.wear.wear_lines import disk_line, head_line, rule_line, running_self_test

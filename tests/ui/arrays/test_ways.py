@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from raidtui.host.reading import ReadingProgress, ReadingScope
 from raidtui.host.roots.root import Root
-from raidtui.jobs.store import JobError
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.states import JobState
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Superblock, Survey
@@ -126,7 +127,7 @@ class Desk:
 
     def news(self, job_id: str, since: int, begun_after: int) -> JobNews:
         del job_id, since, begun_after
-        return JobNews(entries=({"event": "work", "pid": 1}, {"event": "done"}), state="done")
+        return JobNews(entries=({"event": "work", "pid": 1}, {"event": "done"}), state=JobState.DONE)
 
 
 @pytest.fixture
@@ -429,8 +430,10 @@ async def test_the_light_of_a_bay(desk: Desk) -> None:
 
 async def test_the_list_of_jobs_has_those_that_ended(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = (
-        JobLine(id="job-2", state="interrupted", title="replace: data: sda → sdb", made_s=1_763_000_000.0),
-        JobLine(id="job-1", state="done", title="stop: media → gone"),
+        JobLine(
+            id="job-2", state=JobState.INTERRUPTED, title="replace: data: sda → sdb", made_s=1_763_000_000.0
+        ),
+        JobLine(id="job-1", state=JobState.DONE, title="stop: media → gone"),
     )
     monkeypatch.setattr("raidtui.session.storage.recent", lambda: jobs)
     async with console(raid10()) as pilot:

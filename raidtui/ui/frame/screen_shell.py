@@ -1,0 +1,79 @@
+"""The app as flows and panes see it: it shows sentences, asks questions and runs work. ``RaidApp`` is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Protocol, TypeVar, cast
+
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.worker import Worker
+
+from raidtui.model.finding import Event
+from raidtui.session.session import Session
+from raidtui.session.shell import Shell
+
+T = TypeVar("T")
+
+
+class ScreenShell(Shell, Protocol):
+    """A shell with a screen to ask on."""
+
+    @property
+    def session(self) -> Session:
+        """What is held of the host in view."""
+
+    async def ask(self, screen: Screen[T]) -> T | None:
+        """Show a dialog or page, and return its answer; None where it was left."""
+
+    def after_drawing(self, call: Callable[[], object]) -> None:
+        """Call something once the screen is drawn."""
+
+    @property
+    def keymap(self) -> Mapping[str, str]:
+        """The user's own keys, by command id."""
+
+    @property
+    def log_events(self) -> Sequence[Event]:
+        """The log, oldest first."""
+
+    def now_s(self) -> float:
+        """Return the host's time, epoch seconds."""
+
+    def redraw_frame(self) -> None:
+        """Draw the header and the footer anew."""
+
+    def begin_opening(self) -> None:
+        """Hold the keys that are typed from now on for a form that is being opened."""
+
+    def end_opening(self) -> None:
+        """End ``begin_opening``: the form was shown and closed, or does not come."""
+
+    def drop_held_keys(self) -> None:
+        """Drop what was typed for a form that does not come."""
+
+    def cancel_on_escape(self, say: Callable[[], None]) -> None:
+        """Let Esc cancel the task that runs now until its form is shown; ``say`` reports that."""
+
+    def expect_array(self, uuid: str | None) -> None:
+        """Choose the array with this UUID as soon as it is there; None: none is awaited any more."""
+
+
+def shell_of(widget: Widget) -> ScreenShell:
+    """Return the shell that a widget is in."""
+    app: Any = widget.app
+    return cast("ScreenShell", app)
+
+
+def later(
+    widget: Widget, way: Callable[[], Coroutine[Any, Any, None]], *, alone_in: str | None = None
+) -> None:
+    """Let a way be gone as a worker. Its coroutine is made when it begins: at the end, some never do.
+
+    Args:
+        widget: the worker ends with it.
+        way: makes the coroutine.
+        alone_in: a group; what is under way in it is ended.
+    """
+    worker: Worker[None] = widget.run_worker(way, group=alone_in or "default", exclusive=alone_in is not None)
+    del worker
