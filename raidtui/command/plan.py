@@ -95,6 +95,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     locate = verb("locate", "let the light of a disk's bay blink")
     locate.add_argument("device", metavar="DEVICE")
     locate.add_argument("--off", action="store_true", help="put it out")
+    test = verb("self-test", "start a SMART self-test on a disk, or abort the one that runs")
+    test.add_argument("device", metavar="DISK")
+    test.add_argument("test", choices=("short", "long", "conveyance", "abort"))
     rename = verb("rename", "give an array another name")
     rename.add_argument("array", metavar="ARRAY")
     rename.add_argument("--to", metavar="NAME", required=True)
@@ -168,6 +171,10 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     array = find_array(snapshot, arguments.array) if hasattr(arguments, "array") else None
     if isinstance(array, Refusal):
         return array
+    if verb == "self-test":
+        from raidtui.wear.self_tests import read_self_test_plan  # noqa: PLC0415  (other plans need none of it)
+
+        return read_self_test_plan(root, snapshot, names[arguments.device], arguments.test)
     scope = scope_of(verb, array, tuple(names.values()), on_top=verb == "create" and _puts_on_top(arguments))
     survey = reading_of(root, snapshot, scope).start().wait()
     if not scope.everything and hasattr(arguments, "destroy") and old_arrays(_closely(scope, survey), survey):

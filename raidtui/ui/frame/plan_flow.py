@@ -101,13 +101,18 @@ class PlanFlow:
             else:
                 shell.say(f"saved as {path}; nothing was changed", "ok")
             return True
+        await self.carry_out(plan)
+        return True
+
+    async def carry_out(self, plan: Plan) -> None:
+        """Make a job of a plan that was confirmed, and follow it."""
+        shell, session = self._shell, self._shell.session
         try:
             job_id = await session.loop.aside(lambda: storage.start_job(session.root, plan))
         except JobError as error:
             shell.say(str(error), "bad")
-            return True
+            return
         await self.follow(job_id, plan.title)
-        return True
 
     async def follow(self, job_id: str, title: str) -> None:
         """Show a job until the view is left, and do what is asked for there."""
