@@ -95,6 +95,15 @@ def last_run(lines: Sequence[Line]) -> tuple[RunRecord | None, list[RunSample]]:
     return record, samples
 
 
+def last_around(lines: Sequence[Line]) -> Surroundings | None:
+    """Return what surrounded the run that began last, as it was seen last."""
+    found: Surroundings | None = None
+    for line in lines:
+        if line.begins is not None or line.around is not None:
+            found = line.around
+    return found
+
+
 def arounds_of_last(lines: Sequence[Line]) -> list[Surroundings]:
     """Return all that was seen around the run that began last, since fio last began to count anew."""
     found: list[Surroundings] = []

@@ -25,7 +25,7 @@ from raidtui.bench.results.run_record import (
     sample_words,
 )
 from raidtui.bench.results.run_store import Results, ResultsError, results_path
-from raidtui.bench.run.live_file import Line, LiveFile, arounds_of_last, last_run, read_live
+from raidtui.bench.run.live_file import Line, LiveFile, arounds_of_last, last_around, last_run, read_live
 from raidtui.bench.surroundings import Surroundings, SurroundingsSpan
 from tests.bench.records import JOB, record, samples
 
@@ -200,22 +200,18 @@ def test_what_surrounds_the_last_run(tmp_path: Path) -> None:
     live.add(samples(1.0)[0])
     live.add_around(late)
     lines, _ = read_live(tmp_path)
-    assert arounds_of_last(lines) == [early, late]
+    assert (last_around(lines), arounds_of_last(lines)) == (late, [early, late])
     assert last_run(lines) == (record(0), list(samples(1.0)))
     live.add(replace(samples(6.0)[0], anew=True))
     lines, _ = read_live(tmp_path)
-    assert (arounds_of_last(lines)[-1], arounds_of_last(lines)) == (late, [])
+    assert (last_around(lines), arounds_of_last(lines)) == (late, [])
     live.begin(record(1))
     lines, _ = read_live(tmp_path)
-    assert (arounds_of_last(lines)[-1], arounds_of_last(lines)) == (None, [])
+    assert (last_around(lines), arounds_of_last(lines)) == (None, [])
     live.add_around(other)
     live.close()
     lines, _ = read_live(tmp_path)
-    assert (lines[-1], arounds_of_last(lines)[-1], arounds_of_last(lines)) == (
-        Line(around=other),
-        other,
-        [other],
-    )
+    assert (lines[-1], last_around(lines), arounds_of_last(lines)) == (Line(around=other), other, [other])
 
 
 def test_the_live_file(tmp_path: Path) -> None:
