@@ -28,11 +28,11 @@ import psutil
 from benchmarks.probe import Probe
 from benchmarks.records import Script
 from benchmarks.trees import CHECKOUT
-from raidtui.bench.course import Course
 from raidtui.bench.place import Place
-from raidtui.bench.results import Results
-from raidtui.bench.start import find_bench, make_job
-from raidtui.bench.worker import BenchWorker
+from raidtui.bench.results.run_store import Results
+from raidtui.bench.run.bench_jobs import find_bench, make_job
+from raidtui.bench.run.bench_worker import BenchWorker
+from raidtui.bench.schedule import Schedule
 from raidtui.bench.workload import Workload, workload_options
 from raidtui.host.roots.opening import open_root
 from raidtui.ui.launch import launch
@@ -123,7 +123,7 @@ def _watched(folder: Path) -> tuple[float, float, float]:
     """A benchmark's worker, and the console with pane 5 in view; also the CPU seconds of both."""
     folder.mkdir()
     with patch("raidtui.jobs.store.journal_path", lambda: folder / "journal.jsonl"):
-        make_job(open_root("/"), Course(title="watched", place=Place(directory=str(folder)), work=WORK))
+        make_job(open_root("/"), Schedule(title="watched", place=Place(directory=str(folder)), work=WORK))
     console = Probe(_argv("watch", folder), SCRIPT, env={}, cwd=CHECKOUT)
     try:
         console.start()
@@ -183,7 +183,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     path = arguments.folder / "journal.jsonl"
     with (
         patch("raidtui.jobs.store.journal_path", lambda: path),
-        patch("raidtui.bench.results.journal_path", lambda: path),
+        patch("raidtui.bench.results.run_store.journal_path", lambda: path),
     ):
         if arguments.order == "watch":
             launch(open_root("/"), theme=None, mouse=False)

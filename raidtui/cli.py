@@ -1,20 +1,16 @@
-"""The command line. Each command imports what it needs when it runs."""
+"""The command line: finds the subcommand. Its module says what it takes, and is imported when it is named."""
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 import traceback
-from pathlib import Path
 from typing import Any, NoReturn
 
 import raidtui
-from raidtui.command.bench_parser import add_bench_parser
-from raidtui.command.parsers import add_job_parsers, add_plan_parser
-from raidtui.command.streams import NOT_WRITTEN, OutputError, guard
-from raidtui.command.tune_parser import add_tune_parser
-from raidtui.command.wear_parser import add_wear_parser
+from raidtui.command.streams import NOT_WRITTEN, OutputError, UsageError, guard
 from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import Root, RootError
 
@@ -24,6 +20,19 @@ of wear: 0 all well, 1 attention or worn, 2 a disk is dying, 3 no disk could be 
 of plan, apply, jobs, bench and tune: 0 done, 1 not done, 2 refused, 75 another job is running;
 of all: 64 wrong usage, 70 a defect of raidtui, 74 the output could not be written.
 Without a command, the console opens. Changes need root; without it all is shown and nothing changed."""
+
+
+_COMMANDS = {
+    "status": "print how the arrays are, and exit with a status that says it",
+    "capture": "write what a bug report needs into FILE (tar.gz)",
+    "plan": "show what would be done, and do nothing",
+    "apply": "carry a saved plan out",
+    "jobs": "list jobs; attach, cancel, resume, roll back",
+    "bench": "measure with fio: run, sweep, compare, report",
+    "tune": "scheduler, NCQ, governor and md's knobs: show, set for now, keep for good",
+    "wear": "how worn the disks are, what was written to them, and what is wrong with one",
+}
+"""Each is a module of ``raidtui.command`` with ``add_arguments`` and ``run``."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -53,8 +62,28 @@ class _Parser(argparse.ArgumentParser):
         self.exit(64, f"{self.prog}: {message}\n")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of everything that ``raidtui`` takes."""
+class _CommandParser(_Parser):
+    """A subcommand's parser: its module is imported when there is something to parse."""
+
+    module = ""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401  (as argparse)
+        self.load()
+        return super().parse_known_args(args, namespace)
+
+    def load(self) -> None:
+        """Take the arguments of the subcommand's module."""
+        if self.module:
+            module, self.module = self.module, ""
+            importlib.import_module(module).add_arguments(self)
+
+
+def build_parser(*, whole: bool = False) -> argparse.ArgumentParser:
+    """Return the parser of everything that ``raidtui`` takes.
+
+    Args:
+        whole: whether all subcommands say at once what they take; otherwise the one that is named does.
+    """
     parser = _Parser(
         prog="raidtui",
         description="Watch, throttle, build and repair Linux md arrays, from a terminal.",
@@ -67,26 +96,12 @@ def build_parser() -> argparse.ArgumentParser:
         "--theme", metavar="NAME", help="dark, light, high-contrast, ansi, or one of your own"
     )
     parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
-    status = commands.add_parser(
-        "status", help="print how the arrays are, and exit with a status that says it"
-    )
-    form = status.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="as JSON (docs/status-json.md)")
-    form.add_argument("--prometheus", action="store_true", help="as metrics, node_exporter's names")
-    status.add_argument(
-        "--watch", action="store_true", help="go on: a line per event (with --json: an object)"
-    )
-    capture = commands.add_parser("capture", help="write what a bug report needs into FILE (tar.gz)")
-    capture.add_argument("file", metavar="FILE", type=Path)
-    capture.add_argument(
-        "--with-serials", action="store_true", help="keep serial numbers and WWNs; they are hashed otherwise"
-    )
-    add_plan_parser(commands)
-    add_job_parsers(commands)
-    add_bench_parser(commands)
-    add_tune_parser(commands)
-    add_wear_parser(commands)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_CommandParser)
+    for name, words in _COMMANDS.items():
+        command = commands.add_parser(name, help=words)
+        command.module = f"raidtui.command.{name}"
+        if whole:
+            command.load()
     return parser
 
 
@@ -133,21 +148,14 @@ def run(argv: list[str]) -> int:
     except RootError as error:
         print(f"raidtui: {error}", file=sys.stderr)
         return 3
-    if arguments.command == "status":
-        if arguments.watch and arguments.prometheus:
-            parser.error("--watch prints events, which are no metrics; leave one of the two out")
-        return _status(root, arguments)
-    if arguments.command == "capture":
-        return _capture(root, arguments)
-    if arguments.command in {"plan", "apply", "jobs"}:
-        return _order(root, arguments)
-    if arguments.command == "bench":
-        return _bench(root, arguments)
-    if arguments.command == "tune":
-        return _tune(root, arguments)
-    if arguments.command == "wear":
-        return _wear(root, arguments)
-    return _screen(root, arguments)
+    if arguments.command is None:
+        return _screen(root, arguments)
+    command = importlib.import_module(f"raidtui.command.{arguments.command}")
+    try:
+        status: int = command.run(root, arguments)
+    except UsageError as error:
+        parser.error(str(error))
+    return status
 
 
 def _root(arguments: argparse.Namespace) -> Root:
@@ -156,61 +164,6 @@ def _root(arguments: argparse.Namespace) -> Root:
 
         return demo_root()
     return open_root(arguments.root or "/")
-
-
-def _status(root: Root, arguments: argparse.Namespace) -> int:
-    from raidtui.command.status import print_status, watch_status  # noqa: PLC0415
-
-    form = "json" if arguments.json else "prometheus" if arguments.prometheus else "sentences"
-    return watch_status(root, form) if arguments.watch else print_status(root, form)
-
-
-def _capture(root: Root, arguments: argparse.Namespace) -> int:
-    from raidtui.command.capture import write_capture  # noqa: PLC0415
-
-    try:
-        number = write_capture(root, arguments.file, with_serials=arguments.with_serials)
-    except FileExistsError:
-        print(f"raidtui: {arguments.file} is there already; choose another name", file=sys.stderr)
-        return 73
-    except OSError as error:
-        print(f"raidtui: {arguments.file}: {error.strerror}", file=sys.stderr)
-        return 73
-    kept = "with serial numbers" if arguments.with_serials else "serial numbers hashed"
-    print(f"{arguments.file}: {number} files, {kept}. Look at it with: raidtui --root {arguments.file}")
-    return 0
-
-
-def _order(root: Root, arguments: argparse.Namespace) -> int:
-    if arguments.command == "plan":
-        from raidtui.command.plan import run_plan  # noqa: PLC0415
-
-        return run_plan(root, arguments)
-    if arguments.command == "apply":
-        from raidtui.command.apply import run_apply  # noqa: PLC0415
-
-        return run_apply(root, arguments)
-    from raidtui.command.jobs import run_jobs  # noqa: PLC0415
-
-    return run_jobs(root, arguments)
-
-
-def _bench(root: Root, arguments: argparse.Namespace) -> int:
-    from raidtui.command.bench import run_bench_order  # noqa: PLC0415
-
-    return run_bench_order(root, arguments)
-
-
-def _tune(root: Root, arguments: argparse.Namespace) -> int:
-    from raidtui.command.tune import run_tune_order  # noqa: PLC0415
-
-    return run_tune_order(root, arguments)
-
-
-def _wear(root: Root, arguments: argparse.Namespace) -> int:
-    from raidtui.command.wear import run_wear  # noqa: PLC0415
-
-    return run_wear(root, arguments)
 
 
 def _no_terminal() -> str:

@@ -1,5 +1,6 @@
-"""How fast: fio watched live, sweeps with knobs and scratch arrays, results kept, compared and reported.
+"""Benchmarks with fio: asked for, run, kept, compared and reported.
 
-It stands on monitor, actions and wear: a sweep changes the host through plans alone, carried out by
-``raidtui.jobs``. Nothing here draws.
+``request`` and ``offer`` turn what is asked for into a schedule of runs, or say why it cannot be run.
+``forms`` asks for it on a screen, ``run`` carries it out, ``results`` keeps and compares what was measured,
+``report`` writes it to files. A sweep changes the host through plans alone, carried out by ``raidtui.jobs``.
 """

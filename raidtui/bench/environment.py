@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from raidtui.bench.place import Place
 from raidtui.host.block import BLOCK, DiskReader
+from raidtui.host.mounts import mount_options
 from raidtui.host.roots.root import Root
 from raidtui.host.sensors import policy_words
 from raidtui.host.smart.smart_reader import SmartReader
@@ -116,7 +117,7 @@ def read_environment(root: Root, place: Place, fio: str) -> Environment:
         disks=read_disks(root, place.disks),
         arrays=read_arrays(root, place.arrays),
         file_system=place.file_system,
-        mount_options=_mount_options(root, place.mount) if place.directory else "",
+        mount_options=mount_options(root, place.mount) if place.directory else "",
         size_bytes=size,
         free_bytes=free,
     )
@@ -217,14 +218,6 @@ def read_wear(root: Root, names: Collection[str]) -> dict[str, Wear]:
     found = SmartReader(root, _SMART_S).read(names)
     judged = {name: judge_disk(measured, root.now_s()) for name, measured in found.items()}
     return {name: (disk.percent.percent, disk.written.size_bytes) for name, disk in judged.items()}
-
-
-def _mount_options(root: Root, mount: str) -> str:
-    for line in (root.text("/proc/self/mounts") or "").split("\n"):
-        words = line.split()
-        if len(words) > 3 and words[1] == mount:
-            return words[3]
-    return ""
 
 
 def _number(text: str | None) -> int | None:

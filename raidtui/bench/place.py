@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from raidtui.host.block import BLOCK, DiskReader, unescape
+from raidtui.host.block import BLOCK, DiskReader
+from raidtui.host.mounts import Mount, read_mounts
 from raidtui.host.roots.root import Root
 from raidtui.model.plan import Fact, Refusal, RefusalCode
 from raidtui.view.units import binary_size
@@ -75,10 +76,10 @@ def find_directory(root: Root, directory: str) -> Place | Refusal:
         )
     mount = _mount_of(root, path)
     device = os.stat(path).st_dev  # noqa: PTH116
-    name = _block_name(root, f"{os.major(device)}:{os.minor(device)}") or _source_name(root, mount[2])
+    name = _block_name(root, f"{os.major(device)}:{os.minor(device)}") or _source_name(root, mount.source)
     disks, members, arrays = below(root, name) if name else ((), (), ())
     return Place(
-        directory=path, mount=mount[0], file_system=mount[1], disks=disks, members=members, arrays=arrays
+        directory=path, mount=mount.where, file_system=mount.kind, disks=disks, members=members, arrays=arrays
     )
 
 
@@ -171,21 +172,11 @@ def _source_name(root: Root, source: str) -> str:
     return name if root.text(f"{BLOCK}/{name}/size") is not None else ""
 
 
-def _mount_of(root: Root, path: str) -> tuple[str, str, str]:
-    """Return of the mount that a folder lies in: (where, type, source)."""
-    best = ("", "", "")
-    for mount in mounts(root):
-        where = mount[0]
-        inside = path == where or path.startswith(where.rstrip("/") + "/")
-        if inside and len(where) >= len(best[0]):
+def _mount_of(root: Root, path: str) -> Mount:
+    """Return the mount that a folder lies in; one with empty words where none is known."""
+    best = Mount("", "", "", "")
+    for mount in read_mounts(root):
+        inside = path == mount.where or path.startswith(mount.where.rstrip("/") + "/")
+        if inside and len(mount.where) >= len(best.where):
             best = mount
     return best
-
-
-def mounts(root: Root) -> Iterator[tuple[str, str, str]]:
-    """Yield of each mount: (where, type, source); the later one of two at a place hides the earlier."""
-    for line in (root.text("/proc/self/mountinfo") or "").split("\n"):
-        before, separator, after = line.partition(" - ")
-        words, rest = before.split(), after.split()
-        if separator and len(words) >= 5 and len(rest) >= 2:
-            yield unescape(words[4]), rest[0], unescape(rest[1])

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.view.units import KIB, binary_size, counted, short_binary
 
-WAYS = {
+KINDS_OF_IO = {
     "read": "sequential read",
     "write": "sequential write",
     "randread": "random read",
@@ -88,7 +88,7 @@ class Workload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def words(self) -> str:
         """The same in a phrase: random read 4K, depth 32, 2 jobs."""
         mix = f" {self.read_percent}/{100 - self.read_percent}" if 0 < self.write_share < 1 else ""
-        parts = [f"{WAYS.get(self.rw, self.rw)}{mix} {short_binary(self.block_bytes)}"]
+        parts = [f"{KINDS_OF_IO.get(self.rw, self.rw)}{mix} {short_binary(self.block_bytes)}"]
         parts += [f"depth {self.depth}"] if self.depth > 1 else []
         parts += [counted(self.jobs, "job")] if self.jobs > 1 else []
         parts += [self.distribution] if self.distribution else []
@@ -114,27 +114,29 @@ def with_usual_ramp(work: Workload) -> Workload:
 
 def refuse_workload(work: Workload) -> Refusal | None:
     """Return why fio cannot be asked for this, or None."""
-    if work.rw not in WAYS:
+    if work.rw not in KINDS_OF_IO:
         return Refusal(
-            code=RefusalCode.INVALID, why=f"{work.rw!r} is no kind of I/O", remedy=f"choose {', '.join(WAYS)}"
+            code=RefusalCode.INVALID,
+            why=f"{work.rw!r} is not a kind of I/O",
+            remedy=f"choose {', '.join(KINDS_OF_IO)}",
         )
     if work.engine not in ENGINES:
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"{work.engine!r} is no engine here",
+            why=f"{work.engine!r} is not a supported engine",
             remedy=f"choose {', '.join(ENGINES)}",
         )
     if work.block_bytes < 512 or work.block_bytes % 512:
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"blocks of {work.block_bytes} bytes are no whole sectors",
+            why=f"blocks of {work.block_bytes} bytes are not whole sectors",
             remedy="choose a multiple of 512",
         )
     if work.size_bytes < work.block_bytes:
         size, block = binary_size(work.size_bytes), binary_size(work.block_bytes)
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"a size of {size} has no block of {block}",
+            why=f"a size of {size} is smaller than a block of {block}",
             remedy="choose a larger size",
         )
     for word, value, least, most in (
@@ -151,20 +153,20 @@ def refuse_workload(work: Workload) -> Refusal | None:
     if work.depth > 1 and work.engine in _ONE_AT_A_TIME:
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"the engine {work.engine} has one request under way, so depth {work.depth} says nothing",
+            why=f"the engine {work.engine} has one request in flight, so depth {work.depth} has no effect",
             remedy="choose libaio or io_uring",
         )
     if work.distribution and not _DISTRIBUTION.fullmatch(work.distribution):
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"{work.distribution!r} is no distribution",
+            why=f"{work.distribution!r} is not a distribution",
             remedy="choose zipf:1.2, pareto:0.9 or normal:20",
         )
     if work.ramp_s and not work.runtime_s:
         return Refusal(
             code=RefusalCode.INVALID,
-            why="a ramp time without a runtime has no end",
-            remedy="give a runtime, too",
+            why="a ramp time needs a runtime",
+            remedy="give one",
         )
     return None
 
@@ -208,3 +210,73 @@ def parse_size(text: str) -> int | None:
     if found is None:
         return None
     return int(found[1]) * KIB ** _POWERS[found[2].lower()] or None
+
+
+_CHUNKS = (
+    "a study of chunk sizes on a RAID-10 of four SATA SSDs (2016, kernel 4.1, fio 2.2): one job, engine sync,"
+    " direct, 500 MB, trimmed before each run, three repeats"
+)
+_MIB = KIB * KIB
+
+
+class Preset(Struct, frozen=True, kw_only=True):
+    """A workload by name.
+
+    Args:
+        origin: where it comes from, a phrase.
+        blocks: the block sizes that it was published with, bytes; the first is the workload's own.
+    """
+
+    name: str
+    words: str
+    origin: str
+    work: Workload
+    blocks: tuple[int, ...] = ()
+
+
+def _chunk_study(name: str, words: str, rw: str, *, smallest: int) -> Preset:
+    blocks = tuple(kib * KIB for kib in (8, 16, 32, 64, 128, 512, 1024, 20000) if kib >= smallest)
+    work = Workload(rw=rw, block_bytes=blocks[0], size_bytes=500 * _MIB, engine="sync")
+    return Preset(name=name, words=words, origin=_CHUNKS, work=work, blocks=blocks)
+
+
+PRESETS = (
+    _chunk_study("random-read", "one reader at random places, block by block", "randread", smallest=8),
+    _chunk_study("random-write", "one writer at random places, block by block", "randwrite", smallest=8),
+    _chunk_study("stream-read", "one reader from the first block to the last", "read", smallest=16),
+    _chunk_study("stream-write", "one writer from the first block to the last", "write", smallest=16),
+    Preset(
+        name="mixed",
+        words="a busy database: 70 reads to 30 writes, 128 under way",
+        origin="a study of NCQ depths on a RAID-10 of two SATA SSDs (2015, fio 2.1); there with gtod_reduce,"
+        " which leaves latencies out, and here without",
+        work=Workload(
+            rw="randrw",
+            block_bytes=4 * KIB,
+            size_bytes=4096 * _MIB,
+            depth=128,
+            engine="libaio",
+            read_percent=70,
+        ),
+    ),
+    Preset(
+        name="hot-spots",
+        words="reads that come back to a few places (zipf 1.2), as caches like them",
+        origin="a study of lvmcache and bcache (2017): two jobs, engine libaio, depth 8, 2 GB each, by time",
+        work=Workload(
+            rw="randread",
+            block_bytes=4 * KIB,
+            size_bytes=2048 * _MIB,
+            depth=8,
+            jobs=2,
+            runtime_s=60,
+            engine="libaio",
+            distribution="zipf:1.2",
+        ),
+    ),
+)
+
+
+def find_preset(name: str) -> Preset | None:
+    """Return the preset with this name, or None."""
+    return next((preset for preset in PRESETS if preset.name == name), None)

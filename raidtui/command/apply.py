@@ -12,8 +12,9 @@ from pathlib import Path
 
 from raidtui.command.jobs import REFUSED, attach, refused
 from raidtui.host.roots.root import Root
+from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import begin_job
-from raidtui.jobs.store import JobError, load_plan
+from raidtui.jobs.store import load_plan
 from raidtui.model.plan import Harm, Plan
 from raidtui.plans.shell_script import plan_sentences
 from raidtui.view.text import visible
@@ -21,7 +22,16 @@ from raidtui.view.text import visible
 _LARGEST_PLAN = 16 << 20
 
 
-def run_apply(root: Root, arguments: argparse.Namespace) -> int:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what ``apply`` takes."""
+    parser.add_argument(
+        "file", metavar="PLAN", help="a plan made with --json; - reads it from standard input"
+    )
+    parser.add_argument("--confirm", default="", metavar="NAME", help="the name that the plan asks for")
+    parser.add_argument("--detach", action="store_true", help="do not wait for the end")
+
+
+def run(root: Root, arguments: argparse.Namespace) -> int:
     """Make a job of a plan and follow it; return 0 done, 1 not, 2 refused, 75 another job is running."""
     try:
         data = _read(arguments.file)

@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from raidtui.bench.around import merged
-from raidtui.bench.compare import MEASURES, curves, family_of, series_of, table, table_lines
-from raidtui.bench.export import KINDS, ExportError, export_bytes, json_bytes, write_export
-from raidtui.bench.heat import heat_lines, heat_maps
-from raidtui.bench.record import NOT_STEADY, WHOLE, Record
-from raidtui.bench.results import Results, ResultsError
+from raidtui.bench.report.export import KINDS, ExportError, export_bytes, json_bytes, write_export
+from raidtui.bench.results.compare import METRICS, curves, family_of, series_of, table, table_lines
+from raidtui.bench.results.heat import heat_lines, heat_maps
+from raidtui.bench.results.run_record import NOT_STEADY, WHOLE, RunRecord
+from raidtui.bench.results.run_store import Results, ResultsError
+from raidtui.bench.surroundings import merged
 from raidtui.command.streams import print_json, write_bytes
 from raidtui.view.text import visible
 
@@ -46,7 +46,7 @@ def compare_runs(arguments: argparse.Namespace) -> int:
         print_comparison(records, arguments.by)
         return 0
     series = series_of(records)
-    rows = table(series, MEASURES[arguments.by])
+    rows = table(series, METRICS[arguments.by])
     data = {
         "raidtui_bench_comparison": 1,
         "by": arguments.by,
@@ -71,9 +71,9 @@ def compare_runs(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def print_comparison(records: Sequence[Record], by: str) -> None:
+def print_comparison(records: Sequence[RunRecord], by: str) -> None:
     """Print a table of runs, the verdicts, and heat maps."""
-    measure = MEASURES[by]
+    measure = METRICS[by]
     lines = table_lines(table(series_of(records), measure), measure)
     for heat in heat_maps(records):
         lines += ["", *heat_lines(heat)]
@@ -117,9 +117,9 @@ def delete_runs(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _chosen(results: Results, words: Sequence[str]) -> tuple[Record, ...]:
+def _chosen(results: Results, words: Sequence[str]) -> tuple[RunRecord, ...]:
     """Return the runs that any of the words means, each once, in the words' order."""
-    found: dict[int, Record] = {}
+    found: dict[int, RunRecord] = {}
     for word in words:
         records = results.runs(word)
         if not records:
@@ -141,7 +141,7 @@ def _exactly(results: Results, words: Sequence[str]) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-ORDERS: dict[str, Callable[[argparse.Namespace], int]] = {
+SUBCOMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "list": list_runs,
     "compare": compare_runs,
     "report": report_runs,

@@ -7,25 +7,36 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
-from raidtui.bench.around import Around, ArrayNow, around_words
-from raidtui.bench.ask import Offer, make_course
-from raidtui.bench.export import json_bytes
-from raidtui.bench.live import Line
-from raidtui.bench.presets import PRESETS
-from raidtui.bench.record import WHOLE, sample_words
-from raidtui.bench.results import Results
-from raidtui.bench.start import begin, find_bench, news, restore, settle
-from raidtui.bench.words import entry_words
+from raidtui.bench.offer import Offer, make_offer
+from raidtui.bench.report.export import json_bytes
+from raidtui.bench.request import (
+    Request,
+    RequestError,
+    read_chunk,
+    read_number,
+    read_size,
+    read_values,
+    sweep_values,
+)
+from raidtui.bench.results.run_record import WHOLE, sample_words
+from raidtui.bench.results.run_store import Results
+from raidtui.bench.run.bench_jobs import begin, entry_words, find_bench, news, restore, settle
+from raidtui.bench.run.live_file import Line
+from raidtui.bench.schedule import Conditions
+from raidtui.bench.surroundings import ArrayNow, Surroundings, surroundings_words
+from raidtui.bench.workload import PRESETS
 from raidtui.command.bench_history import print_comparison
-from raidtui.command.bench_request import request_of
+from raidtui.command.device_names import kernel_name
 from raidtui.command.streams import print_json, write_bytes
 from raidtui.host.roots.root import Root
+from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import cancel
 from raidtui.jobs.states import FINAL
-from raidtui.jobs.store import Job, JobError
+from raidtui.jobs.store import Job
 from raidtui.model.plan import Refusal
 from raidtui.view.text import visible
 
@@ -61,18 +72,18 @@ def list_presets(arguments: argparse.Namespace) -> int:
 
 def run(root: Root, arguments: argparse.Namespace) -> int:
     """Begin a run or a sweep, and follow it."""
-    if root.live and not arguments.dry_run:  # before the course: what a knob is put back to is read for it
+    if root.live and not arguments.dry_run:  # before the schedule: what a knob is put back to is read for it
         for job_id in restore(root):
             print(f"Benchmark {job_id} was interrupted: what it changed is put back.", file=sys.stderr)
-    offer = make_course(root, request_of(root, arguments))
+    offer = make_offer(root, request_of(root, arguments))
     if isinstance(offer, Refusal):
         raise JobError(f"not possible: {offer.sentence}")
-    if arguments.order == "sweep" and len(offer.course.points) < 2:
+    if arguments.subcommand == "sweep" and len(offer.schedule.points) < 2:
         raise JobError("not possible: nothing differs between the runs; give two values of something")
     _show(offer, quiet=arguments.json)
     if arguments.dry_run:
         return 0
-    job = begin(root, offer.course)
+    job = begin(root, offer.schedule)
     if arguments.detach:
         print(
             json.dumps({"job": job.id}) if arguments.json else f"job {job.id}: raidtui bench attach {job.id}"
@@ -82,7 +93,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     if arguments.json:
         with Results() as results:
             write_bytes(json_bytes(results.of_job(job.id)))
-    elif len(offer.course.runs()) > 1:
+    elif len(offer.schedule.runs()) > 1:
         with Results() as results:
             records = results.of_job(job.id)
         if state == "done" or any(record.unsteady and record.state == WHOLE for record in records):
@@ -175,7 +186,7 @@ class _Told:
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
         self._last_s = 0.0
-        self._around: Around | None = None
+        self._around: Surroundings | None = None
 
     def entry(self, words: str) -> None:
         for line in words.split("\n"):
@@ -188,13 +199,13 @@ class _Told:
                 self._last_s, self._around = 0.0, None
             elif line.around is not None and self._says_more(line.around) and not self._quiet:
                 self._around = line.around
-                if words := around_words(line.around):
+                if words := surroundings_words(line.around):
                     print(visible(f"            {words}"), flush=True)
             elif line.sample is not None and line.sample.t_s >= self._last_s + _EACH_S and not self._quiet:
                 self._last_s = line.sample.t_s
                 print(f"            {sample_words(line.sample)}", flush=True)
 
-    def _says_more(self, around: Around) -> bool:
+    def _says_more(self, around: Surroundings) -> bool:
         last = self._around
         if last is None or abs(around.t_s - last.t_s) >= _AROUND_S or around.governor != last.governor:
             return True
@@ -206,7 +217,7 @@ def _gist(array: ArrayNow) -> tuple[str, str, int]:
     return "" if array.state in _FINE else array.state, array.sync, array.missing
 
 
-ORDERS: dict[str, Callable[[Root, argparse.Namespace], int]] = {
+SUBCOMMANDS: dict[str, Callable[[Root, argparse.Namespace], int]] = {
     "presets": lambda _, arguments: list_presets(arguments),
     "run": run,
     "sweep": run,
@@ -214,3 +225,66 @@ ORDERS: dict[str, Callable[[Root, argparse.Namespace], int]] = {
     "stop": lambda _, arguments: stop(arguments),
     "restore": lambda root, _: put_back(root),
 }
+
+
+class OptionError(JobError):
+    """An option cannot be read; the message says which."""
+
+
+def request_of(root: Root, arguments: argparse.Namespace) -> Request:
+    """Return what was asked for.
+
+    Raises:
+        OptionError: an option cannot be read.
+    """
+    try:
+        return Request(
+            preset=arguments.preset,
+            job_file=str(arguments.job) if arguments.job else "",
+            rw=arguments.rw,
+            blocks=read_values("bs", arguments.bs, read_size),
+            size_bytes=read_size("size", arguments.size) if arguments.size else None,
+            depths=read_values("depth", arguments.depth, read_number),
+            jobs=read_values("jobs", arguments.jobs, read_number),
+            runtime_s=arguments.runtime,
+            ramp_s=arguments.ramp,
+            engine=arguments.engine,
+            read_percent=arguments.read_percent,
+            distribution=arguments.distribution,
+            direct=not arguments.no_direct,
+            directory=arguments.directory,
+            device=kernel_name(root, arguments.device) if arguments.device else "",
+            write=arguments.write,
+            confirmed=tuple(arguments.confirm),
+            conditions=Conditions(
+                trim=arguments.trim,
+                cool_s=arguments.cool,
+                precondition=arguments.precondition,
+                steady=arguments.steady,
+                quiet_check=not arguments.no_quiet_check,
+            ),
+            repeats=arguments.repeats,
+            note=arguments.note,
+            **(_of_sweep(root, arguments) if arguments.subcommand == "sweep" else {}),
+        )
+    except RequestError as error:
+        raise OptionError(f"--{error.option.replace('_', '-')}={error}") from error
+
+
+def _of_sweep(root: Root, arguments: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "scratch": tuple(kernel_name(root, word) for word in arguments.scratch),
+        "levels": sweep_values(arguments.level) if arguments.scratch else (),  # it has a default
+        "layouts": sweep_values(arguments.layout),
+        "chunks": read_values("chunk", arguments.chunk, read_chunk),
+        "member_kib": arguments.member_size,
+        "knobs": tuple(_knob(text) for text in arguments.knob),
+        "grouped": arguments.grouped,
+    }
+
+
+def _knob(text: str) -> tuple[str, tuple[str, ...]]:
+    name, separator, values = text.partition("=")
+    if not separator or not sweep_values(values):
+        raise OptionError(f"--knob={text} has no values: give it as NAME=VALUE,VALUE")
+    return name, sweep_values(values)

@@ -5,21 +5,30 @@ The archive opens again with ``raidtui --root FILE``, screen and command line al
 
 from __future__ import annotations
 
+import argparse
 import io
+import re
+import sys
 import tarfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import raidtui
-from raidtui.command.capture_knobs import knob_files
 from raidtui.command.capture_serials import hash_serials
+from raidtui.host.knobs.disk_knobs import IDENTITY_WORDS, MODULES
+from raidtui.host.knobs.knob_reader import KnobReader
+from raidtui.host.knobs.setter_services import COMM_LENGTH, SERVICES
+from raidtui.host.knobs.setters import BOOT_WORDS
+from raidtui.host.knobs.udev_rules import writing_rules
+from raidtui.host.roots.noting_root import NotingRoot
 from raidtui.host.roots.root import LINKS, Root
 from raidtui.host.smart.smart_names import smart_names
 from raidtui.host.smart.smart_reader import errors_argv, smart_outputs
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.jobs.undo_record import RECORD, captured_record
+from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.smart import SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
@@ -42,6 +51,29 @@ _DISK = (
 )  # fmt: skip
 _WRITE_ONLY = frozenset({"bitmap_set_bits", "new_dev"})
 _SMART_S = 15.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what ``capture`` takes."""
+    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument(
+        "--with-serials", action="store_true", help="keep serial numbers and WWNs; they are hashed otherwise"
+    )
+
+
+def run(root: Root, arguments: argparse.Namespace) -> int:
+    """Write a capture; return 0, or 73 (EX_CANTCREAT) where the file cannot be made."""
+    try:
+        number = write_capture(root, arguments.file, with_serials=arguments.with_serials)
+    except FileExistsError:
+        print(f"raidtui: {arguments.file} is there already; choose another name", file=sys.stderr)
+        return 73
+    except OSError as error:
+        print(f"raidtui: {arguments.file}: {error.strerror}", file=sys.stderr)
+        return 73
+    kept = "with serial numbers" if arguments.with_serials else "serial numbers hashed"
+    print(f"{arguments.file}: {number} files, {kept}. Look at it with: raidtui --root {arguments.file}")
+    return 0
 
 
 def write_capture(root: Root, target: Path, *, with_serials: bool = False) -> int:
@@ -166,3 +198,82 @@ def _links(root: Root) -> Iterator[tuple[str, str]]:
     for name in root.names("/dev/md"):
         if target := root.link(f"/dev/md/{name}"):
             yield f"/dev/md/{name}", target
+
+
+Part = Callable[[str, str], str]
+"""Returns what is taken of a file, of its path and its text; "" where that is nothing."""
+
+
+def knob_files(root: Root, snapshot: Snapshot) -> tuple[dict[str, bytes], dict[str, str]]:
+    """Return the files and the links by which ``KnobReader`` reads the same of a capture as of the host."""
+    noting = NotingRoot(root)
+    KnobReader(noting).read(snapshot)
+    files = {path: _taken(path, data) for path, data in noting.files.items()}
+    return {path: data for path, data in files.items() if data is not None}, noting.links
+
+
+def _taken(path: str, data: bytes) -> bytes | None:
+    """Return what is taken of a file, None for nothing."""
+    part = next((part for pattern, part in _PARTS if pattern.fullmatch(path)), None)
+    if part is None or not data or path in OUR_FILES.values():
+        return data
+    return part(path, data.decode("latin-1")).encode("latin-1") or None
+
+
+def _lines(*words: str) -> Part:
+    """Take the lines that hold one of these words, and are no comments."""
+
+    def part(path: str, text: str) -> str:
+        del path
+        found = (
+            line if any(word in line for word in words) and not line.lstrip().startswith(("#", ";")) else ""
+            for line in text.split("\n")
+        )
+        taken = "\n".join(found)
+        return taken if taken.strip() else ""
+
+    return part
+
+
+def _rules(path: str, text: str) -> str:
+    """Take rules that write to files of devices; a comment is a line without words."""
+    if not writing_rules(text, path):
+        return ""
+    lines = text.split("\n")
+    return "\n".join("#" if line.lstrip().startswith("#") else line for line in lines)
+
+
+def _boot_words(path: str, text: str) -> str:
+    """Of the kernel's command line the words that set knobs; others may be anything."""
+    del path
+    return " ".join(word for word in text.split() if word.partition("=")[0] in BOOT_WORDS)
+
+
+def _process(path: str, text: str) -> str:
+    """A process's name, where it is PID 1 or one of the services."""
+    known = {name[:COMM_LENGTH] for name in SERVICES}
+    return text if path == "/proc/1/comm" or text.strip() in known else ""
+
+
+def _identity(path: str, text: str) -> str:
+    """Of what a disk says of itself no serial number and no name."""
+    del path
+    words = (word if number in IDENTITY_WORDS else "0000" for number, word in enumerate(text.split()))
+    return " ".join(words)
+
+
+_PARTS: tuple[tuple[re.Pattern[str], Part], ...] = tuple(
+    (re.compile(pattern), part)
+    for pattern, part in (
+        (r"/proc/cmdline", _boot_words),
+        (r"/proc/[0-9]+/comm", _process),
+        (r"/sys/class/ata_device/[^/]+/id", _identity),
+        (r"/lib/modules/.+/modules\.(dep|builtin)", _lines(*(f"/{file}" for file in MODULES.values()))),
+        (r"/.+/udev/rules\.d/.+", _rules),
+        (r"/.+/sysctl\.d/.+", _lines("raid")),
+        (r"/.+/tmpfiles\.d/.+|/etc/rc\.local|/etc/rc\.d/rc\.local", _lines("/sys/", "/proc/")),
+        (r"/.+/modprobe\.d/.+", _lines("libata")),
+        (r"/etc/(default|sysconfig)/.+|/.+/tuned/.+\.conf", _lines("=", "[")),
+        (r"/etc/(sysfs|tlp|auto-cpufreq|cpupower-service)(\.d/.+)?\.conf", _lines("=", "[")),
+    )
+)

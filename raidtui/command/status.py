@@ -1,29 +1,54 @@
-"""Runs ``raidtui status``."""
+"""``raidtui status``: the arrays in plain sentences, as JSON or as metrics; with ``--watch`` their events.
+
+Sentences have no colour and no drawing: they are for people, mail and screen readers.
+"""
 
 from __future__ import annotations
 
+import argparse
 import select
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 
 from raidtui.command.prometheus import metric_lines
 from raidtui.command.status_json import report_dict
-from raidtui.command.status_text import event_line, report_lines
-from raidtui.command.streams import print_json
+from raidtui.command.streams import UsageError, print_json
 from raidtui.host.roots.root import Root
+from raidtui.model.absent import AbsentArray
+from raidtui.model.array import Array, Phase, container_words
+from raidtui.model.finding import Event, Health, Severity
+from raidtui.model.levels import layout_words
 from raidtui.monitor.kernel_watch import KernelWatch
 from raidtui.session.watch import HostWatch, Report
+from raidtui.view.text import visible
+from raidtui.view.units import binary_size, counted, duration, rate_mb_s, short_binary
 
-FORMS = ("sentences", "json", "prometheus")
-_RENDERERS: dict[str, Callable[[Report], Iterable[str]]] = {
-    "sentences": report_lines,
-    "prometheus": metric_lines,
-}
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what ``status`` takes."""
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="as JSON (docs/status-json.md)")
+    form.add_argument("--prometheus", action="store_true", help="as metrics, node_exporter's names")
+    parser.add_argument(
+        "--watch", action="store_true", help="go on: a line per event (with --json: an object)"
+    )
+
+
+def run(root: Root, arguments: argparse.Namespace) -> int:
+    """Print the report, or events until interrupted; return the exit status, see ``print_status``.
+
+    Raises:
+        UsageError: --watch and --prometheus.
+    """
+    if arguments.watch and arguments.prometheus:
+        raise UsageError("--watch prints events, which are no metrics; leave one of the two out")
+    form = "json" if arguments.json else "prometheus" if arguments.prometheus else "sentences"
+    return watch_status(root, form) if arguments.watch else print_status(root, form)
 
 
 def print_status(root: Root, form: str) -> int:
-    """Print the report once in one of ``FORMS``; return the exit status.
+    """Print the report once, as ``sentences``, ``json`` or ``prometheus``; return the exit status.
 
     0 all well, 1 degraded or attention, 2 failed, 3 cannot tell.
     """
@@ -32,7 +57,7 @@ def print_status(root: Root, form: str) -> int:
     if form == "json":
         print_json(report_dict(report), indent=2)
     else:
-        _print(_RENDERERS[form](report))
+        _print(metric_lines(report) if form == "prometheus" else report_lines(report))
     console.close()
     return report.exit_status
 
@@ -92,3 +117,123 @@ def _print(lines: Iterable[str]) -> None:
     for line in lines:
         sys.stdout.write(line + "\n")
     sys.stdout.flush()
+
+
+def report_lines(report: Report) -> Iterator[str]:
+    """Yield the report line by line, every text from outside made visible."""
+    snapshot = report.snapshot
+    host = snapshot.host
+    name = visible(host.name or "this host")
+    source = f" ({visible(host.source)})" if host.source else ""
+    if not snapshot.readable and not snapshot.arrays:
+        yield f"{name}{source}: cannot tell how the arrays are."
+    elif snapshot.absent:
+        runs, rest = len(snapshot.arrays), len(snapshot.absent)
+        verbs = "runs" if runs == 1 else "run", "does" if rest == 1 else "do"
+        yield f"{name}{source}: {counted(runs, 'array')} {verbs[0]}, {rest} {verbs[1]} not."
+    elif not snapshot.arrays and any(lack.part == "/proc/mdstat" for lack in snapshot.lacks):
+        why = "cannot tell how the arrays are" if snapshot.md_loaded else "no md array"
+        yield f"{name}{source}: {why}."
+    elif not snapshot.arrays:
+        yield f"{name}{source}: no md array."
+    else:
+        yield f"{name}{source}: {counted(len(snapshot.arrays), 'array')}."
+    for array in snapshot.arrays:
+        yield from _array_lines(report, array)
+    for absent in snapshot.absent:
+        yield from _absent_lines(report, absent)
+    for lack in snapshot.lacks:
+        yield visible(f"Not known: {lack.sentence}.")
+
+
+def _array_lines(report: Report, array: Array) -> Iterator[str]:
+    snapshot = report.snapshot
+    title = visible(array.title)
+    where = "" if title == array.name else f" ({array.path})"
+    if array.is_container:
+        yield visible(f"{title}{where} is a container: {container_words(snapshot.arrays, array)}.")
+    else:
+        yield f"{title}{where} {_verdict(array, report.healths[array.key])}: {visible(_facts(array))}."
+    yield from _sync_lines(report, array)
+    yield from _finding_lines(report, array)
+
+
+def _absent_lines(report: Report, absent: AbsentArray) -> Iterator[str]:
+    health = report.healths[absent.key]
+    facts = ", ".join((absent.level or "level unknown", absent.count_words))
+    title = visible(absent.title)
+    where = "" if title == absent.path else f" ({absent.path})"
+    yield visible(f"{title}{where} does not run and {_health_words(health)}: {facts}.")
+    yield from _finding_lines(report, absent)
+
+
+def _finding_lines(report: Report, array: Array | AbsentArray) -> Iterator[str]:
+    for finding in report.of(array):
+        if finding.code in {"pending", "delayed"}:
+            continue  # the sync's line says so, with the reason
+        mark = "Note" if finding.severity is Severity.INFO else finding.severity.word.capitalize()
+        remedy = f" To do: {finding.remedy}." if finding.remedy else ""
+        yield visible(f"  {mark}: {finding.name} {_clause(finding.sentence)}.{remedy}")
+
+
+def _facts(array: Array) -> str:
+    facts = [array.level or "level unknown", layout_words(array.level, array.layout)]
+    if array.chunk_bytes:
+        facts.append(f"chunk {short_binary(array.chunk_bytes)}")
+    if array.size_bytes:
+        facts.append(binary_size(array.size_bytes))
+    if array.raid_disks and array.up is not None:
+        facts.append(f"{array.up.count('U')} of {counted(len(array.up), 'member')} in sync")
+    return ", ".join(fact for fact in facts if fact)
+
+
+def _verdict(array: Array, health: Health) -> str:
+    return _health_words(health) if array.active else "is not started"
+
+
+def _health_words(health: Health) -> str:
+    return "needs attention" if health is Health.ATTENTION else f"is {health.word}"
+
+
+def _clause(sentence: str) -> str:
+    return sentence if sentence.startswith(("is ", "has ", "does ")) else f"- {sentence}"
+
+
+def _sync_lines(report: Report, array: Array) -> Iterator[str]:
+    sync = array.sync
+    if sync is None:
+        return
+    held = report.brakes.get(array.key)
+    if sync.phase is not Phase.RUNNING:
+        why = f": {held.words}" if held else ""
+        yield visible(f"  {sync.action.capitalize()} {sync.phase.value}{why}.")
+        return
+    parts = [f"  {sync.action.capitalize()} at {sync.percent or 'an unknown place'}"]
+    estimate = report.estimates.get(array.key)
+    if estimate is not None:
+        parts.append(f"{rate_mb_s(estimate.speed_kib_s)}{_unit_note(array)}")
+        if estimate.left_s is not None:
+            parts.append(f"about {duration(estimate.left_s)} left{_band(report, array)}")
+    if held is not None:
+        parts.append(f"held back by: {held.words}")
+    yield visible(", ".join(parts) + ".")
+
+
+def _unit_note(array: Array) -> str:
+    share = array.member_share
+    if share is None or share == 1.0:
+        return ""
+    return " of the array"
+
+
+def _band(report: Report, array: Array) -> str:
+    estimate = report.estimates[array.key]
+    if estimate.left_low_s is None or estimate.left_high_s is None:
+        return ""
+    low, high = duration(estimate.left_low_s), duration(estimate.left_high_s)
+    return "" if low == high else f" ({low} to {high})"
+
+
+def event_line(event: Event, stamp: str) -> str:
+    """Return one line of ``--watch``: time, subject, text."""
+    return visible(f"{stamp} {event.subject}: {event.text}")

@@ -11,11 +11,19 @@ import io
 import json
 import os
 import sys
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from raidtui.view.glyphs import LINES, encoding, register
+from raidtui.view.text import visible
+
+if TYPE_CHECKING:
+    from raidtui.model.plan import Refusal
 
 NOT_WRITTEN = 74
+
+
+class UsageError(Exception):
+    """The arguments do not go together; the message says why."""
 
 
 class OutputError(Exception):
@@ -81,3 +89,17 @@ def write_bytes(data: bytes) -> None:
 def print_json(value: object, *, indent: int | None = 1) -> None:
     """Write JSON: UTF-8 whatever the locale, as programs read it."""
     write_bytes(json.dumps(value, ensure_ascii=False, indent=indent).encode("utf-8", "replace") + b"\n")
+
+
+def print_refusal(refusal: Refusal, *, as_json: bool) -> None:
+    """Say why nothing is done on standard error, and as JSON on standard output where that is asked for."""
+    if as_json:
+        print_json(
+            {
+                "raidtui_refusal": 1,
+                "code": refusal.code,
+                "why": refusal.why,
+                "remedy": refusal.remedy or None,
+            }
+        )
+    print(f"raidtui: not possible: {visible(refusal.sentence)}", file=sys.stderr)

@@ -8,8 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from raidtui.command.device_names import kernel_name
-from raidtui.command.refusal import tell_refusal
-from raidtui.command.streams import print_json, write_bytes
+from raidtui.command.streams import print_json, print_refusal, write_bytes
 from raidtui.command.tune_output import (
     NOTHING,
     detail_lines,
@@ -40,6 +39,43 @@ from raidtui.view.text import visible
 NOT_DONE, REFUSED = 1, 2
 
 
+_WORDS = "disks, @ARRAY (all of its members), an array, cpu, system; then KNOB=VALUE"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what ``tune`` takes."""
+    orders = parser.add_subparsers(dest="order", metavar="ORDER", required=True)
+    form = argparse.ArgumentParser(add_help=False)
+    form.add_argument("--json", action="store_true", help="as JSON (docs/tune.md)")
+    act = argparse.ArgumentParser(add_help=False, parents=[form])
+    act.add_argument(
+        "--dry-run", action="store_true", help="show the plan, do nothing; with --json: for raidtui apply"
+    )
+
+    def order(name: str, words: str, parent: argparse.ArgumentParser) -> argparse.ArgumentParser:
+        made: argparse.ArgumentParser = orders.add_parser(
+            name, help=words, description=words, parents=[parent]
+        )
+        return made
+
+    show = order("show", "show all knobs, or those of some: value, default, who set it", form)
+    show.add_argument("words", metavar="WHAT", nargs="*", help="disks, @ARRAY, an array, cpu, system")
+    show.add_argument(
+        "--erc", action="store_true", help="ask the disks for SCT ERC, too (smartctl; needs root)"
+    )
+    wish = order("set", "set knobs for now; a reboot forgets them", act)
+    wish.add_argument("words", metavar="WORD", nargs="+", help=_WORDS)
+    keep = order("keep", "keep values over reboots: those named, or all that was set for now", act)
+    keep.add_argument("words", metavar="WORD", nargs="*", help=f"{_WORDS}, or KNOB for the value of now")
+    forget = order("forget", "keep values no longer: those named, or all", act)
+    forget.add_argument("words", metavar="WORD", nargs="*", help="whose, and which knobs")
+    order("undo", "put back what was set last, also by another run since the boot", act)
+    profile = order("profile", "set what differs from a profile; without a name, list the profiles", act)
+    profile.add_argument("name", metavar="NAME", nargs="?", default="")
+    profile.add_argument("words", metavar="WHAT", nargs="*", help="disks, @ARRAY, cpu; all members otherwise")
+    profile.add_argument("--keep", action="store_true", help="and keep it over reboots")
+
+
 class _Desk:
     """What every order starts from: the host, its knobs, and what words mean there."""
 
@@ -52,7 +88,7 @@ class _Desk:
         self.reader = TargetReader(self.snapshot, self.tuning, lambda word: kernel_name(root, word))
 
 
-def run_tune_order(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: Root, arguments: argparse.Namespace) -> int:
     """Carry ``raidtui tune ...`` out; return 0 done, 1 not all of it, 2 refused."""
     return _ORDERS[arguments.order](_Desk(root, arguments))
 
@@ -218,7 +254,7 @@ def _told(desk: _Desk, result: TuneResult, plan: Plan | None = None) -> int:
 
 
 def _refused(desk: _Desk, refusal: Refusal) -> int:
-    tell_refusal(refusal, as_json=desk.arguments.json)
+    print_refusal(refusal, as_json=desk.arguments.json)
     return REFUSED
 
 

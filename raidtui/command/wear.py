@@ -36,7 +36,36 @@ _ASLEEP = frozenset({Unread.STANDBY, Unread.UNTOLD})
 _LARGEST_FILE = 8 << 20
 
 
-def run_wear(root: Root, arguments: argparse.Namespace) -> int:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what ``wear`` takes."""
+    parser.description = "Print how worn the disks are, what was written to them, and what is wrong with one."
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="as JSON (docs/wear.md)")
+    form.add_argument("--prometheus", action="store_true", help="as metrics (docs/wear.md)")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--from",
+        dest="files",
+        nargs="+",
+        metavar="FILE",
+        help="explain output of smartctl --json -x from elsewhere; - is standard input",
+    )
+    what.add_argument(
+        "--record", action="store_true", help="write a reading into the history, and say nothing: for a timer"
+    )
+    what.add_argument(
+        "--mark", metavar="WORDS", help="mark this moment: from now on, wear tells what was written since"
+    )
+    what.add_argument(
+        "--history",
+        nargs="?",
+        const="",
+        metavar="DISK",
+        help="writes per day, and what syncs and jobs have cost; without a disk, list those that are known",
+    )
+
+
+def run(root: Root, arguments: argparse.Namespace) -> int:
     """Carry ``raidtui wear ...`` out; return the exit status, see the module."""
     if arguments.files:
         return _explain(arguments)

@@ -10,9 +10,9 @@ import os
 
 from raidtui.demo.kernel import SimKernel
 from raidtui.demo.sim_array import SimArray, SimMember
+from raidtui.host.block import BLOCK
+from raidtui.host.md.array_attributes import RAID_SYSCTL
 
-BLOCK = "/sys/class/block"
-RAID = "/proc/sys/dev/raid"
 _UINT_MAX = 2**32 - 1
 _ULL_MAX = 2**64 - 1
 _INT_MAX = 2**31 - 1
@@ -39,7 +39,7 @@ def write(kernel: SimKernel, path: str, text: str) -> None:
         OSError: as the kernel would: EINVAL, EBUSY, ERANGE, EACCES for a file that is only read.
     """
     word = text.removesuffix("\n")
-    if path.startswith(f"{RAID}/speed_limit_"):
+    if path.startswith(f"{RAID_SYSCTL}/speed_limit_"):
         _write_system_limit(kernel, path, word)
     elif path.startswith(f"{BLOCK}/"):
         name, _, attribute = path.removeprefix(f"{BLOCK}/").partition("/")

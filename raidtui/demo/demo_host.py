@@ -7,8 +7,7 @@ import os
 import time
 from collections.abc import Callable
 
-from raidtui.demo import control
-from raidtui.demo import sim_smart as smart
+from raidtui.demo import control, sim_smart
 from raidtui.demo.kernel import SimKernel
 from raidtui.demo.story import Story, begin
 from raidtui.demo.tree import live_files, still_files
@@ -97,13 +96,13 @@ class DemoRoot(MemoryRoot):
         if argv[0] != "smartctl":
             return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
         self._catch_up(0.0)
-        status, text = smart.smartctl(self.simulated, argv)
+        status, text = sim_smart.smartctl(self.simulated, argv)
         return ToolOutput(argv=argv, status=status, stdout=text, stderr="")
 
     def read(self, path: str, *, keep: bool = False) -> bytes:
         """See ``Root.read``."""
-        if path == smart.HISTORY:
-            return smart.history(self.simulated, self._epoch_s).encode()
+        if path == sim_smart.HISTORY:
+            return sim_smart.history(self.simulated, self._epoch_s).encode()
         self._catch_up(0.0 if path == "/proc/mdstat" else _SOON_S)
         return super().read(path, keep=keep)
 
@@ -173,7 +172,7 @@ def _constant_files() -> dict[str, str]:
     )
     return {
         "/proc/sys/kernel/hostname": f"{HOSTNAME}\n",
-        "/proc/sys/kernel/random/boot_id": f"{smart.BOOT_ID}\n",
+        "/proc/sys/kernel/random/boot_id": f"{sim_smart.BOOT_ID}\n",
         "/proc/sys/kernel/osrelease": f"{KERNEL}\n",
         "/proc/self/mountinfo": mounts,
         "/proc/swaps": "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n",

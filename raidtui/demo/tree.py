@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from raidtui.demo.control import BLOCK, RAID, SCHEDULERS
+from raidtui.demo.control import SCHEDULERS
 from raidtui.demo.disks import SimDisk
 from raidtui.demo.kernel import SimKernel
 from raidtui.demo.sim_array import SimArray, SimMember, SimSync
+from raidtui.host.block import BLOCK
+from raidtui.host.md.array_attributes import RAID_SYSCTL
 from raidtui.host.udev import DATA
 from raidtui.model.levels import Raid10Layout
 
@@ -71,8 +73,8 @@ def _diskstats(kernel: SimKernel) -> str:
 def still_files(kernel: SimKernel) -> tuple[dict[str, str], dict[str, str]]:
     """Return (path -> text, path -> link target) of everything else."""
     files: dict[str, str] = {
-        f"{RAID}/speed_limit_min": f"{kernel.low_kib_s}\n",
-        f"{RAID}/speed_limit_max": f"{kernel.high_kib_s}\n",
+        f"{RAID_SYSCTL}/speed_limit_min": f"{kernel.low_kib_s}\n",
+        f"{RAID_SYSCTL}/speed_limit_max": f"{kernel.high_kib_s}\n",
     }
     links: dict[str, str] = {}
     for disk in kernel.disks.values():

@@ -1,13 +1,14 @@
-"""Block devices: identity from udev's database and sysfs, counters from /proc/diskstats."""
+"""Block devices: their identity from udev's database and sysfs, and what uses them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from typing import TypeGuard
 
+from raidtui.host.mounts import MOUNTINFO, SWAPS, parse_mounts, parse_swaps
 from raidtui.host.roots.root import Root
 from raidtui.host.udev import UdevEntry, read_udev_entry
-from raidtui.model.disk import Disk, DiskIo, Use
+from raidtui.model.disk import Disk, Use
 
 BLOCK = "/sys/class/block"
 _NO_DISKS = ("loop", "ram", "zram", "sr", "fd", "md", "dm-", "nbd", "mtdblock")
@@ -32,13 +33,10 @@ class DiskReader:
 
     def read(self, names: Collection[str]) -> dict[str, Disk]:
         """Return the named devices and the whole disks that they lie on; those that are gone are left out."""
-        tables = UsageTables(self._root)
-        if self._tables is None or tables.text != self._tables.text:
-            self.forget()
+        tables = self._usage()
         wanted = frozenset(names)
         if self._answer is not None and self._answer[0] == wanted and len(self._answer[1]) >= len(wanted):
             return self._answer[1]
-        self._tables = tables
         found: dict[str, Disk] = {}
         for name in names:
             disk = self._one(name, tables)
@@ -50,6 +48,14 @@ class DiskReader:
             del self._known[name]
         self._answer = (wanted, found)
         return found
+
+    def _usage(self) -> UsageTables:
+        """Return the tables of mounts and swap. Where they have changed, all devices are read afresh."""
+        texts = (self._root.text(MOUNTINFO, keep=True) or "", self._root.text(SWAPS, keep=True) or "")
+        if self._tables is None or self._tables.texts != texts:
+            self._tables = UsageTables(*texts)
+            self.forget()
+        return self._tables
 
     def _one(self, name: str, tables: UsageTables) -> Disk | None:
         if name not in self._known:
@@ -137,55 +143,23 @@ def _word(text: str | None) -> str | None:
     return None if word in {"", "(null)"} else word
 
 
-def read_io(root: Root, names: Collection[str]) -> dict[str, DiskIo]:
-    """Return the counters of the named devices; those that /proc/diskstats does not list are left out."""
-    found: dict[str, DiskIo] = {}
-    for line in (root.text("/proc/diskstats", keep=True) or "").split("\n"):
-        head = line.split(None, 3)
-        if len(head) < 4 or head[2] not in names:
-            continue
-        words = line.split()
-        if len(words) < 14:
-            continue
-        try:
-            reads, _, read_sectors, read_ms, writes, _, written, write_ms, _, busy = map(int, words[3:13])
-        except ValueError:
-            continue  # a line that is none of the kernel's; the device stays without counters
-        found[words[2]] = DiskIo(
-            reads=reads,
-            read_sectors=read_sectors,
-            read_ms=read_ms,
-            writes=writes,
-            written_sectors=written,
-            write_ms=write_ms,
-            busy_ms=busy,
-        )
-    return found
-
-
 class UsageTables:
-    """/proc/self/mountinfo and /proc/swaps, by device. Read once for a whole sample."""
+    """Mounts and swap, by device.
 
-    def __init__(self, root: Root) -> None:
+    Args:
+        mountinfo: /proc/self/mountinfo.
+        swaps: /proc/swaps.
+    """
+
+    def __init__(self, mountinfo: str, swaps: str) -> None:
+        self.texts = (mountinfo, swaps)
+        self._swaps = parse_swaps(swaps)
         self._mounts: dict[str, list[Use]] = {}
-        self.text = (
-            root.text("/proc/self/mountinfo", keep=True) or "",
-            root.text("/proc/swaps", keep=True) or "",
-        )
-        for line in self.text[0].split("\n"):
-            self._take_mount(line)
-        swaps = self.text[1].split("\n")[1:]
-        self._swaps = {unescape(line.split()[0]) for line in swaps if line.split()}
-
-    def _take_mount(self, line: str) -> None:
-        before, separator, after = line.partition(" - ")
-        words, rest = before.split(), after.split()
-        if not separator or len(words) < 5 or len(rest) < 2:
-            return
-        use = Use(kind="mount", what=unescape(words[4]), detail=rest[0])
-        self._mounts.setdefault(words[2], []).append(use)
-        if words[2].startswith("0:"):  # btrfs and others have a device number of their own
-            self._mounts.setdefault(unescape(rest[1]), []).append(use)
+        for mount in parse_mounts(mountinfo):
+            use = Use(kind="mount", what=mount.where, detail=mount.kind)
+            self._mounts.setdefault(mount.dev, []).append(use)
+            if mount.dev.startswith("0:"):  # btrfs and others have a device number of their own
+                self._mounts.setdefault(mount.source, []).append(use)
 
     def mounts(self, dev: str | None, paths: tuple[str, ...]) -> list[Use]:
         """Return the mounts of the device with this "major:minor" or one of these paths."""
@@ -220,21 +194,6 @@ def read_uses(
             label = entry.properties.get("ID_FS_LABEL", "") if key == "ID_FS_TYPE" else ""
             uses.append(Use(kind="signature", what=signature, detail=label))
     return tuple(uses)
-
-
-def unescape(text: str) -> str:
-    r"""Undo the octal escapes (\040 for a space) of mountinfo and swaps."""
-    if "\\" not in text:
-        return text
-    parts = text.split("\\")
-    out = parts[0]
-    for part in parts[1:]:
-        octal = part[:3]
-        if len(octal) == 3 and all(digit in "01234567" for digit in octal) and int(octal, 8) < 256:
-            out += chr(int(octal, 8)) + part[3:]
-        else:
-            out += "\\" + part
-    return out
 
 
 def candidate_names(root: Root) -> tuple[str, ...]:

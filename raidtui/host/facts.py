@@ -10,6 +10,7 @@ from raidtui.host.examine import digest_of, why_busy
 from raidtui.host.md.array_names import canonical_uuid, read_uuid
 from raidtui.host.md.mdadm import MdadmError, MdadmTimeoutError, read_detail
 from raidtui.host.md.superblock import read_superblock
+from raidtui.host.mounts import read_mounts
 from raidtui.host.openers import open_words
 from raidtui.host.roots.root import Root
 from raidtui.model.disk import Disk
@@ -175,8 +176,7 @@ def _file_system(root: Root, path: str, value: str) -> str:
 
 
 def _mounted(root: Root, place: str, value: str) -> str:
-    lines = (root.text("/proc/self/mountinfo") or "").split("\n")
-    found = any(line.split()[4:5] == [place] for line in lines)
+    found = any(mount.where == place for mount in read_mounts(root))
     if found == (value != "no"):
         return ""
     return f"something is mounted at {place}" if found else f"nothing is mounted at {place}"

@@ -14,8 +14,9 @@ from collections.abc import Collection, Mapping
 
 from msgspec import Struct
 
-from raidtui.host.block import BLOCK, DiskReader, unescape
+from raidtui.host.block import BLOCK, DiskReader
 from raidtui.host.device_paths import DevicePaths
+from raidtui.host.mounts import read_mounts, unescape
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.root import Root
 
@@ -150,12 +151,7 @@ def _is_writing(root: Root, pid: int, file: str) -> bool:
 
 
 def _remote_mounts(root: Root) -> tuple[str, ...]:
-    places = []
-    for line in (root.text("/proc/self/mountinfo") or "").split("\n"):
-        before, _, after = line.partition(" - ")
-        if after.startswith(_REMOTE) and len(before.split()) > 4:
-            places.append(unescape(before.split()[4]) + "/")
-    return tuple(places)
+    return tuple(f"{mount.where}/" for mount in read_mounts(root) if mount.kind.startswith(_REMOTE))
 
 
 def _is_udev(pid: int) -> bool:

@@ -10,8 +10,8 @@ import os
 import stat
 from collections.abc import Collection, Iterator, Mapping
 
-from raidtui.host.block import unescape
 from raidtui.host.device_paths import DevicePaths
+from raidtui.host.mounts import unescape
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.root import Root
 from raidtui.model.survey import Named

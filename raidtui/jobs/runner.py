@@ -17,7 +17,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from raidtui.host.discards import read_discards
+from raidtui.host.diskstats import read_discards
 from raidtui.host.facts import why_not
 from raidtui.host.md.array_names import canonical_uuid, read_uuid
 from raidtui.host.roots.root import Root

@@ -1,27 +1,48 @@
-"""What raidtui changed for now, and how it is undone: in /run, which a reboot empties like the values.
+"""The one record of what raidtui set for now: what was there before, by whom, when, and how it is undone.
 
-Another run may undo it: a line that drops takes no way back along.
+Pane 1, pane 4 and ``raidtui tune undo`` undo from it, and leaving the console offers to restore it.
+It is a file below /run, which a reboot empties as it resets the values. Other runs read it, so that a dropped
+connection loses nothing. Actions of pane 1 that set no value, such as a check, stay in memory: they end by
+themselves, and no other run undoes them.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection, Mapping, Sequence
+import threading
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
+from raidtui.host.md.array_attributes import RAID_SYSCTL
+from raidtui.host.md.array_names import canonical_uuid, read_uuid
 from raidtui.host.roots.root import Root
-from raidtui.jobs.runner import undo_of
-from raidtui.model.knob import By, ChangedValue
+from raidtui.jobs.journal import who
+from raidtui.jobs.runner import holds, undo_of
+from raidtui.model.knob import By, ChangedValue, chosen, same_value
 from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.plan import Plan, Step
 
 SCHEMA = 1
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 _MOST = 200
+_LIMITS = frozenset({"sync_speed_min", "sync_speed_max", "speed_limit_min", "speed_limit_max"})
+_ACTION = "sync_action"
+_FROZEN, _SYSTEM = "frozen", "system"
+
+
+class UndoPlace(StrEnum):
+    """Where something was done. Each place undoes its own; see ``UndoRecord.last``."""
+
+    ARRAYS = "arrays"
+    """Pane 1: limits, checks, pauses."""
+    TUNE = "tune"
+    """Pane 4, ``raidtui tune``, and jobs that keep values."""
 
 
 class WrittenValue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -32,14 +53,16 @@ class WrittenValue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     value: str
 
 
-class UndoEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class UndoEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """A plan that was carried out.
 
     Args:
         id: of the run and the plan.
         at_s: epoch seconds.
         who: the person.
-        undo: the plan that puts it back.
+        undo: the plan that undoes it; without steps where nothing can, or where a capture has left it out.
+        writes: the values it wrote, those of knobs and limits alone.
+        place: where it was done.
     """
 
     id: str
@@ -47,6 +70,7 @@ class UndoEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     who: str
     undo: Plan
     writes: tuple[WrittenValue, ...] = ()
+    place: UndoPlace = UndoPlace.TUNE
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -64,7 +88,7 @@ def record_path() -> Path:
 
 
 class UndoRecord:
-    """The plans that were carried out since the boot, the oldest first.
+    """What was set since the boot, the oldest first. Threads may share it.
 
     Args:
         root: the host.
@@ -73,33 +97,131 @@ class UndoRecord:
     """
 
     def __init__(self, root: Root, path: Path | None) -> None:
+        self._root = root
         self._path = path
+        self._lock = threading.Lock()
         self._boot = (root.text(BOOT_ID) or "").strip()
         self._here = _done(root.text(RECORD) or "", self._boot) if path is None else ()
+        """Entries that are not in the file."""
+        self._own: set[str] = set()
+        self._originals: dict[str, Step] = {}
+        """By path, the write that restores what was there before this run set it for the first time."""
         self.trouble = ""
         """Why the record could not be written, if so: what was done is done, but no other run can undo it."""
 
     def load(self) -> tuple[UndoEntry, ...]:
-        """Return what was done; nothing where the record is of another boot, or cannot be read."""
-        if self._path is None:
-            return self._here
-        with contextlib.suppress(OSError):
-            if self._path.stat().st_uid in {0, os.geteuid()}:
-                return _done(self._path.read_bytes(), self._boot)
+        """Return all entries. A file of another boot, or one that cannot be read, holds none."""
+        return tuple(sorted((*self._in_file(), *self._here), key=lambda entry: entry.at_s))
+
+    def _in_file(self) -> tuple[UndoEntry, ...]:
+        if self._path is not None:
+            with contextlib.suppress(OSError):
+                if self._path.stat().st_uid in {0, os.geteuid()}:
+                    return _done(self._path.read_bytes(), self._boot)
         return ()
 
-    def add(self, done: UndoEntry) -> None:
-        """Note what was done."""
-        self._save((*self.load(), done)[-_MOST:])
+    def note(
+        self,
+        undo: Plan | None,
+        writes: Sequence[WrittenValue],
+        place: UndoPlace,
+        originals: Iterable[Step] = (),
+    ) -> None:
+        """Note what this run did, right after it.
 
-    def drop(self, ident: str) -> None:
-        """Forget what was undone."""
-        self._save(tuple(each for each in self.load() if each.id != ident))
+        Args:
+            undo: the plan that undoes it; None where nothing does.
+            writes: the values it wrote.
+            place: where it was done.
+            originals: the writes that restore what lasts until a reboot; those of a path that this run has
+                set before are ignored.
+        """
+        for step in originals:
+            self._originals.setdefault(step.path, step)
+        if undo is not None or writes:
+            self.add(
+                UndoEntry(
+                    id=f"{os.getpid()}-{time.monotonic_ns()}",
+                    at_s=time.time(),
+                    who=who(),
+                    undo=undo or Plan(title="", subject="", steps=()),
+                    writes=tuple(writes),
+                    place=place,
+                )
+            )
 
-    def _save(self, done: tuple[UndoEntry, ...]) -> None:
-        self._here = done
+    def add(self, entry: UndoEntry) -> None:
+        """Add an entry of this run."""
+        with self._lock:
+            self._own.add(entry.id)
+            shared = self._path is not None and (entry.writes or entry.place is UndoPlace.TUNE)
+            if not (shared and self._saved((*self._in_file(), entry)[-_MOST:])):
+                self._here = (*self._here, entry)[-_MOST:]
+
+    def drop(self, *idents: str) -> None:
+        """Remove entries: they are undone."""
+        with self._lock:
+            found = self._in_file()
+            left = tuple(entry for entry in found if entry.id not in idents)
+            if left != found:
+                self._saved(left)
+            self._here = tuple(entry for entry in self._here if entry.id not in idents)
+
+    def drop_own(self) -> None:
+        """Remove what this run did: all of it is restored."""
+        self.drop(*self._own)
+
+    def is_own(self, entry: UndoEntry) -> bool:
+        """Whether this run did it."""
+        return entry.id in self._own
+
+    def last(self, place: UndoPlace) -> UndoEntry | None:
+        """Return what was done last in a place and can be undone: in pane 1 by this run, else by any run."""
+        for entry in reversed(self.load()):
+            anybodys = place is UndoPlace.TUNE or self.is_own(entry)
+            if entry.place is place and entry.undo.steps and anybodys:
+                return entry
+        return None
+
+    def changed(self) -> Mapping[str, ChangedValue]:
+        """Return what stands changed, by path."""
+        return changed_by(self.load(), self._own)
+
+    def left(self) -> Plan | None:
+        """Return the plan that restores what this run set and nobody has restored since, or None.
+
+        Whatever it was set by, each file gets the value that it had before this run set it first. Limits come
+        before other values, min and max in an order in which min is never above max.
+        """
+        steps = [step for step in self._originals.values() if self._is_changed(step)]
+        limits = [step for step in steps if _name(step) in {*_LIMITS, _ACTION}]
+        others = tuple(step for step in steps if step not in limits)
+        if not steps:
+            return None
+        ordered = (*_limits_ordered(self._root, limits), *others)
+        return Plan(title="restored what this session changed", subject="you", steps=ordered)
+
+    def _is_changed(self, original: Step) -> bool:
+        now = self._root.text(original.path)
+        if now is None or not self._is_same_subject(original):
+            return False
+        if _name(original) == _ACTION:
+            return now.partition(" ")[0] == _FROZEN
+        if _name(original) in _LIMITS:
+            return not same_value(_limit(now), original.text)
+        return not same_value(chosen(now), original.text)
+
+    def _is_same_subject(self, step: Step) -> bool:
+        """Whether the name still belongs to the disk or array that was meant."""
+        if step.identity is not None:
+            path, uuid = step.identity
+            if read_uuid(self._root, path.removesuffix("/uuid")) != canonical_uuid(uuid):
+                return False
+        return holds(self._root, step.needs)
+
+    def _saved(self, done: tuple[UndoEntry, ...]) -> bool:
         if self._path is None:
-            return
+            return False
         data = msgspec.json.encode(_File(raidtui_tune=SCHEMA, boot=self._boot, done=done))
         new = self._path.with_suffix(f".{os.getpid()}")
         try:
@@ -109,6 +231,83 @@ class UndoRecord:
             new.replace(self._path)
         except OSError as error:
             self.trouble = f"{self._path}: {error.strerror}"
+            return False
+        return True
+
+
+def open_record(root: Root) -> UndoRecord:
+    """Return the record of a host: the file of a live one, else one in memory."""
+    return UndoRecord(root, record_path() if root.live else None)
+
+
+def limits_before(root: Root, plan: Plan) -> tuple[Step, ...]:
+    """Return the writes that restore the limits and the frozen arrays that a plan is about to change.
+
+    A limit that follows the system's is given back to it. A check or a repair needs no restoring: it ends.
+    """
+    found: dict[str, Step] = {}
+    for step in plan.steps:
+        name, now = _name(step), root.text(step.path) if _name(step) in {*_LIMITS, _ACTION} else None
+        if now is None or step.path in found or (name == _ACTION and step.text != _FROZEN):
+            continue
+        text = "idle" if name == _ACTION else _limit(now)
+        found[step.path] = Step(path=step.path, text=text, why="as it was before", identity=step.identity)
+    return tuple(found.values())
+
+
+def limits_written(done: Iterable[Step], before: Iterable[Step]) -> tuple[WrittenValue, ...]:
+    """Return the limits among the steps that were done.
+
+    Args:
+        done: the steps.
+        before: of ``limits_before``, for the same plan.
+    """
+    texts = {step.path: step.text for step in before if _name(step) in _LIMITS}
+    last = {step.path: step.text for step in done if step.path in texts}
+    return tuple(WrittenValue(path=path, before=texts[path], value=value) for path, value in last.items())
+
+
+def _name(step: Step) -> str:
+    return step.path.rpartition("/")[2]
+
+
+def _limit(text: str) -> str:
+    """Return a limit as it would be written: the number of ``200000 (local)``, else ``system``."""
+    number, _, scope = text.partition(" ")
+    return _SYSTEM if _SYSTEM in scope else number
+
+
+def _limits_ordered(root: Root, steps: list[Step]) -> tuple[Step, ...]:
+    """The system's limits first; min before max, but where min would stand above max in between."""
+    ordered: list[Step] = []
+    for step in sorted(
+        steps,
+        key=lambda each: (not each.path.startswith(RAID_SYSCTL), each.path[:-3], each.path[-3:] == "max"),
+    ):
+        low = ordered[-1] if ordered else None
+        if (
+            low is not None
+            and low.path == step.path[:-3] + "min"
+            and step.path.endswith("max")
+            and _limit_after(root, low, steps) > _number(root.text(step.path))
+        ):
+            ordered.insert(-1, step)
+        else:
+            ordered.append(step)
+    return tuple(ordered)
+
+
+def _limit_after(root: Root, step: Step, steps: list[Step]) -> int:
+    """Return the limit in effect after a step, KiB/s: of ``system`` what the system's will be."""
+    if step.text != _SYSTEM:
+        return _number(step.text)
+    path = f"{RAID_SYSCTL}/speed_limit_{step.path[-3:]}"
+    return _number(next((each.text for each in steps if each.path == path), root.text(path)))
+
+
+def _number(text: str | None) -> int:
+    digits = (text or "").partition(" ")[0]
+    return int(digits) if digits.isascii() and digits.isdigit() else 0
 
 
 def keeps_values(plan: Plan) -> bool:
@@ -157,10 +356,10 @@ def _done(data: bytes | str, boot: str) -> tuple[UndoEntry, ...]:
 
 
 def changed_by(done: Sequence[UndoEntry], own: Collection[str] = ()) -> Mapping[str, ChangedValue]:
-    """Return what stands changed, by path: as it was before the first write, and after the last.
+    """Return what stands changed, by path: the value before the first write, and after the last.
 
     Args:
-        done: what was done, the oldest first.
+        done: the entries, the oldest first.
         own: the ids of what this run did.
     """
     found: dict[str, ChangedValue] = {}

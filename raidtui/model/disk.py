@@ -63,6 +63,7 @@ class DiskIo(Struct, frozen=True, kw_only=True):
     """Counters of one device from /proc/diskstats (Documentation/admin-guide/iostats.rst).
 
     ``*_ms`` are milliseconds summed over requests, ``busy_ms`` is wall time with any request in flight.
+    ``discarded_sectors`` is None where the kernel does not count discards.
     """
 
     reads: int
@@ -72,3 +73,4 @@ class DiskIo(Struct, frozen=True, kw_only=True):
     written_sectors: int
     write_ms: int
     busy_ms: int
+    discarded_sectors: int | None = None

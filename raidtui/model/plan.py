@@ -6,6 +6,7 @@ import shlex
 from enum import IntEnum, StrEnum
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 
 class Harm(IntEnum):
@@ -107,6 +108,23 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         return f"echo {self.text} > {self.path}"
 
 
+class Loss(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is on a device now, and is gone after a plan.
+
+    Args:
+        device: its kernel name.
+        what: its contents, a phrase: the ext4 file system "root".
+    """
+
+    device: str
+    what: str
+
+    @property
+    def sentence(self) -> str:
+        """Both in one line."""
+        return f"{self.device}: {self.what}"
+
+
 class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What will be done.
 
@@ -115,7 +133,8 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         subject: the array's label, or "system".
         undo: steps that put things back, first to last.
         warning: what the confirmation says besides the steps.
-        loses: what is gone afterwards, a sentence each: file systems, old arrays.
+        losses: what is gone afterwards, by device: file systems, old arrays.
+        loses: the same, a sentence each. It follows from ``losses``.
         notes: what else there is to know, a sentence each.
         confirm: what must be typed before anything is destroyed: the array's name.
         rolls_back: whether a failure in the middle undoes what was done, by itself.
@@ -132,6 +151,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     undo: tuple[Step, ...] = ()
     harm: Harm = Harm.HARMLESS
     warning: str = ""
+    losses: tuple[Loss, ...] = ()
     loses: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     confirm: str = ""
@@ -141,6 +161,10 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     goes_on: str = ""
     ends: tuple[Fact, ...] = ()
     lasts: tuple[Fact, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.losses:
+            force_setattr(self, "loses", tuple(loss.sentence for loss in self.losses))
 
 
 class RefusalCode(StrEnum):
@@ -175,6 +199,17 @@ class Refusal(Struct, frozen=True, kw_only=True):
     def sentence(self) -> str:
         """Both in one line."""
         return f"{self.why}; {self.remedy}" if self.remedy else self.why
+
+
+class NotYetRead(Refusal, frozen=True, kw_only=True):
+    """What is on a device is still being read: the refusal is lifted by itself.
+
+    Args:
+        device: its kernel name.
+    """
+
+    code: RefusalCode = RefusalCode.BUSY
+    device: str
 
 
 class NothingToDo(Refusal, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from raidtui.model.disk import Disk
-from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.model.plan import NotYetRead, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 
 PACKAGES = {
@@ -171,9 +171,7 @@ class Survey(Struct, frozen=True, kw_only=True):
         """Return which of these devices has not been read, or None."""
         for name in names:
             if name in self.pending:
-                return Refusal(
-                    code=RefusalCode.BUSY, why=f"{name} is still being read", remedy="wait a moment"
-                )
+                return NotYetRead(device=name, why=f"{name} is still being read", remedy="wait a moment")
             if name in self.silent:
                 return Refusal(
                     code=RefusalCode.UNKNOWN,
@@ -182,17 +180,18 @@ class Survey(Struct, frozen=True, kw_only=True):
                 )
         return None
 
-    def is_pending(self, name: str, refusal: str) -> bool:
+    def is_pending(self, name: str, made: object) -> bool:
         """Whether a device is refused for nothing but that it, or a partition of it, is still being read.
 
         Args:
             name: the device.
-            refusal: why it is refused, the whole sentence; "" where it is not.
+            made: the refusal, or what was made of the device instead.
         """
+        if not isinstance(made, NotYetRead):
+            return False
         device = self.devices.get(name)
         uses = device.disk.uses if device is not None else ()
-        unread = self.refuse_unread(name, *(use.what for use in uses if use.kind == "partition"))
-        return bool(refusal and self.pending and unread is not None and unread.sentence == refusal)
+        return made.device in {name, *(use.what for use in uses if use.kind == "partition")}
 
     def no_device(self, name: str) -> Refusal:
         """Return why nothing is known of a device: it is not there, or was not read."""

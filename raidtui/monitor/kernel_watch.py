@@ -15,10 +15,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from raidtui.host.block import BLOCK
 from raidtui.host.roots.root import Root
 from raidtui.model.snapshot import Snapshot
 
-_BLOCK = "/sys/class/block"
 _PRIORITY = select.EPOLLPRI | select.EPOLLERR
 # array_state is left out: it flips between clean and active with every burst of writes. What matters of it
 # (start, stop, read-only, broken) moves /proc/mdstat too.
@@ -56,7 +56,7 @@ class KernelWatch:
             return
         wanted = {"/proc/mdstat": ""}
         for array in snapshot.arrays:
-            base = f"{_BLOCK}/{array.name}/md"
+            base = f"{BLOCK}/{array.name}/md"
             wanted.update({f"{base}/{file}": array.name for file in _ARRAY_FILES})
             wanted.update(
                 {f"{base}/dev-{member.name.replace('/', '!')}/state": array.name for member in array.members}

@@ -8,10 +8,11 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from raidtui.host.block import DiskReader, read_io
+from raidtui.host.block import BLOCK, DiskReader
+from raidtui.host.diskstats import read_io
+from raidtui.host.md.array_attributes import read_limits
 from raidtui.host.md.arrays import ArrayReader
 from raidtui.host.md.mdstat import Mdstat, MdstatArray, parse_mdstat
-from raidtui.host.md.speed_limits import read_limits
 from raidtui.host.roots.root import Root
 from raidtui.host.tools import tool_path
 from raidtui.host.udev import DATA as UDEV_DATA
@@ -21,7 +22,6 @@ from raidtui.model.snapshot import Host, Lack, Snapshot
 from raidtui.monitor.absent_arrays import AbsentArrays
 
 MDSTAT = "/proc/mdstat"
-_BLOCK = "/sys/class/block"
 
 
 SYNCING_S = 1.0
@@ -98,7 +98,7 @@ class Sampler:
         mdstat = parse_mdstat(text, self._mdstat)
         named = {entry.name for entry in (*mdstat.arrays, *mdstat.unread)}
         gone = [] if self._mdstat is None else [e.name for e in self._mdstat.arrays if e.name not in named]
-        if any(self._root.text(f"{_BLOCK}/{name}/md/array_state") not in {None, "clear"} for name in gone):
+        if any(self._root.text(f"{BLOCK}/{name}/md/array_state") not in {None, "clear"} for name in gone):
             again = self._root.text(MDSTAT, keep=True)
             if again is not None:
                 text = again + "\n"
@@ -143,7 +143,7 @@ class Sampler:
             if array.sync is not None and array.sync.phase is Phase.RUNNING
             for member in array.members
         }
-        return read_io(self._root, names) if names else {}
+        return read_io(self._root, names, keep=True) if names else {}
 
     def _keep_unread(self, entry: MdstatArray, taken_s: float) -> Array:
         """An array whose lines are not understood keeps its last value, marked stale.

@@ -8,7 +8,7 @@ from raidtui.model.array import Array
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Superblock, Survey
 from raidtui.plans.target import needs_root, refuse_name
-from raidtui.plans.whole import MARGIN_EVENTS, REBUILT, refuse_start, standing
+from raidtui.plans.whole import MARGIN_EVENTS, StaleMember, refuse_start, standing
 from raidtui.view.units import counted
 
 
@@ -78,7 +78,7 @@ def _stopped_array(names: tuple[str, ...], survey: Survey) -> StoppedArray:
         block=newest,
         names=names,
         found=len(slots) or len(names),
-        short=tuple(f"{name} {why}" for name, _, why in standing(blocks).not_whole),
+        short=tuple(f"{each.name} {each.why}" for each in standing(blocks).not_whole),
     )
 
 
@@ -208,13 +208,13 @@ def plan_assemble(
         steps=(*((_let_go(waiting),) if waiting is not None else ()), step),
         undo=step.undo,
         harm=Harm.REDUCES if run and len(names) < wanted else Harm.HARMLESS,
-        notes=tuple(f"{name} (slot {slot}) {why}{_left_out(why)}." for name, slot, why in members.not_whole),
+        notes=tuple(f"{each.words}{_left_out(each)}." for each in members.not_whole),
         devices=names,
     )
 
 
-def _left_out(why: str) -> str:
-    return ": that goes on" if why.startswith(REBUILT) else ": mdadm leaves it out"
+def _left_out(member: StaleMember) -> str:
+    return ": that goes on" if member.rebuilding else ": mdadm leaves it out"
 
 
 def _waiting_in(survey: Survey, names: tuple[str, ...]) -> Array | None:

@@ -47,6 +47,12 @@ def refuse_member(name: str, survey: Survey) -> Refusal | None:
     return None
 
 
+def has_member(device: Device, survey: Survey) -> bool:
+    """Whether a device, or a partition of it, is a member of an array that is there."""
+    names = (device.disk.name, *(use.what for use in device.disk.uses if use.kind == "partition"))
+    return any(refuse_member(name, survey) is not None for name in names)
+
+
 def _refuse_use(device: Device, survey: Survey) -> Refusal | None:
     name = device.disk.name
     if device.disk.users:

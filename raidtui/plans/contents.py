@@ -6,25 +6,26 @@ ends; never its name.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from raidtui.model.disk import Disk, Use
-from raidtui.model.plan import Fact, FactKind, Step
+from raidtui.model.plan import Fact, FactKind, Loss, Step
 from raidtui.model.survey import Device, Superblock, Survey
 
-TABLES = {"gpt": "GPT", "dos": "MBR"}
+_TABLES = {"gpt": "GPT", "dos": "MBR"}
 _CONTENTS = {
-    "crypto_LUKS": "encrypted data (LUKS)",
-    "LVM2_member": "an LVM physical volume",
-    "linux_raid_member": "an md superblock",
-    "swap": "swap space",
-    "zfs_member": "a part of a ZFS pool",
-    "bcache": "a part of a bcache",
-    "drbd": "a part of a DRBD volume",
-    "ceph_bluestore": "a part of a Ceph store",
-    "mpath_member": "a path of a multipath device",
-    "isw_raid_member": "a part of an Intel RAID (IMSM)",
-    "ddf_raid_member": "a part of a controller's RAID (DDF)",
+    "crypto_LUKS": ("", "encrypted data (LUKS)"),
+    "LVM2_member": ("an", "LVM physical volume"),
+    "linux_raid_member": ("an", "md superblock"),
+    "swap": ("", "swap space"),
+    "zfs_member": ("a", "part of a ZFS pool"),
+    "bcache": ("a", "part of a bcache"),
+    "drbd": ("a", "part of a DRBD volume"),
+    "ceph_bluestore": ("a", "part of a Ceph store"),
+    "mpath_member": ("a", "path of a multipath device"),
+    "isw_raid_member": ("a", "part of an Intel RAID (IMSM)"),
+    "ddf_raid_member": ("a", "part of a controller's RAID (DDF)"),
 }
 _FOREIGN = frozenset(_CONTENTS) - {"linux_raid_member", "swap"}
 
@@ -51,21 +52,46 @@ def same_disk(name: str, disk: Disk, device: Device | None) -> tuple[Fact, ...]:
     )
 
 
-def loss_of(device: Device, survey: Survey) -> str:
-    """Return what is on a device, and on its partitions, in one sentence; "" for an empty one."""
-    parts = _own_words(device)
+def losses_of(devices: Iterable[Device], survey: Survey) -> tuple[Loss, ...]:
+    """Return what is on devices and their partitions; empty devices are left out."""
+    found = ((device.disk.name, contents_of(device, survey)) for device in devices)
+    return tuple(Loss(device=name, what=what) for name, what in found if what)
+
+
+def contents_of(device: Device, survey: Survey) -> str:
+    """Return what is on a device, and on its partitions, as a phrase; "" for an empty one."""
+    return ", ".join(map(_phrase, _contents(device, survey)))
+
+
+def short_contents(device: Device, survey: Survey) -> str:
+    """Return the same without the first article, for the cell of a table."""
+    first, *rest = _contents(device, survey) or [("", "")]
+    return ", ".join((first[1], *map(_phrase, rest)))
+
+
+_Noun = tuple[str, str]
+"""An article, "" for none, and a noun."""
+
+
+def _phrase(noun: _Noun) -> str:
+    return " ".join(filter(None, noun))
+
+
+def _contents(device: Device, survey: Survey) -> list[_Noun]:
+    """Return each thing that is on a device."""
+    nouns = _own_contents(device)
     for use in device.disk.uses:
         if use.kind == "partition":
             part = survey.devices.get(use.what)
-            inside = _own_words(part) if part is not None else []
-            parts.append(f"the partition {use.what}" + (f" with {' and '.join(inside)}" if inside else ""))
-    return f"{device.disk.name}: {', '.join(parts)}" if parts else ""
+            inside = " and ".join(map(_phrase, _own_contents(part))) if part is not None else ""
+            nouns.append(("the", f"partition {use.what}" + (f" with {inside}" if inside else "")))
+    return nouns
 
 
-def _own_words(device: Device) -> list[str]:
+def _own_contents(device: Device) -> list[_Noun]:
     block = device.superblock
-    parts = [f"a member of {array_words(block)}"] if block is not None else []
-    return parts + [use_words(use) for use in signatures(device)]
+    parts = [("a", f"member of {array_words(block)}")] if block is not None else []
+    return parts + [_use(use) for use in signatures(device)]
 
 
 def signatures(device: Device) -> tuple[Use, ...]:
@@ -80,7 +106,7 @@ def signatures(device: Device) -> tuple[Use, ...]:
 def foreign_use(device: Device) -> Use | None:
     """Return the signature of another storage system: what it holds cannot be seen from here."""
     for use in signatures(device):
-        if use.what in _FOREIGN or is_other_raid(use.what):
+        if use.what in _FOREIGN or _is_other_raid(use.what):
             return use
     return None
 
@@ -106,16 +132,21 @@ def array_words(block: Superblock) -> str:
 
 def use_words(use: Use) -> str:
     """Return a signature as what it means: the ext4 file system "root"."""
-    if use.what in TABLES:
-        return f"the {TABLES[use.what]} partition table"
+    return _phrase(_use(use))
+
+
+def _use(use: Use) -> _Noun:
+    """Return the article, "" for none, and the noun of what a signature means."""
+    if use.what in _TABLES:
+        return "the", f"{_TABLES[use.what]} partition table"
     label = f' "{use.detail}"' if use.detail else ""
-    words = _CONTENTS.get(use.what)
-    if words is None and is_other_raid(use.what):
-        words = f"a part of another RAID ({use.what.removesuffix('_raid_member')})"
-    return (words or f"the {use.what} file system") + label
+    article, noun = _CONTENTS.get(use.what, ("the", f"{use.what} file system"))
+    if use.what not in _CONTENTS and _is_other_raid(use.what):
+        article, noun = "a", f"part of another RAID ({use.what.removesuffix('_raid_member')})"
+    return article, f"{noun}{label}"
 
 
-def is_other_raid(signature: str) -> bool:
+def _is_other_raid(signature: str) -> bool:
     """Whether a signature is of a RAID that is none of md's own."""
     return signature.endswith("_raid_member") and signature != "linux_raid_member"
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from raidtui.model.array import Array, Member
 from raidtui.model.bad_blocks import lost
 from raidtui.model.geometry import loss_sentence
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Loss, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.candidates import is_given_up, refuse_needed, word_of
 from raidtui.plans.contents import array_words, device_facts
@@ -151,7 +151,7 @@ def plan_zero_superblock(survey: Survey, name: str, *, destroys: Collection[str]
         subject=name,
         steps=(step,),
         harm=Harm.DESTROYS,
-        loses=(f"{name}: a member of {array_words(block)}",),
+        losses=(Loss(device=name, what=f"a member of {array_words(block)}"),),
         warning=" ".join(
             text
             for text in (

@@ -67,13 +67,6 @@ def ignored(text: str, *, uuid: str) -> bool:
     return any("<ignore>" in _words(lines[index]) for index in _own(lines, uuid))
 
 
-def conf_without(text: str, *, uuid: str) -> str:
-    """Return mdadm.conf without the ARRAY lines of this UUID."""
-    lines = text.split("\n")
-    gone = _own(lines, uuid)
-    return "\n".join(line for index, line in enumerate(lines) if index not in gone)
-
-
 def conf_freed(text: str, *, link: str, keep: frozenset[str]) -> str:
     """Return mdadm.conf without ARRAY lines that give this name to an array which is not there.
 

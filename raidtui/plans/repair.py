@@ -15,7 +15,7 @@ from raidtui.model.bad_blocks import bad_sectors, only_holders
 from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device, refuse_member, refuse_old_arrays
-from raidtui.plans.contents import cleared_facts, device_facts, loss_of, wipe_steps
+from raidtui.plans.contents import cleared_facts, device_facts, losses_of, wipe_steps
 from raidtui.plans.locate import which_disk_notes
 from raidtui.plans.manage import (
     bad_block_notes,
@@ -116,7 +116,7 @@ def plan_add(survey: Survey, array: Array, name: str, *, destroys: Collection[st
         subject=array.title,
         steps=(*wipes, _cleared(survey, step, device)),
         harm=Harm.DESTROYS if wipes else Harm.REDUCES,
-        loses=_losses(device, survey),
+        losses=losses_of((device,), survey),
         confirm=array.title if wipes else "",
         notes=(
             f"{copied} are written to {name}{_share(survey, array, name)};"
@@ -169,13 +169,13 @@ def plan_replace(
     )
     step = bound(survey, bound(survey, step, old), new) if device is None else bound(survey, step, old)
     step = replace(step, undo=undo_replace(array, old, new, spare=device is None))
-    loses = _losses(device, survey) if device is not None else ()
+    losses = losses_of((device,), survey) if device is not None else ()
     return Plan(
         title=f"replace: {old} → {new}",
         subject=array.title,
         steps=(*before, step),
         harm=Harm.DESTROYS if len(before) > 1 else Harm.REDUCES,
-        loses=loses,
+        losses=losses,
         confirm=array.title if len(before) > 1 else "",
         notes=(
             f"{old} stays in service until the copy is whole; then remove it.",
@@ -262,11 +262,6 @@ def _add_spare(survey: Survey, array: Array, old: str, device: Device) -> Step:
 
 def _cleared(survey: Survey, step: Step, device: Device) -> Step:
     return replace(step, needs=(*step.needs, *cleared_facts(device, survey)))
-
-
-def _losses(device: Device, survey: Survey) -> tuple[str, ...]:
-    loss = loss_of(device, survey)
-    return (loss,) if loss else ()
 
 
 def _candidate(

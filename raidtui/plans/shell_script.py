@@ -25,7 +25,7 @@ def plan_sentences(plan: Plan) -> list[str]:
     for number, step in enumerate(plan.steps, start=1):
         lines.append(f"{number:>3}  {step.command}")
         lines.append(f"       {step.why}")
-        lines += [f"       {text}" for text in _content(step)]
+        lines += [f"       {text}" for text in content_changes(step)]
     undone = sum(bool(step.undo) for step in plan.steps)
     if plan.harm is Harm.DESTROYS:
         lines.append("What is on the devices cannot be brought back.")
@@ -55,8 +55,11 @@ def _undo_lines(step: Step) -> list[str]:
     return lines
 
 
-def _content(step: Step) -> list[str]:
-    """Return what a file's new content changes; its beginning's end where the old content is not known."""
+def content_changes(step: Step) -> list[str]:
+    """Return the lines of a file that a step removes (-) and adds (+).
+
+    Where the old content is not known, these are the last lines of the new content (|).
+    """
     if step.content is None:
         return []
     known, old = _old_content(step)

@@ -16,9 +16,27 @@ from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.survey import Superblock
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted
 
-REBUILT = "was being rebuilt"
 MARGIN_EVENTS = 1
 """A crash leaves members one event apart: mdadm takes both."""
+
+
+class StaleMember(Struct, frozen=True, kw_only=True):
+    """A member of which not all data are those of the array.
+
+    Args:
+        why: a clause without its subject: "is 2 events behind".
+        rebuilding: whether it was being rebuilt: mdadm counts it where it waits for all, and md goes on.
+    """
+
+    name: str
+    slot: int
+    why: str
+    rebuilding: bool = False
+
+    @property
+    def words(self) -> str:
+        """The member, its slot, and why."""
+        return f"{self.name} (slot {self.slot}) {self.why}"
 
 
 class Standing(Struct, frozen=True, kw_only=True):
@@ -27,23 +45,23 @@ class Standing(Struct, frozen=True, kw_only=True):
     Args:
         newest: the superblock with the most events.
         whole: slot -> the member that holds whole data.
-        not_whole: (member, its slot, why its data are not whole).
+        not_whole: the members whose data are not whole.
     """
 
     newest: Superblock
     whole: Mapping[int, str]
-    not_whole: tuple[tuple[str, int, str], ...] = ()
+    not_whole: tuple[StaleMember, ...] = ()
 
     @property
     def absent(self) -> tuple[int, ...]:
         """Slots of which nothing was found."""
-        there = {*self.whole, *(slot for _, slot, _ in self.not_whole)}
+        there = {*self.whole, *(each.slot for each in self.not_whole)}
         return tuple(slot for slot in range(self.newest.raid_disks or 0) if slot not in there)
 
     @property
     def rebuilding(self) -> int:
         """How many members are there that were being rebuilt: mdadm counts them where it waits for all."""
-        return sum(why.startswith(REBUILT) for _, _, why in self.not_whole)
+        return sum(each.rebuilding for each in self.not_whole)
 
     @property
     def enough(self) -> bool | None:
@@ -79,19 +97,22 @@ def standing(blocks: Mapping[str, Superblock]) -> Standing:
     first = max(blocks, key=lambda name: blocks[name].events or 0)
     newest = blocks[first]
     whole: dict[int, str] = {}
-    others: list[tuple[str, int, str]] = []
+    others: list[StaleMember] = []
     for name in sorted(blocks, key=lambda each: (-(blocks[each].events or 0), each != first)):
         block = blocks[name]
         if block.slot is None:
             continue
-        if why := _why_not_whole(block, newest, first):
-            others.append((name, block.slot, why))
+        if why := _why_stale(block, newest, first):
+            others.append(StaleMember(name=name, slot=block.slot, why=why))
+        elif block.recovery_sectors is not None:
+            why = f"was being rebuilt{_up_to(block.recovery_sectors)}"
+            others.append(StaleMember(name=name, slot=block.slot, why=why, rebuilding=True))
         else:
             whole.setdefault(block.slot, name)
     return Standing(newest=newest, whole=whole, not_whole=tuple(others))
 
 
-def _why_not_whole(block: Superblock, newest: Superblock, first: str) -> str:
+def _why_stale(block: Superblock, newest: Superblock, first: str) -> str:
     behind = (newest.events or 0) - (block.events or 0)
     if behind > MARGIN_EVENTS:
         return f"is {counted(behind, 'event')} behind"
@@ -99,12 +120,11 @@ def _why_not_whole(block: Superblock, newest: Superblock, first: str) -> str:
         return f"has failed, says {first}"
     if block is not newest and _is_out(newest, block.roles):
         return f"takes {first}, which is newer, for failed"
-    if block.recovery_sectors is not None:
-        done = (
-            f", up to {binary_size(block.recovery_sectors * SECTOR_BYTES)}" if block.recovery_sectors else ""
-        )
-        return REBUILT + done
     return ""
+
+
+def _up_to(sectors: int) -> str:
+    return f", up to {binary_size(sectors * SECTOR_BYTES)}" if sectors else ""
 
 
 def _is_out(block: Superblock, roles: str | None) -> bool:
@@ -151,7 +171,7 @@ def _incomplete(newest: Superblock, count: int) -> Refusal:
 
 def _state_words(found: Standing) -> str:
     parts = [f"slot {slot} ({name}) is whole" for slot, name in sorted(found.whole.items())]
-    parts += [f"{name} (slot {slot}) {why}" for name, slot, why in found.not_whole]
+    parts += [each.words for each in found.not_whole]
     if found.absent:
         be = "is" if len(found.absent) == 1 else "are"
         parts.append(f"{_slots(found.absent)} {be} missing")
@@ -163,7 +183,7 @@ def _slots(slots: tuple[int, ...]) -> str:
 
 
 def _lack_words(found: Standing) -> str:
-    lack = {*found.absent, *(slot for _, slot, _ in found.not_whole)} - found.whole.keys()
+    lack = {*found.absent, *(each.slot for each in found.not_whole)} - found.whole.keys()
     return _slots(tuple(sorted(lack)))
 
 

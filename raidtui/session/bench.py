@@ -21,24 +21,24 @@ from raidtui.session.watch_loop import WatchLoop
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from raidtui.bench.ask import Offer, Request
-    from raidtui.bench.forms.known import Known
-    from raidtui.bench.record import Record
-    from raidtui.bench.samples import Sample
-    from raidtui.bench.start import Restored
-    from raidtui.bench.watching import UnderWay, Watcher
+    from raidtui.bench.forms.known import HostChoices
+    from raidtui.bench.offer import Offer
+    from raidtui.bench.request import Request
+    from raidtui.bench.results.run_record import RunRecord, RunSample
+    from raidtui.bench.run.bench_jobs import Restored
+    from raidtui.bench.run.bench_progress import BenchProgress, ProgressWatcher
 
 T = TypeVar("T")
 
 
-class History(Struct, frozen=True, kw_only=True):
+class BenchHistory(Struct, frozen=True, kw_only=True):
     """All runs that are kept, the oldest first, or why they cannot be read."""
 
-    records: tuple[Record, ...] = ()
+    records: tuple[RunRecord, ...] = ()
     trouble: str = ""
 
 
-class Benching:
+class BenchSession:
     """One host's benchmarks.
 
     Args:
@@ -51,7 +51,7 @@ class Benching:
         self.loop = loop
         self.root = loop.root.apart() or loop.root
         self._thread = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
-        self._watcher: Watcher | None = None
+        self._watcher: ProgressWatcher | None = None
 
     @property
     def refusal(self) -> str:
@@ -61,66 +61,66 @@ class Benching:
         what = "the demo host is simulated" if self.root.source == "demo" else "a capture is only looked at"
         return f"{what}: nothing can be measured there"
 
-    async def look(self) -> UnderWay | None:
+    async def look(self) -> BenchProgress | None:
         """Return the newest benchmark, whoever began it."""
 
-        def work() -> UnderWay | None:
-            from raidtui.bench.watching import Watcher  # noqa: PLC0415
+        def work() -> BenchProgress | None:
+            from raidtui.bench.run.bench_progress import ProgressWatcher  # noqa: PLC0415
 
             if self._watcher is None:
-                self._watcher = Watcher()
+                self._watcher = ProgressWatcher()
             return self._watcher.look()
 
         return await self._work(work) if self.root.live else None
 
-    async def history(self) -> History:
+    async def history(self) -> BenchHistory:
         """Return the runs that are kept. Looking makes no file where there is none."""
 
-        def work() -> History:
-            from raidtui.bench.results import Results, ResultsError, results_path  # noqa: PLC0415
+        def work() -> BenchHistory:
+            from raidtui.bench.results.run_store import Results, ResultsError, results_path  # noqa: PLC0415
 
             if not results_path().exists():
-                return History()
+                return BenchHistory()
             try:
                 with Results() as results:
-                    return History(records=results.runs())
+                    return BenchHistory(records=results.runs())
             except ResultsError as error:
-                return History(trouble=str(error))
+                return BenchHistory(trouble=str(error))
 
-        return await self._work(work) if self.root.live else History()
+        return await self._work(work) if self.root.live else BenchHistory()
 
-    async def samples(self, runs: Sequence[int]) -> Mapping[int, Sequence[Sample]]:
+    async def samples(self, runs: Sequence[int]) -> Mapping[int, Sequence[RunSample]]:
         """Return what was seen of runs, by their numbers.
 
         Raises:
             ResultsError: the history cannot be read.
         """
 
-        def work() -> Mapping[int, Sequence[Sample]]:
-            from raidtui.bench.results import Results  # noqa: PLC0415
+        def work() -> Mapping[int, Sequence[RunSample]]:
+            from raidtui.bench.results.run_store import Results  # noqa: PLC0415
 
             with Results() as results:
                 return {run: results.samples(run) for run in runs}
 
         return await self._work(work)
 
-    async def known(self, snapshot: Snapshot) -> Known:
+    async def known(self, snapshot: Snapshot) -> HostChoices:
         """Return what the forms can offer: folders, devices, knobs."""
 
-        def work() -> Known:
-            from raidtui.bench.forms.known import read_known  # noqa: PLC0415
+        def work() -> HostChoices:
+            from raidtui.bench.forms.known import read_choices  # noqa: PLC0415
 
-            return read_known(self.root, snapshot)
+            return read_choices(self.root, snapshot)
 
         return await self._work(work)
 
     async def ask(self, request: Request) -> Offer | Refusal:
-        """Return the course that is asked for, or why it is not run."""
+        """Return the schedule that is asked for, or why it is not run."""
 
         def work() -> Offer | Refusal:
-            from raidtui.bench.ask import make_course  # noqa: PLC0415
+            from raidtui.bench.offer import make_offer  # noqa: PLC0415
 
-            return make_course(self.root, request)
+            return make_offer(self.root, request)
 
         return await self._work(work)
 
@@ -128,29 +128,29 @@ class Benching:
         """Begin a benchmark; return why it could not be begun, or ""."""
 
         def work() -> str:
-            from raidtui.bench.start import begin, interrupted  # noqa: PLC0415
-            from raidtui.jobs.store import JobError  # noqa: PLC0415
+            from raidtui.bench.run.bench_jobs import begin, interrupted  # noqa: PLC0415
+            from raidtui.jobs.lock import JobError  # noqa: PLC0415
 
             if interrupted():
                 return "a benchmark was interrupted meanwhile: R puts back what it changed, then ask again"
             try:
-                begin(self.root, offer.course)
+                begin(self.root, offer.schedule)
             except JobError as error:
                 return str(error)
             return ""
 
         trouble = await self._work(work)
         if not trouble:
-            self.note(f"{offer.course.title}: begun on {offer.course.place.words}")
+            self.note(f"{offer.schedule.title}: begun on {offer.schedule.place.words}")
         return trouble
 
     async def stop(self, job: str) -> str:
         """Ask a benchmark to end now; return why it could not be asked, or ""."""
 
         def work() -> str:
-            from raidtui.bench.start import find_bench  # noqa: PLC0415
+            from raidtui.bench.run.bench_jobs import find_bench  # noqa: PLC0415
+            from raidtui.jobs.lock import JobError  # noqa: PLC0415
             from raidtui.jobs.spawn import cancel  # noqa: PLC0415
-            from raidtui.jobs.store import JobError  # noqa: PLC0415
 
             try:
                 cancel(find_bench(job))
@@ -164,8 +164,8 @@ class Benching:
         """Return the titles of the benchmarks that were interrupted and have left something."""
 
         def work() -> tuple[str, ...]:
-            from raidtui.bench.changes import title_of  # noqa: PLC0415
-            from raidtui.bench.start import interrupted  # noqa: PLC0415
+            from raidtui.bench.run.bench_jobs import interrupted  # noqa: PLC0415
+            from raidtui.bench.run.changes import title_of  # noqa: PLC0415
 
             return tuple(f"{title_of(job).removeprefix('bench: ')} ({job.id})" for job in interrupted())
 
@@ -175,8 +175,8 @@ class Benching:
         """Put back what interrupted benchmarks have left; return what became of it, and why not, or ""."""
 
         def work() -> tuple[Sequence[Restored], str]:
-            from raidtui.bench.start import settle_apart  # noqa: PLC0415
-            from raidtui.jobs.store import JobError  # noqa: PLC0415
+            from raidtui.bench.run.bench_jobs import settle_apart  # noqa: PLC0415
+            from raidtui.jobs.lock import JobError  # noqa: PLC0415
 
             try:
                 return settle_apart(), ""
@@ -195,7 +195,7 @@ class Benching:
         """Give runs a note, or without one forget them; return what went wrong, or ""."""
 
         def work() -> str:
-            from raidtui.bench.results import Results, ResultsError  # noqa: PLC0415
+            from raidtui.bench.results.run_store import Results, ResultsError  # noqa: PLC0415
 
             try:
                 with Results() as results:

@@ -12,7 +12,7 @@ from raidtui.session.watch import Report
 from raidtui.session.watch_loop import WatchLoop
 
 if TYPE_CHECKING:
-    from raidtui.session.bench import Benching
+    from raidtui.session.bench import BenchSession
     from raidtui.session.tuning import TuneSession
     from raidtui.session.wear import WearSession
 
@@ -63,8 +63,8 @@ class Session:
         return self.__dict__.get("tuning")
 
     @cached_property
-    def bench(self) -> Benching:
+    def bench(self) -> BenchSession:
         """What starts and follows benchmarks."""
-        from raidtui.session.bench import Benching  # noqa: PLC0415
+        from raidtui.session.bench import BenchSession  # noqa: PLC0415
 
-        return Benching(self._shell, self.loop)
+        return BenchSession(self._shell, self.loop)

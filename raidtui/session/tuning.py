@@ -7,8 +7,6 @@ the pane is opened.
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -21,7 +19,7 @@ from raidtui.host.regular_files import read_regular
 from raidtui.host.roots.root import Root
 from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.knob import Tuning, same_value
-from raidtui.model.plan import Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.smart import ErrorRecovery
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.tune.now import Readback, read_back
@@ -80,27 +78,29 @@ class Tuner:
 
     Args:
         root: the host.
-        record: where the way back is kept; for a live host the default is /run/raidtui/tune.json.
+        record: of what was set for now; the default is that of the host.
         journal: where writes are noted.
     """
 
-    def __init__(self, root: Root, *, record: Path | None = None, journal: Journal | None = None) -> None:
+    def __init__(
+        self, root: Root, *, record: UndoRecord | None = None, journal: Journal | None = None
+    ) -> None:
         from raidtui.host.knobs.knob_reader import KnobReader  # noqa: PLC0415
         from raidtui.jobs.journal import Journal, journal_path  # noqa: PLC0415
-        from raidtui.jobs.undo_record import UndoRecord, record_path  # noqa: PLC0415
+        from raidtui.jobs.undo_record import open_record  # noqa: PLC0415
 
         self._root = root
         self._reader = KnobReader(root)
-        self._own: set[str] = set()
-        self.record: UndoRecord = UndoRecord(root, record or (record_path() if root.live else None))
-        self.journal: Journal = journal or Journal(journal_path() if root.live else None)
+        self.record = record or open_record(root)
+        self.journal = journal or Journal(journal_path() if root.live else None)
 
     @property
     def measuring(self) -> bool:
         """Whether a benchmark runs on this host, whoever began it."""
         if not self._root.live:
             return False
-        from raidtui.jobs.store import Job, jobs_folder, worker_of  # noqa: PLC0415
+        from raidtui.jobs.lock import worker_of  # noqa: PLC0415
+        from raidtui.jobs.store import Job, jobs_folder  # noqa: PLC0415
 
         job = worker_of(jobs_folder())
         return job is not None and Job(jobs_folder() / job).order == "bench"
@@ -116,9 +116,7 @@ class Tuner:
             snapshot: the present state.
             erc: by the disk's name, the patience of those that were asked; None: it has none.
         """
-        from raidtui.jobs.undo_record import changed_by  # noqa: PLC0415
-
-        return self._reader.read(snapshot, changed_by(self.record.load(), self._own), erc)
+        return self._reader.read(snapshot, self.record.changed(), erc)
 
     def carry_out(self, plan: Plan, snapshot: Snapshot, before: Tuning) -> TuneResult | Refusal:
         """Carry a plan out, remember the way back, and read the values again.
@@ -134,68 +132,24 @@ class Tuner:
                 why="this needs a real host: a simulated one has neither files nor tools",
             )
         from raidtui.jobs.runner import run_plan  # noqa: PLC0415
+        from raidtui.jobs.undo_record import UndoPlace  # noqa: PLC0415
 
         outcome = run_plan(self._root, plan, self.journal)
-        return self.take(outcome, snapshot, before)
-
-    def take(self, outcome: PlanOutcome, snapshot: Snapshot, before: Tuning) -> TuneResult:
-        """Remember a plan that was carried out elsewhere (``Console.execute``), and read the values again."""
-        from raidtui.jobs.journal import who  # noqa: PLC0415
-        from raidtui.jobs.undo_record import UndoEntry  # noqa: PLC0415
-
         undo = partly_undone(outcome)
         if undo is not None:
-            ident = f"{os.getpid()}-{time.monotonic_ns()}"
-            self._own.add(ident)
-            self.record.add(
-                UndoEntry(id=ident, at_s=time.time(), who=who(), undo=undo, writes=_writes(outcome, before))
-            )
+            originals = [step for step in undo.steps if step.text]
+            self.record.note(undo, _writes(outcome, before), UndoPlace.TUNE, originals)
         self.forget()
         after = self.read(snapshot, {disk.name: disk.erc for disk in before.subjects if disk.erc_asked})
         return TuneResult(outcome=outcome, readbacks=read_back(outcome.plan, before, after), tuning=after)
 
     def last(self) -> UndoEntry | Refusal:
-        """Return what was done last, of this run or another since the boot."""
-        done = self.record.load()
-        return (
-            done[-1]
-            if done
-            else Refusal(
-                code=RefusalCode.NOTHING_TO_DO, why="nothing was changed since the boot that could be undone"
-            )
+        """Return what any run has set last since the boot, in pane 4 or by ``raidtui tune``."""
+        from raidtui.jobs.undo_record import UndoPlace  # noqa: PLC0415
+
+        return self.record.last(UndoPlace.TUNE) or Refusal(
+            code=RefusalCode.NOTHING_TO_DO, why="nothing was changed since the boot that could be undone"
         )
-
-    def left(self, tuning: Tuning) -> Plan | None:
-        """Return the plan that puts back what this run changed for now and stands, or None.
-
-        What raidtui keeps stays: it was meant to.
-        """
-        originals: dict[str, Step] = {}
-        for done in self.record.load():
-            if self.is_own(done):
-                for step in done.undo.steps:
-                    if step.text:
-                        originals.setdefault(step.path, step)
-        steps = []
-        for path, step in originals.items():
-            known = tuning.at(path)
-            if known is None or same_value(known[2].text, step.text):
-                continue
-            if known[2].kept is None or not same_value(known[2].kept, known[2].text):
-                steps.append(step)
-        if not steps:
-            return None
-        return Plan(title="restored what this session tuned", subject="you", steps=tuple(steps))
-
-    def is_own(self, done: UndoEntry) -> bool:
-        """Whether this run did it."""
-        return done.id in self._own
-
-    def drop_own(self) -> None:
-        """Forget the ways back of what this run did: ``left`` was carried out."""
-        for done in self.record.load():
-            if self.is_own(done):
-                self.record.drop(done.id)
 
     def undo(self, done: UndoEntry, snapshot: Snapshot, before: Tuning) -> TuneResult:
         """Put back what was done."""
@@ -207,6 +161,15 @@ class Tuner:
         self.forget()
         after = self.read(snapshot)
         return TuneResult(outcome=outcome, readbacks=read_back(done.undo, before, after), tuning=after)
+
+    def without_kept(self, plan: Plan, snapshot: Snapshot) -> Plan | None:
+        """Return a plan that restores values without those that raidtui keeps; None where nothing is left.
+
+        A value that was set for now and then kept is meant to stay.
+        """
+        tuning = self.read(snapshot)
+        steps = tuple(step for step in plan.steps if not _is_kept(tuning, step.path))
+        return replace(plan, steps=steps) if steps else None
 
 
 class TuneSession:
@@ -257,7 +220,7 @@ class TuneSession:
 
         def work() -> tuple[UndoEntry | Refusal, bool]:
             done = self._at().last()
-            return done, not isinstance(done, Refusal) and self._at().is_own(done)
+            return done, not isinstance(done, Refusal) and self._at().record.is_own(done)
 
         return await self._work(work)
 
@@ -300,18 +263,13 @@ class TuneSession:
         self._erc.update(found)
         return len(found)
 
-    async def left(self) -> Plan | None:
-        """Return the plan that puts back what this run has changed for now, or None."""
+    async def without_kept(self, plan: Plan) -> Plan | None:
+        """See ``Tuner.without_kept``."""
         report = self.shell.report
-        if self._tuner is None or report is None:
-            return None
+        if report is None:
+            return plan
         snapshot = report.snapshot
-        return await self._work(lambda: self._at().left(self._at().read(snapshot)))
-
-    async def put_back(self) -> None:
-        """What ``left`` plans was carried out: no other run shall undo it again."""
-        if self._tuner is not None:
-            await self._work(self._tuner.drop_own)
+        return await self._work(lambda: self._at().without_kept(plan, snapshot))
 
     @property
     def trouble(self) -> str:
@@ -321,7 +279,7 @@ class TuneSession:
 
     def _at(self) -> Tuner:
         if self._tuner is None:
-            self._tuner = Tuner(self._root)
+            self._tuner = Tuner(self._root, record=self.loop.watch.record)
         return self._tuner
 
     def _note(self, plan: Plan, result: TuneResult) -> None:
@@ -398,6 +356,14 @@ def read_profiles(folder: Path) -> tuple[tuple[Profile, ...], tuple[str, ...]]:
         f"{path}: {each.name} is a profile of raidtui's own" for each in found if each.name in names
     )
     return tuple(each for each in found if each.name not in names), (*troubles, *taken)
+
+
+def _is_kept(tuning: Tuning, path: str) -> bool:
+    """Whether raidtui keeps the value that a file has now."""
+    known = tuning.at(path)
+    if known is None or known[2].kept is None:
+        return False
+    return same_value(known[2].kept, known[2].text)
 
 
 def still(tuning: Tuning) -> Tuning:

@@ -6,6 +6,7 @@ Not thread-safe. The screen calls ``refresh`` and ``execute`` in one worker thre
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from raidtui.host.roots.root import Happening, Root
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Phase
 from raidtui.model.finding import Event, EventKind, Finding, Health, Tone
-from raidtui.model.plan import Plan, Step
+from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.brakes import HeldBack, held_back_by
 from raidtui.monitor.events import diff, first_words
@@ -31,10 +32,10 @@ from raidtui.plans.target import base_of
 if TYPE_CHECKING:  # loaded when something is written: a watching console starts without
     from raidtui.jobs.journal import Journal
     from raidtui.jobs.runner import PlanOutcome
+    from raidtui.jobs.undo_record import UndoRecord
 
 _KEEP_EVENTS = 2000
 _PASSING_S = 1.5
-_RESTORABLE = ("sync_speed_min", "sync_speed_max", "speed_limit_min", "speed_limit_max", "sync_action")
 
 
 class Report(Struct, frozen=True, kw_only=True):
@@ -92,8 +93,8 @@ class HostWatch:
         self._passing = False
         self._passing_since: dict[str, float] = {}
         self._pending: list[Event] = []
-        self._originals: dict[str, Step] = {}
-        self._undo: list[Plan] = []
+        self._record: UndoRecord | None = None
+        self._record_lock = threading.Lock()  # pane 4 has it in a thread of its own
         self._told: list[Uevent] = []
         self._unsubscribe = root.subscribe(self._hear)
 
@@ -105,6 +106,16 @@ class HostWatch:
 
             self._journal = Journal(journal_path() if self.root.live else None)
         return self._journal
+
+    @property
+    def record(self) -> UndoRecord:
+        """What was set for now, and how it is undone."""
+        with self._record_lock:
+            if self._record is None:
+                from raidtui.jobs.undo_record import open_record  # noqa: PLC0415
+
+                self._record = open_record(self.root)
+            return self._record
 
     def refresh(self) -> Report:
         """Sample the host and conclude."""
@@ -197,18 +208,16 @@ class HostWatch:
             self._pending.append(event)
 
     def execute(self, plan: Plan, *, is_undo: bool = False) -> PlanOutcome:
-        """Carry a plan out, note it, and remember how it is undone."""
+        """Carry a plan out, note it as an event, and record how it is undone."""
         from raidtui.jobs.runner import run_plan, undo_of  # noqa: PLC0415
+        from raidtui.jobs.undo_record import UndoPlace, limits_before, limits_written  # noqa: PLC0415
 
-        originals = self._originals_before(plan)
+        before = limits_before(self.root, plan)
         outcome = run_plan(self.root, plan, self.journal)
         done = {step.path for step in outcome.done}
-        for path, step in originals.items():
-            if path in done:
-                self._originals.setdefault(path, step)
-        undo = undo_of(plan)
-        if outcome.failed is None and undo is not None and not is_undo:
-            self._undo.append(undo)
+        undo = undo_of(plan) if outcome.failed is None and not is_undo else None
+        writes = limits_written(outcome.done, before) if not is_undo else ()
+        self.record.note(undo, writes, UndoPlace.ARRAYS, [step for step in before if step.path in done])
         tone = Tone.PLAIN if outcome.failed is None else Tone.BAD
         text = f"{plan.subject}: {outcome.sentence}"
         self._pending.append(
@@ -216,90 +225,34 @@ class HostWatch:
         )
         return outcome
 
-    def _originals_before(self, plan: Plan) -> dict[str, Step]:
-        found: dict[str, Step] = {}
-        for step in plan.steps:
-            name = step.path.rpartition("/")[2]
-            if name not in _RESTORABLE or step.path in self._originals or step.path in found:
-                continue
-            now = self.root.text(step.path)
-            if now is None or (name == "sync_action" and step.text != "frozen"):
-                continue
-            number, _, scope = now.partition(" ")
-            text = "system" if "system" in scope else "idle" if name == "sync_action" else number
-            found[step.path] = Step(path=step.path, text=text, why="as it was before", identity=step.identity)
-        return found
+    @property
+    def has_written(self) -> bool:
+        """Whether this run may have set something for now."""
+        return self._record is not None
 
     def take_undo(self) -> Plan | None:
-        """Return the plan that undoes the last thing done, once."""
-        return self._undo.pop() if self._undo else None
+        """Return the plan that undoes what pane 1 did last in this run, once."""
+        if self._record is None:
+            return None
+        from raidtui.jobs.undo_record import UndoPlace  # noqa: PLC0415
+
+        last = self.record.last(UndoPlace.ARRAYS)
+        if last is None:
+            return None
+        self.record.drop(last.id)
+        return last.undo
 
     def left_changed(self) -> Plan | None:
-        """Return the plan that puts back what this session changed and nobody has put back since.
+        """Return the plan that restores what this run set for now and nobody has restored since, or None.
 
-        Temporary settings only: speed limits, and arrays that were frozen.
+        Speed limits, arrays that were frozen, and knobs; by which pane does not matter.
         """
-        steps: list[Step] = []
-        for path, original in self._originals.items():
-            now = self.root.text(path)
-            if now is None or (original.identity and not self._same(original)):
-                continue
-            number, _, scope = now.partition(" ")
-            same = (
-                "system" in scope
-                if original.text == "system"
-                else number == original.text and "system" not in scope
-            )
-            if path.endswith("/sync_action"):
-                same = number != "frozen"
-            if not same:
-                steps.append(original)
-        if not steps:
-            return None
-        ordered = self._restoring_order(steps)
-        return Plan(title="restored what this session changed", subject="you", steps=ordered)
-
-    def _restoring_order(self, steps: list[Step]) -> tuple[Step, ...]:
-        """The system's limits first; min before max, but where min would stand above max in between."""
-        ordered: list[Step] = []
-        for step in sorted(
-            steps,
-            key=lambda each: (not each.path.startswith(SYSTEM), each.path[:-3], each.path[-3:] == "max"),
-        ):
-            low = ordered[-1] if ordered else None
-            pair = low is not None and low.path == step.path[:-3] + "min" and step.path.endswith("max")
-            if (
-                pair
-                and low is not None
-                and self._value_after(low, steps) > _number(self.root.text(step.path))
-            ):
-                ordered.insert(-1, step)
-            else:
-                ordered.append(step)
-        return tuple(ordered)
-
-    def _value_after(self, step: Step, steps: list[Step]) -> int:
-        """What a limit comes to by a step: ``system`` is what the system's will be."""
-        if step.text != "system":
-            return _number(step.text)
-        path = f"{SYSTEM}/speed_limit_{step.path[-3:]}"
-        return _number(next((each.text for each in steps if each.path == path), self.root.text(path)))
-
-    def _same(self, step: Step) -> bool:
-        if step.identity is None:
-            return True
-        path, uuid = step.identity
-        return (self.root.text(path) or "").replace("-", "") == uuid.replace(":", "")
+        return self.record.left() if self._record is not None else None
 
     def close(self) -> None:
         """Let go of what is open."""
         self._unsubscribe()
         self.root.close()
-
-
-def _number(text: str | None) -> int:
-    digits = (text or "").partition(" ")[0]
-    return int(digits) if digits.isascii() and digits.isdigit() else 0
 
 
 def _in_passing(array: Array, former: Array | None) -> bool:

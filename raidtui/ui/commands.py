@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 from msgspec import Struct
 from textual.binding import Binding
@@ -50,6 +51,7 @@ _KEY_WORDS = {
 }  # fmt: skip
 
 
+@cache
 def shown(key: str) -> str:
     """Return a key as people write it: ^p, ?, ←."""
     key = key.strip()
@@ -94,7 +96,7 @@ GIVE_BACK = Command(
 )  # fmt: skip
 UNDO = Command(
     id="arrays.undo", keys="u", action="undo", label="Undo", foot=False, words="revert back",
-    help="Put back what was done last."
+    help="Undo what was done last in this pane. What pane 4 sets is undone there."
 )  # fmt: skip
 REPLACE = Command(
     id="arrays.replace", keys="R", action="repair('replace')", label="Replace",
@@ -170,15 +172,20 @@ HISTORY = Command(
     words="tbw written smart",
     help="What was written to the chosen disk day by day, and what syncs and jobs have cost it.",
 )  # fmt: skip
-WEAR = (MARK, SINCE, READ, HISTORY)
+SELF_TEST = Command(
+    id="wear.self_test", keys="t", action="self_test", label="Self-test",
+    words="smart smartctl short long extended conveyance abort",
+    help="Start a self-test on the chosen disk, or abort the one that runs. The plan is shown first.",
+)  # fmt: skip
+WEAR = (MARK, SINCE, SELF_TEST, READ, HISTORY)
 
 LESS = Command(
     id="tune.less", keys="left", action="turn(-1)", label="Lower", foot=False,
-    help="Set the chosen knob for now to the value below: the word before it, or half the number.",
+    help="Set the chosen knob, for now, to the next lower value: the previous word, or half the number.",
 )  # fmt: skip
 MORE = Command(
     id="tune.more", keys="right", action="turn(1)", label="Higher", foot=False,
-    help="Set the chosen knob for now to the value above: the word behind it, or twice the number.",
+    help="Set the chosen knob, for now, to the next higher value: the next word, or twice the number.",
 )  # fmt: skip
 EXACT = Command(
     id="tune.value", keys="enter", action="exact", label="Value", foot=False,
@@ -187,44 +194,45 @@ EXACT = Command(
 )  # fmt: skip
 NEXT_KNOB = Command(
     id="tune.next", keys="tab", action="knob(1)", label="Next knob", foot=False,
-    help="Choose the next knob of the row; Shift+Tab chooses the one before.",
+    help="Go to the next knob of the row; Shift+Tab goes to the previous one.",
 )  # fmt: skip
 SAME = Command(
     id="tune.same", keys="equals_sign", action="same", label="Same for all",
-    help="Give all members of the disk's array the value of this disk; all processors that of these.",
+    help="Give all members of the disk's array the value of this disk, or all processors that of these.",
 )  # fmt: skip
 KEEP = Command(
     id="tune.keep", keys="k", action="keep", label="Keep",
-    help="Keep values over reboots, in files of raidtui's own. The plan is shown before anything.",
+    help="Keep values over reboots, in raidtui's own files. The plan is shown first.",
 )  # fmt: skip
 FORGET = Command(
     id="tune.forget", keys="K", action="forget", label="Forget", foot=False,
-    help="Keep a value no longer. That of now stays until a reboot.",
+    help="Stop keeping a value. The present value stays until a reboot.",
 )  # fmt: skip
 UNDO_TUNE = Command(
-    id="tune.undo", keys="u", action="undo", label="Undo", help="Put back the values that were set last."
+    id="tune.undo", keys="u", action="undo", label="Undo",
+    help="Undo what was set last here or by raidtui tune. What pane 1 does is undone there.",
 )  # fmt: skip
 PROFILE = Command(
     id="tune.profile", keys="P", action="profile", label="Profile",
     words="preset tuned scheduler",
-    help="Set several values together: what published tests advise, the kernel's own, or your profiles.",
+    help="Set several values together: what published tests advise, the kernel's defaults, or your own.",
 )  # fmt: skip
 ASK_ERC = Command(
     id="tune.erc", keys="e", action="erc", label="Ask for ERC", foot=False,
-    help="Ask the disks how long they try for a bad sector (SCT ERC). None that sleeps is woken.",
+    help="Ask the disks how long they retry a bad sector (SCT ERC). Sleeping disks are not woken.",
 )  # fmt: skip
 TEST = Command(
     id="tune.test", keys="t", action="test", label="Test",
     words="fio benchmark measure",
-    help="Measure with fio what the chosen knob does: its value of now against another one.",
+    help="Measure with fio what the chosen knob does: the present value against another.",
 )  # fmt: skip
 APART = Command(
     id="tune.apart", keys="o", action="apart", label="One by one", foot=False,
-    help="Give each of the processors' policies a row of its own, or those that are alike one together.",
+    help="Show each cpufreq policy in a row of its own, or policies with equal values in one row.",
 )  # fmt: skip
 READ_TUNE = Command(
     id="tune.read", keys="r", action="read", label="Read again", foot=False,
-    help="Read the values now, and the rules and services that set them.",
+    help="Read the values again, and the rules and services that set them.",
 )  # fmt: skip
 TUNE = (LESS, MORE, NEXT_KNOB, EXACT, SAME, KEEP, FORGET, UNDO_TUNE, PROFILE, TEST, APART, ASK_ERC,
         READ_TUNE)  # fmt: skip

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from raidtui.model.plan import Plan
 from raidtui.ui.frame.screen_shell import ScreenShell
+from raidtui.view.line import Line
 
 
 async def may_leave(shell: ScreenShell) -> bool:
     """Whether the console is left; it asks first where something would be left changed, and restores it."""
+    if not await shell.session.loop.answers():
+        return not shell.session.loop.has_written or await _leaves_unrestored(shell)
     plan = await left(shell)
     if plan is not None and plan_is_real(shell):
         from raidtui.ui.frame.dialog import Question, plan_lines  # noqa: PLC0415
@@ -31,19 +32,23 @@ def plan_is_real(shell: ScreenShell) -> bool:
 
 
 async def left(shell: ScreenShell) -> Plan | None:
-    """Return the plan that puts back what this session changed for now and nobody has put back, or None.
-
-    A limit that was set as a limit and as a knob goes back to what it was before it was set as a limit.
-    """
+    """Return the plan that restores what this session set for now and nobody has restored since, or None."""
     if shell.report is None:
         return None
-    limits = await shell.session.loop.left_changed()
+    plan = await shell.session.loop.left_changed()
     tuned = shell.session.tuned
-    knobs = await tuned.left() if tuned is not None else None
-    if limits is None or knobs is None:
-        return limits or knobs
-    known = {step.path for step in limits.steps}
-    return replace(limits, steps=(*limits.steps, *(step for step in knobs.steps if step.path not in known)))
+    return plan if plan is None or tuned is None else await tuned.without_kept(plan)
+
+
+async def _leaves_unrestored(shell: ScreenShell) -> bool:
+    """Whether the console is left though the kernel does not answer: nothing can be read or restored."""
+    from raidtui.ui.frame.dialog import Question  # noqa: PLC0415
+
+    lines: list[Line] = [
+        [("The kernel does not answer.", "strong")],
+        [("What this session set cannot be restored now; it lasts until reboot.", "plain")],
+    ]
+    return await shell.ask(Question(lines, (("l", "leave"),), harmless="stay")) == "l"
 
 
 async def _restored(shell: ScreenShell, plan: Plan) -> bool:
@@ -51,6 +56,5 @@ async def _restored(shell: ScreenShell, plan: Plan) -> bool:
     if outcome.failed is not None:
         shell.say(outcome.sentence, "bad")
         return False
-    if shell.session.tuned is not None:
-        await shell.session.tuned.put_back()
+    await shell.session.loop.work(shell.session.loop.watch.record.drop_own)
     return True

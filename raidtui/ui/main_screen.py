@@ -32,7 +32,7 @@ from raidtui.ui.commands import (
     Command,
     shown,
 )
-from raidtui.ui.frame.footer import Item, footer_line
+from raidtui.ui.frame.footer import NARROW, Item, footer_line
 from raidtui.ui.frame.lines import Lines
 from raidtui.ui.frame.painting import PaintingScreen
 from raidtui.ui.frame.pane import Pane
@@ -262,6 +262,7 @@ class MainScreen(PaintingScreen):
             items = [("↑↓", "Scroll", True), self._item(FILTER)]
             further = [(command, command.label, True) for command in FURTHER if command in EVERYWHERE]
         last = (self._item(HELP), self._item(PALETTE))
+        further = further if width > NARROW else []
         return footer_line(items, [self._item(*each) for each in further], last, width)
 
     def _slider_items(self) -> list[Item]:

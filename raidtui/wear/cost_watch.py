@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping
 
 from msgspec.structs import replace
 
+from raidtui.host.diskstats import written_bytes
 from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_names import has_smart, smart_names
-from raidtui.host.smart.smart_reader import written_bytes
 from raidtui.model.finding import Event, EventKind
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler

@@ -18,14 +18,14 @@ _NUMBERS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether the machine is quiet is seen at once."""
-    monkeypatch.setattr("raidtui.bench.quiet.LOOK_S", 0.0)
+    monkeypatch.setattr("raidtui.bench.run.quiet.LOOK_S", 0.0)
 
 
 @pytest.fixture
 def fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeFio:
     """The only fio there is."""
     fake = FakeFio(tmp_path / "fio")
-    monkeypatch.setattr("raidtui.bench.fio.tool_path", fake.find)
+    monkeypatch.setattr("raidtui.bench.run.fio_process.tool_path", fake.find)
     return fake
 
 
@@ -33,9 +33,11 @@ def fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeFio:
 def kept_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """The signals are put back; nobody waits for proofs or looks around; all is kept in the test's folder."""
     monkeypatch.setattr(runner, "_PROOF_S", 0.0)
-    monkeypatch.setattr("raidtui.bench.lookout.FIRST_S", 3600.0)
+    monkeypatch.setattr("raidtui.bench.run.measure.FIRST_S", 3600.0)
     monkeypatch.setattr("raidtui.jobs.store.journal_path", lambda: tmp_path / "lib" / "journal.jsonl")
-    monkeypatch.setattr("raidtui.bench.results.journal_path", lambda: tmp_path / "lib" / "journal.jsonl")
+    monkeypatch.setattr(
+        "raidtui.bench.results.run_store.journal_path", lambda: tmp_path / "lib" / "journal.jsonl"
+    )
     before = [signal.getsignal(number) for number in _NUMBERS]
     yield
     for number, handler in zip(_NUMBERS, before, strict=True):

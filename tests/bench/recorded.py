@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from raidtui.bench.stream import Dump, StreamParser
+from raidtui.bench.run.fio_stream import Dump, StreamParser
 
 STREAMS = Path(__file__).parent / "streams"
 MIXED = (STREAMS / "mixed.json").read_bytes()

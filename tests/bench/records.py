@@ -8,11 +8,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from raidtui.bench.course import ONE
 from raidtui.bench.environment import ArrayShape, Cpu, DiskSettings, Environment
-from raidtui.bench.heat import published_mb_s
-from raidtui.bench.record import Record
-from raidtui.bench.samples import Figures, Flow, Sample
+from raidtui.bench.results.heat import published_mb_s
+from raidtui.bench.results.run_record import Figures, Flow, RunRecord, RunSample
+from raidtui.bench.schedule import ONE
 from raidtui.bench.workload import Workload
 
 READ = Workload(rw="randread", block_bytes=8192, size_bytes=8 << 20)
@@ -54,7 +53,7 @@ def surroundings(**array: Any) -> Environment:
     )
 
 
-def record(number: int = 0, iops: float = 1000.0, **more: Any) -> Record:
+def record(number: int = 0, iops: float = 1000.0, **more: Any) -> RunRecord:
     """Return a run that read so many blocks of 8 KiB a second."""
     figures = Figures(
         ios=int(iops),
@@ -66,7 +65,7 @@ def record(number: int = 0, iops: float = 1000.0, **more: Any) -> Record:
         p99_ns=740_000,
         p999_ns=2_900_000,
     )
-    return Record(
+    return RunRecord(
         **{
             "job": JOB,
             "number": number,
@@ -83,10 +82,10 @@ def record(number: int = 0, iops: float = 1000.0, **more: Any) -> Record:
     )
 
 
-def samples(*iops: float) -> tuple[Sample, ...]:
+def samples(*iops: float) -> tuple[RunSample, ...]:
     """Return samples of a quarter of a second each."""
     return tuple(
-        Sample(t_s=0.25 * place, read=Flow(iops=value, bytes_s=value * 8192, p99_ns=740_000))
+        RunSample(t_s=0.25 * place, read=Flow(iops=value, bytes_s=value * 8192, p99_ns=740_000))
         for place, value in enumerate(iops, 1)
     )
 
@@ -106,7 +105,7 @@ SCHEDULERS: dict[str, tuple[float, ...]] = {
 """A, what is like it, what is slower, and what nobody can tell."""
 
 
-def measured(work: Workload, iops: float, **more: Any) -> Record:
+def measured(work: Workload, iops: float, **more: Any) -> RunRecord:
     """Return a run of a workload: as many requests wait as its depth says, and a few wait long."""
     waits_ns = int(work.depth * work.jobs / max(iops, 1e-9) * 1e9)
     seconds = work.runtime_s or work.total_bytes / (iops * work.block_bytes)
@@ -124,11 +123,11 @@ def measured(work: Workload, iops: float, **more: Any) -> Record:
     return record(**{"seconds": seconds, "work": work, "read": Figures(), side: figures, **more})
 
 
-def sweep(label: str, values: dict[str, tuple[float, ...]], **more: Any) -> list[Record]:
+def sweep(label: str, values: dict[str, tuple[float, ...]], **more: Any) -> list[RunRecord]:
     """Return a sweep of one thing, interleaved: each value once, then all of them again."""
     first, work = more.pop("first", 1), more.pop("work", RANDOM)
     at_s = more.pop("at_s", EPOCH_S)
-    found: list[Record] = []
+    found: list[RunRecord] = []
     for repeat in range(max(map(len, values.values()))):
         for value, iops in values.items():
             if repeat >= len(iops):
@@ -142,9 +141,9 @@ def sweep(label: str, values: dict[str, tuple[float, ...]], **more: Any) -> list
     return found
 
 
-def chunk_sweep(*, repeats: int = 3, first: int = 101, **more: Any) -> list[Record]:
+def chunk_sweep(*, repeats: int = 3, first: int = 101, **more: Any) -> list[RunRecord]:
     """Return a sweep of chunks and block sizes that is like the published one, a little faster at the end."""
-    found: list[Record] = []
+    found: list[RunRecord] = []
     points = [(chunk, kib) for chunk in CHUNKS for kib in BLOCKS_KIB]
     for number, (repeat, (chunk, kib)) in enumerate((r, point) for r in range(repeats) for point in points):
         work = Workload(rw="randread", block_bytes=kib << 10, size_bytes=500 << 20, engine="sync")
@@ -173,12 +172,12 @@ def chunk_sweep(*, repeats: int = 3, first: int = 101, **more: Any) -> list[Reco
     return found
 
 
-def courses(records: Sequence[Record], *, seconds: int = 60) -> dict[int, tuple[Sample, ...]]:
+def curve_samples(records: Sequence[RunRecord], *, seconds: int = 60) -> dict[int, tuple[RunSample, ...]]:
     """Return samples of runs: a short rise, a ripple, and with every third run a dip in the middle."""
     return {run.id: _course(run, seconds) for run in records}
 
 
-def _course(run: Record, seconds: int) -> tuple[Sample, ...]:
+def _course(run: RunRecord, seconds: int) -> tuple[RunSample, ...]:
     found = []
     for place in range(seconds * 4):
         t_s = (place + 1) / 4
@@ -196,5 +195,25 @@ def _course(run: Record, seconds: int) -> tuple[Sample, ...]:
             }
         )
         flow = Flow(iops=run.iops * part, bytes_s=run.bytes_s * part, **times)
-        found.append(Sample(t_s=t_s, write=flow) if run.main is run.write else Sample(t_s=t_s, read=flow))
+        found.append(
+            RunSample(t_s=t_s, write=flow) if run.main is run.write else RunSample(t_s=t_s, read=flow)
+        )
     return tuple(found)
+
+
+def asking(work: Workload, **more: Any) -> dict[str, Any]:
+    """Return the fields of a request that asks for a workload, whole."""
+    return {
+        "rw": work.rw,
+        "blocks": (work.block_bytes,),
+        "size_bytes": work.size_bytes,
+        "depths": (work.depth,),
+        "jobs": (work.jobs,),
+        "runtime_s": work.runtime_s,
+        "ramp_s": work.ramp_s,
+        "engine": work.engine,
+        "read_percent": work.read_percent,
+        "distribution": work.distribution,
+        "direct": work.direct,
+        **more,
+    }

@@ -1,4 +1,4 @@
-"""Benchmarks for a worker: courses, a fio that is fed, and what is kept of it all."""
+"""Benchmarks for a worker: schedules, a fio that is fed, and what is kept of it all."""
 
 from __future__ import annotations
 
@@ -8,30 +8,29 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from raidtui.bench.course import Axis, Course, Way
-from raidtui.bench.fio import FioEnd
 from raidtui.bench.place import Place
-from raidtui.bench.record import Record
-from raidtui.bench.results import Results
-from raidtui.bench.samples import Sample
+from raidtui.bench.results.run_record import RunRecord, RunSample
+from raidtui.bench.results.run_store import Results
+from raidtui.bench.run.fio_process import FioEnd
+from raidtui.bench.schedule import Axis, AxisKind, Schedule
 from raidtui.jobs.store import Job
 from tests.bench.host import DISKS
 from tests.bench.recorded import MIXED, dumps_of
 from tests.bench.records import READ
 
-BLOCKS = Axis(way=Way.BLOCK, values=("8192", "16384"))
+BLOCKS = Axis(way=AxisKind.BLOCK, values=("8192", "16384"))
 
 
 class Killed(BaseException):
     """SIGKILL."""
 
 
-def course(srv: Path, **more: Any) -> Course:
+def schedule(srv: Path, **more: Any) -> Schedule:
     place = Place(directory=str(srv), mount=str(srv), disks=DISKS, members=DISKS, arrays=("md127",))
-    return Course(**{"title": "random-read", "place": place, "work": READ, "axes": (BLOCKS,), **more})
+    return Schedule(**{"title": "random-read", "place": place, "work": READ, "axes": (BLOCKS,), **more})
 
 
-def kept() -> tuple[Record, ...]:
+def kept() -> tuple[RunRecord, ...]:
     with Results() as results:
         return results.runs()
 
@@ -52,12 +51,12 @@ def feeding(*figures: float, dies_at: int = 99) -> Callable[..., FioEnd]:
     given = iter(figures)
     count = 0
 
-    def fake(argv: Any, folder: Path, take: Callable[[Sample], None], stopped: Any) -> FioEnd:
+    def fake(argv: Any, folder: Path, take: Callable[[RunSample], None], stopped: Any) -> FioEnd:
         nonlocal count
         del argv, folder, stopped
         count += 1
         dump = dumps_of(MIXED)[-1]
-        take(Sample(t_s=0.5, ios=(100, 0), size_bytes=(819200, 0)))
+        take(RunSample(t_s=0.5, ios=(100, 0), size_bytes=(819200, 0)))
         if count == dies_at:
             raise Killed
         part = dump.jobs[0]

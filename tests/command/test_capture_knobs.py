@@ -18,7 +18,7 @@ from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import Root
 from raidtui.jobs.journal import Journal
-from raidtui.jobs.undo_record import RECORD
+from raidtui.jobs.undo_record import RECORD, UndoRecord
 from raidtui.model.knob import By, Tuning
 from raidtui.model.plan import Plan
 from raidtui.monitor.sampler import Sampler
@@ -168,7 +168,7 @@ def test_what_was_set_for_now(tmp_path: Path) -> None:
     """The record of it is taken along without who did it, and without the way back."""
     host = rich(files={"/proc/sys/kernel/random/boot_id": "4f1d"})
     place = tmp_path / "tune.json"
-    tuner = Tuner(host, record=place, journal=Journal(None))
+    tuner = Tuner(host, record=UndoRecord(host, place), journal=Journal(None))
     snapshot = host.snapshot()
     before = tuner.read(snapshot)
     plan = plan_set(snapshot, before, [AskedValue(subject="sda", knob="scheduler", value="none")])

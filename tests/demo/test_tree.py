@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from raidtui.host.block import DiskReader, read_io
+from raidtui.host.block import DiskReader
+from raidtui.host.diskstats import read_io
 from raidtui.model.array import Phase
 from tests.demo.scene import DATA, EPOCH_S, VM, Scene
 

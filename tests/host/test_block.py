@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.block import DiskReader, read_io
-from raidtui.host.md.speed_limits import read_limits
+from raidtui.host.block import DiskReader
+from raidtui.host.diskstats import read_io
+from raidtui.host.md.array_attributes import read_limits
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.disk import Disk, DiskIo, Use
 from raidtui.model.snapshot import SystemLimits
@@ -202,7 +203,14 @@ def test_io() -> None:
     root = MemoryRoot({"/proc/diskstats": text})
     assert read_io(root, ["sda", "sdc", "sdd", "sde", "sdf"]) == {
         "sda": DiskIo(
-            reads=10, read_sectors=2000, read_ms=30, writes=40, written_sectors=5000, write_ms=60, busy_ms=70
+            reads=10,
+            read_sectors=2000,
+            read_ms=30,
+            writes=40,
+            written_sectors=5000,
+            write_ms=60,
+            busy_ms=70,
+            discarded_sectors=0,
         )
     }
     assert read_io(MemoryRoot({}), ["sda"]) == {}

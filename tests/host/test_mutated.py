@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.bench.results import Results, ResultsError
+from raidtui.bench.results.run_store import Results, ResultsError
 from raidtui.host.knobs.udev_rules import parse_rules
 from raidtui.wear.ledger import Ledger, LedgerError, read_captured_history
 from tests.bench.records import record

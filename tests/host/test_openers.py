@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from raidtui.host import examine as survey
-from raidtui.host import facts, openers
+from raidtui.host import examine, facts, openers
 from raidtui.host.facts import why_not
 from raidtui.host.openers import open_words
 from raidtui.host.reading import read_survey
@@ -151,7 +150,7 @@ def test_right_before_a_step(live: DirRoot, holder: Process, monkeypatch: pytest
     """Who opened it since the plan was made stops the step."""
     monkeypatch.setattr(facts, "why_busy", lambda *_: "")
     monkeypatch.setattr(
-        facts, "_disk", lambda *_: survey.read_device(host_tree(disks={"sdz": {}}).root(), "sdz").disk
+        facts, "_disk", lambda *_: examine.read_device(host_tree(disks={"sdz": {}}).root(), "sdz").disk
     )
     monkeypatch.setattr(facts, "_PATIENCE_S", 0)
     assert why_not(live, Fact(kind=FactKind.FREE, subject="sdz")) == f"sdz: {said(holder)}"

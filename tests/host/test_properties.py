@@ -291,9 +291,6 @@ def test_no_name_makes_a_real_folder_raise(name: str) -> None:
 @TRIES
 @given(_BROKEN_TEXT, _BROKEN_TEXT)
 def test_tables_of_mounts_and_swap_never_raise(mounts: str, swaps: str) -> None:
-    stage = Stage(Tree(files={}, links={}))
-    stage.put("/proc/self/mountinfo", mounts.encode("utf-8", "replace"))
-    stage.put("/proc/swaps", swaps.encode("utf-8", "replace"))
-    tables = UsageTables(stage)
+    tables = UsageTables(mounts, swaps)
     assert tables.mounts("nothing:there", ()) == []
     assert not tables.is_swap(("",))

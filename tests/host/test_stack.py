@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from raidtui.host.discards import read_discards
+from raidtui.host.diskstats import read_discards
 from raidtui.host.on_top import (
     read_groups,
     read_issue_discards,

@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.jobs.undo_record import UndoEntry, UndoRecord, WrittenValue, changed_by, record_path
+from raidtui.jobs.undo_record import (
+    UndoEntry,
+    UndoPlace,
+    UndoRecord,
+    WrittenValue,
+    changed_by,
+    record_path,
+)
 from raidtui.model.knob import By, ChangedValue
 from raidtui.model.plan import Plan, Step
 from tests.hosts.tune_host import TuneHost
@@ -16,6 +23,7 @@ from tests.hosts.tune_host import TuneHost
 PATH = "/sys/class/block/sda/queue/scheduler"
 BOOT = "/proc/sys/kernel/random/boot_id"
 HOST = TuneHost(files={BOOT: "0a0b"})
+LIMIT = WrittenValue(path="/sys/class/block/md127/md/sync_speed_max", before="system", value="300000")
 
 
 def done(ident: str, before: str = "mq-deadline", value: str = "none") -> UndoEntry:
@@ -28,6 +36,15 @@ def done(ident: str, before: str = "mq-deadline", value: str = "none") -> UndoEn
         undo=Plan(title=f"undone: {ident}", subject="sda", steps=(step,)),
         writes=(WrittenValue(path=PATH, before=before, value=value),),
     )
+
+
+def undo(words: str) -> Plan:
+    """A plan that undoes something."""
+    return Plan(title=words, subject="sda", steps=(Step(path=PATH, text="none", why="back"),))
+
+
+def title(entry: UndoEntry | None) -> str:
+    return entry.undo.title if entry is not None else ""
 
 
 @pytest.fixture
@@ -95,3 +112,55 @@ def test_what_stands_changed() -> None:
         PATH: ChangedValue(path=PATH, before="mq-deadline", value="bfq", by=By.RUN)
     }
     assert changed_by(both)[PATH].by is By.NOW
+
+
+def test_pane_1_and_pane_4_undo_their_own(place: Path) -> None:
+    """Pane 1 undoes what this run did there; pane 4 what any run set as a knob."""
+    other, record = UndoRecord(HOST, place), UndoRecord(HOST, place)
+    other.note(undo("theirs"), (), UndoPlace.ARRAYS)
+    other.note(undo("knob"), (), UndoPlace.TUNE)
+    assert record.last(UndoPlace.ARRAYS) is None
+    record.note(undo("limit"), (LIMIT,), UndoPlace.ARRAYS)
+    assert title(record.last(UndoPlace.ARRAYS)) == "limit"
+    assert title(record.last(UndoPlace.TUNE)) == "knob"
+    assert title(UndoRecord(HOST, place).last(UndoPlace.TUNE)) == "knob"
+
+
+def test_a_limit_of_pane_1_is_shared_and_a_check_is_not(place: Path) -> None:
+    """Another run knows who has set a limit; a check ends by itself."""
+    record = UndoRecord(HOST, place)
+    record.note(undo("limit"), (LIMIT,), UndoPlace.ARRAYS)
+    record.note(undo("check"), (), UndoPlace.ARRAYS)
+    assert title(record.last(UndoPlace.ARRAYS)) == "check"
+    (shared,) = UndoRecord(HOST, place).load()
+    assert (title(shared), shared.place, shared.writes) == ("limit", UndoPlace.ARRAYS, (LIMIT,))
+    assert UndoRecord(HOST, place).changed()[LIMIT.path].by is By.NOW
+    assert record.changed()[LIMIT.path].by is By.RUN
+    record.drop_own()
+    assert record.load() == UndoRecord(HOST, place).load() == ()
+
+
+def test_a_record_of_before_reads_as_one_of_knobs(place: Path) -> None:
+    """Fields are only added, and those of pane 4 are not written."""
+    UndoRecord(HOST, place).add(done("1"))
+    assert set(json.loads(place.read_text())["done"][0]) == {"id", "at_s", "who", "undo", "writes"}
+    assert UndoRecord(HOST, place).load()[0].place is UndoPlace.TUNE
+
+
+def test_what_cannot_be_written_is_still_undone_by_this_run(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    record = UndoRecord(HOST, tmp_path / "file" / "tune.json")
+    record.note(undo("knob"), (), UndoPlace.TUNE)
+    last = record.last(UndoPlace.TUNE)
+    assert title(last) == "knob"
+    assert last is not None
+    record.drop(last.id)
+    assert record.last(UndoPlace.TUNE) is None
+
+
+def test_what_left_no_way_to_undo_it_is_passed_over() -> None:
+    """A capture holds values, and no plans."""
+    record = UndoRecord(HOST, None)
+    record.note(undo("knob"), (), UndoPlace.TUNE)
+    record.note(None, (LIMIT,), UndoPlace.TUNE)
+    assert title(record.last(UndoPlace.TUNE)) == "knob"

@@ -97,7 +97,16 @@ def test_whole_snapshot() -> None:
     assert snapshot.array("3a6eb079:0f39ac87:c94f3856:b2dd2c5d") is snapshot.arrays[0]
 
 
-COUNTERS = DiskIo(reads=1, read_sectors=3, read_ms=4, writes=5, written_sectors=7, write_ms=8, busy_ms=10)
+COUNTERS = DiskIo(
+    reads=1,
+    read_sectors=3,
+    read_ms=4,
+    writes=5,
+    written_sectors=7,
+    write_ms=8,
+    busy_ms=10,
+    discarded_sectors=0,
+)
 
 
 def test_counters_are_of_the_members_of_what_is_synced() -> None:

@@ -10,7 +10,7 @@ from raidtui.model.disk import Use
 from raidtui.model.plan import Fact, FactKind, Plan, Refusal, RefusalCode
 from raidtui.model.survey import Superblock
 from raidtui.plans.assemble import StoppedArray, start_methods, stopped_arrays
-from raidtui.plans.whole import refuse_start, standing
+from raidtui.plans.whole import StaleMember, refuse_start, standing
 from tests.hosts.specs import inactive, raid1, raid5
 from tests.plans.new_array import device, survey
 
@@ -234,10 +234,12 @@ def test_who_takes_the_newest_for_failed() -> None:
     }
     assert standing(blocks).not_whole == ()
     assert standing({**blocks, "sdc": block(2, **R5, events=41, roles=".AA")}).not_whole == (
-        ("sda", 0, "has failed, says sdc"),
+        StaleMember(name="sda", slot=0, why="has failed, says sdc"),
     )
     torn = {**blocks, "sdb": block(1, **R5, roles="AA.")}
-    assert standing(torn).not_whole == (("sdb", 1, "takes sdc, which is newer, for failed"),)
+    assert standing(torn).not_whole == (
+        StaleMember(name="sdb", slot=1, why="takes sdc, which is newer, for failed"),
+    )
 
 
 def test_a_superblock_at_the_end_is_the_last_partitions() -> None:

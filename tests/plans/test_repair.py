@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.disk import Use
-from raidtui.model.plan import FactKind, Harm, Plan, Step
+from raidtui.model.plan import FactKind, Harm, Loss, Plan, Step
 from raidtui.model.survey import Device
 from raidtui.plans.leave import plan_fail, plan_remove, plan_zero_superblock
 from raidtui.plans.manage import undo_add_spare, undo_replace
@@ -186,8 +186,8 @@ def test_add(array: ArraySpec, option: str, note: str) -> None:
 @pytest.mark.parametrize(
     ("found", "loss"),
     [
-        (USED, 'sdz: the ext4 file system "root"'),
-        (was(DEGRADED), f'sdz: a member of the array "data" ({DEGRADED.array_uuid})'),
+        (USED, 'the ext4 file system "root"'),
+        (was(DEGRADED), f'a member of the array "data" ({DEGRADED.array_uuid})'),
     ],
 )
 def test_add_of_a_device_that_is_not_empty(found: Device, loss: str) -> None:
@@ -208,7 +208,7 @@ def test_add_of_a_device_that_is_not_empty(found: Device, loss: str) -> None:
         subject="data",
         steps=(*wipes(found), step),
         harm=Harm.DESTROYS,
-        loses=(loss,),
+        losses=(Loss(device="sdz", what=loss),),
         confirm="data",
         notes=(WRITTEN, WHICH),
         devices=("sdz",),
@@ -271,7 +271,7 @@ def test_replace_by_a_device(found: Device) -> None:
         REPLACED,
         steps=(*(wipes(found) if used else ()), add, replacing(raid10(), "sdz")),
         harm=Harm.DESTROYS if used else Harm.REDUCES,
-        loses=('sdz: the ext4 file system "root"',) if used else (),
+        losses=(Loss(device="sdz", what='the ext4 file system "root"'),) if used else (),
         notes=(*REPLACED.notes, WHICH),
         confirm="data" if used else "",
     )
@@ -293,7 +293,7 @@ def test_zero_superblock() -> None:
             ),
         ),
         harm=Harm.DESTROYS,
-        loses=(f'sdz: a member of the array "old" ({OTHER})',),
+        losses=(Loss(device="sdz", what=f'a member of the array "old" ({OTHER})'),),
         warning="Without it, sdz is no part of old any more.",
         notes=(WHICH,),
         confirm="old",

@@ -23,9 +23,9 @@ def test_levels_for_four_devices() -> None:
     found = picks("level", WizardDraft(devices=FOUR), survey())
     assert [(pick.key, pick.words, pick.refusal) for pick in found] == [
         ("raid1", "raid1           99.9 GiB  any 3", ""),
-        ("raid10 near 2", "raid10 near 2    200 GiB  1, or 2 of other pairs", ""),
-        ("raid10 far 2", "raid10 far 2     200 GiB  1, or 2 not adjacent", ""),
-        ("raid10 offset 2", "raid10 offset 2  200 GiB  1, or 2 not adjacent", ""),
+        ("raid10 n2", "raid10 near 2    200 GiB  1, or 2 of other pairs", ""),
+        ("raid10 f2", "raid10 far 2     200 GiB  1, or 2 not adjacent", ""),
+        ("raid10 o2", "raid10 offset 2  200 GiB  1, or 2 not adjacent", ""),
         ("raid5", "raid5            300 GiB  any 1", ""),
         ("raid6", "raid6            200 GiB  any 2", ""),
         ("raid0", "raid0            400 GiB  none!", ""),
@@ -36,7 +36,7 @@ def test_levels_for_four_devices() -> None:
 def test_a_level_says_what_it_is_good_at_and_what_it_writes() -> None:
     host = survey(*(device(name, discards=True) for name in FOUR), raid456_discards=False)
     notes = {pick.key: pick.note for pick in picks("level", WizardDraft(devices=FOUR), host)}
-    assert notes["raid10 near 2"] == (
+    assert notes["raid10 n2"] == (
         "Copies side by side on neighbours. Reads spread over all, writes cost two: good for small random"
         " I/O, databases, virtual machines. TRIM passes: raid10 hands discards on, and all members take"
         " them. The first sync writes only where copies differ: nothing on members that were trimmed and"
@@ -56,7 +56,7 @@ def test_a_level_says_what_it_is_good_at_and_what_it_writes() -> None:
 
 def test_levels_that_cannot_be() -> None:
     found = {pick.key: pick.refusal for pick in picks("level", WizardDraft(devices=FOUR[:2]), survey())}
-    assert found["raid1"] == found["raid10 near 2"] == found["raid0"] == ""
+    assert found["raid1"] == found["raid10 n2"] == found["raid0"] == ""
     assert found["raid6"] == "raid6 needs at least 4 devices, not 2; add devices, or choose another level"
     with_journal = WizardDraft(devices=FOUR[:3], journal="sdd2")
     found = {pick.key: pick.refusal for pick in picks("level", with_journal, survey())}
@@ -64,7 +64,7 @@ def test_levels_that_cannot_be() -> None:
     assert found["raid1"] == "raid1 has no parity, so it has no journal; leave the journal out"
     empty = WizardDraft(devices=FOUR[:2], empty=2)
     found = {pick.key: pick.refusal for pick in picks("level", empty, survey())}
-    assert found["raid6"] == found["raid10 near 2"] == ""
+    assert found["raid6"] == found["raid10 n2"] == ""
     assert found["raid5"] == "raid5 does not work while 2 of 4 devices are missing; name more devices"
 
 

@@ -17,6 +17,7 @@ from raidtui.plans.wizard.wizard_draft import (
     SPARE,
     WizardDraft,
     doomed,
+    plan_draft,
     with_empty,
     with_role,
 )
@@ -27,7 +28,6 @@ from raidtui.plans.wizard.wizard_steps import (
     first_choice,
     next_role,
     picks,
-    plan_build,
     refuse_word,
 )
 from tests.hosts.specs import raid10
@@ -44,7 +44,7 @@ def keys(step: str, draft: WizardDraft) -> list[str]:
 
 def created(draft: WizardDraft, host: Survey | None = None) -> tuple[str, ...]:
     """The command that creates."""
-    made = plan_build(draft, host or survey(), UUID, "")
+    made = plan_draft(draft, host or survey(), UUID, "")
     assert isinstance(made, Plan), made
     return next(step.argv for step in made.steps if "--create" in step.argv)
 
@@ -164,7 +164,7 @@ def test_an_array_that_does_not_run_is_destroyed_by_its_name_alone() -> None:
     assert draft == WizardDraft(devices=("sda2", "sdb2"), destroys=("old",))
     assert doomed(draft, host) == ()
     assert ("destroys", "old") in decided(draft)
-    made = plan_build(choose("level", "raid1", draft), host, UUID, "")
+    made = plan_draft(choose("level", "raid1", draft), host, UUID, "")
     assert isinstance(made, Plan)
     assert [step.argv for step in made.steps[:2]] == [
         ("mdadm", "--zero-superblock", "/dev/sda2"),
@@ -235,8 +235,8 @@ def test_what_guards_parity() -> None:
     ("step", "draft", "key"),
     [
         ("level", WizardDraft(devices=FOUR[:3]), ""),
-        ("level", WizardDraft(devices=FOUR[:3], empty=1), "raid10 near 2"),
-        ("level", WizardDraft(devices=FOUR, level="raid10", layout="o2"), "raid10 offset 2"),
+        ("level", WizardDraft(devices=FOUR[:3], empty=1), "raid10 n2"),
+        ("level", WizardDraft(devices=FOUR, level="raid10", layout="o2"), "raid10 o2"),
         ("level", WizardDraft(devices=FOUR, level="raid6"), "raid6"),
         ("chunk", WizardDraft(level="raid10"), "32"),
         ("chunk", WizardDraft(level="raid5"), "64"),
@@ -276,13 +276,13 @@ def test_choices_add_up_to_a_plan() -> None:
     )
     assert decided(draft) == (
         ("devices", "sda2 sdb2 sdc2, spare sdd2"),
-        ("disks", "–"),
+        ("disks", None),
         ("level", "raid5"),
         ("chunk", "64 KiB"),
         ("bitmap", "ppl"),
-        ("more", "–"),
+        ("more", None),
         ("on top", "nothing"),
-        ("mount", "–"),
+        ("mount", None),
         ("name", "128"),
     )
     assert created(draft) == (
@@ -304,11 +304,11 @@ def test_what_stands_on_another_choice_goes_with_it() -> None:
     draft = WizardDraft(
         devices=FOUR, level="raid5", chunk_kib=64, bitmap="internal", failfast=True, name="128"
     )
-    assert choose("level", "raid10 far 2", draft) == WizardDraft(
+    assert choose("level", "raid10 f2", draft) == WizardDraft(
         devices=FOUR, level="raid10", layout="f2", name="128"
     )
     assert choose("level", "raid5", draft) is draft
     top = WizardDraft(on_top="lvm+ext4", mount="/srv", others=("sde",), stripes=2)
     assert choose("on top", "lvm", top) == replace(top, on_top="lvm", mount="")
     assert choose("on top", "xfs", top) == replace(top, on_top="xfs", others=(), stripes=0)
-    assert {words for _, words in decided(WizardDraft())} == {"–"}
+    assert {words for _, words in decided(WizardDraft())} == {None}

@@ -9,12 +9,11 @@ from raidtui.model.disk import Use
 from raidtui.model.plan import Plan
 from raidtui.model.survey import Survey
 from raidtui.plans.wizard.evidence import BLOCKS_KIB, CHUNKS_KIB, TABLE, table_lines
-from raidtui.plans.wizard.wizard_draft import WizardDraft
+from raidtui.plans.wizard.wizard_draft import WizardDraft, plan_draft
 from raidtui.plans.wizard.wizard_steps import (
     STEPS,
     changed,
     decided,
-    plan_build,
     refuse_step,
     refuse_word,
     rows_of,
@@ -90,13 +89,13 @@ def test_what_else_can_be_decided(draft: WizardDraft, rows: dict[str, tuple[str,
             "write-mostly sdb2",
             "--write-mostly",
         ),
-        (WizardDraft(devices=FOUR, level="raid10", layout="n2"), "copies", 1, "–", "--layout=n3"),
-        (WizardDraft(devices=FOUR, level="raid10", layout="f2"), "copies", -1, "–", "--layout=f4"),
+        (WizardDraft(devices=FOUR, level="raid10", layout="n2"), "copies", 1, None, "--layout=n3"),
+        (WizardDraft(devices=FOUR, level="raid10", layout="f2"), "copies", -1, None, "--layout=f4"),
         (
             WizardDraft(devices=FOUR, level="raid5", bitmap="internal"),
             "parity",
             1,
-            "–",
+            None,
             "--layout=left-asymmetric",
         ),
         (WizardDraft(devices=FOUR[:2], level="raid1"), "size", -1, "50 % used", "--size=52395520"),
@@ -160,7 +159,7 @@ def test_a_volume_over_several_devices() -> None:
     assert (draft.others, draft.stripes, draft.stripe_kib) == (("sde",), 2, 32)
     assert ("volume", "with sde, 2 stripes of 32K") in decided(draft)
     assert refuse_step("volume", draft, host) == ""
-    made = plan_build(draft, host, UUID, "")
+    made = plan_draft(draft, host, UUID, "")
     assert isinstance(made, Plan)
     lvm = [step.argv for step in made.steps if step.argv[:1] in {("vgcreate",), ("lvcreate",)}]
     assert lvm == [
@@ -182,7 +181,7 @@ def test_a_weekly_trim() -> None:
     assert table("volume", draft, host) == {"weekly TRIM": ("no", "")}
     draft = changed("volume", draft, host, "weekly TRIM", 1)
     assert ("volume", "weekly TRIM") in decided(draft)
-    made = plan_build(draft, host, UUID, "1-2")
+    made = plan_draft(draft, host, UUID, "1-2")
     assert isinstance(made, Plan)
     assert ("systemctl", "enable", "--now", "fstrim.timer") in [step.argv for step in made.steps]
     [row] = rows_of("volume", draft, replace(host, trim_timer="enabled"))

@@ -9,7 +9,9 @@ import pytest
 
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.jobs.journal import Journal
-from raidtui.jobs.store import COURSE_FILE, Job, only_worker
+from raidtui.jobs.lock import only_worker
+from raidtui.jobs.store import COURSE_FILE, Job
+from raidtui.jobs.undo_record import UndoRecord
 from raidtui.model.plan import Plan, Refusal
 from raidtui.plans.tune.keep import KeepItem, plan_keep
 from raidtui.plans.tune.now import AskedValue, plan_set
@@ -25,7 +27,7 @@ class Desk:
 
     def __init__(self, host: TuneHost, place: Path | None = None) -> None:
         self.host = host
-        self.tuner = Tuner(host, record=place, journal=Journal(None))
+        self.tuner = Tuner(host, record=UndoRecord(host, place), journal=Journal(None))
 
     def set(self, *words: str) -> TuneResult:
         """Set "sda scheduler=none" and so on."""
@@ -51,7 +53,8 @@ class Desk:
 
     def left(self) -> list[tuple[str, str]]:
         """What leaving would put back."""
-        plan = self.tuner.left(self.tuner.read(self.host.snapshot()))
+        plan = self.tuner.record.left()
+        plan = self.tuner.without_kept(plan, self.host.snapshot()) if plan is not None else None
         return [] if plan is None else ends([(step.path, step.text) for step in plan.steps])
 
 
@@ -182,8 +185,8 @@ def test_what_was_put_back_when_leaving_is_not_undone_by_another_run(tmp_path: P
     desk.set("sda queue_depth=8")
     last = desk.tuner.last()
     assert not isinstance(last, Refusal)
-    assert (desk.tuner.is_own(last), other.tuner.is_own(last)) == (True, False)
-    desk.tuner.drop_own()
+    assert (desk.tuner.record.is_own(last), other.tuner.record.is_own(last)) == (True, False)
+    desk.tuner.record.drop_own()
     undone = desk.undo()
     assert isinstance(undone, TuneResult)
     assert undone.sentences == ("queue_depth of sdb: 4 → 32",)
@@ -191,7 +194,8 @@ def test_what_was_put_back_when_leaving_is_not_undone_by_another_run(tmp_path: P
 
 def test_a_benchmark_that_runs_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("raidtui.jobs.store.jobs_folder", lambda: tmp_path)
-    tuner = Tuner(DirRoot("/"), record=tmp_path / "tune.json", journal=Journal(None))
+    root = DirRoot("/")
+    tuner = Tuner(root, record=UndoRecord(root, tmp_path / "tune.json"), journal=Journal(None))
     plan = Plan(title="bench: 4K", subject="data", steps=())
     bench, other = (Job.create(plan, host="nas", folder=tmp_path) for _ in range(2))
     bench.keep(COURSE_FILE, b"{}")

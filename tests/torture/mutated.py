@@ -22,18 +22,18 @@ from functools import cache
 from pathlib import Path
 
 from raidtui import first_frame
-from raidtui.bench.course import load_course
 from raidtui.bench.jobfile import judge_job_file
-from raidtui.bench.live import NAME as LIVE
-from raidtui.bench.live import last_run, read_live
-from raidtui.bench.results import Results, ResultsError
-from raidtui.bench.stream import StreamParser
+from raidtui.bench.results.run_store import Results, ResultsError
+from raidtui.bench.run.fio_stream import StreamParser
+from raidtui.bench.run.live_file import NAME as LIVE
+from raidtui.bench.run.live_file import last_run, read_live
+from raidtui.bench.schedule import decode_schedule
 from raidtui.cli import build_parser
 from raidtui.command.capture import write_capture
 from raidtui.command.plan import make_plan
 from raidtui.command.prometheus import metric_lines
+from raidtui.command.status import report_lines
 from raidtui.command.status_json import report_dict
-from raidtui.command.status_text import report_lines
 from raidtui.command.tune_output import detail_lines, table_lines
 from raidtui.config import read_config
 from raidtui.demo.demo_host import demo_root
@@ -48,8 +48,9 @@ from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import Root, RootError
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.host.udev import parse_udev_entry
+from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import entry_text
-from raidtui.jobs.store import Job, JobError, all_jobs, load_plan, save_plan
+from raidtui.jobs.store import Job, all_jobs, load_plan, save_plan
 from raidtui.model.plan import Plan
 from raidtui.plans.shell_script import plan_sentences, shell_script
 from raidtui.plans.tune.keep_files import sysctl_entries, tmpfiles_entries, udev_entries
@@ -475,9 +476,9 @@ PARSERS = {
         texts=lambda: (b'[quiet]\ndescription = "x"\n[quiet.disk]\nscheduler = "none"\n',), take=_profiles
     ),
     "theme": Parser(texts=lambda: (_THEME(),), take=_themes),
-    "course": Parser(
+    "schedule": Parser(
         texts=lambda: (b'{"raidtui_course": 1, "title": "x", "place": {}}',),
-        take=load_course,
+        take=decode_schedule,
         errors=(JobError,),
     ),
     "job file": Parser(

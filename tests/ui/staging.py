@@ -159,6 +159,11 @@ def message_of(pilot: Paces) -> str:
     return " ".join(line.strip() for line in lines)
 
 
+async def says(pilot: Paces, sentence: str) -> None:
+    """Wait for a sentence above the footer; an earlier one may still be there."""
+    await until(pilot, lambda: message_of(pilot) == sentence, sentence)
+
+
 def header_of(pilot: Paces) -> str:
     """The first line."""
     return main_of(pilot).query_one("#top", Lines).text.split("\n")[0]

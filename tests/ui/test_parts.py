@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from raidtui.model.plan import Harm, Plan, Step
+from raidtui.model.plan import Harm, Loss, Plan, Step
 from raidtui.ui.arrays.array_list import Chosen, keep_choice
 from raidtui.ui.build.wizard_lines import with_note
 from raidtui.ui.frame.footer import footer_line
@@ -99,7 +99,8 @@ def test_a_review_names_every_device_that_is_written_over() -> None:
     table = Step(
         argv=("sfdisk", "/dev/sdb"), stdin="label: gpt\nstart=2048\n", why="one partition", destroys=True
     )
-    made = plan(LOOK, WIPE, table, loses=("sda2: the ext4 file system",), harm=Harm.DESTROYS,
+    made = plan(LOOK, WIPE, table, harm=Harm.DESTROYS,
+                losses=(Loss(device="sda2", what="the ext4 file system"),),
                 devices=("sda2", "sdb", "sdc"), notes=("It takes 5 min.",))  # fmt: skip
     lines = review_lines(made, 60, {"sda2": ssd("sda2")})
     assert texts(lines) == [
@@ -137,8 +138,15 @@ def test_a_review_of_what_can_be_undone() -> None:
 
 def test_a_superblock_alone_is_no_erased_device() -> None:
     zero = Step(argv=("mdadm", "--zero-superblock", "/dev/sda2"), why="none", destroys=True)
-    made = plan(zero, loses=("sda2: a member of old",), harm=Harm.DESTROYS, devices=("sda2",))
+    made = plan(
+        zero, losses=(Loss(device="sda2", what="a member of old"),), harm=Harm.DESTROYS, devices=("sda2",)
+    )
     assert texts(review_lines(made, 60))[:2] == ["Gone afterwards:", "  sda2  a member of old"]
+
+
+def test_a_plan_that_was_saved_without_devices_of_its_losses() -> None:
+    made = plan(WIPE, loses=("sda2: the ext4 file system",), harm=Harm.DESTROYS, devices=("sda2",))
+    assert texts(review_lines(made, 60))[:2] == ["Gone afterwards:", "  sda2: the ext4 file system"]
 
 
 def test_long_commands_wrap_with_an_indent() -> None:

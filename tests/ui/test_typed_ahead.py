@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from textual import events
 
-from raidtui.bench.ask import Offer, Request
-from raidtui.bench.forms.draft import Draft, Kind
+from raidtui.bench.forms.form_draft import BenchDraft, FormKind
+from raidtui.bench.offer import Offer
+from raidtui.bench.request import Request
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.ui.bench.form_page import BenchForm
 from raidtui.ui.build.wizard_screen import WizardScreen
@@ -29,7 +30,7 @@ async def refuse(request: Request) -> Offer | Refusal:
 
 async def test_what_is_typed_behind_an_arrow_comes_into_the_next_field() -> None:
     async with running(Kernel(raid10())) as pilot:
-        form = BenchForm(Kind.RUN, Draft(what="own"), refuse, KNOWN)
+        form = BenchForm(FormKind.RUN, BenchDraft(what="own"), refuse, KNOWN)
         await pilot.app.push_screen(form)
         await pilot.pause()
         await pilot.press("down", "down")

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from raidtui.bench.ask_devices import confirm_word
-from raidtui.bench.place import find_directory, free_bytes, mounts
+from raidtui.bench.overwrite import confirm_word
+from raidtui.bench.place import find_directory, free_bytes
 from raidtui.host.block import BLOCK, candidate_names
 from raidtui.host.knobs.knob_reader import KnobReader
+from raidtui.host.mounts import read_mounts
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.root import Root
 from raidtui.model.knob import Tuning
@@ -18,7 +19,7 @@ from raidtui.model.plan import Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device, refuse_old_arrays
-from raidtui.plans.contents import loss_of
+from raidtui.plans.contents import contents_of
 from raidtui.plans.target import needs_root
 
 _FIRST = (
@@ -63,7 +64,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
     refusal: str = ""
 
 
-class Turnable(Struct, frozen=True, kw_only=True):
+class KnobChoice(Struct, frozen=True, kw_only=True):
     """A knob that something on this host has.
 
     Args:
@@ -81,12 +82,12 @@ class Turnable(Struct, frozen=True, kw_only=True):
     high: int | None = None
 
 
-class Known(Struct, frozen=True, kw_only=True):
+class HostChoices(Struct, frozen=True, kw_only=True):
     """All of it; those on arrays, and those that are free, come first."""
 
     folders: tuple[Folder, ...] = ()
     devices: tuple[Candidate, ...] = ()
-    knobs: tuple[Turnable, ...] = ()
+    knobs: tuple[KnobChoice, ...] = ()
 
     @property
     def scratch(self) -> tuple[Candidate, ...]:
@@ -101,19 +102,19 @@ class Known(Struct, frozen=True, kw_only=True):
         """Return the device with this name."""
         return next((each for each in self.devices if each.name == name), None)
 
-    def knob(self, name: str) -> Turnable | None:
+    def knob(self, name: str) -> KnobChoice | None:
         """Return the knob with this name."""
         return next((each for each in self.knobs if each.name == name), None)
 
 
-def read_known(root: Root, snapshot: Snapshot) -> Known:
+def read_choices(root: Root, snapshot: Snapshot) -> HostChoices:
     """Return what there is to choose from.
 
     Args:
         root: the host; folders are looked at on the live one alone.
         snapshot: its arrays.
     """
-    return Known(
+    return HostChoices(
         folders=tuple(sorted(_folders(root, snapshot), key=_by_arrays)) if root.live else (),
         devices=_devices(root, snapshot),
         knobs=_knobs(KnobReader(root).read(snapshot)),
@@ -127,19 +128,19 @@ def _by_arrays(folder: Folder) -> tuple[bool, int, str]:
 def _folders(root: Root, snapshot: Snapshot) -> Iterator[Folder]:
     titles = {array.name: array.title for array in snapshot.arrays}
     seen: set[str] = set()
-    for where, file_system, source in mounts(root):
+    for mount in read_mounts(root):
         # What a network serves may hang, and what is mounted twice is one file system.
-        if not source.startswith("/dev/") or source in seen:
+        if not mount.source.startswith("/dev/") or mount.source in seen:
             continue
-        place = find_directory(root, where)
+        place = find_directory(root, mount.where)
         if isinstance(place, Refusal):
             continue
-        seen.add(source)
+        seen.add(mount.source)
         yield Folder(
-            path=where,
-            file_system=file_system,
+            path=mount.where,
+            file_system=mount.kind,
             arrays=tuple(titles.get(name, name) for name in place.arrays),
-            free_bytes=free_bytes(where),
+            free_bytes=free_bytes(mount.where),
         )
 
 
@@ -170,25 +171,25 @@ def _candidate(root: Root, device: Device, survey: Survey) -> Candidate:
         size_bytes=disk.size_bytes or 0,
         model=disk.model or "",
         serial=disk.identity,
-        on=loss_of(device, survey).partition(": ")[2],
+        on=contents_of(device, survey),
         word=confirm_word(device),
         refusal=refusal.why if refusal is not None else "",
     )
 
 
-def _knobs(tuning: Tuning) -> tuple[Turnable, ...]:
+def _knobs(tuning: Tuning) -> tuple[KnobChoice, ...]:
     names = dict.fromkeys((*_FIRST, *KNOBS))
     return tuple(knob for name in names if (knob := _knob(tuning, name)) is not None)
 
 
-def _knob(tuning: Tuning, name: str) -> Turnable | None:
+def _knob(tuning: Tuning, name: str) -> KnobChoice | None:
     """Return a knob as all that have it show it: every choice of any, the widest range."""
     values = [subject.values[name] for subject in tuning.subjects if name in subject.values]
     if not values:
         return None
     lows = [each.low for each in values if each.low is not None]
     highs = [each.high for each in values if each.high is not None]
-    return Turnable(
+    return KnobChoice(
         name=name,
         what=KNOBS[name].what,
         unit=KNOBS[name].unit,

@@ -9,8 +9,8 @@ from raidtui.host.knobs.cpufreq import NO_CPUFREQ, read_policies
 from raidtui.host.knobs.disk_knobs import DiskKnobs, default_read_ahead
 from raidtui.host.knobs.setters import Setters, dead_words
 from raidtui.host.knobs.udev_rules import UdevDevice
+from raidtui.host.md.array_attributes import RAID_SYSCTL
 from raidtui.host.md.array_names import canonical_uuid
-from raidtui.host.md.speed_limits import FOLDER as LIMITS
 from raidtui.host.on_top import runs_systemd
 from raidtui.host.roots.root import Root
 from raidtui.host.udev import read_udev_entry
@@ -199,7 +199,7 @@ def _system(root: Root, setters: Setters, changed: dict[str, ChangedValue]) -> S
     values: dict[str, Value] = {}
     absent: dict[str, str] = {}
     for knob in knobs_of(KnobScope.SYSTEM):
-        path = f"{LIMITS}/{knob.file}"
+        path = f"{RAID_SYSCTL}/{knob.file}"
         text = root.text(path)
         if text is None:
             absent[knob.name] = "md is not loaded; modprobe md_mod makes its limits appear"

@@ -10,29 +10,34 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from raidtui.host.block import BLOCK
+from raidtui.host.md.array_attributes import (
+    bad_spans,
+    bitmap_of,
+    degraded_of,
+    integer,
+    is_active,
+    layout_of,
+    level_of,
+    member_order,
+    metadata_of,
+    raid_disks_of,
+    speed_limit_of,
+    states_of_flags,
+)
 from raidtui.host.md.array_names import ArrayName, read_array_name, sysfs_uuid
 from raidtui.host.md.mdstat import MdstatArray, MdstatSync
 from raidtui.host.roots.root import Root
-from raidtui.model.array import Array, Bitmap, Member, Phase, SpeedLimit, Sync
-from raidtui.model.levels import disk_count
+from raidtui.model.array import Array, Member, Phase, Sync
+from raidtui.model.verdict import sync_phase, sync_word
 
-BLOCK = "/sys/class/block"
 _VOLATILE = (
     "array_state", "sync_action", "degraded", "mismatch_cnt", "sync_speed_min", "sync_speed_max", "sync_min",
     "uuid",
 )  # fmt: skip
-_WORDS = {"recovery": "recover"}
-_PHASES = {"PENDING": Phase.PENDING, "DELAYED": Phase.DELAYED, "REMOTE": Phase.REMOTE}
-_ACTIONS = frozenset({"resync", "recover", "check", "repair", "reshape"})
 _REREAD_EVERY = 240
 # No other file tells of a new bad block; of hundreds of arrays, some are read at each sample.
 _BAD_BLOCKS_EVERY = 12
-_PAGE_BYTES = 4096
-# md/level of an array that was not started yet, where only its superblock told it (level_show).
-_LEVEL_NUMBERS = {
-    "-5": "faulty", "-4": "multipath", "-1": "linear", "0": "raid0", "1": "raid1", "4": "raid4", "5": "raid5",
-    "6": "raid6", "10": "raid10",
-}  # fmt: skip
 
 
 class _Known(Struct):
@@ -133,37 +138,37 @@ class ArrayReader:
     ) -> Array:
         text = self._root.text
         state, action, degraded, mismatches, low, high, sync_min, uuid = volatile[: len(_VOLATILE)]
-        old_disks, disks = _raid_disks(text(f"{base}/raid_disks"))
-        metadata = _metadata(text(f"{base}/metadata_version"), entry)
+        old_disks, disks = raid_disks_of(text(f"{base}/raid_disks"))
+        metadata = metadata_of(text(f"{base}/metadata_version"), entry)
         level = text(f"{base}/level")
         array = Array(
             name=entry.name,
             path=f"/dev/{entry.name}",
             uuid=sysfs_uuid(uuid, metadata),
-            level=_level(level, entry),
+            level=level_of(level, entry),
             # Without a level (an array of which mdadm -I has only begun to collect the members) it reads 0.
-            layout=_layout(_integer(text(f"{base}/layout")) if level else None, entry),
-            chunk_bytes=_integer(text(f"{base}/chunk_size")) or (entry.chunk_kib or 0) * 1024 or None,
+            layout=layout_of(integer(text(f"{base}/layout")) if level else None, entry),
+            chunk_bytes=integer(text(f"{base}/chunk_size")) or (entry.chunk_kib or 0) * 1024 or None,
             metadata=metadata,
             size_bytes=self._size_bytes(entry),
-            component_kib=_integer(text(f"{base}/component_size")),
+            component_kib=integer(text(f"{base}/component_size")),
             array_state=state or ("broken" if entry.state == "broken" else None),
-            active=_is_active(entry, state),
+            active=is_active(entry, state),
             understood=not entry.trouble,
             read_only=entry.read_only,
             raid_disks=entry.raid_disks or disks or None,
             old_raid_disks=old_disks,
             up=entry.up,
-            degraded=_degraded(degraded, entry),
+            degraded=degraded_of(degraded, entry),
             consistency_policy=text(f"{base}/consistency_policy"),
-            bitmap=_bitmap(entry, text(f"{base}/bitmap/location")),
-            mismatch_count=_integer(mismatches),
+            bitmap=bitmap_of(entry, text(f"{base}/bitmap/location")),
+            mismatch_count=integer(mismatches),
             sync_action=action,
             last_sync_action=text(f"{base}/last_sync_action"),
-            sync_min_sectors=_integer(sync_min),
+            sync_min_sectors=integer(sync_min),
             resync_start=text(f"{base}/resync_start"),
             reshape_position=text(f"{base}/reshape_position"),
-            speed_limit=_speed_limit(low, high),
+            speed_limit=speed_limit_of(low, high),
             members=self._members(entry, base, folders, volatile[len(_VOLATILE) :], bad_blocks),
             container=metadata[len("external:") :].strip("/-").split("/")[0]
             if metadata and metadata.startswith(("external:/", "external:-"))
@@ -175,7 +180,7 @@ class ArrayReader:
     def _size_bytes(self, entry: MdstatArray) -> int | None:
         if entry.state in {"inactive", ""}:
             return None  # mdstat prints the sum of the members there
-        sectors = _integer(self._root.text(f"{BLOCK}/{entry.name}/size"))
+        sectors = integer(self._root.text(f"{BLOCK}/{entry.name}/size"))
         if sectors:
             return sectors * 512
         return None if entry.blocks_kib is None else entry.blocks_kib * 1024
@@ -204,19 +209,19 @@ class ArrayReader:
             slot = self._root.text(f"{base}/{folder}/slot")
             told = tuple(state.split(",")) if state else None
             if state is None and listed is not None:  # its files are going: mdstat still has its flags
-                told = _states_from_flags(listed.flags, active=entry.state == "active" and all_in_sync)
-            size_kib = _integer(self._root.text(f"{base}/{folder}/size"))
-            offset_sectors = _integer(self._root.text(f"{base}/{folder}/offset"))
+                told = states_of_flags(listed.flags, active=entry.state == "active" and all_in_sync)
+            size_kib = integer(self._root.text(f"{base}/{folder}/size"))
+            offset_sectors = integer(self._root.text(f"{base}/{folder}/offset"))
             members.append(
                 Member(
                     name=name.replace("!", "/"),
                     number=listed.number if listed else None,
-                    slot=_integer(slot),
+                    slot=integer(slot),
                     states=told,
-                    errors=_integer(errors),
+                    errors=integer(errors),
                     size_kib=size_kib,
                     offset_sectors=offset_sectors,
-                    bad_blocks=_spans(bad_blocks[index], offset_sectors, size_kib),
+                    bad_blocks=bad_spans(bad_blocks[index], offset_sectors, size_kib),
                     waits=waits,
                 )
             )
@@ -225,12 +230,12 @@ class ArrayReader:
                 name=listed.name,
                 number=listed.number,
                 slot=None,
-                states=_states_from_flags(listed.flags, active=entry.state == "active" and all_in_sync),
+                states=states_of_flags(listed.flags, active=entry.state == "active" and all_in_sync),
                 waits=waits,
             )
             for listed in flags.values()
         ]
-        return tuple(sorted(members, key=_member_order))
+        return tuple(sorted(members, key=member_order))
 
 
 def _plain(value: bytes) -> str:
@@ -252,12 +257,8 @@ def _sync(line: MdstatSync | None, array: Array) -> Sync | None:
         if array.active and array.reshape_position not in (None, "none"):
             return Sync(action="reshape", phase=Phase.PENDING)
         return None
-    word = _WORDS.get(line.word, line.word)
-    if action in _ACTIONS and (line.waiting or (word, action) == ("resync", "repair")):
-        word = action  # mdstat says resync for a repair, and for whatever is delayed or pending
-    phase = _PHASES.get(line.waiting, Phase.RUNNING)
-    if phase is Phase.PENDING and action == "frozen":
-        phase = Phase.FROZEN
+    word = sync_word(line.word, line.waiting, action)
+    phase = Phase(sync_phase(line.waiting, action))
     if word == "recover" and phase is Phase.RUNNING and _is_filled(array):
         return None  # mdstat was read a moment before its end, sysfs after it
     return Sync(
@@ -293,139 +294,3 @@ def _named(array: Array, name: ArrayName) -> Array:
         level=array.level or name.level,
         raid_disks=array.raid_disks or name.raid_disks,
     )
-
-
-def _level(sysfs: str | None, entry: MdstatArray) -> str | None:
-    if sysfs and sysfs not in {"none", "container"}:
-        return _LEVEL_NUMBERS.get(sysfs, sysfs)
-    return entry.level
-
-
-def _layout(sysfs: int | None, entry: MdstatArray) -> int | None:
-    if sysfs is not None:
-        return sysfs
-    if "algorithm" in entry.layout:
-        return entry.layout["algorithm"]
-    if entry.level != "raid10":
-        return None
-    near, far = entry.layout.get("near", 1), entry.layout.get("offset") or entry.layout.get("far") or 1
-    if near > 255 or far > 255:
-        return None
-    sets = 0
-    if "set" in entry.layout:  # the fixed form unless only the buggy one gives this size (setup_geo)
-        sets = 2 if entry.layout["set"] == near * far else 1
-    return near | far << 8 | (0x10000 if "offset" in entry.layout else 0) | sets << 17
-
-
-def _metadata(sysfs: str | None, entry: MdstatArray) -> str | None:
-    if sysfs:
-        return sysfs
-    if entry.super == "non-persistent":
-        return "none"
-    if entry.super:
-        return entry.super
-    return "0.90" if entry.blocks_kib is not None else None  # the only one for which nothing is printed
-
-
-def _is_active(entry: MdstatArray, state: str | None) -> bool:
-    """Whether an array runs: mdstat tells; where it is not understood, sysfs does."""
-    if entry.state:
-        return entry.state != "inactive"
-    return state not in {"inactive", "clear"}
-
-
-def _degraded(sysfs: str | None, entry: MdstatArray) -> int | None:
-    number = _integer(sysfs)
-    if number is None and entry.raid_disks is not None and entry.working is not None:
-        return entry.raid_disks - entry.working
-    return number
-
-
-def _bitmap(entry: MdstatArray, location: str | None) -> Bitmap | None:
-    line = entry.bitmap
-    if line is None:
-        return None
-    place = line.file or ("internal" if not location or location[0] in "+-" else location)
-    return Bitmap(location=place, chunk_bytes=line.chunk_bytes, used_pages=line.used_pages, pages=line.pages)
-
-
-def _speed_limit(low: str | None, high: str | None) -> SpeedLimit | None:
-    if low is None and high is None:
-        return None
-    low_kib_s, low_scope = _limit(low)
-    high_kib_s, high_scope = _limit(high)
-    return SpeedLimit(min_kib_s=low_kib_s, max_kib_s=high_kib_s, min_scope=low_scope, max_scope=high_scope)
-
-
-def _limit(text: str | None) -> tuple[int | None, str | None]:
-    number, _, scope = (text or "").partition(" ")
-    word = scope.strip("()")
-    return _integer(number), word if word in {"local", "system"} else None
-
-
-def _raid_disks(text: str | None) -> tuple[int | None, int | None]:
-    """Return (old, new) of ``4 (3)`` during a reshape, else (None, n)."""
-    new, _, old = (text or "").partition(" ")
-    return disk_count(_integer(old.strip("()"))), disk_count(_integer(new))
-
-
-def _states_from_flags(flags: str, *, active: bool) -> tuple[str, ...] | None:
-    words = []
-    if "F" in flags:
-        words.append("faulty")
-    if "J" in flags:
-        words.append("journal")
-    elif "F" in flags:
-        pass  # what else it was is not printed
-    elif "S" in flags:
-        words.append("spare")
-    elif "R" in flags:
-        words.append("replacement")
-    elif active:
-        words.append("in_sync")
-    if "W" in flags:
-        words.append("write_mostly")
-    return tuple(words) or None
-
-
-def _spans(
-    text: str | None, offset_sectors: int | None, size_kib: int | None
-) -> tuple[tuple[int, int], ...] | None:
-    """Return ``bad_blocks`` as (first sector, sectors) from where the data begin; None where it is not told.
-
-    The kernel counts from the beginning of the device (is_badblock adds data_offset), and prints a page at
-    most (badblocks_show): a last line that is cut off is passed over.
-    """
-    if text is None or offset_sectors is None:
-        return None
-    lines = text.split("\n")
-    if len(text) >= _PAGE_BYTES - 1:
-        lines.pop()
-    end = offset_sectors + 2 * size_kib if size_kib else None
-    found = []
-    for line in lines:
-        first, _, count = line.partition(" ")
-        start, length = _integer(first), _integer(count)
-        if start is None or length is None:
-            continue
-        low = max(start, offset_sectors)
-        high = start + length if end is None else min(start + length, end)
-        if low < high:
-            found.append((low - offset_sectors, high - low))
-    return tuple(sorted(found))
-
-
-def _member_order(member: Member) -> tuple[bool, int, bool, str]:
-    return (
-        member.slot is None,
-        member.slot if member.slot is not None else member.number or 0,
-        member.has("replacement"),
-        member.name,
-    )
-
-
-def _integer(text: str | None) -> int | None:
-    if not text or len(text) > 24:
-        return None
-    digits = text[1:] if text[0] == "-" else text
-    return int(text) if digits.isascii() and digits.isdigit() else None

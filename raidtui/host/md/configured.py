@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from raidtui.host.block import unescape
 from raidtui.host.md.array_names import canonical_uuid
+from raidtui.host.mounts import unescape
 from raidtui.host.roots.root import Root
 from raidtui.model.levels import disk_count
 

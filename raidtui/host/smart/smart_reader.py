@@ -13,11 +13,11 @@ from collections.abc import Collection, Mapping
 from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK
+from raidtui.host.diskstats import written_bytes
 from raidtui.host.roots.root import Root
 from raidtui.host.smart.smartctl_json import STANDBY_STATUS, UNTOLD_STATUS, parse_nonmedium, parse_smart
 from raidtui.host.tools import ToolOutput
 from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading, Unread
-from raidtui.view.units import SECTOR_BYTES
 
 TIMEOUT_S = 30.0
 _GRACE_S = 5.0
@@ -89,19 +89,6 @@ def read_measured(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> SmartM
     result = read_smart(root, name, timeout_s)
     high = written_bytes(root, (name,)).get(name)
     return SmartMeasurement(result=result, since=_since(root, name), low_bytes=low, high_bytes=high)
-
-
-def written_bytes(root: Root, names: Collection[str]) -> dict[str, int]:
-    """Return what the kernel has written to disks and partitions; those it does not name are left out.
-
-    Read on its own, and not through kept files: other threads are at those (admin-guide/iostats.rst).
-    """
-    found: dict[str, int] = {}
-    for line in (root.text("/proc/diskstats") or "").split("\n"):
-        words = line.split()
-        if len(words) > 9 and words[2] in names and words[9].isdecimal() and len(words[9]) < 20:
-            found[words[2]] = int(words[9]) * SECTOR_BYTES
-    return found
 
 
 def _since(root: Root, name: str) -> str:

@@ -10,7 +10,7 @@ from raidtui.model.geometry import usable_kib
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device, refuse_old_arrays
-from raidtui.plans.contents import cleared_facts, device_facts, loss_of, wipe_steps
+from raidtui.plans.contents import cleared_facts, device_facts, losses_of, wipe_steps
 from raidtui.plans.create.create_notes import array_kib, create_notes
 from raidtui.plans.create.create_request import MISSING, Below, CreateRequest
 from raidtui.plans.create.file_system import geometry, on_top_notes, on_top_steps, refuse_on_top
@@ -46,17 +46,17 @@ def plan_create(request: CreateRequest, survey: Survey) -> Plan | Refusal:
     if refusal := refuse_on_top(request.on_top, survey, below):
         return refusal
     top = on_top_steps(request.on_top, survey, below)
-    loses = tuple(text for device in devices if (text := loss_of(device, survey)))
+    losses = losses_of(devices, survey)
     wipes = tuple(step for device in devices for step in wipe_steps(device, survey))
     conf = conf_steps(survey, uuid=shape.uuid, link=f"/dev/md/{request.name}", metadata=request.metadata)
-    gone = "What is on the devices now is lost, and undoing does not bring it back." if loses else ""
+    gone = "What is on the devices now is lost, and undoing does not bring it back." if losses else ""
     return Plan(
-        title=f"create: {request.name}, {shape.level} of {counted(len(request.devices), 'device')}",
+        title=f"create: {new_array_words(request.name, shape.level, len(request.devices))}",
         subject=request.name,
         steps=(*wipes, _create_step(request, shape, survey, devices), *top, *conf),
         harm=Harm.DESTROYS,
         warning=gone,
-        loses=loses,
+        losses=losses,
         notes=(
             *create_notes(request, shape, survey, members, component_sizes(request, shape, members)),
             *on_top_notes(request.on_top, survey, below, members[: len(below.members)]),
@@ -64,6 +64,11 @@ def plan_create(request: CreateRequest, survey: Survey) -> Plan | Refusal:
         confirm=request.name,
         devices=(*request.named, *request.on_top.others),
     )
+
+
+def new_array_words(name: str, level: str, devices: int) -> str:
+    """Return a new array in a few words: 127, raid10 of 4 devices."""
+    return f"{name}, {level} of {counted(devices, 'device')}"
 
 
 def _below(request: CreateRequest, shape: Shape, members: tuple[Device, ...]) -> Below:

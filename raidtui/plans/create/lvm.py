@@ -13,7 +13,7 @@ from raidtui.model.geometry import data_disks
 from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device
-from raidtui.plans.contents import device_facts, loss_of
+from raidtui.plans.contents import contents_of, device_facts
 from raidtui.plans.create.create_request import BLOCK_KIB, Below, Geometry, OnTop
 from raidtui.view.units import KIB, binary_size, counted
 
@@ -152,10 +152,10 @@ def refuse_other(name: str, survey: Survey, below: Below | None = None) -> Refus
         )
     if refusal := refuse_device(device, survey):
         return refusal
-    if has := loss_of(device, survey):
+    if has := contents_of(device, survey):
         return Refusal(
             code=RefusalCode.IN_USE,
-            why=f"something is on {has}",
+            why=f"something is on {name}: {has}",
             remedy=f"if nobody needs it any more: wipefs --all {device.path}",
         )
     if below is not None and device.sector_bytes != below.sector_bytes:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, FactKind, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.contents import device_facts, loss_of, wipe_steps
+from raidtui.plans.contents import device_facts, losses_of, wipe_steps
 from raidtui.plans.create.create_plan import chosen, plan_create
 from raidtui.plans.create.create_request import CreateRequest
 from raidtui.view.units import binary_size
@@ -83,15 +83,15 @@ def plan_on_disks(request: CreateRequest, survey: Survey, *, reserve_percent: in
     if isinstance(plan, Refusal) or not whole:
         return plan
     before = [step for device in whole.values() for step in _steps(device, parts[device.disk.name], survey)]
-    loses = tuple(text for device in whole.values() if (text := loss_of(device, survey)))
+    losses = losses_of(whole.values(), survey)
     left = binary_size(sum((d.disk.size_bytes or 0) for d in whole.values()) * reserve_percent // 100)
     note = f"{reserve_percent} % of each disk stay free at its end ({left} in all), for the SSD's own work."
     return replace(
         plan,
         steps=(*before, *plan.steps),
-        loses=(*loses, *plan.loses),
+        losses=(*losses, *plan.losses),
         warning="What is on the devices now is lost, and undoing does not bring it back."
-        if loses
+        if losses
         else plan.warning,
         notes=(*plan.notes, note) if reserve_percent else plan.notes,
         devices=(*request.named, *request.on_top.others),

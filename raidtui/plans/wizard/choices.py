@@ -8,8 +8,8 @@ from raidtui.model.geometry import capacity_kib, losses_left, separate_groups
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
 from raidtui.model.plan import Refusal
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.candidates import refuse_device
-from raidtui.plans.contents import loss_of
+from raidtui.plans.candidates import has_member, refuse_device
+from raidtui.plans.contents import contents_of, short_contents
 from raidtui.plans.create.create_request import CreateRequest
 from raidtui.plans.create.file_system import trim_words
 from raidtui.plans.create.shape import Shape, shape_of
@@ -22,7 +22,7 @@ from raidtui.plans.wizard.wizard_draft import (
     WizardChoice,
     WizardDraft,
     parts,
-    planned,
+    plan_draft,
     usable,
 )
 from raidtui.view.units import KIB, binary_size, short_binary
@@ -65,13 +65,11 @@ def device_picks(draft: WizardDraft, survey: Survey) -> tuple[WizardChoice, ...]
 def _device(name: str, device: Device, survey: Survey) -> WizardChoice:
     disk = device.disk
     refusal = refuse_device(device, survey)
-    has = loss_of(device, survey).partition(": ")[2]
-    used = disk.users or (
-        "member of a running array" if refusal and " is a member of " in refusal.why else ""
-    )
-    unread = survey.refuse_unread(name)
-    words = used or has or ("not read yet" if unread is not None else "empty")
-    short = words.removeprefix("the ").removeprefix("a ")
+    has = contents_of(device, survey)
+    used = disk.users or ("member of a running array" if has_member(device, survey) else "")
+    missing = "not read yet" if survey.refuse_unread(name) is not None else "empty"
+    words = used or has or missing
+    short = used or short_contents(device, survey) or missing
     size = short_binary(disk.size_bytes) if disk.size_bytes else "?"
     note = (
         [] if device.aligned else [f"It begins at byte {device.start_bytes}: not aligned, which costs speed."]
@@ -97,6 +95,7 @@ def _device(name: str, device: Device, survey: Survey) -> WizardChoice:
         ),
         note=" ".join(note),
         refusal=refusal.sentence if refusal else "",
+        pending=survey.is_pending(name, refusal),
     )
 
 
@@ -235,20 +234,24 @@ def level_picks(draft: WizardDraft, survey: Survey) -> tuple[WizardChoice, ...]:
     return tuple(_pick(draft, survey, *each) for each in LEVELS)
 
 
+def level_key(level: str, layout: str) -> str:
+    """Return what a level is known by at its step: raid6, "raid10 n2"."""
+    return f"{level} {layout}".strip()
+
+
 def _pick(draft: WizardDraft, survey: Survey, level: str, letter: str, words: str) -> WizardChoice:
     layout = f"{letter}2" if letter else ""
+    key = level_key(level, layout)
     words = f"{words} 2" if letter else words
     tried = WizardDraft(
         devices=draft.devices, spares=draft.spares, journal=draft.journal, empty=draft.empty,
         destroys=draft.destroys, disks=draft.disks, level=level, layout=layout,
     )  # fmt: skip
-    made = planned(tried, survey)
+    made = plan_draft(tried, survey)
     request = tried.request(survey)
     shape = shape_of(request)
     if isinstance(made, Refusal) or isinstance(shape, Refusal):
-        return WizardChoice(
-            key=words, words=words, refusal=made.sentence if isinstance(made, Refusal) else ""
-        )
+        return WizardChoice(key=key, words=words, refusal=made.sentence if isinstance(made, Refusal) else "")
     sizes = usable(tried, request, survey)
     component = request.size_kib or min(sizes)
     size = sum(sizes) if level == "raid0" else _capacity_kib(shape, component, len(request.devices))
@@ -260,7 +263,7 @@ def _pick(draft: WizardDraft, survey: Survey, level: str, letter: str, words: st
         rebuild_words(level, component, [each.life_bytes for each in parts(tried, survey)]),
     )
     return WizardChoice(
-        key=words,
+        key=key,
         words=f"{words:<15} {binary_size(size * KIB):>8}  {fails}",
         note=" ".join(text for text in told if text),
     )

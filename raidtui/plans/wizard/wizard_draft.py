@@ -162,7 +162,7 @@ def usable(draft: WizardDraft, request: CreateRequest, survey: Survey) -> tuple[
     return () if isinstance(shape, Refusal) else component_sizes(request, shape, devices)
 
 
-def planned(
+def plan_draft(
     draft: WizardDraft, survey: Survey, uuid: str = _NO_UUID, file_system_uuid: str = ""
 ) -> Plan | Refusal:
     """Return the plan of a draft, finished or not."""
@@ -216,6 +216,7 @@ class WizardChoice(Struct, frozen=True, kw_only=True):
         words: its row.
         note: what is known about it, one or more sentences.
         refusal: why it cannot be chosen, if so.
+        pending: whether that is only because it is still being read.
         cells: its row as columns, at the step that has a table.
     """
 
@@ -223,6 +224,7 @@ class WizardChoice(Struct, frozen=True, kw_only=True):
     words: str = ""
     note: str = ""
     refusal: str = ""
+    pending: bool = False
     cells: tuple[str, ...] = ()
 
 

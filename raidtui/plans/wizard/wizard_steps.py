@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from raidtui.model.plan import Plan, Refusal, RefusalCode
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.survey import Survey
 from raidtui.plans.candidates import word_of
 from raidtui.plans.create.create_plan import chosen
@@ -19,6 +19,7 @@ from raidtui.plans.wizard.choices import (
     device_picks,
     disk_picks,
     has_whole_disks,
+    level_key,
     level_picks,
 )
 from raidtui.plans.wizard.evidence import SOURCE, table_lines
@@ -31,7 +32,7 @@ from raidtui.plans.wizard.wizard_draft import (
     WizardDraft,
     WizardRow,
     doomed,
-    planned,
+    plan_draft,
     with_role,
 )
 from raidtui.plans.wizard.wizard_values import change, change_volume, more_rows, volume_rows
@@ -102,8 +103,8 @@ def first_choice(step: str, draft: WizardDraft) -> str:
         return draft.disks
     if step == "level":
         if draft.level:
-            return _level_words(draft)
-        return "raid10 near 2" if len(draft.slots) > 3 else ""
+            return _level_key(draft)
+        return level_key("raid10", "n2") if len(draft.slots) > 3 else ""
     if step == "chunk":
         return str(draft.chunk_kib or (64 if draft.level in _PARITY else 32))
     if step == "bitmap":
@@ -122,10 +123,9 @@ def next_role(draft: WizardDraft, device: str, delta: int = 1) -> WizardDraft:
 def choose(step: str, key: str, draft: WizardDraft) -> WizardDraft:
     """Return the draft with a choice; what was decided on top of another one is undecided again."""
     if step == "level":
-        if draft.level and key == _level_words(draft):
+        if draft.level and key == _level_key(draft):
             return draft
-        level, _, word = key.partition(" ")
-        layout = f"{word[0]}{word.rpartition(' ')[2]}" if word else ""
+        level, _, layout = key.partition(" ")
         return WizardDraft(
             devices=draft.devices, spares=draft.spares, journal=draft.journal, empty=draft.empty,
             destroys=draft.destroys, disks=draft.disks, level=level, layout=layout, name=draft.name,
@@ -145,11 +145,9 @@ def choose(step: str, key: str, draft: WizardDraft) -> WizardDraft:
     return replace(draft, **{step: key})
 
 
-def _level_words(draft: WizardDraft) -> str:
-    words = (
-        {"n": "near", "f": "far", "o": "offset"}.get(draft.layout[:1], "") if draft.level == "raid10" else ""
-    )
-    return f"{draft.level} {words} 2" if words else draft.level
+def _level_key(draft: WizardDraft) -> str:
+    """Return the key of the row that stands for a draft's level; more copies are chosen at a later step."""
+    return level_key(draft.level, f"{draft.layout[:1]}2" if draft.level == "raid10" else "")
 
 
 def refuse_step(step: str, draft: WizardDraft, survey: Survey) -> str:
@@ -163,7 +161,7 @@ def refuse_step(step: str, draft: WizardDraft, survey: Survey) -> str:
         found = chosen(replace(draft.request(survey), destroys=labels), survey)
         return found.sentence if isinstance(found, Refusal) else ""
     if step in TABLES:
-        made = planned(draft, survey)
+        made = plan_draft(draft, survey)
         return made.sentence if isinstance(made, Refusal) else ""
     return ""
 
@@ -188,31 +186,31 @@ def refuse_word(step: str, draft: WizardDraft, survey: Survey, word: str) -> Ref
     return made
 
 
-def decided(draft: WizardDraft) -> tuple[tuple[str, str], ...]:
-    """Return (what, how it was decided) for the column at the left; "–" for what is open."""
-    chunk = f"{draft.chunk_kib} KiB" if draft.chunk_kib else "none" if draft.level == "raid1" else "–"
-    bitmap = draft.policy or draft.bitmap or ("none" if draft.level == "raid0" else "–")
+def decided(draft: WizardDraft) -> tuple[tuple[str, str | None], ...]:
+    """Return (what, how it was decided) for the column at the left; None for what is open."""
+    chunk = f"{draft.chunk_kib} KiB" if draft.chunk_kib else "none" if draft.level == "raid1" else None
+    bitmap = draft.policy or draft.bitmap or ("none" if draft.level == "raid0" else None)
     return (
         ("devices", _devices(draft)),
         *((("destroys", " ".join(draft.destroys)),) if draft.destroys else ()),
-        ("disks", DISK_WORDS.get(draft.disks, "–")),
-        ("level", f"{draft.level} {draft.layout}".strip() or "–"),
+        ("disks", DISK_WORDS.get(draft.disks)),
+        ("level", f"{draft.level} {draft.layout}".strip() or None),
         ("chunk", chunk),
         ("bitmap", bitmap),
-        ("more", _more(draft) or "–"),
-        ("on top", draft.on_top or "–"),
-        ("mount", draft.mount or "–"),
+        ("more", _more(draft) or None),
+        ("on top", draft.on_top or None),
+        ("mount", draft.mount or None),
         *((("volume", _volume(draft)),) if _volume(draft) else ()),
-        ("name", draft.name or "–"),
+        ("name", draft.name or None),
     )
 
 
-def _devices(draft: WizardDraft) -> str:
+def _devices(draft: WizardDraft) -> str | None:
     parts = [" ".join(draft.devices)]
     parts += [f"+ {draft.empty} empty"] if draft.empty else []
     parts += [f"spare {' '.join(draft.spares)}"] if draft.spares else []
     parts += [f"journal {draft.journal}"] if draft.journal else []
-    return ", ".join(part for part in parts if part) or "–"
+    return ", ".join(part for part in parts if part) or None
 
 
 def _more(draft: WizardDraft) -> str:
@@ -232,13 +230,8 @@ def _volume(draft: WizardDraft) -> str:
     return ", ".join(parts)
 
 
-def plan_build(draft: WizardDraft, survey: Survey, uuid: str, file_system_uuid: str) -> Plan | Refusal:
-    """Return the plan of a finished draft."""
-    return planned(draft, survey, uuid, file_system_uuid)
-
-
 def step_page(step: str) -> tuple[str, ...]:
-    """Return the page of a step: paragraphs, a line each, and tables, whose lines begin with a blank."""
+    """Return what there is to know at a step: paragraphs, a line each, and tables, whose lines are kept."""
     lines: list[str] = []
     for line in read_prose(__file__, "steps")[step]:
         lines += table_lines() if line == "{table}" else [line.replace("{source}", SOURCE)]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from raidtui.model.levels import PARITY_LAYOUTS
 from raidtui.model.survey import Survey
-from raidtui.plans.contents import loss_of
+from raidtui.plans.contents import contents_of
 from raidtui.plans.create.create_request import OnTop
 from raidtui.plans.create.file_system import weekly_notes
 from raidtui.plans.create.lvm import refuse_other
@@ -261,7 +261,7 @@ def _others(draft: WizardDraft, survey: Survey) -> list[WizardRow]:
             continue
         refusal = refuse_other(name, survey)
         size = binary_size(device.disk.size_bytes) if device.disk.size_bytes else "?"
-        has = loss_of(device, survey).partition(": ")[2] or "empty"
+        has = contents_of(device, survey) or "empty"
         rows.append(
             WizardRow(
                 key=f"{_JOINS}{name}",

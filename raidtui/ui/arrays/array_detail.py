@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 import time
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from raidtui.model.array import Array, Member, Phase, container_words
 from raidtui.model.bad_blocks import only_holders
@@ -25,6 +26,12 @@ _SEVERITY_ROLES = {
     Severity.FAILED: "bad",
 }
 _MEMBER_ROLES = {"in_sync": "plain", "faulty": "bad", "rebuilding": "warn", "replacement": "warn", "?": "dim"}
+
+
+@lru_cache(maxsize=64)
+def _parts(text: str, width: int) -> tuple[str, ...]:
+    """Return a text cut into lines; the same few are asked for at every drawing."""
+    return tuple(textwrap.wrap(text, width))
 
 
 def head_lines(report: Report, array: Array, width: int, chart_height: int) -> list[Line]:
@@ -147,7 +154,7 @@ def _chart(report: Report, array: Array, width: int, height: int) -> list[Line]:
             (fit(brake if beside else "", room), "warn"),
         ]
         return [line, *([] if beside else _below_chart(brake, width))]
-    notes = [f"now {now}", spread_words(values), median_words(values), *textwrap.wrap(brake, 21)]
+    notes = [f"now {now}", spread_words(values), median_words(values), *_parts(brake, 21)]
     beside = len(notes) <= height
     notes = (notes if beside else notes[:3]) + [""] * height
     lines: list[Line] = [
@@ -166,14 +173,14 @@ def _chart(report: Report, array: Array, width: int, height: int) -> list[Line]:
 
 def _below_chart(words: str, width: int) -> list[Line]:
     """Return what holds a sync back, where there is no room beside the chart."""
-    parts = textwrap.wrap(words, width - LABEL - 1)
+    parts = _parts(words, width - LABEL - 1)
     return [[(fit(" " * (LABEL + 1) + part, width), "warn")] for part in parts]
 
 
 def unit_lines(array: Array, width: int) -> list[Line]:
     """Return the sum for RAID-10, whose resync counts the array's KiB; nothing where nothing needs it."""
     text = _unit_words(array, width)
-    parts = textwrap.wrap(text, width - LABEL - 2) if text else []
+    parts = _parts(text, width - LABEL - 2) if text else []
     return [[(fit(" " * (LABEL + 1) + part, width - 1), "dim")] for part in parts]
 
 
@@ -230,7 +237,7 @@ def body_lines(
 
 
 def _wrapped(text: str, width: int, role: str) -> list[Line]:
-    return [[(fit(" " + part, width), role)] for part in textwrap.wrap(visible(text), width - 1)]
+    return [[(fit(" " + part, width), role)] for part in _parts(visible(text), width - 1)]
 
 
 def _reshape_lines(array: Array, width: int) -> list[Line]:
@@ -331,7 +338,7 @@ def _uses(report: Report, array: Array, width: int) -> Iterator[Line]:
 def remedy_words(finding: Finding, array: Array, keymap: Mapping[str, str]) -> str:
     """Return a finding's remedy; where a key of this screen does it, that key and not mdadm's command."""
     if finding.code == "inactive":
-        return f"{ASSEMBLE.shown_key(keymap)} shows how it can be started; never create it anew"
+        return f"{ASSEMBLE.shown_key(keymap)} shows how it can be started; never re-create it"
     if finding.code == "member-faulty":
         return f"{REMOVE.shown_key(keymap)} removes it from the array; then replace the disk"
     if finding.code in {"frozen", "frozen-with-work"}:
@@ -348,7 +355,7 @@ def finding_lines(finding: Finding, remedy: str, width: int) -> Iterator[Line]:
     """Yield a finding and its remedy, wrapped."""
     role = _SEVERITY_ROLES[finding.severity]
     glyph = {"accent": "i", "warn": GLYPHS["warn"], "bad": GLYPHS["bad"]}[role]
-    for number, part in enumerate(textwrap.wrap(visible(finding.sentence), width - 5)):
+    for number, part in enumerate(_parts(visible(finding.sentence), width - 5)):
         yield [(f" {glyph if number == 0 else ' '} ", role), (fit(part, width - 3), role)]
-    for number, part in enumerate(textwrap.wrap(visible(remedy), width - 7)):
+    for number, part in enumerate(_parts(visible(remedy), width - 7)):
         yield [(f"   {'→' if number == 0 else ' '} ", "dim"), (fit(part, width - 5), "plain")]

@@ -273,7 +273,8 @@ class ArraysPane(Pane):
             self._queued = command_id
             return
         if command_id == "arrays.undo":
-            self._undo()
+            self.acting = True
+            later(self, self._undo)
             return
         plan = self.plan_of(command_id)
         if isinstance(plan, Refusal):
@@ -281,14 +282,15 @@ class ArraysPane(Pane):
         elif plan is not None:
             self._carry_out(plan)
 
-    def _undo(self) -> None:
-        plan = self.shell.session.loop.watch.take_undo()
+    async def _undo(self) -> None:
+        loop = self.shell.session.loop
+        plan = await loop.work(loop.watch.take_undo)
         if plan is None:
             self.say("nothing to undo")
-            return
-        self.forget_asked()
-        self.acting = True
-        later(self, partial(self._execute, plan, is_undo=True))
+            self._end_acting()
+        else:
+            self.forget_asked()
+            await self._execute(plan, is_undo=True)
 
     def action_check(self) -> None:
         """Start a check; on an array that is being checked the key says how to end it."""

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from raidtui.bench.compare import series_of
-from raidtui.bench.forms.draft import Draft, Kind
-from raidtui.bench.record import Record
-from raidtui.bench.results import ResultsError
+from raidtui.bench.forms.form_draft import BenchDraft, FormKind
+from raidtui.bench.results.compare import series_of
+from raidtui.bench.results.run_record import RunRecord
+from raidtui.bench.results.run_store import ResultsError
 from raidtui.model.snapshot import Snapshot
-from raidtui.session.bench import Benching
-from raidtui.ui.bench.history_lines import Entry
+from raidtui.session.bench import BenchSession
+from raidtui.ui.bench.history_lines import HistoryEntry
 from raidtui.ui.frame.choose import Ask
 from raidtui.ui.frame.dialog import WIDTH, Question
 from raidtui.ui.frame.screen_shell import ScreenShell
@@ -23,12 +23,12 @@ from raidtui.view.text import visible
 from raidtui.view.units import counted
 
 if TYPE_CHECKING:
-    from raidtui.bench.watching import UnderWay
+    from raidtui.bench.run.bench_progress import BenchProgress
 
 _NOTE_CELLS = 200
 
 
-class BenchWays:
+class BenchFlow:
     """The ways that lead through a dialog.
 
     Args:
@@ -37,12 +37,12 @@ class BenchWays:
         snapshot: the present state.
     """
 
-    def __init__(self, shell: ScreenShell, benching: Benching, snapshot: Snapshot) -> None:
+    def __init__(self, shell: ScreenShell, benching: BenchSession, snapshot: Snapshot) -> None:
         self._benching = benching
         self._shell = shell
         self._snapshot = snapshot
 
-    async def begin(self, kind: Kind, draft: Draft, array: str = "") -> tuple[Draft, bool]:
+    async def begin(self, kind: FormKind, draft: BenchDraft, array: str = "") -> tuple[BenchDraft, bool]:
         """Fill in a form, see what it comes to, and begin it.
 
         Args:
@@ -112,7 +112,7 @@ class BenchWays:
         lines += [[], *_prose(words)]
         return bool(await self._shell.ask(Question(lines, (("y", "go on"),))) == "y")
 
-    async def stop(self, way: UnderWay) -> None:
+    async def stop(self, way: BenchProgress) -> None:
         """Ask whether a benchmark shall end now, and end it."""
         lines = [[(visible(f"Stop {way.title}?"), "strong")], []]
         ended = f"{counted(way.done, 'run')} of {way.of} ended and kept. " if way.done else ""
@@ -126,7 +126,7 @@ class BenchWays:
         trouble = await self._benching.stop(way.job)
         self._shell.say(trouble or "stopping: fio tells what it has …", "bad" if trouble else "dim")
 
-    async def compare(self, records: tuple[Record, ...], title: str, *, heat: bool = False) -> None:
+    async def compare(self, records: tuple[RunRecord, ...], title: str, *, heat: bool = False) -> None:
         """Show runs side by side."""
         from raidtui.ui.bench.compare_page import Comparison  # noqa: PLC0415
 
@@ -137,7 +137,7 @@ class BenchWays:
             return
         await self._shell.ask(Comparison(records, samples, title, start="heat" if heat else "table"))
 
-    async def export(self, records: tuple[Record, ...]) -> None:
+    async def export(self, records: tuple[RunRecord, ...]) -> None:
         """Write runs to a file."""
         from raidtui.ui.bench.export_page import Export  # noqa: PLC0415
 
@@ -152,7 +152,7 @@ class BenchWays:
         else:
             self._shell.say(f"{counted(len(records), 'run')} written to {path}", "ok")
 
-    async def note(self, entry: Entry) -> bool:
+    async def note(self, entry: HistoryEntry) -> bool:
         """Give a benchmark's runs a note; return whether there is another one now."""
         text = await self._shell.ask(
             Ask(
@@ -166,7 +166,7 @@ class BenchWays:
             return False
         return await self._change(entry, "the note is kept", note=text)
 
-    async def delete(self, entry: Entry) -> bool:
+    async def delete(self, entry: HistoryEntry) -> bool:
         """Forget a benchmark's runs, after a question; return whether they are gone."""
         count = counted(len(entry.records), "run")
         lines = [[(visible(f"Delete {count} of {entry.title}?"), "strong")], []]
@@ -177,14 +177,14 @@ class BenchWays:
             return False
         return await self._change(entry, f"{count} deleted")
 
-    async def _change(self, entry: Entry, done: str, *, note: str | None = None) -> bool:
+    async def _change(self, entry: HistoryEntry, done: str, *, note: str | None = None) -> bool:
         trouble = await self._benching.change([record.id for record in entry.records], note=note)
         self._shell.say(trouble or done, "bad" if trouble else "ok")
         return not trouble
 
 
-def _needed(records: Sequence[Record]) -> list[int]:
-    """Return the runs whose course is laid over the others': of few all, of many the first of each series."""
+def _needed(records: Sequence[RunRecord]) -> list[int]:
+    """Return the runs whose curve is laid over the others': of few all, of many the first of each series."""
     if len(records) <= 60:
         return [record.id for record in records]
     return [run.id for series in series_of(records) for run in series.runs[:3]]

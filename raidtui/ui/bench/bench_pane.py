@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
 
-from raidtui.bench.record import Record
+from raidtui.bench.results.run_record import RunRecord
 from raidtui.ui.bench.bench_view import BenchView
 from raidtui.ui.commands import BENCH, Command
 from raidtui.ui.frame.screen_shell import later
 from raidtui.view.units import counted
 
 if TYPE_CHECKING:
-    from raidtui.bench.forms.draft import Draft, Kind
-    from raidtui.ui.bench.bench_flow import BenchWays
+    from raidtui.bench.forms.form_draft import BenchDraft, FormKind
+    from raidtui.ui.bench.bench_flow import BenchFlow
 
 _BUSY = "something else is being done: press the key again"
 _BEGINS = frozenset({"bench.new", "bench.sweep", "bench.ab"})
@@ -28,7 +28,7 @@ class BenchPane(BenchView):
 
     BINDINGS: ClassVar[list[BindingType]] = [each for command in BENCH for each in command.bindings]
     _on_the_way = False
-    _drafts: dict[str, Draft]
+    _drafts: dict[str, BenchDraft]
 
     def on_mount(self) -> None:
         """Begin with empty forms."""
@@ -55,7 +55,7 @@ class BenchPane(BenchView):
         labels = {"bench.compare": f"Compare {len(self.marked)}"} if len(self.marked) > 1 else {}
         return [(each, labels.get(each.id, each.label), not self.why_not(each.id)) for each in BENCH]
 
-    def _ways(self, command_id: str) -> BenchWays | None:
+    def _ways(self, command_id: str) -> BenchFlow | None:
         """Return the ways through dialogs, or say why a command cannot be used."""
         benching = self.benching()
         why = self.why_not(command_id) or (_BUSY if self._on_the_way else "")
@@ -64,9 +64,9 @@ class BenchPane(BenchView):
             self.say(why, "warn")
         if why or benching is None or self.report is None:
             return None
-        from raidtui.ui.bench.bench_flow import BenchWays  # noqa: PLC0415
+        from raidtui.ui.bench.bench_flow import BenchFlow  # noqa: PLC0415
 
-        return BenchWays(self.shell, benching, self.report.snapshot)
+        return BenchFlow(self.shell, benching, self.report.snapshot)
 
     def _go(self, way: Callable[[], Coroutine[Any, Any, object]], *, afresh: bool = False) -> None:
         """Open one way of dialogs at a time: keys typed ahead of the first must not open another."""
@@ -86,9 +86,9 @@ class BenchPane(BenchView):
 
     def action_new(self, kind: str) -> None:
         """Fill in a form: one measurement, a sweep, or two settings against each other."""
-        from raidtui.bench.forms.draft import Draft, Kind  # noqa: PLC0415
+        from raidtui.bench.forms.form_draft import BenchDraft, FormKind  # noqa: PLC0415
 
-        self._open_form(Kind(kind), self._drafts.get(kind) or Draft())
+        self._open_form(FormKind(kind), self._drafts.get(kind) or BenchDraft())
 
     def measure_knob(self, knob: str, values: tuple[str, str], array: str) -> None:
         """Fill in the form for two values of a knob.
@@ -98,19 +98,19 @@ class BenchPane(BenchView):
             values: two of its values.
             array: the title of the array that it is about; "" of none.
         """
-        from raidtui.bench.forms.draft import KNOB, Draft, Kind, with_text  # noqa: PLC0415
+        from raidtui.bench.forms.form_draft import KNOB, BenchDraft, FormKind, with_text  # noqa: PLC0415
 
-        draft = Draft(first=KNOB, knob=knob)
+        draft = BenchDraft(first=KNOB, knob=knob)
         for side, value in zip("AB", values, strict=True):
             draft = with_text(draft, f"{side} {knob}", value)
-        self._open_form(Kind.AB, draft, array)
+        self._open_form(FormKind.AB, draft, array)
 
-    def _open_form(self, kind: Kind, draft: Draft, array: str = "") -> None:
+    def _open_form(self, kind: FormKind, draft: BenchDraft, array: str = "") -> None:
         ways = self._ways(f"bench.{'new' if kind == 'run' else kind}")
         if ways is not None:
             self._go(lambda: self._begin(ways, kind, draft, array))
 
-    async def _begin(self, ways: BenchWays, kind: Kind, draft: Draft, array: str) -> None:
+    async def _begin(self, ways: BenchFlow, kind: FormKind, draft: BenchDraft, array: str) -> None:
         self._drafts[kind], begun = await ways.begin(kind, draft, array)
         if begun:
             self.say("begun; it goes on when raidtui is left", "ok")
@@ -166,7 +166,7 @@ class BenchPane(BenchView):
         if ways is not None and entry is not None:
             self._go(lambda: ways.delete(entry), afresh=True)
 
-    def _meant(self) -> tuple[tuple[Record, ...], str]:
+    def _meant(self) -> tuple[tuple[RunRecord, ...], str]:
         """Return the runs that are marked, or the chosen one's, oldest first, and what to call them."""
         marked = [each for each in reversed(self._entries) if each.key in self.marked]
         entries = marked or [each for each in (self.entry,) if each is not None]

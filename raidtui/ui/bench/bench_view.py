@@ -11,12 +11,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
 
-from raidtui.bench.results import fits
+from raidtui.bench.results.run_store import fits
 from raidtui.first_frame import SMALLEST
 from raidtui.model.finding import Tone
-from raidtui.session.bench import Benching, History
+from raidtui.session.bench import BenchHistory, BenchSession
 from raidtui.session.watch import Report
-from raidtui.ui.bench.history_lines import Entry, details_lines, entries_of, history_head, history_line
+from raidtui.ui.bench.history_lines import HistoryEntry, details_lines, entries_of, history_head, history_line
 from raidtui.ui.bench.live_lines import live_lines
 from raidtui.ui.commands import DOWN, UP
 from raidtui.ui.frame.lines import Lines, ScrollLines
@@ -27,7 +27,7 @@ from raidtui.view.line import Line
 from raidtui.view.text import visible
 
 if TYPE_CHECKING:
-    from raidtui.bench.watching import UnderWay
+    from raidtui.bench.run.bench_progress import BenchProgress
 
 _LIVE_S = 0.4
 """Two looks a second at least: fio tells four times."""
@@ -76,18 +76,18 @@ class BenchView(Pane):
 
     def __init__(self, report: Report | None) -> None:
         super().__init__(report)
-        self.way: UnderWay | None = None
-        self.history: History | None = None
+        self.way: BenchProgress | None = None
+        self.history: BenchHistory | None = None
         self.chosen = ""
         """The id of the chosen benchmark."""
         self.marked: set[str] = set()
         self.interrupted: tuple[str, ...] = ()
-        self._entries: tuple[Entry, ...] = ()
-        self._rows_made: tuple[Entry, ...] = ()
-        self._shown_of: tuple[History | None, list[str]] = (None, [])
-        self._details: tuple[Entry | None, int, list[Line]] = (None, 0, [])
+        self._entries: tuple[HistoryEntry, ...] = ()
+        self._rows_made: tuple[HistoryEntry, ...] = ()
+        self._shown_of: tuple[BenchHistory | None, list[str]] = (None, [])
+        self._details: tuple[HistoryEntry | None, int, list[Line]] = (None, 0, [])
         self._looking = False
-        self._read_of: Benching | None = None
+        self._read_of: BenchSession | None = None
         self._timer: Timer | None = None
         self.live = Lines(id="bench-live", lines=[])
         self.live_rule = Lines(id="bench-live-rule", lines=[[]])
@@ -113,7 +113,7 @@ class BenchView(Pane):
 
     # -- reading
 
-    def benching(self) -> Benching:
+    def benching(self) -> BenchSession:
         """Return what begins and follows benchmarks on the host in view."""
         return self.shell.session.bench
 
@@ -143,7 +143,7 @@ class BenchView(Pane):
         self._own(before, way)
         self._look_again()
 
-    def _own(self, before: UnderWay | None, way: UnderWay | None) -> None:
+    def _own(self, before: BenchProgress | None, way: BenchProgress | None) -> None:
         self.way = way
         if way is not None and way.works and (before is None or way.job != before.job):
             self.chosen = way.job
@@ -152,7 +152,7 @@ class BenchView(Pane):
         if not self.shell.held:
             self.redraw()
 
-    def _tell_end(self, way: UnderWay) -> None:
+    def _tell_end(self, way: BenchProgress) -> None:
         tone = _TONES.get(way.state, Tone.BAD)
         words = {"cancelled": "stopped"}.get(way.state, way.state)
         kept = "; what was measured is kept" if way.state in {"cancelled", "failed", "interrupted"} else ""
@@ -230,7 +230,7 @@ class BenchView(Pane):
         refusal = benching.refusal if benching is not None else ""
         return wrapped(" " + (f"{refusal}." if refusal else _NOTHING), width - 1, "plain", indent=1)
 
-    def _shown(self) -> tuple[Entry, ...]:
+    def _shown(self) -> tuple[HistoryEntry, ...]:
         """Return the rows; made anew only of another history, or for another filter."""
         history, words = self.history, self.wanted_text.split()
         if history is not self._shown_of[0] or words != self._shown_of[1]:
@@ -252,7 +252,7 @@ class BenchView(Pane):
         return self.way is not None and self.way.works and self.way.job == self.chosen
 
     @property
-    def entry(self) -> Entry | None:
+    def entry(self) -> HistoryEntry | None:
         """The chosen benchmark."""
         return next((each for each in self._entries if each.key == self.chosen), None)
 
@@ -275,7 +275,7 @@ class BenchView(Pane):
         self.body.scroll_relative(y=pages * max(1, self.body.size.height - 1), animate=False)
 
 
-def _progress(way: UnderWay | None) -> tuple[str, int, bool] | None:
+def _progress(way: BenchProgress | None) -> tuple[str, int, bool] | None:
     """Return what of a benchmark is another one as soon as the history is."""
     return None if way is None else (way.job, way.done, way.works)
 

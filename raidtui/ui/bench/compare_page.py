@@ -9,10 +9,9 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from raidtui.bench.compare import MEASURES, series_of, table
-from raidtui.bench.heat import heat_maps
-from raidtui.bench.record import Record
-from raidtui.bench.samples import Sample
+from raidtui.bench.results.compare import METRICS, series_of, table
+from raidtui.bench.results.heat import heat_maps
+from raidtui.bench.results.run_record import RunRecord, RunSample
 from raidtui.ui.bench.curves import MOST, curve_lines, drawn_of
 from raidtui.ui.bench.export_page import Export
 from raidtui.ui.bench.heat_map import NO_MAP, Layer, Window, heat_map_lines, next_layer, window_of
@@ -36,7 +35,7 @@ class Comparison(PageScreen[None]):
         samples: by the runs' numbers; what is missing is told.
         title: what is compared.
         start: the view that comes first: table, time or heat.
-        by: the measure that comes first, one of ``MEASURES``.
+        by: the measure that comes first, one of ``METRICS``.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -55,8 +54,8 @@ class Comparison(PageScreen[None]):
 
     def __init__(
         self,
-        records: tuple[Record, ...],
-        samples: Mapping[int, Sequence[Sample]],
+        records: tuple[RunRecord, ...],
+        samples: Mapping[int, Sequence[RunSample]],
         title: str,
         *,
         start: str = "table",
@@ -107,7 +106,7 @@ class Comparison(PageScreen[None]):
     # -- the views
 
     def _table(self) -> list[Line]:
-        measure = MEASURES[self.measure]
+        measure = METRICS[self.measure]
         return comparison_lines(table(self._series, measure), measure, self.inner_width - 1)
 
     def _over_time(self) -> list[Line]:
@@ -147,7 +146,7 @@ class Comparison(PageScreen[None]):
     def action_measure(self) -> None:
         """Compare by the next measure."""
         if self.view != "heat":
-            names = list(MEASURES)
+            names = list(METRICS)
             self.measure = names[(names.index(self.measure) + 1) % len(names)]
             self.draw()
 

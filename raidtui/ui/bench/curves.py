@@ -12,9 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from raidtui.bench.compare import Series, middle_run
-from raidtui.bench.record import NOT_STEADY, milliseconds
-from raidtui.bench.samples import Sample
+from raidtui.bench.results.compare import Series, middle_run
+from raidtui.bench.results.run_record import NOT_STEADY, RunSample, milliseconds
 from raidtui.ui.bench.run_table import count_words, cut_line, head_of, letter_of
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, visible
@@ -37,7 +36,7 @@ def _ns(value: int | None) -> float | None:
     return None if value is None else float(value)
 
 
-_VALUES: Mapping[str, Callable[[Sample], float | None]] = {
+_VALUES: Mapping[str, Callable[[RunSample], float | None]] = {
     "iops": lambda sample: sample.read.iops + sample.write.iops,
     "mb/s": lambda sample: sample.read.bytes_s + sample.write.bytes_s,
     "p50": lambda sample: _ns(sample.main.p50_ns),
@@ -65,7 +64,7 @@ class Drawn(Struct, frozen=True, kw_only=True):
 
 
 def drawn_of(
-    series: Sequence[Series], samples: Mapping[int, Sequence[Sample]], measure: str, *, before: int = 0
+    series: Sequence[Series], samples: Mapping[int, Sequence[RunSample]], measure: str, *, before: int = 0
 ) -> tuple[Drawn, ...]:
     """Return a curve of each series: that of the run in the middle of those that have samples.
 

@@ -10,9 +10,8 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from raidtui.bench.export import KINDS, ExportError, default_path, typed_path, write_export
-from raidtui.bench.record import Record
-from raidtui.bench.samples import Sample
+from raidtui.bench.report.export import KINDS, ExportError, default_path, typed_path, write_export
+from raidtui.bench.results.run_record import RunRecord, RunSample
 from raidtui.session.host_thread import HostThread
 from raidtui.ui.frame.screen_shell import later
 from raidtui.ui.frame.text_field import TextFieldScreen, field_lines, field_of
@@ -44,8 +43,8 @@ class Export(TextFieldScreen[Path]):
 
     def __init__(
         self,
-        records: Sequence[Record],
-        samples: Mapping[int, Sequence[Sample]],
+        records: Sequence[RunRecord],
+        samples: Mapping[int, Sequence[RunSample]],
         *,
         by: str = "iops",
     ) -> None:

@@ -14,24 +14,21 @@ from msgspec.structs import replace
 from textual import events
 from textual.binding import Binding, BindingType
 
-from raidtui.bench.ask import Misfit, Offer, Request
-from raidtui.bench.forms.draft import (
-    Draft,
-    Field,
-    Kind,
+from raidtui.bench.forms.form import (
     fields,
     filled,
+    meaning,
     name_about,
     overwritten,
     problem,
     request_of_draft,
-    text_of,
-    with_text,
 )
-from raidtui.bench.forms.known import Known
-from raidtui.bench.forms.meaning import meaning
-from raidtui.model.plan import Refusal
-from raidtui.ui.bench.form_lines import TITLES, Form, Row, in_form, rows_of
+from raidtui.bench.forms.form_draft import BenchDraft, FormField, FormKind, text_of, with_text
+from raidtui.bench.forms.known import HostChoices
+from raidtui.bench.offer import Offer
+from raidtui.bench.request import FieldRefusal, Request
+from raidtui.model.plan import Loss, Refusal
+from raidtui.ui.bench.form_lines import NAMES, TITLES, Form, FormRow, in_form, rows_of
 from raidtui.ui.frame.choose import Choice, Option
 from raidtui.ui.frame.pages import PageScreen
 from raidtui.ui.frame.screen_shell import later
@@ -69,7 +66,7 @@ class BenchForm(PageScreen[Offer]):
         Binding("question_mark,f1", "why", show=False),
     ]
 
-    def __init__(self, kind: Kind, draft: Draft, ask: Asks, known: Known) -> None:
+    def __init__(self, kind: FormKind, draft: BenchDraft, ask: Asks, known: HostChoices) -> None:
         super().__init__(TITLES[kind])
         self._kind, self._ask, self._known = kind, ask, known
         self.draft = filled(draft, kind, known)
@@ -82,7 +79,7 @@ class BenchForm(PageScreen[Offer]):
         self._tried = False
         self._asking = False
         self._confirmed: tuple[str, ...] = ()
-        self._loses: tuple[str, ...] = ()
+        self._losses: tuple[Loss, ...] = ()
 
     def on_mount(self) -> None:
         """Draw."""
@@ -92,16 +89,16 @@ class BenchForm(PageScreen[Offer]):
     # -- what is shown
 
     @property
-    def _rows(self) -> tuple[Row, ...]:
+    def _rows(self) -> tuple[FormRow, ...]:
         return rows_of(fields(self.draft, self._kind, self._known))
 
     @property
-    def _row(self) -> Row:
+    def _row(self) -> FormRow:
         rows = self._rows
         return rows[min(self._at, len(rows) - 1)]
 
     @property
-    def _field(self) -> Field:
+    def _field(self) -> FormField:
         return self._row.field
 
     def draw(self) -> None:
@@ -117,13 +114,14 @@ class BenchForm(PageScreen[Offer]):
             cursor=self._cursor,
             wrong=self._wrong(rows),
             said=self._said,
+            said_about=self._about,
             meaning=meaning(self.draft, self._field, self._known),
             width=self.inner_width,
             height=self.inner_height,
         )
         self.show_body(form.lines)
 
-    def _wrong(self, rows: tuple[Row, ...]) -> dict[str, str]:
+    def _wrong(self, rows: tuple[FormRow, ...]) -> dict[str, str]:
         """Return what is wrong, by the field's name; what is empty is so once somebody wants to go on."""
         found = {}
         for field in dict.fromkeys(row.field for row in rows):
@@ -191,7 +189,7 @@ class BenchForm(PageScreen[Offer]):
         taken = [word for word in taken if word != key] if key in taken else [*taken, key]
         self._put(",".join(taken))
 
-    def _list(self, field: Field) -> None:
+    def _list(self, field: FormField) -> None:
         options = tuple(
             Option(key=pick.key, words=pick.words, note=pick.note, refusal=pick.refusal)
             for pick in field.picks
@@ -276,8 +274,8 @@ class BenchForm(PageScreen[Offer]):
         """Show what the field means, and where presets come from."""
         from raidtui.ui.frame.pages import WhyScreen  # noqa: PLC0415
 
-        page = meaning(self.draft, self._field, self._known)
-        self.app.push_screen(WhyScreen(f"{self._title.partition(':')[0]}: {self._field.label}", page))
+        page = (self._field.hint, "", *meaning(self.draft, self._field, self._known))
+        self.app.push_screen(WhyScreen(f"{NAMES[self._kind]}: {self._field.label}", page))
 
     def action_back(self) -> None:
         """Leave; while the host is asked, stay."""
@@ -303,8 +301,7 @@ class BenchForm(PageScreen[Offer]):
             return
         request = request_of_draft(self.draft, self._kind, self._known)
         if isinstance(request, Refusal):
-            self._said = request.sentence
-            self.draw()
+            self._refused(request)
             return
         # The host is asked as if they were typed; the review gives nothing back before they are.
         words = tuple(each.word for each in overwritten(self.draft, self._kind, self._known))
@@ -326,8 +323,8 @@ class BenchForm(PageScreen[Offer]):
             return
         from raidtui.ui.bench.review_page import BenchReview  # noqa: PLC0415
 
-        if answer.loses != self._loses:  # what was typed was typed for another loss
-            self._confirmed, self._loses = (), answer.loses
+        if answer.losses != self._losses:  # what was typed was typed for another loss
+            self._confirmed, self._losses = (), answer.losses
         devices = overwritten(self.draft, self._kind, self._known)
         self.draw()
         review = BenchReview(answer, devices, confirmed=self._confirmed)
@@ -337,7 +334,7 @@ class BenchForm(PageScreen[Offer]):
             self.dismiss(offer)
 
     def _refused(self, refusal: Refusal) -> None:
-        if isinstance(refusal, Misfit):
+        if isinstance(refusal, FieldRefusal):
             self._about = name_about(refusal.part, self.draft, self._kind, self._known)
         self._said = in_form(refusal)
         place = next((n for n, row in enumerate(self._rows) if row.field.name == self._about), None)

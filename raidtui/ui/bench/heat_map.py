@@ -10,8 +10,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from raidtui.bench.course import ONE
-from raidtui.bench.heat import HeatMap, best_of, best_words, left_out_words
+from raidtui.bench.results.heat import HeatMap, best_of, best_words, left_out_words
+from raidtui.bench.schedule import ONE
 from raidtui.ui.bench.run_table import cut_line, paragraph
 from raidtui.view.line import Line, Span
 from raidtui.view.text import fit, visible
@@ -36,7 +36,7 @@ class Layer(StrEnum):
     RATIO = "ratio"
 
 
-class Cell(Struct, frozen=True, kw_only=True):
+class HeatCell(Struct, frozen=True, kw_only=True):
     """One place of the map.
 
     Args:
@@ -210,7 +210,7 @@ def _name_width(heat: HeatMap) -> int:
     return max(len(_row_name(row)) for row in heat.rows) + 1
 
 
-def _cells(heat: HeatMap, layer: Layer) -> list[list[Cell]]:
+def _cells(heat: HeatMap, layer: Layer) -> list[list[HeatCell]]:
     known = [value for row in heat.yours for value in row if value is not None]
     if layer is Layer.BOTH:
         known += [value for row in heat.published for value in row if value is not None]
@@ -219,12 +219,12 @@ def _cells(heat: HeatMap, layer: Layer) -> list[list[Cell]]:
     pairs = [list(zip(row, other, strict=True)) for row, other in rows]
     if layer is Layer.RATIO:
         ratios = [[_ratio(mine, theirs) for mine, theirs in row] for row in pairs]
-        return [[Cell(mine=_percent(value), part=_above_half(value)) for value in row] for row in ratios]
+        return [[HeatCell(mine=_percent(value), part=_above_half(value)) for value in row] for row in ratios]
     if layer is Layer.YOURS:
         pairs = [[(mine, None) for mine, _ in row] for row in pairs]
     return [
         [
-            Cell(
+            HeatCell(
                 mine=_number(mine),
                 theirs="" if theirs is None else f"({_number(theirs)})",
                 part=_part(mine, most),
@@ -260,12 +260,12 @@ def _part(value: float | None, most: float) -> float | None:
     return None if value is None else value / most if most > 0 else 0.0
 
 
-def _split(cells: Sequence[Sequence[Cell]], place: int) -> tuple[int, int]:
+def _split(cells: Sequence[Sequence[HeatCell]], place: int) -> tuple[int, int]:
     """Return how wide the figures and those in brackets are in a column."""
     return max(len(row[place].mine) for row in cells), max(len(row[place].theirs) for row in cells)
 
 
-def _widths(heat: HeatMap, cells: Sequence[Sequence[Cell]], room: int) -> list[int]:
+def _widths(heat: HeatMap, cells: Sequence[Sequence[HeatCell]], room: int) -> list[int]:
     """Return how wide each column is, the blanks before it along: more of them where there is room."""
     found = []
     for place, block in enumerate(heat.columns):
@@ -275,7 +275,7 @@ def _widths(heat: HeatMap, cells: Sequence[Sequence[Cell]], room: int) -> list[i
     return [wide + gap for wide in found]
 
 
-def _words(row: Sequence[Cell], across: Sequence[int], split: Sequence[tuple[int, int]]) -> list[Span]:
+def _words(row: Sequence[HeatCell], across: Sequence[int], split: Sequence[tuple[int, int]]) -> list[Span]:
     spans: list[Span] = []
     for cell, wide, (mine, theirs) in zip(row, across, split, strict=True):
         room = wide - mine - (theirs + 1 if theirs else 0)
@@ -287,7 +287,7 @@ def _words(row: Sequence[Cell], across: Sequence[int], split: Sequence[tuple[int
 
 
 def _bars(
-    row: Sequence[Cell], across: Sequence[int], split: Sequence[tuple[int, int]], high: int
+    row: Sequence[HeatCell], across: Sequence[int], split: Sequence[tuple[int, int]], high: int
 ) -> list[list[Span]]:
     """Return the lines of the bars above a row's figures, the uppermost first."""
     lines: list[list[Span]] = []

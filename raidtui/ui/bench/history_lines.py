@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from raidtui.bench.compare import MEASURES, Measure, Series, series_of, table
-from raidtui.bench.course import labels_of, point_words, value_words
-from raidtui.bench.heat import heat_maps
-from raidtui.bench.record import FAILED, NOT_STEADY, PARTIAL, Record, milliseconds
-from raidtui.bench.verdict import Outcome, Spread, Verdict, spread
+from raidtui.bench.results.compare import METRICS, Metric, Series, series_of, table
+from raidtui.bench.results.heat import heat_maps
+from raidtui.bench.results.run_record import FAILED, NOT_STEADY, PARTIAL, RunRecord, milliseconds
+from raidtui.bench.results.verdict import Spread, Verdict, VerdictOutcome, spread
+from raidtui.bench.schedule import labels_of, point_words, value_words
 from raidtui.ui.bench.heat_map import heat_map_lines
 from raidtui.ui.bench.run_detail import explained_lines
 from raidtui.ui.bench.run_table import (
@@ -36,7 +36,7 @@ _MOST_VERDICTS = 8
 _SAME, _OPEN = "no difference", "not decided"
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class HistoryEntry(Struct, frozen=True, kw_only=True):
     """The runs of one benchmark, as one row of the history.
 
     Args:
@@ -48,7 +48,7 @@ class Entry(Struct, frozen=True, kw_only=True):
         partial, failed: how many of them are.
         points: how many series there are; a failed run is in none.
         unsteady: how many of them were not steady in the end, and have no figure.
-        measure: by which of ``MEASURES`` it is told: IOPS, or MB/s where large blocks went through.
+        measure: by which of ``METRICS`` it is told: IOPS, or MB/s where large blocks went through.
         spread: of its best series, by that measure; None where nothing was measured.
         p99_ns: of the same series, the median; None where fio did not measure it.
         second: of two series what tells the second one from the first; "" otherwise.
@@ -59,7 +59,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     title: str
     place: str
     at_s: float
-    records: tuple[Record, ...]
+    records: tuple[RunRecord, ...]
     array: str = ""
     note: str = ""
     partial: int = 0
@@ -73,29 +73,29 @@ class Entry(Struct, frozen=True, kw_only=True):
     verdict: str = ""
 
 
-def entries_of(records: Sequence[Record]) -> tuple[Entry, ...]:
+def entries_of(records: Sequence[RunRecord]) -> tuple[HistoryEntry, ...]:
     """Return the benchmarks that these runs belong to, the newest first."""
-    jobs: dict[str, list[Record]] = {}
+    jobs: dict[str, list[RunRecord]] = {}
     for record in records:
         jobs.setdefault(record.job, []).append(record)
     entries = (_entry(job, sorted(runs, key=_place_in_job)) for job, runs in jobs.items())
     return tuple(sorted(entries, key=lambda entry: (-entry.at_s, entry.key)))
 
 
-def _place_in_job(record: Record) -> tuple[int, int]:
+def _place_in_job(record: RunRecord) -> tuple[int, int]:
     return record.number, record.id
 
 
-def _entry(job: str, runs: Sequence[Record]) -> Entry:
+def _entry(job: str, runs: Sequence[RunRecord]) -> HistoryEntry:
     last = runs[-1]
     series = series_of(runs)
     measure = _measure_of(runs)
-    rows = table(series, MEASURES[measure])
+    rows = table(series, METRICS[measure])
     known = [row for row in rows if row.spread is not None]
     best = max(known, key=lambda row: row.spread.median if row.spread is not None else 0.0, default=None)
-    waits = best.series.values(MEASURES["p99"]) if best is not None else []
+    waits = best.series.values(METRICS["p99"]) if best is not None else []
     arrays = last.environment.arrays
-    return Entry(
+    return HistoryEntry(
         key=job,
         title=last.title or last.words,
         place=last.place,
@@ -111,11 +111,11 @@ def _entry(job: str, runs: Sequence[Record]) -> Entry:
         spread=best.spread if best is not None else None,
         p99_ns=spread(waits).median if waits else None,
         second=_second(series) if len(series) == 2 else "",
-        verdict=_short_verdict(rows[1].verdict, MEASURES[measure]) if len(rows) == 2 else "",
+        verdict=_short_verdict(rows[1].verdict, METRICS[measure]) if len(rows) == 2 else "",
     )
 
 
-def _measure_of(runs: Sequence[Record]) -> str:
+def _measure_of(runs: Sequence[RunRecord]) -> str:
     works = [run.work for run in runs if run.work is not None]
     streams = works and all(
         not work.rw.startswith("rand") or work.block_bytes >= _STREAM_BYTES for work in works
@@ -124,14 +124,14 @@ def _measure_of(runs: Sequence[Record]) -> str:
     return "mb/s" if streams or several else "iops"
 
 
-def _short_verdict(verdict: Verdict | None, measure: Measure) -> str:
+def _short_verdict(verdict: Verdict | None, measure: Metric) -> str:
     if verdict is None:
         return ""
-    if verdict.outcome is Outcome.SAME:
+    if verdict.outcome is VerdictOutcome.SAME:
         return _SAME
-    if verdict.outcome is Outcome.OPEN:
+    if verdict.outcome is VerdictOutcome.OPEN:
         return _OPEN
-    word = measure.more if verdict.outcome is Outcome.HIGHER else measure.less
+    word = measure.more if verdict.outcome is VerdictOutcome.HIGHER else measure.less
     percent = abs(verdict.shift) * 100
     return f"{word} {percent:.{0 if percent >= 100 else 1}f} %"
 
@@ -158,7 +158,7 @@ def history_head(width: int) -> Line:
     return [(fit(text, width), "dim")]
 
 
-def history_line(entry: Entry, width: int, marked: bool, *, now_s: float = 0.0) -> Line:  # noqa: FBT001
+def history_line(entry: HistoryEntry, width: int, marked: bool, *, now_s: float = 0.0) -> Line:  # noqa: FBT001
     """Return a benchmark's row in at most ``width`` cells.
 
     Args:
@@ -183,7 +183,7 @@ def history_line(entry: Entry, width: int, marked: bool, *, now_s: float = 0.0) 
     return cut_line(line, width)
 
 
-def _what(entry: Entry, width: int) -> str:
+def _what(entry: HistoryEntry, width: int) -> str:
     """Return title and note; of a title that is too long, what was changed in the end stays in view."""
     text = visible(f"{entry.title} · {entry.note}" if entry.note else entry.title)
     what, by, axes = text.rpartition(" by ")
@@ -193,13 +193,13 @@ def _what(entry: Entry, width: int) -> str:
     return text
 
 
-def _role(entry: Entry) -> str:
+def _role(entry: HistoryEntry) -> str:
     if entry.records and entry.failed == len(entry.records):
         return "bad"
     return "warn" if entry.partial or entry.failed or entry.unsteady else "plain"
 
 
-def _where(entry: Entry, width: int) -> str:
+def _where(entry: HistoryEntry, width: int) -> str:
     array, place = visible(entry.array), visible(entry.place)
     if not array:
         return tail(place, width)
@@ -210,21 +210,21 @@ def _where(entry: Entry, width: int) -> str:
     return f"{array}: {tail(place, room)}" if room >= _LEAST_PLACE else array
 
 
-def _median(entry: Entry) -> str:
+def _median(entry: HistoryEntry) -> str:
     if entry.spread is None:
         return "–"
     return f"{_short(entry.spread.median, entry.measure)} {head_of(entry.measure)}"
 
 
 def _short(value: float, measure: str) -> str:
-    return count_words(value) if measure == "iops" else MEASURES[measure].words(value)
+    return count_words(value) if measure == "iops" else METRICS[measure].words(value)
 
 
 def _low_high(spread: Spread, measure: str) -> str:
     return f"{_short(spread.low, measure)} … {_short(spread.high, measure)}"
 
 
-def _result(entry: Entry, width: int) -> tuple[str, str]:
+def _result(entry: HistoryEntry, width: int) -> tuple[str, str]:
     """Return in a word or two how it came out: first what is not whole, then the verdict or the spread."""
     if entry.failed and entry.failed == len(entry.records):
         return "failed", "bad"
@@ -250,7 +250,7 @@ def _result(entry: Entry, width: int) -> tuple[str, str]:
 # -- below it
 
 
-def details_lines(entry: Entry, width: int) -> list[Line]:
+def details_lines(entry: HistoryEntry, width: int) -> list[Line]:
     """Return all that is known of a benchmark, in lines of at most ``width`` cells."""
     series = series_of(entry.records)
     lines = _headline(entry, width)
@@ -264,7 +264,7 @@ def details_lines(entry: Entry, width: int) -> list[Line]:
     return [cut_line(line, width) for line in lines]
 
 
-def _headline(entry: Entry, width: int) -> list[Line]:
+def _headline(entry: HistoryEntry, width: int) -> list[Line]:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.at_s))
     seconds = sum(run.seconds for run in entry.records)
     where = f"{entry.array}: {entry.place}" if entry.array else entry.place
@@ -303,7 +303,7 @@ def _figures(series: Series) -> dict[str, str]:
     if series.unsteady:
         nothing = dict.fromkeys(("span", "mb/s", "p50", "p99", "p99.9"), "")
         return {"iops": NOT_STEADY, "runs": str(len(series.runs)), **nothing}
-    found = spread(series.values(MEASURES["iops"]))
+    found = spread(series.values(METRICS["iops"]))
     return {
         "iops": f"{found.median:,.0f}",
         "span": _low_high(found, "iops") if found.count > 1 else "",
@@ -313,14 +313,14 @@ def _figures(series: Series) -> dict[str, str]:
 
 
 def _middle(series: Series, name: str) -> str:
-    values = series.values(MEASURES[name])
+    values = series.values(METRICS[name])
     if not values:
         return "–"
     median = spread(values).median
-    return MEASURES[name].words(median) if name == "mb/s" else milliseconds(median)
+    return METRICS[name].words(median) if name == "mb/s" else milliseconds(median)
 
 
 def _verdicts(series: Sequence[Series], measure: str, width: int) -> list[Line]:
-    lines, left = verdicts_lines(table(series, MEASURES[measure]), width, most=_MOST_VERDICTS)
+    lines, left = verdicts_lines(table(series, METRICS[measure]), width, most=_MOST_VERDICTS)
     more = paragraph(f"{counted(left, 'verdict')} more: the comparison has all", width, "dim")
     return [*([[]] if lines else []), *lines, *(more if left else [])]

@@ -1,16 +1,15 @@
-"""A benchmark under way, as lines: what runs, its figures with their course, and what surrounds it. Pure."""
+"""A benchmark under way, as lines: what runs, its figures over time, and its surroundings. Pure."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from raidtui.bench.around import Around, ArrayNow
-from raidtui.bench.record import NOT_STEADY, Record, milliseconds
-from raidtui.bench.samples import Sample
-from raidtui.bench.svg import short_number
-from raidtui.bench.verdict import spread
-from raidtui.bench.watching import UnderWay
+from raidtui.bench.report.svg import short_number
+from raidtui.bench.results.run_record import NOT_STEADY, RunRecord, RunSample, milliseconds
+from raidtui.bench.results.verdict import spread
+from raidtui.bench.run.bench_progress import BenchProgress
+from raidtui.bench.surroundings import ArrayNow, Surroundings
 from raidtui.ui.frame.chart import chart_rows, slices
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, fit_words, visible
@@ -22,7 +21,7 @@ _TALL = 36
 _RUN_STATES = {"made": "begins", "running": ""}
 
 
-def live_lines(way: UnderWay, width: int, height: int) -> list[Line]:
+def live_lines(way: BenchProgress, width: int, height: int) -> list[Line]:
     """Return the lines on a benchmark that is under way.
 
     Args:
@@ -39,7 +38,7 @@ def live_lines(way: UnderWay, width: int, height: int) -> list[Line]:
     return [_cut(line, width) for line in lines]
 
 
-def _head(way: UnderWay, width: int) -> Line:
+def _head(way: BenchProgress, width: int) -> Line:
     record = way.record
     what = visible(record.words if record is not None else way.title)
     where = visible(_where(record, way))
@@ -52,13 +51,13 @@ def _head(way: UnderWay, width: int) -> Line:
     ]
 
 
-def _where(record: Record | None, way: UnderWay) -> str:
+def _where(record: RunRecord | None, way: BenchProgress) -> str:
     arrays = record.environment.arrays if record is not None else ()
     place = record.place if record is not None else way.place
     return f"{arrays[0].label or arrays[0].name}: {place}" if arrays else place
 
 
-def _progress(way: UnderWay) -> tuple[str, str]:
+def _progress(way: BenchProgress) -> tuple[str, str]:
     """Return how far it is, and how that is shown."""
     if way.run is None:
         words = _RUN_STATES.get(way.state) or way.doing or "begins"
@@ -71,7 +70,7 @@ def _progress(way: UnderWay) -> tuple[str, str]:
     return f"{_how_far(way)}  {runs}", "plain"
 
 
-def _how_far(way: UnderWay) -> str:
+def _how_far(way: BenchProgress) -> str:
     last = way.samples[-1] if way.samples else None
     work = way.record.work if way.record is not None else None
     t_s = last.t_s if last is not None else 0.0
@@ -83,7 +82,7 @@ def _how_far(way: UnderWay) -> str:
     return f"{100 * done / work.total_bytes:.0f} % of {binary_size(work.total_bytes)}"
 
 
-def _iops(samples: Sequence[Sample], width: int, rows: int) -> list[Line]:
+def _iops(samples: Sequence[RunSample], width: int, rows: int) -> list[Line]:
     values = [(each.t_s, each.read.iops + each.write.iops) for each in samples]
     numbers = [value for _, value in values]
     tail = ""
@@ -99,7 +98,7 @@ def _iops(samples: Sequence[Sample], width: int, rows: int) -> list[Line]:
     return [*lines, _row("IOPS", now, chart[-1], tail, role="strong")]
 
 
-def _bandwidth(way: UnderWay, width: int) -> Line:
+def _bandwidth(way: BenchProgress, width: int) -> Line:
     left = way.left
     end = f"{left.words} left" if left is not None and left.words and way.works else ""
     rate, mixed = "–", ""
@@ -111,7 +110,7 @@ def _bandwidth(way: UnderWay, width: int) -> Line:
     return _row("MB/s", rate, fit_words(mixed, _chart_width(width)), end, chart_role="plain")
 
 
-def _latency(samples: Sequence[Sample], width: int) -> Line:
+def _latency(samples: Sequence[RunSample], width: int) -> Line:
     points = [(each.t_s, float(each.main.p99_ns)) for each in samples if each.main.p99_ns is not None]
     chart = _chart(points, width, 1)[-1]
     if not samples:
@@ -148,7 +147,7 @@ def _chart(points: Sequence[tuple[float, float]], width: int, rows: int) -> list
     return chart_rows(slices(points, cells, slice_s), cells, rows)
 
 
-def _around(around: Around | None) -> Line:
+def _around(around: Surroundings | None) -> Line:
     spans: Line = [(f" {'CPU':<{_LABEL - 1}}", "dim")]
     if around is None:
         return [*spans, ("–", "dim")]
@@ -162,7 +161,7 @@ def _around(around: Around | None) -> Line:
     return spans
 
 
-def _temperatures(around: Around) -> list[tuple[str, str]]:
+def _temperatures(around: Surroundings) -> list[tuple[str, str]]:
     """Return each disk with its temperature; of many the warmest."""
     found = sorted(around.celsius.items(), key=lambda each: -each[1])
     if len(found) > 4:

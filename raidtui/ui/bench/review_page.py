@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
 
 from textual import events
 
-from raidtui.bench.ask import Offer
+from raidtui.bench.estimate import estimate_duration
 from raidtui.bench.forms.known import Candidate
-from raidtui.ui.bench.review_lines import offer_lines
+from raidtui.bench.offer import Offer
+from raidtui.bench.schedule import Axis, AxisKind, Schedule, point_words, value_words
+from raidtui.model.levels import PARITY_LEVELS
+from raidtui.model.plan import Plan
 from raidtui.ui.frame.pages import PageScreen
+from raidtui.ui.frame.plan_view import step_lines
 from raidtui.view.line import Line
-from raidtui.view.text import cell_width, visible
+from raidtui.view.text import cell_width, fit, tail, visible
+from raidtui.view.units import binary_size, counted
 
 _LEAST_FIELD = 12
 _MOST_TYPED = 128
@@ -32,7 +38,7 @@ class BenchReview(PageScreen[Offer]):
     def __init__(
         self, offer: Offer, devices: Sequence[Candidate] = (), *, confirmed: tuple[str, ...] = ()
     ) -> None:
-        super().__init__(visible(offer.course.title))
+        super().__init__(visible(offer.schedule.title))
         self._offer = offer
         self._devices = devices
         self.confirmed = confirmed
@@ -106,3 +112,170 @@ class BenchReview(PageScreen[Offer]):
         self._typed = self._said = ""
         if not self._missing:
             self.dismiss(self._offer)
+
+
+_LABEL = 10
+_MOST_POINTS = 12
+_MODEL = 20
+_SERIAL = 10
+_TAKEN_BACK = "Settings are put back, and arrays stopped and wiped again, at the end; after a crash, too."
+
+
+def offer_lines(offer: Offer, devices: Sequence[Candidate], width: int) -> list[Line]:
+    """Return an offer in lines of at most ``width`` cells.
+
+    Args:
+        offer: what can be begun.
+        devices: those that are overwritten.
+        width: cells of a line.
+    """
+    schedule = offer.schedule
+    lines = _losses(offer, devices, width)
+    for label, text in _facts(offer):
+        lines += _labelled(label, text, width)
+    lines += [[], *_order(schedule, width)]
+    for title, plan in _plans(offer):
+        lines += [[], *_plan(title, plan, width)]
+    if _changes_host(offer):
+        lines += [[], *_wrapped(_TAKEN_BACK, width, "plain")]
+    for text in _array_notes(offer):
+        lines += [[], *_wrapped(text, width, "plain")]
+    for text in offer.notes:
+        lines += [[], *_wrapped(text, width, "warn")]
+    return lines
+
+
+def _losses(offer: Offer, devices: Sequence[Candidate], width: int) -> list[Line]:
+    """Return every device that is overwritten, with what is on it; empty ones, too."""
+    if not devices:
+        return []
+    lost = {loss.device: loss.what for loss in offer.losses}
+    lines: list[Line] = [[(f"This overwrites {counted(len(devices), 'device')}:", "bad")]]
+    room = max(cell_width(visible(each.name)) for each in devices) + 2
+    model = min(_MODEL, max(cell_width(visible(each.model)) for each in devices) + 2)
+    for each in devices:
+        serial = tail(visible(each.serial), _SERIAL)
+        size = f"{binary_size(each.size_bytes):>9}"
+        start = f"  {fit(visible(each.name), room)}{size}  {fit(visible(each.model), model)}"
+        start += fit(serial, _SERIAL + 2)
+        what = lost.get(each.name, "")
+        parts = textwrap.wrap(visible(what or "nothing that is known"), max(20, width - cell_width(start)))
+        lines.append([(start, "strong"), (parts[0], "bad" if what else "plain")])
+        lines += [[(" " * cell_width(start), "plain"), (part, "bad")] for part in parts[1:]]
+    return [*lines, []]
+
+
+def _facts(offer: Offer) -> Iterator[tuple[str, str]]:
+    """Yield (label, sentence)."""
+    schedule = offer.schedule
+    yield "measures", _work(schedule)
+    yield "where", schedule.place.words
+    yield "writes", offer.cost.sentence
+    if offer.room:
+        yield "room", offer.room
+    yield "runs", _runs(schedule)
+    yield "time", estimate_duration(schedule).sentence
+    if before := _before(schedule):
+        yield "before", before
+
+
+def _work(schedule: Schedule) -> str:
+    if schedule.job_file is not None:
+        return f"The job file {schedule.job_file.name}, as it is."
+    work = schedule.work
+    if work is None:
+        return ""
+    name = f"{schedule.preset}: " if schedule.preset else ""
+    each = "each job's file" if schedule.place.directory else "the part that is used"
+    end = f"{work.runtime_s} s" if work.runtime_s else "until the size is done"
+    return f"{name}{work.words}, {binary_size(work.size_bytes)} ({each}), {end}, {work.engine}."
+
+
+def _runs(schedule: Schedule) -> str:
+    points, count = len(schedule.points), len(schedule.runs())
+    if schedule.conditions.steady:
+        return f"At most {count} runs: until five rounds of each are steady."
+    if points == 1 or schedule.repeats == 1:
+        return f"{counted(count, 'run')}."
+    order = "one point after the other" if schedule.grouped else "in turns"
+    return f"{count} runs: {points} points, each {schedule.repeats} times, {order}."
+
+
+def _before(schedule: Schedule) -> str:
+    """Return what is done around the runs, in sentences."""
+    given, each, texts = schedule.conditions, [], []
+    if given.precondition:
+        texts.append(f"Before all runs the size is written {counted(given.precondition, 'time')}.")
+    elif schedule.lays_out:
+        texts.append("What is measured is written out before it is.")
+    each += ["what is free is discarded"] if given.trim else []
+    each += [f"{given.cool_s} s of nothing"] if given.cool_s else []
+    return " ".join([*texts, *([f"Before each run: {', then '.join(each)}."] if each else [])])
+
+
+def _order(schedule: Schedule, width: int) -> list[Line]:
+    """Return the points in the order in which they are run."""
+    points = schedule.points
+    if len(points) == 1:
+        return []
+    lines: list[Line] = [[("The order:", "strong")]]
+    shown = points if len(points) <= _MOST_POINTS else points[: _MOST_POINTS - 1]
+    for number, point in enumerate(shown, 1):
+        lines += _wrapped(f"{number:>4}  {point_words(point)}", width, "plain", indent=6)
+    if len(shown) < len(points):
+        lines.append([(f"      … and {len(points) - len(shown)} more", "dim")])
+    if schedule.repeats > 1 and not schedule.grouped:
+        lines.append([(f"      … and all of them again, {schedule.repeats} times in all", "dim")])
+    return lines
+
+
+def _plans(offer: Offer) -> Iterator[tuple[str, Plan | None]]:
+    """Yield (what it makes so, plan); no plan where it can only be made later."""
+    for plan in offer.arrays:
+        yield plan.title, plan
+    for axis in offer.schedule.axes:
+        for number, value in enumerate(axis.values if axis.way is AxisKind.KNOB else ()):
+            yield f"{axis.label} {value_words(axis.label, value)}", _plan_at(axis, number)
+
+
+def _plan_at(axis: Axis, number: int) -> Plan | None:
+    return axis.plans[number] if axis.plans else None
+
+
+def _plan(title: str, plan: Plan | None, width: int) -> list[Line]:
+    lines: list[Line] = [[(fit(visible(title), width).rstrip(), "accent")]]
+    if plan is None:
+        return [*lines, *_wrapped("    set on each array, once it is there", width, "plain", indent=4)]
+    if not plan.steps:
+        return [*lines, [("    it is so already", "dim")]]
+    for number, step in enumerate(plan.steps, 1):
+        lines += step_lines(number, step, (), width)
+    return lines
+
+
+def _changes_host(offer: Offer) -> bool:
+    return bool(offer.arrays) or any(axis.way is AxisKind.KNOB for axis in offer.schedule.axes)
+
+
+def _array_notes(offer: Offer) -> list[str]:
+    scratch = offer.schedule.scratch
+    if scratch is None:
+        return []
+    notes = ["Each array gets a UUID of its own. What was wiped for the first one stays so."]
+    shapes = [
+        shape for point in offer.schedule.points if (shape := offer.schedule.scratch_at(point)) is not None
+    ]
+    if any(shape.level in PARITY_LEVELS for shape in shapes):
+        notes.append("The first sync of RAID-4, -5 and -6 is waited for, and is not in the time above.")
+    return notes
+
+
+def _labelled(label: str, text: str, width: int) -> list[Line]:
+    parts = textwrap.wrap(visible(text), max(20, width - _LABEL)) or [""]
+    lines: list[Line] = [[(fit(label, _LABEL), "dim"), (parts[0], "plain")]]
+    return [*lines, *([(" " * _LABEL, "plain"), (part, "plain")] for part in parts[1:])]
+
+
+def _wrapped(text: str, width: int, role: str, *, indent: int = 0) -> list[Line]:
+    parts = textwrap.wrap(visible(text), width, subsequent_indent=" " * indent, drop_whitespace=True)
+    return [[(part, role)] for part in parts or [""]]

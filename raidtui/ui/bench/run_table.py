@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Sequence
 from string import ascii_letters
 
-from raidtui.bench.compare import Measure, Row, family_of, told_of
-from raidtui.bench.record import NOT_STEADY
-from raidtui.bench.svg import short_number
-from raidtui.bench.verdict import Spread, Verdict
+from raidtui.bench.report.svg import short_number
+from raidtui.bench.results.compare import Metric, SeriesRow, family_of, statements_of
+from raidtui.bench.results.run_record import NOT_STEADY
+from raidtui.bench.results.verdict import Spread, Verdict
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit_words, visible
 
@@ -50,7 +50,7 @@ def cut_line(line: Line, width: int) -> Line:
     return kept
 
 
-def comparison_lines(rows: Sequence[Row], measure: Measure, width: int) -> list[Line]:
+def comparison_lines(rows: Sequence[SeriesRow], measure: Metric, width: int) -> list[Line]:
     """Return a table and the verdicts.
 
     Args:
@@ -71,7 +71,7 @@ def comparison_lines(rows: Sequence[Row], measure: Measure, width: int) -> list[
     return [cut_line(line, width) for line in lines]
 
 
-def verdicts_lines(rows: Sequence[Row], width: int, *, most: int = 1000) -> tuple[list[Line], int]:
+def verdicts_lines(rows: Sequence[SeriesRow], width: int, *, most: int = 1000) -> tuple[list[Line], int]:
     """Return the verdicts whole, what corrects them, and how many more there are.
 
     Args:
@@ -79,7 +79,7 @@ def verdicts_lines(rows: Sequence[Row], width: int, *, most: int = 1000) -> tupl
         width: cells of a line.
         most: so many at most.
     """
-    told = told_of(rows)
+    told = statements_of(rows)
     lines: list[Line] = []
     for each in told[:most]:
         parts = wrap_cells(visible(each.sentence), max(8, width - _MARK - 1))
@@ -128,7 +128,7 @@ def _pieces(word: str, width: int) -> list[str]:
     return pieces
 
 
-def _table(rows: Sequence[Row], measure: Measure, width: int) -> list[Line]:
+def _table(rows: Sequence[SeriesRow], measure: Metric, width: int) -> list[Line]:
     heads = (head_of(measure.name), "from", "to")
     cells = [_numbers(row, measure) for row in rows]
     widths = [
@@ -168,7 +168,7 @@ def _row(letter: str, text: str, label: int, tail: str, picture: str) -> list[Li
     return [first, *([(" " * _MARK + part, "plain")] for part in parts[1:])]
 
 
-def _numbers(row: Row, measure: Measure) -> tuple[str, str, str]:
+def _numbers(row: SeriesRow, measure: Metric) -> tuple[str, str, str]:
     if row.spread is None:
         return (NOT_STEADY if row.series.unsteady else "–", "", "")
     words = measure.words
@@ -184,7 +184,7 @@ def _difference(verdict: Verdict | None) -> str:
     return f"{verdict.low * 100:+.1f} to {verdict.high * 100:+.1f} %"
 
 
-def span_of(rows: Sequence[Row]) -> tuple[float, float]:
+def span_of(rows: Sequence[SeriesRow]) -> tuple[float, float]:
     """Return the least and the greatest value of all runs; 0 and 0 where there is none."""
     spreads = [row.spread for row in rows if row.spread is not None]
     if not spreads:
@@ -192,12 +192,12 @@ def span_of(rows: Sequence[Row]) -> tuple[float, float]:
     return min(each.low for each in spreads), max(each.high for each in spreads)
 
 
-def _scale_words(low: float, high: float, measure: Measure, width: int) -> str:
+def _scale_words(low: float, high: float, measure: Metric, width: int) -> str:
     first, last = measure.words(low), measure.words(high)
     return f"{first}{last:>{width - len(first)}}" if width > len(first) + len(last) else ""
 
 
-def _strips(rows: Sequence[Row], measure: Measure, width: int) -> list[Line]:
+def _strips(rows: Sequence[SeriesRow], measure: Metric, width: int) -> list[Line]:
     """Return the spread of each series upon one scale, for windows in which the table has no room for it."""
     low, high = span_of(rows)
     room = width - _MARK - 1

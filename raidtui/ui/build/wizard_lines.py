@@ -43,12 +43,12 @@ def beside(left: Sequence[Line], right: Sequence[Line], width: int, height: int)
 
 
 def decided_lines(
-    items: Sequence[tuple[str, str]], now: str, asked: Collection[str], width: int
+    items: Sequence[tuple[str, str | None]], now: str, asked: Collection[str], width: int
 ) -> list[Line]:
     """Return what was decided, and what will be asked.
 
     Args:
-        items: (what, how it was decided).
+        items: (what, how it was decided); None for what is open.
         now: what is being decided.
         asked: the steps at which something is decided.
         width: of the window.
@@ -56,10 +56,10 @@ def decided_lines(
     room = left_width(width) - _LABEL
     lines: list[Line] = []
     for what, words in items:
-        if words == "–" and what not in asked:
+        if words is None and what not in asked:
             continue
-        role = "accent" if what == now else "strong" if words != "–" else "dim"
-        parts = textwrap.wrap(visible(words), max(1, room - 1)) or [""]
+        role = "accent" if what == now else "strong" if words is not None else "dim"
+        parts = textwrap.wrap(visible("–" if words is None else words), max(1, room - 1)) or [""]
         if len(parts) > _MOST_PARTS:
             parts = [*parts[: _MOST_PARTS - 1], "…"]
         lines.append([(fit(what, _LABEL), role), (fit(parts[0], room), "plain")])

@@ -131,7 +131,7 @@ class WizardScreen(PageScreen[WizardDraft]):
         return [
             number
             for number, each in enumerate(shown)
-            if not each.refusal or self._survey.is_pending(each.key, each.refusal)
+            if not each.refusal or (isinstance(each, WizardChoice) and each.pending)
         ] or [0]
 
     def holds(self, key: str) -> bool:
@@ -141,8 +141,7 @@ class WizardScreen(PageScreen[WizardDraft]):
         if not self._picks:
             return True
         if key in {"space", "left", "right", "h", "l"}:
-            here = self._picks[self._at]
-            return self._survey.is_pending(here.key, here.refusal)
+            return self._picks[self._at].pending
         return key == "enter" and not self._ready
 
     def on_mount(self) -> None:

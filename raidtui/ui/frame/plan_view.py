@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import shlex
 import textwrap
@@ -13,7 +12,7 @@ from textual.message import Message
 
 from raidtui.model.plan import Harm, Plan, Step
 from raidtui.model.survey import Device
-from raidtui.plans.shell_script import plan_sentences, undo_sentences
+from raidtui.plans.shell_script import content_changes, undo_sentences
 from raidtui.ui.frame.pages import PageScreen
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
@@ -118,9 +117,8 @@ def review_lines(plan: Plan, width: int, devices: Mapping[str, Device] | None = 
         devices: what is known of the devices, by kernel name.
     """
     lines = _losses(plan, width, devices or {})
-    changes = _changes(plan)
     for number, step in enumerate(plan.steps, 1):
-        lines += step_lines(number, step, changes.get(number, ()), width)
+        lines += step_lines(number, step, [text.rstrip() for text in content_changes(step)], width)
     lines.append([])
     for text in (plan.warning, *plan.notes):
         lines += _wrapped(text, width, "warn" if text == plan.warning else "plain")
@@ -147,7 +145,13 @@ def _end(plan: Plan) -> str:
 
 def _losses(plan: Plan, width: int, devices: Mapping[str, Device]) -> list[Line]:
     """Return every device that is written over, with what is on it; empty ones, too."""
-    lost = {text.partition(": ")[0]: text.partition(": ")[2] for text in plan.loses if ": " in text}
+    if plan.loses and not plan.losses:  # a plan of an earlier version
+        return [
+            [("Gone afterwards:", "bad")],
+            *(line for text in plan.loses for line in _wrapped(text, width, "bad", "  ")),
+            [],
+        ]
+    lost = {loss.device: loss.what for loss in plan.losses}
     words = {word for step in plan.steps if step.destroys for word in step.argv}
     names = [name for name in plan.devices if f"/dev/{name}" in words]
     names += [name for name in lost if name not in names]
@@ -197,18 +201,6 @@ def step_lines(number: int, step: Step, changes: Sequence[str], width: int) -> l
     for text in (*given, *changes):
         lines += _wrapped(text, width, "plain", indent, "  ")
     return lines
-
-
-def _changes(plan: Plan) -> dict[int, list[str]]:
-    """Return what changes in each file, by the number of its step, as ``raidtui plan`` tells it."""
-    said = plan_sentences(plan)
-    found = {}
-    for number, step in enumerate(plan.steps, 1):
-        if step.content is not None:
-            start = said.index(visible(f"{number:>3}  {step.command}")) + 2
-            told = itertools.takewhile(lambda text: text.startswith("       "), said[start:])
-            found[number] = [text.strip() for text in told]
-    return found
 
 
 def _wrapped(text: str, width: int, role: str, indent: str = "", further: str = "") -> list[Line]:

@@ -7,10 +7,11 @@ from uuid import UUID
 
 import pytest
 
-from raidtui.bench.ask import Offer, Request, make_course
-from raidtui.bench.forms.draft import Draft
-from raidtui.bench.forms.known import Candidate, Folder, Known, Turnable
+from raidtui.bench.forms.form_draft import BenchDraft
+from raidtui.bench.forms.known import Candidate, Folder, HostChoices, KnobChoice
+from raidtui.bench.offer import Offer, make_offer
 from raidtui.bench.place import Place, find_directory
+from raidtui.bench.request import Request
 from raidtui.host.roots.root import Root
 from raidtui.model.knob_table import KNOBS
 from raidtui.model.plan import Refusal
@@ -22,9 +23,9 @@ MODEL = "Samsung SSD 850 EVO"
 
 def _turnable(
     name: str, now: str, *choices: str, low: int | None = None, high: int | None = None
-) -> Turnable:
+) -> KnobChoice:
     knob = KNOBS[name]
-    return Turnable(
+    return KnobChoice(
         name=name, what=knob.what, unit=knob.unit, now=(now,), choices=choices, low=low, high=high
     )
 
@@ -33,7 +34,7 @@ def _disk(name: str, serial: str, **more: Any) -> Candidate:
     return Candidate(name=name, size_bytes=233 * GIB, model=MODEL, serial=serial, word=serial, **more)
 
 
-KNOWN = Known(
+KNOWN = HostChoices(
     folders=(
         Folder(path="/srv/data", file_system="ext4", arrays=("data",), free_bytes=350 * GIB),
         Folder(path="/", file_system="ext4", free_bytes=41 * GIB),
@@ -64,7 +65,7 @@ KNOWN = Known(
 """Four free disks, four of an array that is mounted, and knobs."""
 
 
-ARRAYS = Draft(
+ARRAYS = BenchDraft(
     preset="random-read",
     where="scratch",
     scratch="sde,sdf,sdg,sdh",
@@ -105,13 +106,13 @@ class Asked:
 
         patch.setattr("raidtui.host.examine.why_busy", lambda *_: "")
         patch.setattr("os.access", lambda *_: True)
-        patch.setattr("raidtui.bench.ask.find_directory", directory)
+        patch.setattr("raidtui.bench.offer.find_directory", directory)
         patch.setattr("uuid.uuid4", lambda: UUID("0123456789abcdef0123456789abcdef"))
-        for module in ("ask", "place"):
+        for module in ("offer", "place"):
             patch.setattr(f"raidtui.bench.{module}.free_bytes", lambda _: 350 * GIB)
         self.host = free_host()
         self.requests: list[Request] = []
 
     async def __call__(self, request: Request) -> Offer | Refusal:
         self.requests.append(request)
-        return make_course(self.host, request)
+        return make_offer(self.host, request)

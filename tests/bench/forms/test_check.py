@@ -5,26 +5,19 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.bench.forms.draft import (
-    OTHER,
-    Draft,
-    Kind,
-    fields,
-    filled,
-    name_about,
-    problem,
-    request_of_draft,
-)
-from raidtui.bench.forms.known import Known
+from raidtui.bench.forms.form import fields, filled, name_about, problem, request_of_draft
+from raidtui.bench.forms.form_draft import OTHER, BenchDraft, FormKind
+from raidtui.bench.forms.known import HostChoices
+from raidtui.bench.request import FieldRefusal
 from raidtui.model.plan import Refusal, RefusalCode
 from tests.bench.forms.choices import KNOWN
 
-OWN = Draft(what="own", size="1g", path="/srv")
-HERE = Draft(path="/srv")
-ARRAYS = Draft(preset="random-read", where="scratch", scratch="sde,sdf", first="chunk")
+OWN = BenchDraft(what="own", size="1g", path="/srv")
+HERE = BenchDraft(path="/srv")
+ARRAYS = BenchDraft(preset="random-read", where="scratch", scratch="sde,sdf", first="chunk")
 
 
-def wrong(draft: Draft, kind: Kind = Kind.RUN, known: Known = KNOWN) -> dict[str, str]:
+def wrong(draft: BenchDraft, kind: FormKind = FormKind.RUN, known: HostChoices = KNOWN) -> dict[str, str]:
     """Return what is wrong, by the field's name."""
     said = {field.name: problem(draft, field) for field in fields(draft, kind, known)}
     return {name: sentence for name, sentence in said.items() if sentence}
@@ -33,20 +26,20 @@ def wrong(draft: Draft, kind: Kind = Kind.RUN, known: Known = KNOWN) -> dict[str
 @pytest.mark.parametrize(
     ("draft", "name", "sentence"),
     [
-        (Draft(what="own"), "size", "there is no size; give one: 500m, 4g"),
-        (Draft(what="own", size="4x"), "size", "4x is no size; give it as 4k, 500m or 2g"),
+        (BenchDraft(what="own"), "size", "no size is given; give one: 500m, 4g"),
+        (BenchDraft(what="own", size="4x"), "size", "4x is not a size; give it as 4k, 500m or 2g"),
         (
-            Draft(size="1m", folder="/"),
+            BenchDraft(size="1m", folder="/"),
             "size",
-            "a size of 1 MiB has no block of 19.5 MiB; choose a larger size",
+            "a size of 1 MiB is smaller than a block of 19.5 MiB; choose a larger size",
         ),
         (
             replace(OWN, block="4k,5"),
             "block",
-            "blocks of 5 bytes are no whole sectors; choose a multiple of 512",
+            "blocks of 5 bytes are not whole sectors; choose a multiple of 512",
         ),
-        (replace(OWN, block="4k,x"), "block", "x is no size; give it as 4k, 500m or 2g"),
-        (replace(OWN, depth="1,deep"), "depth", "deep is no number"),
+        (replace(OWN, block="4k,x"), "block", "x is not a size; give it as 4k, 500m or 2g"),
+        (replace(OWN, depth="1,deep"), "depth", "deep is not a number"),
         (replace(OWN, depth="99999"), "depth", "the depth must be between 1 and 65536, not 99999"),
         (replace(OWN, jobs="0"), "jobs", "the number of jobs must be between 1 and 1024, not 0"),
         (
@@ -62,33 +55,37 @@ def wrong(draft: Draft, kind: Kind = Kind.RUN, known: Known = KNOWN) -> dict[str
         (
             replace(OWN, places="flat"),
             "places",
-            "'flat' is no distribution; choose zipf:1.2, pareto:0.9 or normal:20",
+            "'flat' is not a distribution; choose zipf:1.2, pareto:0.9 or normal:20",
         ),
-        (replace(OWN, runtime="1", ramp="x"), "ramp", "x is no number"),
-        (replace(OWN, repeats="0"), "repeats", "0 is not possible; give a number between 1 and 5000"),
-        (replace(OWN, cool="-1"), "cool", "-1 is not possible; give a number between 0 and 86400"),
-        (Draft(what="job"), "job", "no job file is named; give its path"),
-        (Draft(folder=OTHER), "path", "no folder is named; give one that is there: /srv/bench"),
+        (replace(OWN, runtime="1", ramp="x"), "ramp", "x is not a number"),
+        (replace(OWN, repeats="0"), "repeats", "the number of repeats must be between 1 and 5000, not 0"),
         (
-            Draft(where="device", device="sde", preset="mixed"),
+            replace(OWN, cool="-1"),
+            "cool",
+            "the pause before each run in seconds must be between 0 and 86400, not -1",
+        ),
+        (BenchDraft(what="job"), "job", "no job file is given; give its path"),
+        (BenchDraft(folder=OTHER), "path", "no folder is given; give an existing one: /srv/bench"),
+        (
+            BenchDraft(where="device", device="sde", preset="mixed"),
             "write",
             "random read and write overwrites what is on the device; choose yes, or a workload that reads",
         ),
         (
-            Draft(where="device", device="sda", write="yes"),
+            BenchDraft(where="device", device="sda", write="yes"),
             "write",
             "sda is a member of data; choose no, or another device",
         ),
         (
-            Draft(where="scratch", folder="/"),
+            BenchDraft(where="scratch", folder="/"),
             "where",
             "scratch cannot be chosen here; choose files in a folder, a device",
         ),
-        (Draft(folder=""), "folder", "nothing is chosen; choose one with the arrow keys"),
-        (Draft(folder="/mnt"), "folder", ""),
+        (BenchDraft(folder=""), "folder", "nothing is chosen; choose one with the arrow keys"),
+        (BenchDraft(folder="/mnt"), "folder", ""),
     ],
 )
-def test_what_is_wrong_in_a_run(draft: Draft, name: str, sentence: str) -> None:
+def test_what_is_wrong_in_a_run(draft: BenchDraft, name: str, sentence: str) -> None:
     assert wrong(draft).get(name, "") == sentence
 
 
@@ -96,49 +93,49 @@ def test_what_is_wrong_in_a_run(draft: Draft, name: str, sentence: str) -> None:
     ("draft", "kind", "name", "sentence"),
     [
         (
-            Draft(first="depth", values={"values depth": "8"}),
+            BenchDraft(first="depth", values={"values depth": "8"}),
             "sweep",
             "values depth",
-            "one value is no sweep; give two or more",
+            "one value is not a sweep; give two or more",
         ),
         (
-            Draft(first="depth", values={"values depth": " , "}),
+            BenchDraft(first="depth", values={"values depth": " , "}),
             "sweep",
             "values depth",
             "there is no value; give two or more",
         ),
         (
-            Draft(first="jobs", values={"values jobs": "2,4,2"}),
+            BenchDraft(first="jobs", values={"values jobs": "2,4,2"}),
             "sweep",
             "values jobs",
-            "2 is there twice; give each value once",
+            "2 is given twice; give each value once",
         ),
         (
-            Draft(first="block", values={"values block": "4k,7"}),
+            BenchDraft(first="block", values={"values block": "4k,7"}),
             "sweep",
             "values block",
-            "blocks of 7 bytes are no whole sectors; choose a multiple of 512",
+            "blocks of 7 bytes are not whole sectors; choose a multiple of 512",
         ),
         (
-            Draft(knob="scheduler", values={"values scheduler": "none,cfq"}),
+            BenchDraft(knob="scheduler", values={"values scheduler": "none,cfq"}),
             "sweep",
             "values scheduler",
-            "cfq cannot be taken here; leave it out",
+            "cfq cannot be used here; leave it out",
         ),
         (
-            Draft(first="chunk", folder="/"),
+            BenchDraft(first="chunk", folder="/"),
             "sweep",
             "first",
             "chunk cannot be chosen here; choose a knob, the block size, the depth, the number of jobs",
         ),
         (
-            Draft(first="depth", second="depth", values={"values depth": "1,2"}),
+            BenchDraft(first="depth", second="depth", values={"values depth": "1,2"}),
             "sweep",
             "second",
             "depth cannot be chosen here; choose nothing else, a knob, the block size, the number of jobs",
         ),
         (
-            Draft(second="knob", knob="bitmap", knob2="bitmap"),
+            BenchDraft(second="knob", knob="bitmap", knob2="bitmap"),
             "sweep",
             "knob2",
             "bitmap cannot be chosen here; choose queue_depth, scheduler, governor, read_ahead_kb",
@@ -147,89 +144,91 @@ def test_what_is_wrong_in_a_run(draft: Draft, name: str, sentence: str) -> None:
             replace(ARRAYS, scratch="sde"),
             "sweep",
             "scratch",
-            "an array wants two devices at least; take them with Space",
+            "an array needs at least two devices; select them with Space",
         ),
-        (replace(ARRAYS, scratch="sde,sda"), "sweep", "scratch", "sda cannot be taken here; leave it out"),
+        (replace(ARRAYS, scratch="sde,sda"), "sweep", "scratch", "sda cannot be used here; leave it out"),
         (
             replace(ARRAYS, values={"values chunk": "one,x"}),
             "sweep",
             "values chunk",
-            "x is no size in KiB; give numbers, or one",
+            "x is not a size in KiB; give numbers, or one",
         ),
         (
             replace(ARRAYS, first="layout", chunk="16,32"),
             "sweep",
             "chunk",
-            "there are several chunks; give one, or choose the chunk as what changes",
+            "there are several chunks; give one, or choose the chunk under changes",
         ),
-        (replace(ARRAYS, member_size="5"), "sweep", "member_size", "5 is too little; give more: 10g"),
+        (replace(ARRAYS, member_size="5"), "sweep", "member_size", "5 is too small; give more: 10g"),
         (
-            Draft(first="depth", values={"A depth": "1", "B depth": "1"}),
+            BenchDraft(first="depth", values={"A depth": "1", "B depth": "1"}),
             "ab",
             "B depth",
-            "1 is A already; give another value",
+            "1 is already the value of A; give another value",
         ),
         (
-            Draft(first="depth", values={"A depth": "", "B depth": "1"}),
+            BenchDraft(first="depth", values={"A depth": "", "B depth": "1"}),
             "ab",
             "A depth",
             "there is no value; give one",
         ),
         (
-            Draft(first="depth", values={"A depth": "1,2", "B depth": "1"}),
+            BenchDraft(first="depth", values={"A depth": "1,2", "B depth": "1"}),
             "ab",
             "A depth",
             "there are several values; give one, or choose a sweep",
         ),
         (
-            Draft(knob="bitmap", values={"A bitmap": "none", "B bitmap": "none"}),
+            BenchDraft(knob="bitmap", values={"A bitmap": "none", "B bitmap": "none"}),
             "ab",
             "B bitmap",
-            "none is A already; give another value",
+            "none is already the value of A; give another value",
         ),
     ],
 )
-def test_what_is_wrong_in_a_sweep(draft: Draft, kind: str, name: str, sentence: str) -> None:
-    assert wrong(draft, Kind(kind)) == {name: sentence} | {
-        each: text for each, text in wrong(draft, Kind(kind)).items() if each != name
+def test_what_is_wrong_in_a_sweep(draft: BenchDraft, kind: str, name: str, sentence: str) -> None:
+    assert wrong(draft, FormKind(kind)) == {name: sentence} | {
+        each: text for each, text in wrong(draft, FormKind(kind)).items() if each != name
     }
-    refusal = request_of_draft(filled(draft, Kind(kind), KNOWN), Kind(kind), KNOWN)
+    refusal = request_of_draft(filled(draft, FormKind(kind), KNOWN), FormKind(kind), KNOWN)
     assert isinstance(refusal, Refusal)
 
 
 def test_nothing_to_choose_from() -> None:
-    bare = Known()
-    assert wrong(HERE, Kind.SWEEP, bare) == {"knob": "no knob is chosen; choose another thing that changes"}
-    assert wrong(Draft(where="device"), Kind.RUN, bare)["device"] == (
+    bare = HostChoices()
+    assert wrong(HERE, FormKind.SWEEP, bare) == {
+        "knob": "no knob is chosen; choose something else under changes"
+    }
+    assert wrong(BenchDraft(where="device"), FormKind.RUN, bare)["device"] == (
         "no device is chosen; choose a folder, or a device"
     )
-    assert wrong(replace(ARRAYS, scratch=""), Kind.SWEEP, bare)["scratch"] == (
-        "an array wants two devices at least; take them with Space"
+    assert wrong(replace(ARRAYS, scratch=""), FormKind.SWEEP, bare)["scratch"] == (
+        "an array needs at least two devices; select them with Space"
     )
-    assert wrong(HERE, Kind.RUN, bare) == {}
+    assert wrong(HERE, FormKind.RUN, bare) == {}
 
 
 def test_the_first_thing_that_is_wrong_is_told() -> None:
-    assert request_of_draft(replace(OWN, size="x", depth="y"), Kind.RUN) == Refusal(
-        code=RefusalCode.INVALID, why="size: x is no size", remedy="give it as 4k, 500m or 2g"
+    assert request_of_draft(replace(OWN, size="x", depth="y"), FormKind.RUN) == FieldRefusal(
+        code=RefusalCode.INVALID, part="size", why="size: x is not a size", remedy="give it as 4k, 500m or 2g"
     )
 
 
 @pytest.mark.parametrize(
     ("part", "draft", "kind", "name"),
     [
-        ("size_bytes", Draft(), Kind.RUN, "size"),
-        ("directory", Draft(folder="/"), Kind.RUN, "folder"),
-        ("directory", Draft(folder=OTHER), Kind.RUN, "path"),
-        ("directory", Draft(where="device"), Kind.RUN, "where"),
-        ("queue_depth", Draft(knob="queue_depth"), Kind.SWEEP, "values queue_depth"),
-        ("queue_depth", Draft(knob="queue_depth"), Kind.AB, "B queue_depth"),
-        ("blocks", Draft(), Kind.RUN, "block"),
-        ("chunks", ARRAYS, Kind.SWEEP, "values chunk"),
-        ("scratch", ARRAYS, Kind.SWEEP, "scratch"),
-        ("job_file", Draft(what="job"), Kind.RUN, "job"),
-        ("work", Draft(what="job"), Kind.RUN, ""),
+        ("size_bytes", BenchDraft(), FormKind.RUN, "size"),
+        ("directory", BenchDraft(folder="/"), FormKind.RUN, "folder"),
+        ("directory", BenchDraft(folder=OTHER), FormKind.RUN, "path"),
+        ("directory", BenchDraft(where="device"), FormKind.RUN, "where"),
+        ("queue_depth", BenchDraft(knob="queue_depth"), FormKind.SWEEP, "values queue_depth"),
+        ("queue_depth", BenchDraft(knob="queue_depth"), FormKind.AB, "B queue_depth"),
+        ("blocks", BenchDraft(), FormKind.RUN, "block"),
+        ("chunks", ARRAYS, FormKind.SWEEP, "values chunk"),
+        ("scratch", ARRAYS, FormKind.SWEEP, "scratch"),
+        ("job_file", BenchDraft(what="job"), FormKind.RUN, "job"),
+        ("work", BenchDraft(what="job"), FormKind.RUN, ""),
     ],
 )
-def test_where_a_refusal_belongs(part: str, draft: Draft, kind: Kind, name: str) -> None:
+def test_where_a_refusal_belongs(part: str, draft: BenchDraft, kind: FormKind, name: str) -> None:
     assert name_about(part, draft, kind, KNOWN) == name

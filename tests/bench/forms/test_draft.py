@@ -11,41 +11,29 @@ from hypothesis import strategies as st
 from msgspec.structs import fields as struct_fields
 from msgspec.structs import replace
 
-from raidtui.bench.ask import Request
-from raidtui.bench.course import Conditions, Scratch
-from raidtui.bench.forms.draft import (
-    OTHER,
-    Draft,
-    Kind,
-    fields,
-    filled,
-    overwritten,
-    problem,
-    request_of_draft,
-    text_of,
-    with_text,
-)
-from raidtui.bench.forms.known import Known
-from raidtui.bench.forms.meaning import meaning
-from raidtui.bench.presets import PRESETS
-from raidtui.bench.workload import ENGINES, WAYS, Workload
+from raidtui.bench.forms.form import fields, filled, meaning, overwritten, problem, request_of_draft
+from raidtui.bench.forms.form_draft import OTHER, BenchDraft, FormKind, text_of, with_text
+from raidtui.bench.forms.known import HostChoices
+from raidtui.bench.request import Request
+from raidtui.bench.schedule import Conditions
+from raidtui.bench.workload import ENGINES, KINDS_OF_IO, PRESETS
 from raidtui.cli import build_parser
-from raidtui.command.bench_request import request_of
+from raidtui.command.bench_run import request_of
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.knob_table import KNOBS
 from tests.bench.forms.choices import KNOWN
 
 MIB = 1 << 20
-OWN = Draft(what="own", size="1g", path="/srv")
-HERE = Draft(path="/srv")
-ARRAYS = Draft(preset="random-read", where="scratch", scratch="sde,sdf", first="chunk")
+OWN = BenchDraft(what="own", size="1g", path="/srv")
+HERE = BenchDraft(path="/srv")
+ARRAYS = BenchDraft(preset="random-read", where="scratch", scratch="sde,sdf", first="chunk")
 
 
-def names(draft: Draft, kind: Kind, known: Known = KNOWN) -> list[str]:
+def names(draft: BenchDraft, kind: FormKind, known: HostChoices = KNOWN) -> list[str]:
     return [field.name for field in fields(filled(draft, kind, known), kind, known)]
 
 
-def asked(draft: Draft, kind: Kind = Kind.RUN, known: Known = KNOWN) -> Request:
+def asked(draft: BenchDraft, kind: FormKind = FormKind.RUN, known: HostChoices = KNOWN) -> Request:
     found = request_of_draft(filled(draft, kind, known), kind, known)
     assert isinstance(found, Request), found
     return found
@@ -60,7 +48,7 @@ def typed(*words: str) -> Request:
 
 
 def test_fields_of_a_run() -> None:
-    assert names(Draft(folder="/srv/data"), Kind.RUN) == [
+    assert names(BenchDraft(folder="/srv/data"), FormKind.RUN) == [
         *("what", "preset", "block", "size", "depth", "jobs", "runtime", "where", "folder"),
         *("repeats", "trim", "cool", "precondition", "steady", "quiet", "details", "note"),
     ]
@@ -69,51 +57,71 @@ def test_fields_of_a_run() -> None:
 @pytest.mark.parametrize(
     ("draft", "kind", "more", "less"),
     [
-        (Draft(what="own", rw="randrw"), Kind.RUN, {"rw", "read_percent"}, {"preset"}),
-        (Draft(what="own", rw="randread"), Kind.RUN, set(), {"read_percent"}),
-        (Draft(preset="mixed"), Kind.RUN, set(), {"read_percent"}),
+        (BenchDraft(what="own", rw="randrw"), FormKind.RUN, {"rw", "read_percent"}, {"preset"}),
+        (BenchDraft(what="own", rw="randread"), FormKind.RUN, set(), {"read_percent"}),
+        (BenchDraft(preset="mixed"), FormKind.RUN, set(), {"read_percent"}),
         (
-            Draft(preset="mixed", details="yes"),
-            Kind.RUN,
+            BenchDraft(preset="mixed", details="yes"),
+            FormKind.RUN,
             {"read_percent", "engine", "places", "cache"},
             {"ramp"},
         ),
-        (Draft(preset="hot-spots", details="yes"), Kind.RUN, {"ramp", "places"}, {"read_percent"}),
-        (Draft(folder="/mnt"), Kind.RUN, {"folder"}, {"path"}),
-        (Draft(path="/mnt"), Kind.RUN, {"folder", "path"}, set()),
-        (Draft(preset="stream-read", details="yes", runtime="9"), Kind.RUN, {"ramp"}, {"places"}),
-        (Draft(engine="io_uring"), Kind.RUN, {"engine"}, {"cache"}),
-        (Draft(what="job"), Kind.RUN, {"job", "trim"}, {"block", "size", "precondition", "details", "rw"}),
-        (Draft(folder=OTHER), Kind.RUN, {"folder", "path"}, set()),
+        (BenchDraft(preset="hot-spots", details="yes"), FormKind.RUN, {"ramp", "places"}, {"read_percent"}),
+        (BenchDraft(folder="/mnt"), FormKind.RUN, {"folder"}, {"path"}),
+        (BenchDraft(path="/mnt"), FormKind.RUN, {"folder", "path"}, set()),
+        (BenchDraft(preset="stream-read", details="yes", runtime="9"), FormKind.RUN, {"ramp"}, {"places"}),
+        (BenchDraft(engine="io_uring"), FormKind.RUN, {"engine"}, {"cache"}),
         (
-            Draft(where="device", device="sde"),
-            Kind.RUN,
+            BenchDraft(what="job"),
+            FormKind.RUN,
+            {"job", "trim"},
+            {"block", "size", "precondition", "details", "rw"},
+        ),
+        (BenchDraft(folder=OTHER), FormKind.RUN, {"folder", "path"}, set()),
+        (
+            BenchDraft(where="device", device="sde"),
+            FormKind.RUN,
             {"device", "write"},
             {"trim", "precondition", "path"},
         ),
-        (Draft(where="device", device="sde", write="yes"), Kind.RUN, {"trim", "precondition"}, {"folder"}),
-        (Draft(steady="yes"), Kind.SWEEP, {"steady"}, {"repeats", "grouped"}),
-        (Draft(knob="scheduler"), Kind.SWEEP, {"values scheduler", "second", "grouped"}, {"A scheduler"}),
-        (Draft(first="depth"), Kind.SWEEP, {"values depth", "jobs"}, {"depth", "knob"}),
         (
-            Draft(first="depth", second="block"),
-            Kind.SWEEP,
+            BenchDraft(where="device", device="sde", write="yes"),
+            FormKind.RUN,
+            {"trim", "precondition"},
+            {"folder"},
+        ),
+        (BenchDraft(steady="yes"), FormKind.SWEEP, {"steady"}, {"repeats", "grouped"}),
+        (
+            BenchDraft(knob="scheduler"),
+            FormKind.SWEEP,
+            {"values scheduler", "second", "grouped"},
+            {"A scheduler"},
+        ),
+        (BenchDraft(first="depth"), FormKind.SWEEP, {"values depth", "jobs"}, {"depth", "knob"}),
+        (
+            BenchDraft(first="depth", second="block"),
+            FormKind.SWEEP,
             {"values depth", "values block"},
             {"block", "depth"},
         ),
-        (Draft(first="depth"), Kind.AB, {"A depth", "B depth"}, {"second", "grouped", "values depth"}),
+        (
+            BenchDraft(first="depth"),
+            FormKind.AB,
+            {"A depth", "B depth"},
+            {"second", "grouped", "values depth"},
+        ),
         (
             ARRAYS,
-            Kind.SWEEP,
+            FormKind.SWEEP,
             {"values chunk", "scratch", "level", "layout", "member_size"},
             {"chunk", "folder"},
         ),
-        (replace(ARRAYS, first="level"), Kind.SWEEP, {"values level", "chunk"}, {"level", "layout"}),
-        (replace(ARRAYS, first="jobs", level="raid1"), Kind.SWEEP, {"level"}, {"layout", "chunk"}),
+        (replace(ARRAYS, first="level"), FormKind.SWEEP, {"values level", "chunk"}, {"level", "layout"}),
+        (replace(ARRAYS, first="jobs", level="raid1"), FormKind.SWEEP, {"level"}, {"layout", "chunk"}),
     ],
 )
 def test_what_does_not_matter_is_not_asked_for(
-    draft: Draft, kind: Kind, more: set[str], less: set[str]
+    draft: BenchDraft, kind: FormKind, more: set[str], less: set[str]
 ) -> None:
     found = set(names(draft, kind))
     assert more <= found
@@ -121,53 +129,55 @@ def test_what_does_not_matter_is_not_asked_for(
 
 
 def test_what_can_change() -> None:
-    def ways(draft: Draft, kind: Kind, name: str = "first") -> list[str]:
+    def ways(draft: BenchDraft, kind: FormKind, name: str = "first") -> list[str]:
         field = next(field for field in fields(draft, kind, KNOWN) if field.name == name)
         return [pick.key for pick in field.picks]
 
-    assert ways(Draft(), Kind.AB) == ["knob", "block", "depth", "jobs"]
-    assert ways(Draft(what="job"), Kind.SWEEP) == ["knob"]
-    assert ways(ARRAYS, Kind.SWEEP) == ["knob", "block", "depth", "jobs", "chunk", "layout", "level"]
-    assert ways(replace(ARRAYS, first="block"), Kind.SWEEP, "second") == [
+    assert ways(BenchDraft(), FormKind.AB) == ["knob", "block", "depth", "jobs"]
+    assert ways(BenchDraft(what="job"), FormKind.SWEEP) == ["knob"]
+    assert ways(ARRAYS, FormKind.SWEEP) == ["knob", "block", "depth", "jobs", "chunk", "layout", "level"]
+    assert ways(replace(ARRAYS, first="block"), FormKind.SWEEP, "second") == [
         *("nothing", "knob", "depth", "jobs", "chunk", "layout", "level")
     ]
-    two = Draft(knob="scheduler", second="knob")
-    assert "scheduler" not in ways(two, Kind.SWEEP, "knob2")
-    assert "stripe_cache_size" not in ways(two, Kind.SWEEP, "knob")
-    assert "stripe_cache_size" in ways(replace(ARRAYS, first="knob"), Kind.SWEEP, "knob")
+    two = BenchDraft(knob="scheduler", second="knob")
+    assert "scheduler" not in ways(two, FormKind.SWEEP, "knob2")
+    assert "stripe_cache_size" not in ways(two, FormKind.SWEEP, "knob")
+    assert "stripe_cache_size" in ways(replace(ARRAYS, first="knob"), FormKind.SWEEP, "knob")
 
 
 def test_where_a_preset_comes_from() -> None:
-    field = next(field for field in fields(Draft(preset="hot-spots"), Kind.RUN) if field.name == "preset")
+    field = next(
+        field for field in fields(BenchDraft(preset="hot-spots"), FormKind.RUN) if field.name == "preset"
+    )
     assert field.hint == (
         "Reads that come back to a few places (zipf 1.2), as caches like them. From a study of lvmcache and"
         " bcache (2017): two jobs, engine libaio, depth 8, 2 GB each, by time."
     )
-    page = "\n".join(meaning(Draft(), field, KNOWN))
+    page = "\n".join(meaning(BenchDraft(), field, KNOWN))
     assert all(f"{preset.name}: " in page and preset.origin in page for preset in PRESETS)
 
 
 def test_why_a_device_is_not_offered() -> None:
-    field = next(field for field in fields(ARRAYS, Kind.SWEEP, KNOWN) if field.name == "scratch")
+    field = next(field for field in fields(ARRAYS, FormKind.SWEEP, KNOWN) if field.name == "scratch")
     assert [pick.key for pick in field.picks] == ["sde", "sdf", "sdg", "sdh"]
     assert field.hint.endswith("5 other devices cannot be taken: ? says why.")
     assert "  sda: sda is a member of data" in meaning(ARRAYS, field, KNOWN)
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", FormKind)
 @pytest.mark.parametrize(
     "draft",
     [
         *(
-            Draft(details="yes"),
-            Draft(what="own", rw="randrw", details="yes", runtime="1"),
-            Draft(what="job"),
+            BenchDraft(details="yes"),
+            BenchDraft(what="own", rw="randrw", details="yes", runtime="1"),
+            BenchDraft(what="job"),
         ),
-        *(Draft(where="device", write="yes"), ARRAYS, replace(ARRAYS, first="level", second="layout")),
-        *(Draft(first=first) for first in ("block", "depth", "jobs")),
+        *(BenchDraft(where="device", write="yes"), ARRAYS, replace(ARRAYS, first="level", second="layout")),
+        *(BenchDraft(first=first) for first in ("block", "depth", "jobs")),
     ],
 )
-def test_every_field_says_what_it_is(kind: Kind, draft: Draft) -> None:
+def test_every_field_says_what_it_is(kind: FormKind, draft: BenchDraft) -> None:
     made = filled(draft, kind, KNOWN)
     for field in fields(made, kind, KNOWN):
         assert field.hint.endswith("."), field
@@ -178,14 +188,14 @@ def test_every_field_says_what_it_is(kind: Kind, draft: Draft) -> None:
 
 
 def test_what_is_usual_here() -> None:
-    draft = filled(Draft(), Kind.SWEEP, KNOWN)
+    draft = filled(BenchDraft(), FormKind.SWEEP, KNOWN)
     assert (draft.preset, draft.folder, draft.knob, draft.knob2) == (
         *("mixed", "/srv/data", "queue_depth", "scheduler"),
     )
     assert draft.values == {"values queue_depth": "1,2,4,8,16,32"}
-    assert filled(Draft(), Kind.RUN, KNOWN).preset == "random-read"
-    assert filled(Draft(where="device"), Kind.RUN, KNOWN).device == "md127"
-    assert filled(Draft(knob="read_ahead_kb"), Kind.SWEEP, KNOWN).values == {
+    assert filled(BenchDraft(), FormKind.RUN, KNOWN).preset == "random-read"
+    assert filled(BenchDraft(where="device"), FormKind.RUN, KNOWN).device == "md127"
+    assert filled(BenchDraft(knob="read_ahead_kb"), FormKind.SWEEP, KNOWN).values == {
         "values read_ahead_kb": "32,128,512"
     }
 
@@ -193,24 +203,24 @@ def test_what_is_usual_here() -> None:
 @pytest.mark.parametrize(
     ("draft", "two"),
     [
-        (Draft(), ("1", "32")),
-        (Draft(knob="scheduler"), ("mq-deadline", "none")),
-        (Draft(knob="bitmap"), ("none", "internal")),
-        (Draft(first="depth"), ("1", "64")),
-        (Draft(first="block"), ("4k", "256k")),
+        (BenchDraft(), ("1", "32")),
+        (BenchDraft(knob="scheduler"), ("mq-deadline", "none")),
+        (BenchDraft(knob="bitmap"), ("none", "internal")),
+        (BenchDraft(first="depth"), ("1", "64")),
+        (BenchDraft(first="block"), ("4k", "256k")),
     ],
 )
-def test_two_settings_that_are_usual(draft: Draft, two: tuple[str, str]) -> None:
-    made = filled(draft, Kind.AB, KNOWN)
+def test_two_settings_that_are_usual(draft: BenchDraft, two: tuple[str, str]) -> None:
+    made = filled(draft, FormKind.AB, KNOWN)
     axis = draft.first if draft.first != "knob" else made.knob
     assert (text_of(made, f"A {axis}"), text_of(made, f"B {axis}")) == two
-    assert asked(draft, Kind.AB).repeats == 4
+    assert asked(draft, FormKind.AB).repeats == 4
 
 
 def test_what_was_typed_stays() -> None:
-    made = filled(Draft(first="depth", values={"values depth": ""}, folder="/"), Kind.SWEEP, KNOWN)
+    made = filled(BenchDraft(first="depth", values={"values depth": ""}, folder="/"), FormKind.SWEEP, KNOWN)
     assert (made.values, made.folder) == ({"values depth": ""}, "/")
-    there = with_text(filled(replace(made, first="jobs"), Kind.SWEEP, KNOWN), "values jobs", "1,7")
+    there = with_text(filled(replace(made, first="jobs"), FormKind.SWEEP, KNOWN), "values jobs", "1,7")
     assert replace(there, first="depth").values == {"values depth": "", "values jobs": "1,7"}
 
 
@@ -218,31 +228,38 @@ def test_what_was_typed_stays() -> None:
 
 
 def test_what_is_overwritten() -> None:
-    assert overwritten(Draft(where="device", device="sde"), Kind.RUN, KNOWN) == ()
-    (device,) = overwritten(Draft(where="device", device="sde", write="yes"), Kind.RUN, KNOWN)
+    assert overwritten(BenchDraft(where="device", device="sde"), FormKind.RUN, KNOWN) == ()
+    (device,) = overwritten(BenchDraft(where="device", device="sde", write="yes"), FormKind.RUN, KNOWN)
     assert (device.name, device.word) == ("sde", "S21PNX0H404040")
-    assert [each.name for each in overwritten(ARRAYS, Kind.SWEEP, KNOWN)] == ["sde", "sdf"]
-    assert overwritten(ARRAYS, Kind.RUN, KNOWN) == ()
+    assert [each.name for each in overwritten(ARRAYS, FormKind.SWEEP, KNOWN)] == ["sde", "sdf"]
+    assert overwritten(ARRAYS, FormKind.RUN, KNOWN) == ()
 
 
 def test_what_is_asked_for() -> None:
-    assert asked(Draft(preset="mixed", size="8m", runtime=" 5 ", block="4k", note="x")) == Request(
+    assert asked(BenchDraft(preset="mixed", size="8m", runtime=" 5 ", block="4k", note="x")) == Request(
         preset="mixed",
-        changes={"size_bytes": 8 * MIB, "runtime_s": 5, "block_bytes": 4096},
+        size_bytes=8 * MIB,
+        runtime_s=5,
+        blocks=(4096,),
         directory="/srv/data",
         note="x",
     )
     assert asked(
         replace(OWN, rw="rw", read_percent="70", depth="4", cache="yes", trim="yes", cool="9")
     ) == Request(
-        work=Workload(rw="rw", block_bytes=4096, size_bytes=0),
-        changes={"size_bytes": 1 << 30, "read_percent": 70, "direct": False, "depth": 4},
+        rw="rw",
+        size_bytes=1 << 30,
+        read_percent=70,
+        direct=False,
+        depths=(4,),
         directory="/srv",
         conditions=Conditions(trim=True, cool_s=9),
     )
-    assert asked(replace(ARRAYS, member_size="1m", second="layout"), Kind.SWEEP) == Request(
+    assert asked(replace(ARRAYS, member_size="1m", second="layout"), FormKind.SWEEP) == Request(
         preset="random-read",
-        scratch=Scratch(devices=("sde", "sdf"), level="raid10", layout="n2", size_kib=1024),
+        scratch=("sde", "sdf"),
+        levels=("raid10",),
+        member_kib=1024,
         chunks=("16", "32", "64", "128", "512"),
         layouts=("n2", "f2"),
         repeats=3,
@@ -252,13 +269,11 @@ def test_what_is_asked_for() -> None:
 def test_what_is_not_shown_is_not_asked_for() -> None:
     """It waits for the answers with which it matters."""
     draft = replace(OWN, rw="randread", read_percent="70", ramp="5", device="sde", write="yes", job="x")
-    assert asked(draft).changes == {"size_bytes": 1 << 30}
-    assert asked(replace(draft, rw="rw", runtime="9")).changes == {
-        "size_bytes": 1 << 30,
-        "runtime_s": 9,
-        "ramp_s": 5,
-        "read_percent": 70,
-    }
+    own: dict[str, Any] = {"directory": "/srv", "size_bytes": 1 << 30}
+    assert asked(draft) == Request(rw="randread", **own)
+    assert asked(replace(draft, rw="rw", runtime="9")) == Request(
+        rw="rw", runtime_s=9, ramp_s=5, read_percent=70, **own
+    )
 
 
 # -- whatever is typed
@@ -277,7 +292,7 @@ _CHOICES: dict[str, list[str]] = {
     "second": list(AXES),
     "knob": list(KNOBS),
     "knob2": list(KNOBS),
-    "rw": list(WAYS),
+    "rw": list(KINDS_OF_IO),
     "engine": ["", *ENGINES],
     "device": ["sde", "sda", "md127"],
     "scratch": ["sde,sdf", "sde"],
@@ -286,20 +301,20 @@ _CHOICES: dict[str, list[str]] = {
 KEYS = st.sampled_from(
     [f"{side} {axis}" for side in ("values", "A", "B") for axis in (*AXES, *list(KNOBS)[:3])]
 )
-DRAFTS: st.SearchStrategy[Draft] = st.builds(
-    Draft,
+DRAFTS: st.SearchStrategy[BenchDraft] = st.builds(
+    BenchDraft,
     values=st.dictionaries(KEYS, TEXTS, max_size=6),
     **{
         each.name: st.one_of(st.sampled_from(_CHOICES[each.name]), TEXTS) if each.name in _CHOICES else TEXTS
-        for each in struct_fields(Draft)
+        for each in struct_fields(BenchDraft)
         if each.name != "values"
     },
 )
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
-@given(draft=DRAFTS, kind=st.sampled_from(Kind), known=st.sampled_from([KNOWN, Known()]))
-def test_no_draft_ever_raises(draft: Draft, kind: Kind, known: Known) -> None:
+@given(draft=DRAFTS, kind=st.sampled_from(FormKind), known=st.sampled_from([KNOWN, HostChoices()]))
+def test_no_draft_ever_raises(draft: BenchDraft, kind: FormKind, known: HostChoices) -> None:
     made = filled(draft, kind, known)
     for each in (draft, made):
         shown = fields(each, kind, known)
@@ -328,7 +343,7 @@ NUMBERS = st.sampled_from(["", "1", "7", "32"])
 def test_a_form_asks_as_the_command_line_does(data: Any) -> None:
     """The same words make the same request."""
     draw = data.draw
-    kind = draw(st.sampled_from(Kind))
+    kind = draw(st.sampled_from(FormKind))
     words = {
         "preset": draw(st.sampled_from([preset.name for preset in PRESETS])),
         "block": draw(st.sampled_from(["", "4k", "4k,64k"])),
@@ -343,10 +358,12 @@ def test_a_form_asks_as_the_command_line_does(data: Any) -> None:
         "note": draw(st.sampled_from(["", "before the update"])),
     }
     yes = {name: draw(st.booleans()) for name in ("trim", "own", "cache", "scratch")}
-    argv = ["run" if kind is Kind.RUN else "sweep"]
-    draft = Draft(**words, trim="yes" if yes["trim"] else "no", cache="yes" if yes["cache"] else "no")
+    argv = ["run" if kind is FormKind.RUN else "sweep"]
+    draft = BenchDraft(**words, trim="yes" if yes["trim"] else "no", cache="yes" if yes["cache"] else "no")
     options = {"block": "bs"}
-    axis = draw(st.sampled_from(["block", "depth", "jobs", "queue_depth"])) if kind is not Kind.RUN else ""
+    axis = (
+        draw(st.sampled_from(["block", "depth", "jobs", "queue_depth"])) if kind is not FormKind.RUN else ""
+    )
     if yes["own"]:
         draft = replace(draft, what="own", rw="randwrite")
         argv += ["--rw=randwrite"]
@@ -355,9 +372,9 @@ def test_a_form_asks_as_the_command_line_does(data: Any) -> None:
         f"--{options.get(name, name)}={text}" for name, text in words.items() if text and name not in dropped
     ]
     argv += [f"--{name}" for name, on in (("trim", yes["trim"]), ("no-direct", yes["cache"])) if on]
-    if not words["repeats"] and kind is Kind.AB:
+    if not words["repeats"] and kind is FormKind.AB:
         argv += ["--repeats=4"]
-    if kind is Kind.SWEEP and yes["scratch"]:
+    if kind is FormKind.SWEEP and yes["scratch"]:
         draft = replace(draft, where="scratch", scratch="sdf,sde", level="raid5", chunk="64")
         argv += ["--scratch", "sdf", "sde", "--level=raid5", "--chunk=64"]
     else:
@@ -378,5 +395,5 @@ def test_a_form_asks_as_the_command_line_does(data: Any) -> None:
 
 
 def test_all_of_a_draft_is_text() -> None:
-    hints = typing.get_type_hints(Draft)
+    hints = typing.get_type_hints(BenchDraft)
     assert {name for name, kind in hints.items() if kind is not str} == {"values"}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.bench.forms.known import Known, read_known
+from raidtui.bench.forms.known import HostChoices, read_choices
 from raidtui.monitor.sampler import Sampler
 from tests.bench.host import BLOCK, Host, put_free_disks
 
@@ -23,8 +23,8 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Host:
     return made
 
 
-def known(host: Host) -> Known:
-    return read_known(host, Sampler(host).sample())
+def known(host: Host) -> HostChoices:
+    return read_choices(host, Sampler(host).sample())
 
 
 def test_devices(host: Host) -> None:

@@ -53,6 +53,11 @@ def two_samples(guest: Guest, job: str) -> None:
     wait_until(lambda: guest.run(f"test $(grep -c sample {live}) -ge 2").status == 0, 90, "two samples")
 
 
+def has_ended(guest: Guest) -> bool:
+    """Whether a benchmark is done. The journal is read: starting raidtui to ask slows the guest."""
+    return guest.run(f'grep -q \'"event": "done"\' {JOBS}/*/journal.jsonl').status == 0
+
+
 def kill_worker(guest: Guest) -> None:
     """SIGKILL for the worker that is at it; its fio goes along."""
     pid = re.search(r"\(pid (\d+),", read(guest, f"{JOBS}/lock"))

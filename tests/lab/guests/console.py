@@ -14,7 +14,7 @@ RAIDTUI = (sys.executable, "-m", "raidtui")
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all")
 # What only the whole screen has, not the first frame: a member's state, or that there is none.
 WHOLE = re.compile(r"\bin_sync\b|No md array")
-START_S = 30.0
+START_S = 90.0
 
 
 def open_console(

@@ -32,6 +32,7 @@ UNFINISHED = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*|[PX^_](?:(?!\x1b\\).)*)?\Z", re
 MODE_QUERY = re.compile(CSI_START + rb"\?(\d+)\$p")
 SUBPARAMETER = re.compile(CSI_START + rb"[0-9;]*:[0-9;:]*m")
 APPLICATION_KEYS = 1 << 5  # DECCKM as pyte counts private modes
+PATIENCE_S = 90.0  # on a busy machine the guest is ten times as slow; nothing waits longer than it must
 AFTERGLOW_S = 0.5  # how long output may lag behind the news that the program ended
 
 Wanted = str | re.Pattern[str] | Callable[[str], object]
@@ -195,7 +196,7 @@ class Terminal:
                 return x, y
         raise AssertionError(f"{text!r} is not on the screen:\n{framed(self.screen())}")
 
-    def wait_for(self, wanted: Wanted, timeout: float = 30.0) -> float:
+    def wait_for(self, wanted: Wanted, timeout: float = PATIENCE_S) -> float:
         """Wait until a text, a pattern or a condition holds on the screen; returns the seconds that it took.
 
         Raises:
@@ -222,7 +223,7 @@ class Terminal:
                 if self.bytes_seen == seen:
                     self._changed.wait(0.1)
 
-    def wait_exit(self, timeout: float = 30.0) -> int:
+    def wait_exit(self, timeout: float = PATIENCE_S) -> int:
         """Wait until the program ends; returns its exit status.
 
         Raises:

@@ -21,6 +21,7 @@ from tests.ui.staging import (
     message_of,
     move,
     running,
+    says,
     screen_text,
     slider_of,
     slider_text,
@@ -180,8 +181,8 @@ async def test_zero_is_no_limit() -> None:
     async with running(kernel) as pilot:
         for typed in ("0", "0.0", "0k", "1.2.3"):
             await pilot.press("l", *typed, "enter")
-            await until(pilot, lambda: message_of(pilot))
-            assert message_of(pilot) == f"{typed} is no speed limit: write MB/s, or KiB/s with a k at the end"
+            refusal = f"{typed} is no speed limit: write MB/s, or KiB/s with a k at the end"
+            await says(pilot, refusal)
         assert kernel.writes == []
 
 

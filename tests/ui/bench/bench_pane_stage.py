@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from raidtui.bench.ask import Offer, Request
-from raidtui.bench.forms.known import Known
-from raidtui.bench.record import Record
-from raidtui.bench.samples import Sample
-from raidtui.bench.start import Restored
-from raidtui.bench.watching import UnderWay
+from raidtui.bench.forms.known import HostChoices
+from raidtui.bench.offer import Offer
+from raidtui.bench.request import Request
+from raidtui.bench.results.run_record import RunRecord, RunSample
+from raidtui.bench.run.bench_jobs import Restored
+from raidtui.bench.run.bench_progress import BenchProgress
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
-from raidtui.session.bench import Benching, History
+from raidtui.session.bench import BenchHistory, BenchSession
 from raidtui.ui.bench.bench_pane import BenchPane
 from tests.hosts.specs import raid1, raid10
 from tests.hosts.trees import Tree, host_tree
@@ -22,7 +22,7 @@ DATA = raid10("md127", "data", members=("sda2", "sdb2", "sdc2", "sdd2"), compone
 """What is measured."""
 
 
-class StagedBenching(Benching):
+class StagedBenching(BenchSession):
     """Benchmarks that a test says.
 
     Attributes:
@@ -34,7 +34,7 @@ class StagedBenching(Benching):
         trouble: why nothing can be begun, stopped or changed.
     """
 
-    def __init__(self, app: StagedApp, *records: Record, way: UnderWay | None = None) -> None:
+    def __init__(self, app: StagedApp, *records: RunRecord, way: BenchProgress | None = None) -> None:
         super().__init__(app, app.session.loop)
         self.way = way
         self.records = list(records)
@@ -48,18 +48,18 @@ class StagedBenching(Benching):
     def refusal(self) -> str:
         return ""
 
-    async def look(self) -> UnderWay | None:
+    async def look(self) -> BenchProgress | None:
         return self.way
 
-    async def history(self) -> History:
-        return History(records=tuple(self.records), trouble=self.trouble_of_history)
+    async def history(self) -> BenchHistory:
+        return BenchHistory(records=tuple(self.records), trouble=self.trouble_of_history)
 
-    async def samples(self, runs: Sequence[int]) -> Mapping[int, Sequence[Sample]]:
+    async def samples(self, runs: Sequence[int]) -> Mapping[int, Sequence[RunSample]]:
         return dict.fromkeys(runs, ())
 
-    async def known(self, snapshot: Snapshot) -> Known:
+    async def known(self, snapshot: Snapshot) -> HostChoices:
         del snapshot
-        return Known()
+        return HostChoices()
 
     async def ask(self, request: Request) -> Offer | Refusal:
         self.done.append(("ask", request))
@@ -94,7 +94,7 @@ def tree() -> Tree:
     return host_tree(DATA, raid1("md126", "root"))
 
 
-def measured(*records: Record, way: UnderWay | None = None) -> tuple[StagedApp, StagedBenching]:
+def measured(*records: RunRecord, way: BenchProgress | None = None) -> tuple[StagedApp, StagedBenching]:
     """Return the console on a host with these benchmarks."""
     app = staged(tree())
     benching = StagedBenching(app, *records, way=way)

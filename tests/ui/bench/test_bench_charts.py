@@ -7,14 +7,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from raidtui.bench.compare import MEASURES, series_of, table
-from raidtui.bench.heat import heat_maps
-from raidtui.bench.record import Record
+from raidtui.bench.results.compare import METRICS, series_of, table
+from raidtui.bench.results.heat import heat_maps
+from raidtui.bench.results.run_record import RunRecord
 from raidtui.ui.bench.curves import curve_lines, drawn_of
 from raidtui.ui.bench.heat_map import Layer, heat_map_lines, window_of
 from raidtui.ui.bench.run_table import comparison_lines, strip_of
 from raidtui.view.line import Line
-from tests.bench.records import READ, SCHEDULERS, chunk_sweep, courses, measured, samples, sweep
+from tests.bench.records import READ, SCHEDULERS, chunk_sweep, curve_samples, measured, samples, sweep
 
 SCHEDULED = sweep("scheduler", SCHEDULERS)
 PAIR = sweep("scheduler", {name: SCHEDULERS[name] for name in ("none", "bfq")})
@@ -28,8 +28,8 @@ def text(lines: Sequence[Line]) -> str:
 # -- side by side
 
 
-def compared(records: Sequence[Record], by: str = "iops", width: int = 78) -> str:
-    measure = MEASURES[by]
+def compared(records: Sequence[RunRecord], by: str = "iops", width: int = 78) -> str:
+    measure = METRICS[by]
     return text(comparison_lines(table(series_of(records), measure), measure, width))
 
 
@@ -87,7 +87,7 @@ def test_a_long_label_takes_several_lines() -> None:
 
 
 def test_a_strip() -> None:
-    (first, *_) = table(series_of(PAIR), MEASURES["iops"])
+    (first, *_) = table(series_of(PAIR), METRICS["iops"])
     assert first.spread is not None
     assert strip_of(first.spread, 101_300, 102_700, 15) == "├───────●─────┤"
     assert strip_of(first.spread, 0, 0, 5) == "  ●  "
@@ -179,10 +179,12 @@ def test_of_other_sizes_nothing_was_published() -> None:
 
 
 def drawn(
-    records: Sequence[Record], measure: str = "iops", width: int = 50, height: int = 15, **more: Any
+    records: Sequence[RunRecord], measure: str = "iops", width: int = 50, height: int = 15, **more: Any
 ) -> str:
     return text(
-        curve_lines(drawn_of(series_of(records), courses(records), measure), measure, width, height, **more)
+        curve_lines(
+            drawn_of(series_of(records), curve_samples(records), measure), measure, width, height, **more
+        )
     )
 
 
@@ -246,7 +248,7 @@ def test_without_samples() -> None:
     assert text(curve_lines(drawn_of(series_of(PAIR), {}, "iops"), "iops", 80, 20)) == (
         " No samples were kept of these runs: there is nothing to show over time."
     )
-    one = {run.id: found for run, found in zip(PAIR, courses(PAIR).values(), strict=True) if run.id % 2}
+    one = {run.id: found for run, found in zip(PAIR, curve_samples(PAIR).values(), strict=True) if run.id % 2}
     lines = text(curve_lines(drawn_of(series_of(PAIR), one, "iops"), "iops", 60, 20)).split("\n")
     assert lines[-2:] == [
         " b scheduler bfq                      no samples kept",

@@ -10,13 +10,22 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.bench.record import FAILED, PARTIAL, Record
+from raidtui.bench.results.run_record import FAILED, PARTIAL, RunRecord
 from raidtui.ui.bench.compare_page import Comparison
 from raidtui.ui.bench.export_page import Export
 from raidtui.ui.bench.history_lines import details_lines, entries_of, history_head, history_line
 from raidtui.ui.frame.pages import PageScreen, rule
 from raidtui.view.line import Line
-from tests.bench.records import EPOCH_S, RANDOM, SCHEDULERS, chunk_sweep, courses, measured, record, sweep
+from tests.bench.records import (
+    EPOCH_S,
+    RANDOM,
+    SCHEDULERS,
+    chunk_sweep,
+    curve_samples,
+    measured,
+    record,
+    sweep,
+)
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10
 from tests.ui.staging import SMALL, WIDE, running, screen_text, shown, until, with_screen
@@ -28,9 +37,9 @@ SCHEDULED = tuple(sweep("scheduler", SCHEDULERS))
 HEAT = tuple(chunk_sweep())
 
 
-def comparison(records: tuple[Record, ...] = SCHEDULED, **more: Any) -> Comparison:
+def comparison(records: tuple[RunRecord, ...] = SCHEDULED, **more: Any) -> Comparison:
     """The runs side by side."""
-    return Comparison(records, courses(records), records[0].title if records else "nothing", **more)
+    return Comparison(records, curve_samples(records), records[0].title if records else "nothing", **more)
 
 
 @SIZES
@@ -73,7 +82,7 @@ class Page(PageScreen[None]):
         self.show_body(self._make(self.app.size.width))
 
 
-def history() -> tuple[Record, ...]:
+def history() -> tuple[RunRecord, ...]:
     """Benchmarks of a few days."""
     before = measured(
         RANDOM, 98_300, id=1, job="a", title="hot-spots", note="before the update", at_s=EPOCH_S - 9e5

@@ -13,7 +13,7 @@ import pytest
 from textual import events
 
 from raidtui.ui.bench.export_page import Export
-from tests.bench.records import SCHEDULERS, courses, sweep
+from tests.bench.records import SCHEDULERS, curve_samples, sweep
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10
 from tests.ui.staging import Paces, running, screen_text, staged, until
@@ -39,7 +39,7 @@ class Opened:
         self.given: list[Path | None] = []
 
     async def open(self) -> Opened:
-        self.pilot.app.push_screen(Export(RUNS, courses(RUNS, seconds=3)), self.given.append)
+        self.pilot.app.push_screen(Export(RUNS, curve_samples(RUNS, seconds=3)), self.given.append)
         await self.pilot.pause()
         return self
 

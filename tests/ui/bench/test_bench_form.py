@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from raidtui.bench.forms.draft import Draft, Kind
-from raidtui.bench.forms.known import Known
+from raidtui.bench.forms.form_draft import BenchDraft, FormKind
+from raidtui.bench.forms.known import HostChoices
 from raidtui.ui.bench.form_page import BenchForm
 from raidtui.ui.bench.review_page import BenchReview
 from tests.bench.forms.choices import ARRAYS, KNOWN, Asked
@@ -23,13 +23,13 @@ SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[
 def shown(
     shows: Shows,
     ask: Asked,
-    kind: Kind,
-    draft: Draft,
+    kind: FormKind,
+    draft: BenchDraft,
     *keys: str,
     size: tuple[int, int] = SMALL,
     review: bool = False,
     then: tuple[str, ...] = (),
-    known: Known = KNOWN,
+    known: HostChoices = KNOWN,
 ) -> None:
     """Show a form after some keys, or its review."""
 
@@ -47,85 +47,93 @@ def shown(
     shows(staged(Kernel(raid10())), size=size, prepare=prepare)
 
 
-OWN = Draft(what="own", rw="randrw", block="8k", size="4g", depth="32", runtime="60", read_percent="70")
+OWN = BenchDraft(what="own", rw="randrw", block="8k", size="4g", depth="32", runtime="60", read_percent="70")
 
 
 @SIZES
 def test_run(shows: Shows, ask: Asked, size: tuple[int, int]) -> None:
-    shown(shows, ask, Kind.RUN, Draft(), "down", size=size)
+    shown(shows, ask, FormKind.RUN, BenchDraft(), "down", size=size)
 
 
 @SIZES
 def test_own_workload(shows: Shows, ask: Asked, size: tuple[int, int]) -> None:
-    shown(shows, ask, Kind.RUN, OWN, *["down"] * 3, "left", size=size)
+    shown(shows, ask, FormKind.RUN, OWN, *["down"] * 3, "left", size=size)
 
 
 @SIZES
 def test_sweep_of_a_knob(shows: Shows, ask: Asked, size: tuple[int, int]) -> None:
-    draft = Draft(knob="scheduler", second="depth")
-    shown(shows, ask, Kind.SWEEP, draft, *["down"] * 7, size=size)
+    draft = BenchDraft(knob="scheduler", second="depth")
+    shown(shows, ask, FormKind.SWEEP, draft, *["down"] * 7, size=size)
 
 
 @SIZES
 def test_sweep_over_arrays(shows: Shows, ask: Asked, size: tuple[int, int]) -> None:
-    shown(shows, ask, Kind.SWEEP, ARRAYS, *["down"] * 12, size=size)
+    shown(shows, ask, FormKind.SWEEP, ARRAYS, *["down"] * 12, size=size)
 
 
 @SIZES
 def test_two_settings(shows: Shows, ask: Asked, size: tuple[int, int]) -> None:
-    shown(shows, ask, Kind.AB, Draft(), *["down"] * 8, size=size)
+    shown(shows, ask, FormKind.AB, BenchDraft(), *["down"] * 8, size=size)
 
 
 @SIZES
 def test_refused(shows: Shows, ask: Asked, size: tuple[int, int]) -> None:
-    draft = Draft(what="own", rw="randwrite", size="4000t", folder="/srv/data")
-    shown(shows, ask, Kind.RUN, draft, "enter", size=size)
+    draft = BenchDraft(what="own", rw="randwrite", size="4000t", folder="/srv/data")
+    shown(shows, ask, FormKind.RUN, draft, "enter", size=size)
 
 
 @SIZES
 def test_review_of_what_is_lost(shows: Shows, ask: Asked, size: tuple[int, int]) -> None:
-    shown(shows, ask, Kind.SWEEP, ARRAYS, size=size, review=True)
+    shown(shows, ask, FormKind.SWEEP, ARRAYS, size=size, review=True)
 
 
 @SIZES
 def test_review_of_a_harmless_run(shows: Shows, ask: Asked, size: tuple[int, int]) -> None:
-    shown(shows, ask, Kind.RUN, Draft(folder="/srv/data"), size=size, review=True)
+    shown(shows, ask, FormKind.RUN, BenchDraft(folder="/srv/data"), size=size, review=True)
 
 
 @SIZES
 def test_review_of_two_settings(shows: Shows, ask: Asked, size: tuple[int, int]) -> None:
-    shown(shows, ask, Kind.AB, Draft(), size=size, review=True)
+    shown(shows, ask, FormKind.AB, BenchDraft(), size=size, review=True)
 
 
 @SIZES
 def test_job_file(shows: Shows, ask: Asked, size: tuple[int, int]) -> None:
     shown(
-        shows, ask, Kind.RUN, Draft(what="job", job="~/fio/[red]cache.fio"), "down", *["left"] * 4, size=size
+        shows,
+        ask,
+        FormKind.RUN,
+        BenchDraft(what="job", job="~/fio/[red]cache.fio"),
+        "down",
+        *["left"] * 4,
+        size=size,
     )
 
 
 @SIZES
 def test_meaning(shows: Shows, ask: Asked, size: tuple[int, int]) -> None:
-    shown(shows, ask, Kind.SWEEP, ARRAYS, *["down"] * 12, "question_mark", size=size)
+    shown(shows, ask, FormKind.SWEEP, ARRAYS, *["down"] * 12, "question_mark", size=size)
 
 
 def test_list_of_presets(shows: Shows, ask: Asked) -> None:
-    shown(shows, ask, Kind.RUN, Draft(), "down", "space", "down")
+    shown(shows, ask, FormKind.RUN, BenchDraft(), "down", "space", "down")
 
 
 def test_no_choice(shows: Shows, ask: Asked) -> None:
-    shown(shows, ask, Kind.SWEEP, Draft(where="scratch"), *["down"] * 9, "enter", known=Known())
+    shown(
+        shows, ask, FormKind.SWEEP, BenchDraft(where="scratch"), *["down"] * 9, "enter", known=HostChoices()
+    )
 
 
 def test_smallest(shows: Shows, ask: Asked) -> None:
-    shown(shows, ask, Kind.SWEEP, ARRAYS, *["down"] * 12, size=(60, 15))
+    shown(shows, ask, FormKind.SWEEP, ARRAYS, *["down"] * 12, size=(60, 15))
 
 
 def test_end_of_the_review(shows: Shows, ask: Asked) -> None:
     shown(
         shows,
         ask,
-        Kind.SWEEP,
+        FormKind.SWEEP,
         replace(ARRAYS, level="raid5", second="nothing"),
         review=True,
         then=("pagedown",) * 9,

@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import replace
 from textual import events
 
-from raidtui.bench.ask import Misfit, Offer, Request
-from raidtui.bench.course import Conditions
-from raidtui.bench.forms.draft import Draft, Kind
-from raidtui.bench.forms.known import Known
-from raidtui.bench.workload import Workload
+from raidtui.bench.forms.form_draft import BenchDraft, FormKind
+from raidtui.bench.forms.known import HostChoices
+from raidtui.bench.offer import Offer
+from raidtui.bench.request import FieldRefusal, Request
+from raidtui.bench.schedule import Conditions
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.ui.bench.form_page import BenchForm
 from raidtui.ui.bench.review_page import BenchReview
@@ -72,7 +72,7 @@ class Opened:
 
 @asynccontextmanager
 async def opened(
-    kind: Kind, draft: Draft, ask: Callable[[Request], object], known: Known = KNOWN
+    kind: FormKind, draft: BenchDraft, ask: Callable[[Request], object], known: HostChoices = KNOWN
 ) -> AsyncIterator[Opened]:
     """Open a form."""
     async with running(Kernel(raid10())) as pilot:
@@ -84,7 +84,7 @@ async def opened(
 
 
 async def test_from_a_preset_to_an_offer(ask: Asked) -> None:
-    async with opened(Kind.RUN, Draft(), ask) as there:
+    async with opened(FormKind.RUN, BenchDraft(), ask) as there:
         await there.press("down", "right", "down")
         await there.type("16k")
         await there.review()
@@ -92,14 +92,12 @@ async def test_from_a_preset_to_an_offer(ask: Asked) -> None:
         assert there.results == []
         await there.press("y")
         offer = await there.given()
-    assert ask.requests == [
-        Request(preset="random-write", changes={"block_bytes": 16384}, directory="/srv/data")
-    ]
-    assert (offer.course.title, offer.course.place.directory) == ("random-write", "/srv/data")
+    assert ask.requests == [Request(preset="random-write", blocks=(16384,), directory="/srv/data")]
+    assert (offer.schedule.title, offer.schedule.place.directory) == ("random-write", "/srv/data")
 
 
 async def test_from_an_own_workload_to_an_offer(ask: Asked) -> None:
-    async with opened(Kind.RUN, Draft(), ask) as there:
+    async with opened(FormKind.RUN, BenchDraft(), ask) as there:
         await there.press("left", "down", "l", "l", "l")  # write, randread, randwrite ... of read and so on
         await there.go_to("size")
         await there.type("1g")
@@ -113,8 +111,9 @@ async def test_from_an_own_workload_to_an_offer(ask: Asked) -> None:
         await there.given()
     assert ask.requests == [
         Request(
-            work=Workload(rw="randrw", block_bytes=4096, size_bytes=0),
-            changes={"size_bytes": 1 << 30, "runtime_s": 30},
+            rw="randrw",
+            size_bytes=1 << 30,
+            runtime_s=30,
             directory="/srv/data",
             note="hjkl? no",
         )
@@ -124,7 +123,7 @@ async def test_from_an_own_workload_to_an_offer(ask: Asked) -> None:
 async def test_from_a_job_file_to_an_offer(ask: Asked, tmp_path: Path) -> None:
     file = tmp_path / "own.fio"
     file.write_text("[a]\nrw=randread\nsize=1m\nexec_prerun=true\n")
-    async with opened(Kind.RUN, Draft(), ask) as there:
+    async with opened(FormKind.RUN, BenchDraft(), ask) as there:
         await there.press("right", "down")
         there.pilot.app.screen.post_message(events.Paste(f"{file}\nmore"))
         await there.pilot.pause()
@@ -136,11 +135,11 @@ async def test_from_a_job_file_to_an_offer(ask: Asked, tmp_path: Path) -> None:
         await there.review()
         await there.press("y")
         offer = await there.given()
-    assert offer.course.title == "job file own.fio"
+    assert offer.schedule.title == "job file own.fio"
 
 
 async def test_from_a_sweep_to_an_offer(ask: Asked) -> None:
-    async with opened(Kind.SWEEP, Draft(), ask) as there:
+    async with opened(FormKind.SWEEP, BenchDraft(), ask) as there:
         await there.go_to("knob")
         await there.press("right")
         await there.go_to("values scheduler")
@@ -166,25 +165,25 @@ async def test_from_a_sweep_to_an_offer(ask: Asked) -> None:
             repeats=3,
         )
     ]
-    assert len(offer.course.runs()) == 12
+    assert len(offer.schedule.runs()) == 12
 
 
 async def test_from_two_settings_to_an_offer(ask: Asked) -> None:
-    async with opened(Kind.AB, Draft(), ask) as there:
+    async with opened(FormKind.AB, BenchDraft(), ask) as there:
         await there.go_to("B queue_depth")
         await there.press("backspace", "backspace", "8")
         await there.review()
         await there.press("y")
         offer = await there.given()
     assert ask.requests[0].knobs == (("queue_depth", ("1", "8")),)
-    assert [run.point["queue_depth"] for run in offer.course.runs()] == ["1", "8"] * 4
+    assert [run.point["queue_depth"] for run in offer.schedule.runs()] == ["1", "8"] * 4
 
 
-DISK = Draft(where="device", device="sde", write="yes", preset="stream-write")
+DISK = BenchDraft(where="device", device="sde", write="yes", preset="stream-write")
 
 
 async def test_what_is_lost_wants_every_serial_number(ask: Asked) -> None:
-    async with opened(Kind.SWEEP, replace(ARRAYS, scratch="sdf,sde"), ask) as there:
+    async with opened(FormKind.SWEEP, replace(ARRAYS, scratch="sdf,sde"), ask) as there:
         review = await there.review()
         await there.press("y", "enter")
         assert "That is not sdf: what was typed is another word." in there.text
@@ -202,12 +201,12 @@ async def test_what_is_lost_wants_every_serial_number(ask: Asked) -> None:
         await there.press("enter")
         offer = await there.given()
     assert ask.requests[0].confirmed == (TYPED[1], TYPED[0])
-    assert offer.course.scratch is not None
-    assert offer.course.scratch.devices == ("sdf", "sde")
+    assert offer.schedule.scratch is not None
+    assert offer.schedule.scratch.devices == ("sdf", "sde")
 
 
 async def test_what_was_typed_stays_on_the_way_back(ask: Asked) -> None:
-    async with opened(Kind.SWEEP, replace(ARRAYS, scratch="sde,sdg"), ask) as there:
+    async with opened(FormKind.SWEEP, replace(ARRAYS, scratch="sde,sdg"), ask) as there:
         review = await there.review()
         await there.type(TYPED[0])
         await there.press("enter")
@@ -225,7 +224,7 @@ async def test_what_was_typed_stays_on_the_way_back(ask: Asked) -> None:
 
 async def test_another_loss_is_typed_for_anew(ask: Asked) -> None:
     """In between somebody has made a file system."""
-    async with opened(Kind.RUN, DISK, ask) as there:
+    async with opened(FormKind.RUN, DISK, ask) as there:
         review = await there.review()
         await there.type(TYPED[0])
         review.confirmed = (TYPED[0],)
@@ -237,11 +236,11 @@ async def test_another_loss_is_typed_for_anew(ask: Asked) -> None:
 
 
 async def test_another_disk_than_when_the_form_was_opened(ask: Asked) -> None:
-    async with opened(Kind.RUN, DISK, ask) as there:
+    async with opened(FormKind.RUN, DISK, ask) as there:
         ask.host.put("/run/udev/data/b8:4", "E:ID_SERIAL_SHORT=ANOTHER\n")
         await there.press("enter")
         await until(there.pilot, lambda: "it destroys what is on the devices" in there.text)
-        assert "leave it, and open it again" in there.text
+        assert "leave it and open it again" in there.text
         assert there.results == []
 
 
@@ -258,7 +257,7 @@ async def test_another_disk_than_when_the_form_was_opened(ask: Asked) -> None:
             "cool",
         ),
         (
-            Misfit(
+            FieldRefusal(
                 code=RefusalCode.WRONG_STATE,
                 part="directory",
                 why="the file system at /srv is read-only",
@@ -268,11 +267,12 @@ async def test_another_disk_than_when_the_form_was_opened(ask: Asked) -> None:
             "folder",
         ),
         (
-            Misfit(
+            FieldRefusal(
                 code=RefusalCode.UNSUPPORTED,
                 part="write",
                 why="/dev/sde is only read",
                 remedy="give --write, and --confirm",
+                form_remedy="choose yes at overwrite it",
             ),
             "/dev/sde is only read; choose yes at overwrite it",
             "cool",
@@ -283,7 +283,7 @@ async def test_a_refusal_is_said_where_it_belongs(refusal: Refusal, sentence: st
     async def ask(_: Request) -> Refusal:
         return refusal
 
-    async with opened(Kind.RUN, Draft(), ask) as there:
+    async with opened(FormKind.RUN, BenchDraft(), ask) as there:
         await there.go_to("cool")
         await there.type("12")
         await there.press("enter")
@@ -294,13 +294,13 @@ async def test_a_refusal_is_said_where_it_belongs(refusal: Refusal, sentence: st
 
 
 async def test_one_does_not_go_on_with_what_is_wrong(ask: Asked) -> None:
-    async with opened(Kind.RUN, Draft(what="own"), ask) as there:
+    async with opened(FormKind.RUN, BenchDraft(what="own"), ask) as there:
         assert "▲" not in there.text
         await there.press("enter")
         assert there.form._field.name == "size"
-        assert "there is no size; give one: 500m, 4g" in there.text
+        assert "no size is given; give one: 500m, 4g" in there.text
         await there.type("4x")
-        assert "4x is no size; give it as 4k, 500m or 2g" in there.text
+        assert "4x is not a size; give it as 4k, 500m or 2g" in there.text
         await there.press("enter")
         assert ask.requests == []
         await there.press("backspace")
@@ -315,11 +315,11 @@ async def test_esc_while_the_host_is_asked() -> None:
         await answered.wait()
         return Refusal(code=RefusalCode.INVALID, why="too late")
 
-    async with opened(Kind.RUN, Draft(), ask) as there:
+    async with opened(FormKind.RUN, BenchDraft(), ask) as there:
         await there.press("enter")
         await until(there.pilot, lambda: "asking the host" in there.text)
         await there.press("down", "right", "enter", "x")
-        assert there.form.draft == BenchForm(Kind.RUN, Draft(), ask, KNOWN).draft
+        assert there.form.draft == BenchForm(FormKind.RUN, BenchDraft(), ask, KNOWN).draft
         await there.press("escape")
         assert "asking the host" not in there.text
         answered.set()
@@ -331,7 +331,7 @@ async def test_esc_while_the_host_is_asked() -> None:
 
 
 async def test_editing_a_text(ask: Asked) -> None:
-    async with opened(Kind.RUN, Draft(), ask) as there:
+    async with opened(FormKind.RUN, BenchDraft(), ask) as there:
         await there.go_to("note")
         await there.type("abc")
         await there.press("left", "left", "x", "delete", "home", "0", "end", "z", "backspace", "y")
@@ -347,14 +347,14 @@ async def test_editing_a_text(ask: Asked) -> None:
 
 
 async def test_the_first_letter_takes_the_place_of_what_is_usual(ask: Asked) -> None:
-    async with opened(Kind.SWEEP, Draft(knob="queue_depth"), ask) as there:
+    async with opened(FormKind.SWEEP, BenchDraft(knob="queue_depth"), ask) as there:
         await there.go_to("values queue_depth")
         assert there.form.draft.values["values queue_depth"] == "1,2,4,8,16,32"
         await there.type("4")
         await there.type(",8")
         assert there.form.draft.values["values queue_depth"] == "4,8"
     async with opened(
-        Kind.SWEEP, Draft(knob="queue_depth", values={"values queue_depth": "3,5"}), ask
+        FormKind.SWEEP, BenchDraft(knob="queue_depth", values={"values queue_depth": "3,5"}), ask
     ) as there:
         await there.go_to("values queue_depth")
         await there.type(",7")
@@ -365,7 +365,7 @@ async def test_the_first_letter_takes_the_place_of_what_is_usual(ask: Asked) -> 
 
 
 async def test_a_list_and_what_a_field_means(ask: Asked) -> None:
-    async with opened(Kind.RUN, Draft(), ask) as there:
+    async with opened(FormKind.RUN, BenchDraft(), ask) as there:
         await there.press("down", "space")
         assert isinstance(there.pilot.app.screen, Choice)
         await there.press("down", "down", "enter")
@@ -384,7 +384,7 @@ async def test_a_list_and_what_a_field_means(ask: Asked) -> None:
 
 
 async def test_another_size(ask: Asked) -> None:
-    async with opened(Kind.SWEEP, ARRAYS, ask) as there:
+    async with opened(FormKind.SWEEP, ARRAYS, ask) as there:
         assert "↓ 10 more" in there.text
         await there.pilot.resize_terminal(120, 40)
         await until(there.pilot, lambda: "  note   " in there.text)

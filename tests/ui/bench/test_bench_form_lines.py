@@ -7,32 +7,34 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.bench.ask import Offer
-from raidtui.bench.cost import estimate
-from raidtui.bench.course import Axis, Conditions, Course, Scratch, Way
-from raidtui.bench.forms.draft import Draft, Field, Kind, Part, fields, filled
+from raidtui.bench.estimate import estimate_writes
+from raidtui.bench.forms.form import fields, filled
+from raidtui.bench.forms.form_draft import BenchDraft, FormField, FormKind, FormPart
 from raidtui.bench.forms.known import Candidate
 from raidtui.bench.jobfile import JobFile
+from raidtui.bench.offer import Offer
 from raidtui.bench.place import Place
+from raidtui.bench.request import FieldRefusal
+from raidtui.bench.schedule import Axis, AxisKind, Conditions, Schedule, Scratch
 from raidtui.bench.workload import Workload
-from raidtui.model.plan import Refusal, RefusalCode
-from raidtui.ui.bench.form_lines import Form, Row, in_form, rows_of
-from raidtui.ui.bench.review_lines import offer_lines
+from raidtui.model.plan import Loss, Refusal, RefusalCode
+from raidtui.ui.bench.form_lines import Form, FormRow, in_form, rows_of
+from raidtui.ui.bench.review_page import offer_lines
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width
 from tests.bench.forms.choices import KNOWN, PLACE
 
 WORK = Workload(rw="randread", block_bytes=4096, size_bytes=1 << 30, runtime_s=60)
-COURSE = Course(title="x", place=PLACE, work=WORK)
-NOTE = Field(name="note", of=Kind.RUN, part=Part.HOW, label="note", hint="Kept.", usual="none")
+COURSE = Schedule(title="x", place=PLACE, work=WORK)
+NOTE = FormField(name="note", of=FormKind.RUN, part=FormPart.HOW, label="note", hint="Kept.", usual="none")
 
 
 def text_of(lines: list[Line]) -> list[str]:
     return ["".join(text for text, _ in line).rstrip() for line in lines]
 
 
-def review(course: Course, devices: tuple[Candidate, ...] = (), **more: Any) -> list[str]:
-    offer = Offer(course=course, cost=estimate(course, disks=4), **more)
+def review(schedule: Schedule, devices: tuple[Candidate, ...] = (), **more: Any) -> list[str]:
+    offer = Offer(schedule=schedule, cost=estimate_writes(schedule, disks=4), **more)
     return text_of(offer_lines(offer, devices, 78))
 
 
@@ -62,10 +64,10 @@ def test_a_job_file() -> None:
 
 
 def test_all_that_is_done_around_the_runs() -> None:
-    course = replace(
+    schedule = replace(
         COURSE, repeats=25, conditions=Conditions(trim=True, cool_s=9, precondition=2, steady=True)
     )
-    lines = review(course)
+    lines = review(schedule)
     assert "runs      At most 25 runs: until five rounds of each are steady." in lines
     assert lines[-3:] == [
         "before    Before all runs the size is written 2 times. Before each run: what",
@@ -75,7 +77,7 @@ def test_all_that_is_done_around_the_runs() -> None:
 
 
 def test_grouped_and_many_points() -> None:
-    axis = Axis(way=Way.BLOCK, values=tuple(str(512 << n) for n in range(14)))
+    axis = Axis(way=AxisKind.BLOCK, values=tuple(str(512 << n) for n in range(14)))
     lines = review(replace(COURSE, axes=(axis,), repeats=2, grouped=True))
     assert "runs      28 runs: 14 points, each 2 times, one point after the other." in lines
     assert lines[-3:] == ["  10  block 256K", "  11  block 512K", "      … and 3 more"]
@@ -83,8 +85,8 @@ def test_grouped_and_many_points() -> None:
 
 def test_knobs_of_arrays_that_are_yet_to_be_made() -> None:
     axes = (
-        Axis(way=Way.LEVEL, values=("raid5", "raid6")),
-        Axis(way=Way.KNOB, name="stripe_cache_size", values=("256", "4096")),
+        Axis(way=AxisKind.LEVEL, values=("raid5", "raid6")),
+        Axis(way=AxisKind.KNOB, name="stripe_cache_size", values=("256", "4096")),
     )
     scratch = Scratch(devices=("sde", "sdf", "sdg", "sdh"))
     lines = review(replace(COURSE, place=Place(members=scratch.devices), scratch=scratch, axes=axes))
@@ -107,7 +109,7 @@ def test_what_is_lost_comes_first() -> None:
     lines = review(
         replace(COURSE, place=Place(device="sde", writes=True)),
         (device, replace(device, name="sdf")),
-        loses=('sdf: the ext4 file system "[b]\x1b"',),
+        losses=(Loss(device="sdf", what='the ext4 file system "[b]\x1b"'),),
     )
     assert lines[:4] == [
         "This overwrites 2 devices:",
@@ -120,9 +122,9 @@ def test_what_is_lost_comes_first() -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 @pytest.mark.parametrize("height", [6, 11, 20, 60])
-@pytest.mark.parametrize("kind", Kind)
-def test_a_form_fits_and_the_chosen_row_is_in_view(kind: Kind, width: int, height: int) -> None:
-    draft = filled(Draft(where="scratch", knob="scheduler", second="knob"), kind, KNOWN)
+@pytest.mark.parametrize("kind", FormKind)
+def test_a_form_fits_and_the_chosen_row_is_in_view(kind: FormKind, width: int, height: int) -> None:
+    draft = filled(BenchDraft(where="scratch", knob="scheduler", second="knob"), kind, KNOWN)
     rows = rows_of(fields(draft, kind, KNOWN))
     for at, row in enumerate(rows):
         form = Form(
@@ -148,7 +150,9 @@ def test_a_form_fits_and_the_chosen_row_is_in_view(kind: Kind, width: int, heigh
     ],
 )
 def test_a_text_with_a_cursor(text: str, cursor: int, width: int, shown: str) -> None:
-    form = Form(draft=Draft(note=text), rows=(Row(field=NOTE),), at=0, cursor=cursor, width=width, height=9)
+    form = Form(
+        draft=BenchDraft(note=text), rows=(FormRow(field=NOTE),), at=0, cursor=cursor, width=width, height=9
+    )
     assert text_of(form.lines)[0] == f"▸ note             {shown}"
 
 
@@ -156,6 +160,14 @@ def test_what_options_are_called_in_a_form() -> None:
     assert in_form(Refusal(code=RefusalCode.INVALID, why="no")) == "no"
     assert in_form(Refusal(code=RefusalCode.INVALID, why="no", remedy="leave it out")) == "no; leave it out"
     assert (
-        in_form(Refusal(code=RefusalCode.INVALID, why="no", remedy="name one with --directory"))
+        in_form(
+            FieldRefusal(
+                code=RefusalCode.INVALID,
+                part="directory",
+                why="no",
+                remedy="name one with --directory",
+                form_remedy="choose a folder at where",
+            )
+        )
         == "no; choose a folder at where"
     )

@@ -10,16 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from raidtui.bench.around import During
-from raidtui.bench.compare import MEASURES, series_of, table
 from raidtui.bench.environment import Environment
-from raidtui.bench.heat import heat_maps
-from raidtui.bench.record import FAILED, PARTIAL, WHOLE, Record
-from raidtui.bench.samples import Figures
+from raidtui.bench.results.compare import METRICS, series_of, table
+from raidtui.bench.results.heat import heat_maps
+from raidtui.bench.results.run_record import FAILED, PARTIAL, WHOLE, Figures, RunRecord
+from raidtui.bench.surroundings import SurroundingsSpan
 from raidtui.bench.workload import Workload
 from raidtui.ui.bench.curves import curve_lines, drawn_of
 from raidtui.ui.bench.heat_map import Layer, heat_map_lines
-from raidtui.ui.bench.history_lines import Entry, details_lines, entries_of, history_head, history_line
+from raidtui.ui.bench.history_lines import HistoryEntry, details_lines, entries_of, history_head, history_line
 from raidtui.ui.bench.run_table import comparison_lines
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width
@@ -29,7 +28,7 @@ from tests.bench.records import (
     RANDOM,
     SCHEDULERS,
     chunk_sweep,
-    courses,
+    curve_samples,
     measured,
     record,
     surroundings,
@@ -45,12 +44,12 @@ def text(lines: Sequence[Line]) -> str:
     return "\n".join("".join(part for part, _ in line).rstrip() for line in lines)
 
 
-def entry(records: Sequence[Record]) -> Entry:
+def entry(records: Sequence[RunRecord]) -> HistoryEntry:
     (found,) = entries_of(records)
     return found
 
 
-def row(records: Sequence[Record], width: int = 80, *, marked: bool = False, **more: Any) -> str:
+def row(records: Sequence[RunRecord], width: int = 80, *, marked: bool = False, **more: Any) -> str:
     return text([history_line(entry(records), width, marked, **more)])
 
 
@@ -140,7 +139,7 @@ def test_an_entry() -> None:
         ),
     ],
 )  # fmt: skip
-def test_rows(records: list[Record], line: str) -> None:
+def test_rows(records: list[RunRecord], line: str) -> None:
     assert row(records) == line
 
 
@@ -163,13 +162,13 @@ def test_of_last_year_the_date() -> None:
 # -- one of them in full
 
 
-def details(records: Sequence[Record], width: int = 80) -> str:
+def details(records: Sequence[RunRecord], width: int = 80) -> str:
     return text(details_lines(entry(records), width))
 
 
 def test_details() -> None:
     runs = [
-        replace(run, note="before [b]", during=During(mhz=(1200, 3400), celsius={"sda": 41.0}))
+        replace(run, note="before [b]", during=SurroundingsSpan(mhz=(1200, 3400), celsius={"sda": 41.0}))
         for run in PAIR
     ]
     assert (
@@ -347,7 +346,7 @@ FIGURES = st.one_of(
 WORDS = st.text(max_size=60)
 RECORDS = st.lists(
     st.builds(
-        Record,
+        RunRecord,
         job=st.sampled_from(["one", "two"]),
         number=st.integers(0, 99),
         at_s=st.floats(0, 4e9),
@@ -378,17 +377,17 @@ def narrow_enough(lines: Sequence[Line], width: int) -> bool:
 
 
 @settings(max_examples=60, deadline=None)
-@given(RECORDS, st.integers(20, 130), st.sampled_from(list(MEASURES)))
-def test_lines_fit_whatever_was_measured(records: list[Record], width: int, by: str) -> None:
+@given(RECORDS, st.integers(20, 130), st.sampled_from(list(METRICS)))
+def test_lines_fit_whatever_was_measured(records: list[RunRecord], width: int, by: str) -> None:
     """A record that nobody foresaw is shown, and no line is wider than the window."""
     assert narrow_enough([history_head(width)], width)
     for each in entries_of(records):
         assert narrow_enough([history_line(each, width, True)], width)
         assert narrow_enough(details_lines(each, width), width)
     series = series_of(records)
-    measure = MEASURES[by]
+    measure = METRICS[by]
     assert narrow_enough(comparison_lines(table(series, measure), measure, width), width)
-    kept = courses([run for run in records if run.iops], seconds=3)
+    kept = curve_samples([run for run in records if run.iops], seconds=3)
     assert narrow_enough(curve_lines(drawn_of(series, kept, by)[:6], by, width, 20), width)
     for heat in heat_maps(records):
         for layer in Layer:

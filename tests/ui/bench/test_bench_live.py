@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from raidtui.bench.around import Around, ArrayNow
-from raidtui.bench.course import Course
-from raidtui.bench.duration import estimate_duration, expect
+from raidtui.bench.estimate import estimate_duration, expected_runs
 from raidtui.bench.place import Place
-from raidtui.bench.samples import Flow, Sample
-from raidtui.bench.watching import UnderWay
+from raidtui.bench.results.run_record import Flow, RunSample
+from raidtui.bench.run.bench_progress import BenchProgress
+from raidtui.bench.schedule import Schedule
+from raidtui.bench.surroundings import ArrayNow, Surroundings
 from raidtui.ui.bench.live_lines import live_lines
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width
@@ -18,10 +18,10 @@ from tests.bench.records import READ, record
 
 WORK = replace(READ, block_bytes=4096, size_bytes=1 << 30, depth=32, jobs=2, runtime_s=60, engine="libaio")
 DATA = ArrayNow(name="md127", label="data", state="clean")
-AROUND = Around(
+AROUND = Surroundings(
     t_s=11.0, mhz=(4200, 4200), governor="performance", celsius={"sda": 41.2, "sdb": 39.0}, arrays=(DATA,)
 )
-WAY = UnderWay(
+WAY = BenchProgress(
     job="j",
     title="random read",
     place="/srv/bench",
@@ -33,14 +33,14 @@ WAY = UnderWay(
 )
 
 
-def sample(t_s: float, iops: float, written: float = 0.0) -> Sample:
+def sample(t_s: float, iops: float, written: float = 0.0) -> RunSample:
     flow = Flow(iops=iops, bytes_s=iops * 4096, p50_ns=210_000, p99_ns=740_000, p999_ns=2_900_000)
     write = Flow(iops=written, bytes_s=written * 4096)
     done = (int(iops * t_s), int(written * t_s))
-    return Sample(t_s=t_s, read=flow, write=write, ios=done, size_bytes=(done[0] * 4096, done[1] * 4096))
+    return RunSample(t_s=t_s, read=flow, write=write, ios=done, size_bytes=(done[0] * 4096, done[1] * 4096))
 
 
-def text(way: UnderWay, width: int = 80, height: int = 24) -> list[str]:
+def text(way: BenchProgress, width: int = 80, height: int = 24) -> list[str]:
     lines = live_lines(way, width, height)
     return ["".join(part for part, _ in line).rstrip() for line in lines]
 
@@ -49,7 +49,7 @@ def roles(line: Line) -> list[str]:
     return [role for _, role in line]
 
 
-def samples(*iops: float) -> tuple[Sample, ...]:
+def samples(*iops: float) -> tuple[RunSample, ...]:
     return tuple(sample(0.25 * (number + 1), each) for number, each in enumerate(iops))
 
 
@@ -82,11 +82,11 @@ def test_of_a_job_file_nobody_knows_the_end() -> None:
 
 def test_the_time_left_of_a_sweep() -> None:
     """A minute of each, and 16 of 24 runs to come; what is known of a job file comes with its first run."""
-    course = Course(title="x", place=Place(device="sda"), work=replace(WORK, jobs=1), repeats=24)
-    expected = expect(course)
+    schedule = Schedule(title="x", place=Place(device="sda"), work=replace(WORK, jobs=1), repeats=24)
+    expected = expected_runs(schedule)
     at_first = replace(WAY, of=24, run=0, expected=expected)
     assert text(at_first)[2].endswith("about 24 min left")
-    assert estimate_duration(course).sentence == "About 24 min."
+    assert estimate_duration(schedule).sentence == "About 24 min."
     ended = {"ended": frozenset(range(8)), "first_s": 0.0, "last_s": 80.0}
     way = replace(WAY, samples=samples(100.0), of=24, run=8, done=8, expected=expected, **ended)
     assert text(way)[0].endswith("0 s of 60  run 9 of 24")
@@ -152,7 +152,7 @@ FLOWS = st.builds(
     p999_ns=st.none() | st.integers(0, 10**12),
 )
 SAMPLES = st.builds(
-    Sample,
+    RunSample,
     t_s=st.floats(0, 1e6),
     read=FLOWS,
     write=FLOWS,
@@ -169,7 +169,7 @@ SAMPLES = st.builds(
     doing=st.text(max_size=100),
 )
 def test_whatever_is_told_lines_fit(
-    found: tuple[Sample, ...], width: int, height: int, title: str, doing: str
+    found: tuple[RunSample, ...], width: int, height: int, title: str, doing: str
 ) -> None:
     way = replace(WAY, samples=found, doing=doing, record=record(work=None, title=title))
     for line in live_lines(way, width, height):

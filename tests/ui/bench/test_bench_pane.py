@@ -9,15 +9,13 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from raidtui.bench.around import Around, ArrayNow
-from raidtui.bench.ask import Offer
-from raidtui.bench.cost import Cost
-from raidtui.bench.course import Course
-from raidtui.bench.duration import Expected
+from raidtui.bench.estimate import ExpectedRuns, WriteEstimate
+from raidtui.bench.offer import Offer
 from raidtui.bench.place import Place
-from raidtui.bench.record import PARTIAL, Record
-from raidtui.bench.samples import Flow, Sample
-from raidtui.bench.watching import UnderWay
+from raidtui.bench.results.run_record import PARTIAL, Flow, RunRecord, RunSample
+from raidtui.bench.run.bench_progress import BenchProgress
+from raidtui.bench.schedule import Schedule
+from raidtui.bench.surroundings import ArrayNow, Surroundings
 from raidtui.ui.bench.compare_page import Comparison
 from raidtui.ui.bench.export_page import Export
 from raidtui.ui.bench.form_page import BenchForm
@@ -44,20 +42,20 @@ Shows = Callable[..., None]
 SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
 WORK = replace(READ, block_bytes=4096, size_bytes=1 << 30, depth=32, jobs=2, runtime_s=60, engine="libaio")
 DATA = ArrayNow(name="md127", label="data", state="clean")
-AROUND = Around(
+AROUND = Surroundings(
     t_s=11.0, mhz=(4200, 4200), governor="performance", celsius={"sda": 41.2, "sdb": 39.0}, arrays=(DATA,)
 )
 IOPS = (61_000, 95_100, 98_200, 101_900, 104_400, 103_000, 102_100, 95_900, 101_000, 102_325)
 JOB = "20261122-090000-mixed"
 
 
-def sample(t_s: float, iops: float) -> Sample:
+def sample(t_s: float, iops: float) -> RunSample:
     flow = Flow(iops=iops, bytes_s=iops * 4096, p50_ns=210_000, p99_ns=740_000, p999_ns=2_900_000)
     done = int(iops * t_s)
-    return Sample(t_s=t_s, read=flow, ios=(done, 0), size_bytes=(done * 4096, 0))
+    return RunSample(t_s=t_s, read=flow, ios=(done, 0), size_bytes=(done * 4096, 0))
 
 
-WAY = UnderWay(
+WAY = BenchProgress(
     job=JOB,
     title="random read 4K, depth 32",
     place="/srv/bench",
@@ -66,7 +64,7 @@ WAY = UnderWay(
     run=1,
     done=1,
     ended=frozenset({0}),
-    expected=Expected(each_s=(61.0, 61.0, 61.0)),
+    expected=ExpectedRuns(each_s=(61.0, 61.0, 61.0)),
     first_s=0.0,
     last_s=62.0,
     record=record(work=WORK, place="/srv/bench", title="random read 4K, depth 32", job=JOB),
@@ -75,7 +73,7 @@ WAY = UnderWay(
 )
 
 
-def series(job: str, title: str, *iops: float, id_: int = 1, **more: object) -> list[Record]:
+def series(job: str, title: str, *iops: float, id_: int = 1, **more: object) -> list[RunRecord]:
     """The runs of a benchmark."""
     return [
         record(number, each, id=id_ + number, job=job, title=title, repeat=number, **more)
@@ -108,8 +106,8 @@ HEAT = [
     )
 ]  # fmt: skip
 OFFER = Offer(
-    course=Course(title="random-read", place=Place(directory="/srv"), work=READ),
-    cost=Cost(size_bytes=0, each_bytes=0, disks=0),
+    schedule=Schedule(title="random-read", place=Place(directory="/srv"), work=READ),
+    cost=WriteEstimate(size_bytes=0, each_bytes=0, disks=0),
 )
 
 
@@ -414,7 +412,7 @@ def test_nothing_of_it_is_loaded_before_the_pane_is_opened() -> None:
         "import sys, raidtui.ui.app;"
         "print(sorted(set(sys.modules) & {'raidtui.bench', 'raidtui.session.bench',"
         " 'raidtui.ui.bench.bench_pane',"
-        " 'raidtui.bench.watching', 'sqlite3'}))"
+        " 'raidtui.bench.run.bench_progress', 'sqlite3'}))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.plan import Plan
-from raidtui.plans.wizard.wizard_draft import WizardDraft
-from raidtui.plans.wizard.wizard_steps import STEPS, plan_build
+from raidtui.plans.wizard.wizard_draft import WizardDraft, plan_draft
+from raidtui.plans.wizard.wizard_steps import STEPS
 from raidtui.ui.build.wizard_screen import TITLE, WizardScreen
 from raidtui.ui.frame.pages import FrameScreen, WhyScreen
 from raidtui.ui.frame.plan_view import PlanView
@@ -158,7 +158,7 @@ def review() -> PlanView:
     draft = replace(
         ON_TOP, devices=("sda2", "sdb2", "sdc2", "sde"), disks="10", destroys=("old",), name="127"
     )
-    made = plan_build(draft, host(), UUID, "3e6be9de-8139-4e8b-9106-a43f08d823a6")
+    made = plan_draft(draft, host(), UUID, "3e6be9de-8139-4e8b-9106-a43f08d823a6")
     assert isinstance(made, Plan), made
     return PlanView(made, host().devices, title=f"{TITLE}: 127", right="step 11 of 11: review")
 

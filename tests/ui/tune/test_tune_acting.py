@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from raidtui.jobs.store import JobError
+from raidtui.jobs.lock import JobError
 from raidtui.model.plan import Plan
 from raidtui.plans.tune.keep import KeepItem, plan_keep
 from raidtui.ui.frame.choose import Ask, Choice
@@ -15,6 +15,7 @@ from tests.hosts.kernel import ends
 from tests.hosts.specs import raid5
 from tests.hosts.tune_host import ACPI, INTEL, POLICIES, RULES, TuneHost
 from tests.ui.staging import (
+    Paces,
     app_of,
     asked,
     lines_of,
@@ -42,13 +43,16 @@ async def test_a_word_beside_the_value() -> None:
         assert main_of(pilot).events[-1].text == "scheduler mq-deadline → none (sda)"
 
 
-async def test_one_write_for_many_keys() -> None:
+async def test_one_write_for_many_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is asked for is shown at once, and written when the key rests."""
+    monkeypatch.setattr("raidtui.ui.tune.tune_pane._SETTLE_S", 3600.0)  # a busy machine lets keys wait
     kernel = host()
     async with running(kernel) as pilot:
-        await opened(pilot)
+        pane = await opened(pilot)
         await pilot.press("tab", "left", "left", "left")
         assert "[4]" in row_of(pilot, 0)
+        assert kernel.writes == []
+        pane.settle()
         await wrote(pilot, kernel, ("sda/device/queue_depth", "4"))
 
 
@@ -184,7 +188,7 @@ class Begun:
 @pytest.fixture
 def begun(monkeypatch: pytest.MonkeyPatch) -> Begun:
     made = Begun()
-    monkeypatch.setattr("raidtui.session.storage.begin", made.begin)
+    monkeypatch.setattr("raidtui.session.storage.start_job", made.begin)
     return made
 
 
@@ -275,12 +279,17 @@ async def test_what_was_set_is_offered_back() -> None:
     assert ends(kernel.writes) == [("sda/device/queue_depth", "32")]
 
 
+async def limited(pilot: Paces, kernel: TuneHost) -> None:
+    """Set a limit in pane 1."""
+    await pilot.press("l", *"300", "enter")
+    await until(pilot, lambda: len(kernel.writes) == 1)
+    await pilot.press("escape")
+
+
 async def test_limits_and_knobs_are_offered_back_together() -> None:
     kernel = host()
     async with running(kernel) as pilot:
-        await pilot.press("l", *"300", "enter")
-        await until(pilot, lambda: len(kernel.writes) == 1)
-        await pilot.press("escape")
+        await limited(pilot, kernel)
         await opened(pilot)
         await pilot.press("tab", "left")
         await until(pilot, lambda: len(kernel.writes) == 2 and at_rest(pilot))
@@ -290,6 +299,56 @@ async def test_limits_and_knobs_are_offered_back_together() -> None:
         await pilot.press("r")
         await until(pilot, lambda: app_of(pilot)._exit)
     assert ends(kernel.writes) == [("md127/sync_speed_max", "system"), ("sda/device/queue_depth", "32")]
+
+
+async def test_a_limit_set_in_both_panes_goes_back_to_the_first_value() -> None:
+    """Pane 1 sets it, then pane 4; leaving restores what was there before both."""
+    kernel = host()
+    async with running(kernel) as pilot:
+        await limited(pilot, kernel)
+        pane = await opened(pilot)
+        pane.chosen, pane.knob = "md127", "sync_speed_max"
+        await pilot.press("left")
+        await until(pilot, lambda: len(kernel.writes) == 2 and at_rest(pilot))
+        assert [path for path, _ in ends(kernel.writes)] == ["md127/sync_speed_max"] * 2
+        kernel.writes.clear()
+        await pilot.press("q")
+        await asked(pilot)
+        await pilot.press("r")
+        await until(pilot, lambda: app_of(pilot)._exit)
+    assert ends(kernel.writes) == [("md127/sync_speed_max", "system")]
+
+
+async def test_each_pane_undoes_its_own() -> None:
+    """U in pane 4 leaves the limit of pane 1 alone, and the other way round."""
+    kernel = host()
+    async with running(kernel) as pilot:
+        await limited(pilot, kernel)
+        await opened(pilot)
+        await pilot.press("u")
+        await until(pilot, lambda: at_rest(pilot))
+        assert message_of(pilot) == "nothing was changed since the boot that could be undone"
+        await pilot.press("tab", "left")
+        await until(pilot, lambda: len(kernel.writes) == 2 and at_rest(pilot))
+        kernel.writes.clear()
+        await pilot.press("1", "u")
+        await until(pilot, lambda: len(kernel.writes) == 1)
+        await until(pilot, lambda: message_of(pilot).startswith("data: undone: max"))
+        await pilot.press("u")
+        await until(pilot, lambda: message_of(pilot) == "nothing to undo")
+        await opened(pilot, "u")
+        await wrote(pilot, kernel, ("md127/sync_speed_max", "system"), ("sda/device/queue_depth", "32"))
+
+
+async def test_a_limit_of_pane_1_is_known_to_be_set_by_this_run() -> None:
+    kernel = host()
+    async with running(kernel) as pilot:
+        await limited(pilot, kernel)
+        pane = await opened(pilot)
+        assert pane.tuning is not None
+        array = pane.tuning.subject("md127")
+        assert array is not None
+        assert array.values["sync_speed_max"].set_by.words == "this run"
 
 
 async def test_nothing_is_asked_where_nothing_was_set() -> None:

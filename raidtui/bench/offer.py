@@ -1,0 +1,402 @@
+"""From what somebody asks for to a schedule, or to why it is not run. Nothing is changed here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from raidtui.bench.environment import read_arrays
+from raidtui.bench.estimate import WriteEstimate, estimate_writes
+from raidtui.bench.jobfile import JobFile, judge_job_file
+from raidtui.bench.overwrite import Site, offer_device, offer_scratch
+from raidtui.bench.place import Place, find_directory, free_bytes, refuse_room, refuse_size
+from raidtui.bench.request import FieldRefusal, Request, refuse_number
+from raidtui.bench.results.run_record import SHORT_S
+from raidtui.bench.results.steady import MOST_ROUNDS
+from raidtui.bench.results.verdict import fewest_runs
+from raidtui.bench.run.fio_process import refuse_fio
+from raidtui.bench.run.quiet import noise
+from raidtui.bench.schedule import MOST_RUNS, ONE, Axis, AxisKind, Schedule, Scratch
+from raidtui.bench.sweep_knobs import find_knob, is_bitmap, knob_axis, of_arrays, scratch_axis
+from raidtui.bench.workload import PRESETS, find_preset, refuse_workload
+from raidtui.host.roots.root import Root
+from raidtui.host.tool_versions import read_fio_version
+from raidtui.model.plan import Loss, Plan, Refusal, RefusalCode
+from raidtui.monitor.sampler import Sampler
+from raidtui.view.units import binary_size
+
+_MOST_BYTES = 1 << 20
+_PARTS = {
+    AxisKind.BLOCK: "blocks",
+    AxisKind.DEPTH: "depths",
+    AxisKind.JOBS: "jobs",
+    AxisKind.LEVEL: "levels",
+    AxisKind.LAYOUT: "layouts",
+    AxisKind.CHUNK: "chunks",
+    AxisKind.BITMAP: "bitmap",
+}
+
+
+class Offer(Struct, frozen=True, kw_only=True):
+    """A schedule that can be run.
+
+    Args:
+        losses: what is gone afterwards, by device.
+        notes: what else there is to know.
+        arrays: the plans that make its scratch arrays; each will have another UUID then.
+        room: what its files take of what is free; "" where there are none.
+    """
+
+    schedule: Schedule
+    cost: WriteEstimate
+    losses: tuple[Loss, ...] = ()
+    notes: tuple[str, ...] = ()
+    arrays: tuple[Plan, ...] = ()
+    room: str = ""
+
+    @property
+    def sentences(self) -> list[str]:
+        """What is to be told before it begins."""
+        count = len(self.schedule.runs())
+        runs = f"up to {count} runs" if self.schedule.conditions.steady else f"{count} run{'s'[: count != 1]}"
+        lines = [f"{self.schedule.title}: {runs} on {self.schedule.place.words}"]
+        lines += [f"  gone afterwards: {loss.sentence}" for loss in self.losses]
+        lines += [f"  {self.cost.sentence}", *(f"  {text}" for text in self.notes)]
+        for axis in self.schedule.axes:
+            for plan in axis.plans:
+                lines += [f"  {axis.name}: {step.command}" for step in plan.steps]
+            if axis.way is AxisKind.KNOB and not axis.plans:
+                lines.append(f"  {axis.name}: {', '.join(axis.values)}, set on each array once it is there")
+        return lines
+
+
+def make_offer(root: Root, request: Request) -> Offer | Refusal:
+    """Return the schedule that was asked for, or why it is not run."""
+    if not root.live:
+        return Refusal(
+            code=RefusalCode.NOT_HERE,
+            why="a captured tree is only looked at",
+            remedy="leave --root and --demo out",
+        )
+    if refusal := refuse_fio(read_fio_version(root)):
+        return refusal
+    for name, number in _numbers(request):
+        if refusal := refuse_number(name, number):
+            return refusal
+    base = _measured(request)
+    if isinstance(base, Refusal):
+        return base
+    placed = _where(root, request)
+    if isinstance(placed, Refusal):
+        return placed
+    axes = _axes(root, request, placed.place, base)
+    if isinstance(axes, Refusal):
+        return axes
+    steady = request.conditions.steady
+    schedule = replace(
+        base,
+        place=placed.place,
+        scratch=placed.scratch,
+        axes=axes,
+        conditions=request.conditions,
+        repeats=MOST_ROUNDS if steady else request.repeats,
+        grouped=request.grouped or steady,
+        note=request.note,
+        title=_title(base, axes),
+    )
+    if refusal := _refuse_schedule(root, schedule) or _refuse_noise(root, schedule):
+        return refusal
+    lowest = schedule.place.arrays[-1:]
+    array = next((each for each in Sampler(root).sample().arrays if each.name in lowest), None)
+    return Offer(
+        schedule=schedule,
+        cost=estimate_writes(schedule, array, disks=len(schedule.place.disks)),
+        losses=placed.losses,
+        notes=_notes(root, schedule),
+        arrays=placed.arrays,
+        room=_room(schedule),
+    )
+
+
+def _numbers(request: Request) -> tuple[tuple[str, int], ...]:
+    conditions = request.conditions
+    return (
+        ("repeats", request.repeats),
+        ("cool", conditions.cool_s),
+        ("precondition", conditions.precondition),
+        ("member_size", request.member_kib),
+    )
+
+
+def _about(part: str, refusal: Refusal) -> FieldRefusal:
+    if isinstance(refusal, FieldRefusal):
+        return replace(refusal, part=part)
+    return FieldRefusal(code=refusal.code, why=refusal.why, remedy=refusal.remedy, part=part)
+
+
+def _measured(request: Request) -> Schedule | Refusal:
+    """Return a schedule with what fio is asked to do, and nothing else yet."""
+    given = [bool(request.rw), bool(request.preset), bool(request.job_file)]
+    names = ", ".join(preset.name for preset in PRESETS)
+    if sum(given) != 1:
+        return Refusal(
+            code=RefusalCode.INVALID,
+            why="more than one thing to measure is given" if any(given) else "nothing to measure is given",
+            remedy=f"name a preset ({names}), a job file, or a kind of I/O with its size",
+        )
+    if request.job_file:
+        file = read_job_file(request.job_file)
+        if isinstance(file, Refusal):
+            return _about("job_file", file)
+        if request.changes_workload:
+            return Refusal(
+                code=RefusalCode.INVALID, why="a job file is run as it is", remedy="change the file itself"
+            )
+        return Schedule(title=file.name, place=Place(), job_file=file)
+    preset = find_preset(request.preset)
+    if request.preset and preset is None:
+        return FieldRefusal(
+            code=RefusalCode.NOT_FOUND,
+            part="preset",
+            why=f"there is no preset {request.preset!r}",
+            remedy=f"there are: {names}",
+        )
+    if preset is None and not request.size_bytes:
+        return FieldRefusal(
+            code=RefusalCode.INVALID,
+            part="size_bytes",
+            why="no size is given",
+            remedy="give one: --size=500m",
+            form_remedy="give one: 500m, 4g",
+        )
+    return Schedule(title="", place=Place(), preset=request.preset, work=request.workload(preset))
+
+
+def read_job_file(path: str) -> JobFile | Refusal:
+    """Return somebody's own job file, or why it is not run."""
+    file = Path(path).expanduser() if path.startswith("~") else Path(path)
+    remedy = "give the path of a fio job file"
+    try:
+        if file.is_dir():
+            return Refusal(code=RefusalCode.INVALID, why=f"{path} is a folder", remedy=remedy)
+        if file.exists() and (not file.is_file() or file.stat().st_size > _MOST_BYTES):
+            return Refusal(
+                code=RefusalCode.INVALID,
+                why=f"{path} is no job file: those are texts of a few lines",
+                remedy=remedy,
+            )
+        return judge_job_file(file.name, file.read_text(encoding="utf-8"))
+    except OSError as error:
+        return Refusal(code=RefusalCode.NOT_FOUND, why=f"{path}: {error.strerror or error}", remedy=remedy)
+    except ValueError:  # what is no UTF-8; a NUL in the path
+        return Refusal(code=RefusalCode.INVALID, why=f"{path} is no text", remedy=remedy)
+
+
+def _where(root: Root, request: Request) -> Site | Refusal:
+    if not request.scratch and (request.levels or request.layouts or request.chunks):
+        return Refusal(
+            code=RefusalCode.INVALID,
+            why="levels, layouts and chunks apply only to arrays that the benchmark creates",
+            remedy="give devices with --scratch",
+        )
+    if sum((bool(request.directory), bool(request.device), bool(request.scratch))) != 1:
+        return Refusal(
+            code=RefusalCode.INVALID,
+            why="where to measure is not given, or more than once",
+            remedy="name a folder (--directory), a device (--device), or devices for arrays (--scratch)",
+        )
+    if request.directory:
+        place = find_directory(root, request.directory)
+        return _about("directory", place) if isinstance(place, Refusal) else Site(place=place)
+    if request.job_file:
+        why = "a job file runs in a folder alone"
+        return FieldRefusal(
+            code=RefusalCode.INVALID,
+            part="directory",
+            why=why,
+            remedy="name one with --directory",
+            form_remedy="choose a folder at where",
+        )
+    array = request.scratch_array
+    if array is not None:
+        site = offer_scratch(root, array, _shapes(request), request.confirmed)
+        return _about("scratch", site) if isinstance(site, Refusal) else site
+    if not os.access(f"/dev/{request.device}", os.R_OK):
+        why = f"/dev/{request.device} may not be read by this user"
+        return FieldRefusal(code=RefusalCode.INVALID, part="device", why=why, remedy="run it with sudo")
+    site = offer_device(root, request.device, write=request.write, confirmed=request.confirmed)
+    return _about("device", site) if isinstance(site, Refusal) else site
+
+
+def _axes(root: Root, request: Request, place: Place, base: Schedule) -> tuple[Axis, ...] | Refusal:
+    axes = list(_array_axes(request))
+    for name, values in request.knobs:
+        if request.scratch and is_bitmap(name):
+            continue  # it is one of the arrays' own axes
+        if request.scratch and of_arrays(name):
+            axis = scratch_axis(name, values, _shapes(request))
+        else:
+            knob = find_knob(name, root, place)
+            axis = knob if isinstance(knob, Refusal) else knob_axis(knob, values)
+        if isinstance(axis, Refusal):
+            return _about(name, axis)
+        axes.append(axis)
+    blocks = request.blocks
+    preset = find_preset(base.preset) if base.preset else None
+    if not blocks and preset is not None:
+        blocks = preset.blocks
+    for way, numbers in (
+        (AxisKind.BLOCK, blocks),
+        (AxisKind.DEPTH, request.depths),
+        (AxisKind.JOBS, request.jobs),
+    ):
+        if len(numbers) > 1:
+            axes.append(Axis(way=way, values=tuple(map(str, numbers))))
+    for axis in axes:
+        if len(set(axis.values)) < len(axis.values) or not axis.values:
+            why = f"{axis.label} is given a value twice, or none"
+            return FieldRefusal(
+                code=RefusalCode.INVALID,
+                part=_PARTS.get(axis.way, axis.name),
+                why=why,
+                remedy="name each value once",
+            )
+    return tuple(axes)
+
+
+def _shapes(request: Request) -> list[Scratch]:
+    """Return all arrays that will be made."""
+    wanted = Schedule(title="", place=Place(), scratch=request.scratch_array, axes=_array_axes(request))
+    return [shape for point in wanted.points if (shape := wanted.scratch_at(point)) is not None]
+
+
+def _array_axes(request: Request) -> tuple[Axis, ...]:
+    if not request.scratch:
+        return ()
+    bitmaps = next((values for name, values in request.knobs if is_bitmap(name)), ())
+    given = (
+        (AxisKind.LEVEL, request.levels, len(request.levels) > 1),
+        (AxisKind.LAYOUT, request.layouts, len(request.layouts) > 1),
+        (AxisKind.CHUNK, request.chunks, len(request.chunks) > 1 or request.chunks == (ONE,)),
+        (AxisKind.BITMAP, bitmaps, bool(bitmaps)),
+    )
+    return tuple(Axis(way=way, values=values) for way, values, varies in given if varies)
+
+
+def _refuse_schedule(root: Root, schedule: Schedule) -> Refusal | None:
+    if len(schedule.points) * schedule.repeats > MOST_RUNS:
+        count = len(schedule.points) * schedule.repeats
+        remedy = f"{MOST_RUNS} are the most: leave values out"
+        return FieldRefusal(
+            code=RefusalCode.INVALID, part="repeats", why=f"that would be {count} runs", remedy=remedy
+        )
+    most = 0
+    for point in schedule.points:
+        work = schedule.work_at(point)
+        if work is None:
+            continue
+        if refusal := refuse_workload(work):
+            return _about("work", refusal)
+        most = max(most, schedule.region_bytes(work))
+        if schedule.place.device and work.writes and not schedule.place.writes:
+            return FieldRefusal(
+                code=RefusalCode.UNSUPPORTED,
+                part="write",
+                why=f"{schedule.place.words} is only read: {work.words} would overwrite what is on it",
+                remedy="if that is what you want, give --write, and its serial number with --confirm",
+                form_remedy="choose yes at overwrite it",
+            )
+    if schedule.job_file is not None:
+        most = schedule.job_file.size_bytes or 0
+    refusal = _refuse_most(root, schedule, most)
+    return _about("size_bytes", refusal) if refusal is not None else None
+
+
+def _refuse_noise(root: Root, schedule: Schedule) -> Refusal | None:
+    """Return that something else goes on, which would be measured along; or None."""
+    if not schedule.conditions.quiet_check:
+        return None
+    found = noise(root, schedule.place)
+    if not found:
+        return None
+    return FieldRefusal(
+        code=RefusalCode.BUSY,
+        part="quiet",
+        why=f"the machine is not quiet: {', '.join(found)}",
+        remedy="wait until it is, or measure in any case: --no-quiet-check",
+        form_remedy="wait until it is, or choose no at only if quiet",
+    )
+
+
+def _refuse_most(root: Root, schedule: Schedule, most: int) -> Refusal | None:
+    """Return why there is no room for so many bytes, or None."""
+    if schedule.place.directory:
+        return refuse_room(schedule.place, most)
+    if schedule.scratch is not None and most > schedule.scratch.least_bytes:
+        size, least = binary_size(most), binary_size(schedule.scratch.least_bytes)
+        return Refusal(
+            code=RefusalCode.TOO_SMALL,
+            why=f"the smallest of the arrays has {least}, and {size} are asked for",
+            remedy="choose a smaller size",
+        )
+    return refuse_size(root, schedule.place, most) if schedule.place.device else None
+
+
+def _room(schedule: Schedule) -> str:
+    """Return what files take of what is free, in a sentence; "" where there are none."""
+    if not schedule.place.directory:
+        return ""
+    works = [work for point in schedule.points if (work := schedule.work_at(point)) is not None]
+    most = max((schedule.region_bytes(work) for work in works), default=0)
+    if schedule.job_file is not None:
+        most = schedule.job_file.size_bytes or 0
+    files = f"Its files take {binary_size(most)}" if most else "How much its files take is not known"
+    free = binary_size(free_bytes(schedule.place.directory))
+    return f"{files}; {free} are free at {schedule.place.directory}, and the files are removed afterwards."
+
+
+def _notes(root: Root, schedule: Schedule) -> tuple[str, ...]:
+    notes = []
+    for array in read_arrays(root, schedule.place.arrays):
+        title = array.label or array.name
+        if array.sync:
+            notes.append(f"{title} runs a {array.sync}: the figures will be lower than at rest.")
+        if array.missing:
+            notes.append(f"{title} is degraded: the figures are not those of a whole array.")
+    if schedule.place.device and not schedule.place.writes:
+        notes.append("What was never written, or was trimmed, reads as zeros that no flash was asked for.")
+    if schedule.job_file is not None:
+        notes.append("The job file is run as it is; its files are removed afterwards.")
+    if not schedule.place.disks:
+        notes.append(
+            f"Which disks are below {schedule.place.words} is not known: what they take is not counted."
+        )
+    if schedule.work is not None and 0 < schedule.work.runtime_s < SHORT_S:
+        notes.append(f"Rounds under {SHORT_S:.0f} s are short: they say more about caches than about disks.")
+    compared = _compared(schedule)
+    if compared and not schedule.conditions.steady and schedule.repeats < fewest_runs(compared):
+        notes.append(
+            f"{schedule.repeats} repeat{'s'[: schedule.repeats != 1]} of each cannot decide which of"
+            f" {len(schedule.points)} points is faster: {fewest_runs(compared)} are the fewest that could."
+        )
+    if schedule.work is not None and not schedule.work.direct:
+        notes.append("It goes through the page cache: memory is measured along.")
+    return tuple(notes)
+
+
+def _compared(schedule: Schedule) -> int:
+    """Return how many comparisons its table will have: each point with the first that is asked the same."""
+    points = schedule.points
+    return 1 if len(points) == 2 else len(points) - len({schedule.work_at(point) for point in points})
+
+
+def _title(base: Schedule, axes: Sequence[Axis]) -> str:
+    if base.job_file is not None:
+        return f"job file {base.title}"
+    what = base.preset or (base.work.words if base.work is not None else "")
+    several = [axis.label for axis in axes if len(axis.values) > 1]
+    return f"{what}{' by ' + ', '.join(several) if several else ''}"

@@ -1,0 +1,1 @@
+"""Results as files: HTML with SVG pictures, CSV and JSON."""

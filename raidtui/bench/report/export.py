@@ -1,0 +1,176 @@
+"""Runs for other programs: CSV with a line a run, JSON with everything; and the files they go to."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from raidtui.bench.report.html_report import html_report
+from raidtui.bench.results.run_record import NOT_STEADY, RunRecord, RunSample
+
+KINDS = ("html", "csv", "json")
+COLUMNS = (
+    "id", "job", "number", "repeat", "at_s", "title", "preset", "note", "state", "reason", "place", "point",
+    "rw", "block_bytes", "depth", "jobs", "engine", "direct", "seconds",
+    "read_iops", "read_bytes_s", "read_p50_ns", "read_p99_ns", "read_p999_ns",
+    "write_iops", "write_bytes_s", "write_p50_ns", "write_p99_ns", "write_p999_ns",
+    "written_bytes", "kernel", "fio", "governor", "scheduler", "queue_depth", "array", "chunk_kib", "steady",
+)  # fmt: skip
+
+
+def csv_text(records: Sequence[RunRecord]) -> str:
+    """Return a line a run; what is not known is empty."""
+    file = io.StringIO()
+    writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for record in records:
+        writer.writerow(_row(record))
+    return file.getvalue()
+
+
+def _row(record: RunRecord) -> dict[str, object]:
+    work, surroundings = record.work, record.environment
+    array = surroundings.arrays[-1] if surroundings.arrays else None
+    disks = surroundings.disks
+    row: dict[str, object] = {
+        name: getattr(record, name)
+        for name in (
+            "id",
+            "job",
+            "number",
+            "repeat",
+            "at_s",
+            "title",
+            "preset",
+            "note",
+            "state",
+            "reason",
+            "place",
+        )
+    }
+    row |= {
+        "point": " ".join(f"{label}={value}" for label, value in record.point.items()),
+        "seconds": record.seconds,
+        "written_bytes": " ".join(f"{name}={size}" for name, size in record.written.items()),
+        "kernel": surroundings.kernel,
+        "fio": surroundings.fio,
+        "governor": surroundings.cpu.governor,
+        "scheduler": " ".join(dict.fromkeys(disk.scheduler for disk in disks)),
+        "queue_depth": " ".join(
+            dict.fromkeys(str(d.queue_depth) for d in disks if d.queue_depth is not None)
+        ),
+        "array": f"{array.level} {array.layout}".strip() if array is not None else "",
+        "chunk_kib": array.chunk_kib if array is not None else "",
+    }
+    if record.unsteady or record.steady:
+        row["steady"] = NOT_STEADY if record.unsteady else "steady"
+    if work is not None:
+        row |= {
+            name: getattr(work, name) for name in ("rw", "block_bytes", "depth", "jobs", "engine", "direct")
+        }
+    for side, figures in (("read", record.read), ("write", record.write)):
+        if figures.ios:
+            names = ("iops", "bytes_s", "p50_ns", "p99_ns", "p999_ns")
+            row |= {f"{side}_{name}": getattr(figures, name) for name in names}
+    return {name: _harmless(value) for name, value in row.items()}
+
+
+def _harmless(value: object) -> object:
+    """A spreadsheet would take a text that begins so for a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"} else value
+
+
+def json_bytes(
+    records: Sequence[RunRecord], samples: Mapping[int, Sequence[RunSample]] | None = None
+) -> bytes:
+    """Return everything that is known of runs; with samples also those, by the runs' numbers."""
+    data: dict[str, object] = {"raidtui_bench": 1, "runs": list(records)}
+    if samples is not None:
+        data["samples"] = {str(number): list(found) for number, found in samples.items()}
+    return msgspec.json.format(msgspec.json.encode(data), indent=1) + b"\n"
+
+
+class ExportError(Exception):
+    """A file was not written; the message says why, and what to do."""
+
+
+def export_bytes(
+    kind: str, records: Sequence[RunRecord], samples: Mapping[int, Sequence[RunSample]], by: str = "iops"
+) -> bytes:
+    """Return what a file of one of ``KINDS`` holds.
+
+    Args:
+        kind: html, csv or json.
+        records: the runs.
+        samples: by the runs' numbers.
+        by: the figure that the report compares by.
+    """
+    if kind == "html":
+        return html_report(records, samples, measure=by).encode()
+    return csv_text(records).encode() if kind == "csv" else json_bytes(records, samples)
+
+
+def write_export(
+    path: Path,
+    kind: str,
+    records: Sequence[RunRecord],
+    samples: Mapping[int, Sequence[RunSample]],
+    by: str = "iops",
+) -> Path:
+    """Write runs to a new file; return its absolute path. What is there already is left as it is.
+
+    Raises:
+        ExportError: the file is there already, or cannot be written.
+    """
+    data = export_bytes(kind, records, samples, by)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    try:
+        number = os.open(path, flags, 0o644)
+    except FileExistsError as error:
+        what = "is a folder: name a file in it" if path.is_dir() else "is there already: choose another name"
+        raise ExportError(f"{path} {what}") from error
+    except (OSError, ValueError) as error:
+        raise ExportError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(data)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            path.unlink()
+        raise ExportError(f"{path}: {error.strerror}; nothing was written") from error
+    return path.absolute()
+
+
+def default_path(kind: str, at_s: float) -> Path:
+    """Return a path in the current folder, of which nothing is there yet.
+
+    Args:
+        kind: html, csv or json.
+        at_s: epoch seconds that name it.
+    """
+    try:
+        folder = Path.cwd()
+    except OSError:  # it was removed
+        folder = Path.home()
+    name = f"raidtui-bench-{time.strftime('%Y%m%d-%H%M', time.localtime(at_s))}"
+    names = [name, *(f"{name}-{number}" for number in range(2, 100))]
+    paths = [folder / f"{each}.{kind}" for each in names]
+    return next((path for path in paths if not os.path.lexists(path)), paths[0])
+
+
+def typed_path(text: str) -> Path:
+    """Return the path that somebody typed: ``~`` is the home folder.
+
+    Raises:
+        ExportError: nothing was typed.
+    """
+    if not text.strip():
+        raise ExportError("type where to write it")
+    return Path(os.path.expanduser(text.strip()))  # noqa: PTH111  (an unknown ~name is no error)

@@ -1,0 +1,1 @@
+"""What was measured: the record of a run, the history, and how runs compare."""

@@ -1,0 +1,294 @@
+"""Runs side by side: series of the same kind, their medians and spread, verdicts, curves over time. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from raidtui.bench.results.run_record import FAILED, NOT_STEADY, WHOLE, RunRecord, RunSample, milliseconds
+from raidtui.bench.results.steady import WINDOW
+from raidtui.bench.results.verdict import (
+    Spread,
+    Verdict,
+    VerdictOutcome,
+    compare_family,
+    family_words,
+    sentence,
+    spread,
+    too_few_words,
+)
+from raidtui.bench.schedule import labels_of, point_words
+from raidtui.view.units import three_digits
+
+_MOST_NAMES = 4
+
+
+class Metric(Struct, frozen=True, kw_only=True):
+    """A figure that runs are compared by.
+
+    Args:
+        name: as the command line has it.
+        more, less: what a higher and a lower value mean.
+        value: of a run; None where it has none.
+        words: a value in words.
+    """
+
+    name: str
+    more: str
+    less: str
+    value: Callable[[RunRecord], float | None]
+    words: Callable[[float], str]
+
+
+def _latency(name: str, field: str) -> Metric:
+    def value(record: RunRecord) -> float | None:
+        found = getattr(record.main, field)
+        return None if found is None else float(found)
+
+    return Metric(
+        name=name, more="slower", less="faster", value=value, words=lambda ns: f"{milliseconds(ns)} ms"
+    )
+
+
+METRICS = {
+    measure.name: measure
+    for measure in (
+        Metric(
+            name="iops",
+            more="faster",
+            less="slower",
+            value=lambda record: record.iops,
+            words=lambda value: f"{value:,.0f}",
+        ),
+        Metric(
+            name="mb/s",
+            more="faster",
+            less="slower",
+            value=lambda record: record.bytes_s,
+            words=lambda value: three_digits(value / 1e6),
+        ),
+        _latency("p50", "p50_ns"),
+        _latency("p99", "p99_ns"),
+        _latency("p99.9", "p999_ns"),
+    )
+}
+
+
+class Series(Struct, frozen=True, kw_only=True):
+    """Runs of one kind: the repeats of one point of one benchmark.
+
+    Args:
+        label: what tells it from the others.
+        runs: those that count, in order.
+        unsteady: whether the steady state was asked for and not reached: then it has no figure.
+    """
+
+    label: str
+    runs: tuple[RunRecord, ...]
+    unsteady: bool = False
+
+    def values(self, measure: Metric) -> list[float]:
+        """Return one value a run."""
+        return [value for run in self.runs if (value := measure.value(run)) is not None]
+
+
+class SeriesRow(Struct, frozen=True, kw_only=True):
+    """A series in a table: its spread, and the verdict against another one.
+
+    Args:
+        spread: None where nothing was measured, or the steady state was not reached.
+        against: the label of the series that it is compared with; "" of none.
+    """
+
+    series: Series
+    spread: Spread | None
+    verdict: Verdict | None = None
+    sentence: str = ""
+    against: str = ""
+
+
+def series_of(records: Sequence[RunRecord]) -> tuple[Series, ...]:
+    """Return the runs in series, in the order in which they first come.
+
+    Runs that did not come to their end count only where a series has no others. Where the steady state was
+    waited for, the last five rounds count.
+    """
+    groups: dict[tuple[str, str, str], list[RunRecord]] = {}
+    for record in records:
+        if record.state != FAILED:
+            groups.setdefault((record.job, record.title, point_words(record.point)), []).append(record)
+    several = len({(job, title) for job, title, _ in groups}) > 1
+    differing = labels_of([group[0].point for group in groups.values()])
+    found = []
+    for group in groups.values():
+        whole = [record for record in group if record.state == WHOLE] or group
+        kept = whole[-WINDOW:] if whole[-1].steady else whole
+        label = _label(group[0], differing, several=several)
+        found.append(Series(label=label, runs=tuple(kept), unsteady=any(run.unsteady for run in kept)))
+    return tuple(found)
+
+
+def _label(record: RunRecord, differing: Sequence[str], *, several: bool) -> str:
+    words = point_words({label: value for label, value in record.point.items() if label in differing})
+    if not several and words:
+        return words
+    run = f"#{record.id}" if record.id else ""
+    name = record.note or record.title
+    return " ".join(part for part in (run, name, f"({words})" if words else "") if part)
+
+
+def table(series: Sequence[Series], measure: Metric) -> tuple[SeriesRow, ...]:
+    """Return the series with their spread, and each against the first one that was asked the same of.
+
+    Two series alone are compared whatever was asked of them. All comparisons are one family, see ``verdict``.
+    """
+    known = [each for each in series if not each.unsteady and each.values(measure)]
+    against = {id(each): _base(each, known) for each in known}
+    compared = [each for each in known if against[id(each)] is not each]
+    pairs = [(against[id(each)].values(measure), each.values(measure)) for each in compared]
+    verdicts = {id(each): found for each, found in zip(compared, compare_family(pairs), strict=True)}
+    rows: list[SeriesRow] = []
+    for each in series:
+        verdict = verdicts.get(id(each))
+        if each.unsteady:
+            rows.append(SeriesRow(series=each, spread=None, sentence=unsteady_words(each)))
+        elif verdict is None:
+            values = each.values(measure)
+            rows.append(SeriesRow(series=each, spread=spread(values) if values else None))
+        else:
+            first = against[id(each)].label
+            words = sentence(verdict, first, each.label, what=measure.more, less=measure.less)
+            rows.append(
+                SeriesRow(series=each, spread=verdict.second, verdict=verdict, sentence=words, against=first)
+            )
+    return tuple(rows)
+
+
+def unsteady_words(series: Series) -> str:
+    """Return that a series has no figure, since the steady state was not reached."""
+    last = series.runs[-1]
+    what = series.label or last.words
+    rounds = f"{last.repeat + 1} round{'s'[: last.repeat != 0]}"
+    why = f": {last.steady}" if last.steady else ""
+    return f"{NOT_STEADY}: {what} has no figure after {rounds}{why}"
+
+
+class Statement(Struct, frozen=True, kw_only=True):
+    """What is said below a table, once for all series that it is true of.
+
+    Args:
+        places: whose.
+        decided: whether it is a finding that one is higher or lower.
+        unsteady: whether it is that the steady state was not reached.
+    """
+
+    sentence: str
+    places: tuple[int, ...]
+    decided: bool = False
+    unsteady: bool = False
+
+
+def statements_of(rows: Sequence[SeriesRow]) -> tuple[Statement, ...]:
+    """Return the verdicts in sentences; series of which there are too few runs have one together."""
+    found: list[Statement] = []
+    few: dict[tuple[str, str], list[int]] = {}
+    for place, row in enumerate(rows):
+        verdict = row.verdict
+        if verdict is not None and verdict.too_few:
+            few.setdefault((row.against, too_few_words(verdict)), []).append(place)
+        elif row.sentence:
+            decided = verdict is not None and verdict.outcome in {VerdictOutcome.HIGHER, VerdictOutcome.LOWER}
+            found.append(
+                Statement(
+                    sentence=row.sentence, places=(place,), decided=decided, unsteady=row.series.unsteady
+                )
+            )
+    for (against, why), places in few.items():
+        names = [rows[place].series.label for place in places]
+        who = ", ".join(names[:_MOST_NAMES])
+        who += f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        found.append(Statement(sentence=f"not decided: {who} against {against}: {why}", places=tuple(places)))
+    return tuple(found)
+
+
+def family_of(rows: Sequence[SeriesRow]) -> str:
+    """Return how the verdicts of a table were corrected for each other; "" where there are less than two."""
+    return next((words for row in rows if row.verdict and (words := family_words(row.verdict))), "")
+
+
+def _base(series: Series, known: Sequence[Series]) -> Series:
+    """Return what a series is compared with: itself where there is nothing."""
+    if len(known) == 2:
+        return known[0]
+    return next(each for each in known if each.runs[0].work == series.runs[0].work)
+
+
+def table_lines(rows: Sequence[SeriesRow], measure: Metric) -> list[str]:
+    """Return a table as lines, and the verdicts below it."""
+    width = max((len(row.series.label) for row in rows), default=0)
+    lines = [f"{'':<{width}}  {measure.name:>10}  {'from':>10}  {'to':>10}  runs"]
+    for row in rows:
+        if row.spread is None:
+            lines.append(f"{row.series.label:<{width}}  {NOT_STEADY if row.series.unsteady else '–':>10}")
+            continue
+        cells = (row.spread.median, row.spread.low, row.spread.high)
+        numbers = "  ".join(f"{measure.words(value):>10}" for value in cells)
+        lines.append(f"{row.series.label:<{width}}  {numbers}  {row.spread.count:>4}")
+    family = family_of(rows)
+    return [*lines, *(told.sentence for told in statements_of(rows)), *([family] if family else [])]
+
+
+class Curve(Struct, frozen=True, kw_only=True):
+    """One run over time: (seconds, IOPS, bytes/s, p99 ns or None).
+
+    Args:
+        label: what it is of, and which of several runs it is.
+        run: the run's number in the history.
+    """
+
+    label: str
+    points: tuple[tuple[float, float, float, int | None], ...]
+    run: int = 0
+
+
+def curves(series: Sequence[Series], samples: Mapping[int, Sequence[RunSample]]) -> tuple[Curve, ...]:
+    """Return the curves of runs to lay over each other: of each series the run in the middle.
+
+    Args:
+        series: the series.
+        samples: by the runs' numbers.
+    """
+    found = []
+    for each in series:
+        run = middle_run(each.runs)
+        points = tuple(_point(sample) for sample in samples.get(run.id, ()))
+        if points:
+            found.append(
+                Curve(label=f"{each.label or run.words}: {which_run(each, run)}", points=points, run=run.id)
+            )
+    return tuple(found)
+
+
+def which_run(series: Series, run: RunRecord) -> str:
+    """Return which run of a series is drawn: run #7, the one in the middle of 3 by IOPS."""
+    name = f"run #{run.id}" if run.id else f"run {run.number + 1}"
+    steady = f"{NOT_STEADY}, " if series.unsteady else ""
+    if len(series.runs) == 1:
+        return f"{steady}{name}"
+    return f"{steady}{name}, in the middle of {len(series.runs)} by IOPS"
+
+
+def middle_run(runs: Sequence[RunRecord]) -> RunRecord:
+    """Return the run that stands for at least one: the one in the middle by IOPS."""
+    return sorted(runs, key=lambda run: run.iops)[(len(runs) - 1) // 2]
+
+
+def _point(sample: RunSample) -> tuple[float, float, float, int | None]:
+    main = sample.main
+    return (
+        sample.t_s,
+        sample.read.iops + sample.write.iops,
+        sample.read.bytes_s + sample.write.bytes_s,
+        main.p99_ns,
+    )

@@ -1,0 +1,182 @@
+"""The heat map: chunk sizes against block sizes, MB/s, with published figures as a second layer. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from raidtui.bench.results.compare import METRICS, series_of
+from raidtui.bench.results.run_record import NOT_STEADY, RunRecord
+from raidtui.bench.results.verdict import Best, decided_best, spread
+from raidtui.bench.schedule import ONE, AxisKind
+from raidtui.bench.workload import KINDS_OF_IO
+from raidtui.plans.wizard.evidence import (
+    BLOCKS_KIB,
+    RANDOM_READ,
+    RANDOM_WRITE,
+    SOURCE,
+    STREAM_READ,
+    STREAM_WRITE,
+)
+from raidtui.view.units import KIB, counted, short_binary, three_digits
+
+_PUBLISHED = {
+    "randread": RANDOM_READ,
+    "randwrite": RANDOM_WRITE,
+    "read": STREAM_READ,
+    "write": STREAM_WRITE,
+}
+
+
+class HeatMap(Struct, frozen=True, kw_only=True):
+    """Rows are chunks, columns blocks.
+
+    Args:
+        title: random read, MB/s.
+        rows: "one" for a single device, else the chunk in KiB.
+        columns: bytes of a request.
+        yours: median MB/s (10^6 bytes), by row and column; None where nothing was measured.
+        published: likewise, somebody's figures on other disks.
+        source: whose.
+        best: by column, the row that is faster than all others, where that is decided.
+        left_out: what was not steady in the end, and has no figure.
+    """
+
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[int, ...]
+    yours: tuple[tuple[float | None, ...], ...]
+    published: tuple[tuple[float | None, ...], ...]
+    source: str = SOURCE
+    best: Best = Best(places=())
+    left_out: tuple[str, ...] = ()
+
+
+def heat_maps(records: Sequence[RunRecord]) -> tuple[HeatMap, ...]:
+    """Return a map for each kind of I/O in which chunk or block sizes differ; published figures are laid in.
+
+    A run on an array that was there already stands in the row of that array's chunk.
+    """
+    cells: dict[str, dict[tuple[str, int], list[float]]] = {}
+    left_out: dict[str, list[str]] = {}
+    measure = METRICS["mb/s"]
+    for series in series_of(records):
+        first = series.runs[0]
+        row = chunk_of(first)
+        if first.work is None or not row:
+            continue
+        if series.unsteady:
+            left_out.setdefault(first.work.rw, []).append(series.label or first.words)
+        elif values := series.values(measure):
+            cells.setdefault(first.work.rw, {})[row, first.work.block_bytes] = values
+    return tuple(
+        _map(rw, found, tuple(left_out.get(rw, ()))) for rw, found in cells.items() if len(found) > 1
+    )
+
+
+def chunk_of(record: RunRecord) -> str:
+    """Return the chunk that a run was measured on, KiB; "one" for a single device, "" where it has none."""
+    if AxisKind.CHUNK in record.point:
+        return record.point[AxisKind.CHUNK]
+    arrays = record.environment.arrays
+    if not arrays:
+        return ONE if len(record.environment.disks) == 1 else ""
+    return str(arrays[-1].chunk_kib) if arrays[-1].chunk_kib else ""
+
+
+def _map(rw: str, cells: dict[tuple[str, int], list[float]], left_out: tuple[str, ...]) -> HeatMap:
+    rows = tuple(sorted({row for row, _ in cells}, key=_row_order))
+    columns = tuple(sorted({block for _, block in cells}))
+    published = {
+        (row, block): value
+        for row in rows
+        for block in columns
+        if (value := published_mb_s(rw, row, block)) is not None
+    }
+    return HeatMap(
+        title=f"{KINDS_OF_IO[rw]}, MB/s",
+        rows=rows,
+        columns=columns,
+        yours=tuple(tuple(_median(cells.get((row, block))) for block in columns) for row in rows),
+        published=tuple(tuple(published.get((row, block)) for block in columns) for row in rows),
+        best=decided_best([[cells.get((row, block), []) for row in rows] for block in columns]),
+        left_out=left_out,
+    )
+
+
+def _median(values: list[float] | None) -> float | None:
+    return spread(values).median / 1e6 if values else None
+
+
+def best_words(heat: HeatMap) -> str:
+    """Return what the mark of the fastest chunk says, or why there is none; "" where there is no choice."""
+    best = heat.best
+    if not best.of:
+        return ""
+    if any(place is not None for place in best.places):
+        return "the fastest chunk of a block size, where that is decided"
+    runs = f"{best.runs} run{'s'[: best.runs != 1]} of each"
+    if best.runs < best.fewest:
+        return (
+            f"no chunk is decided to be the fastest: {runs}, and {best.fewest} are the fewest that could"
+            f" decide among {best.of} comparisons"
+        )
+    return f"no chunk is decided to be the fastest ({runs}, {counted(best.of, 'comparison')})"
+
+
+def left_out_words(heat: HeatMap) -> str:
+    """Return what has no figure here because it was not steady; "" where all was."""
+    return f"{NOT_STEADY}, so without a figure: {', '.join(heat.left_out)}" if heat.left_out else ""
+
+
+def _row_order(row: str) -> int:
+    return -1 if row == ONE else int(row)
+
+
+def published_mb_s(rw: str, row: str, block_bytes: int) -> float | None:
+    """Return a published figure in MB/s (10^6 bytes), or None where there is none."""
+    known = _PUBLISHED.get(rw)
+    kib = block_bytes // KIB
+    if known is None or kib not in BLOCKS_KIB or block_bytes % KIB:
+        return None
+    values = known.one if row == ONE else known.chunks.get(int(row))
+    value = values[BLOCKS_KIB.index(kib)] if values else None
+    return None if value is None else float(value)
+
+
+def heat_lines(heat: HeatMap) -> list[str]:
+    """Return a map as lines of text: yours, and the published figures in brackets."""
+    cells = [
+        [
+            _cell(mine, theirs) + ("*" if place in best_of(heat, number) else "")
+            for place, (mine, theirs) in enumerate(zip(row, other, strict=True))
+        ]
+        for number, (row, other) in enumerate(zip(heat.yours, heat.published, strict=True))
+    ]
+    heads = [short_binary(block) for block in heat.columns]
+    widths = [max(len(head), *(len(row[place]) for row in cells)) for place, head in enumerate(heads)]
+    lines = [f"chunk x block size, {heat.title}: yours (published)"]
+    lines.append(" " * 6 + "".join(f"  {head:>{width}}" for head, width in zip(heads, widths, strict=True)))
+    for row, texts in zip(heat.rows, cells, strict=True):
+        name = row if row == ONE else f"{row}K"
+        lines.append(
+            f"{name:<6}" + "".join(f"  {text:>{width}}" for text, width in zip(texts, widths, strict=True))
+        )
+    if words := best_words(heat):
+        lines.append(f"*: {words}" if any(place is not None for place in heat.best.places) else words)
+    if words := left_out_words(heat):
+        lines.append(words)
+    if any(value is not None for row in heat.published for value in row):
+        lines.append(f"published: {heat.source}")
+    return lines
+
+
+def best_of(heat: HeatMap, row: int) -> frozenset[int]:
+    """Return the columns in which a row is decided to be the fastest."""
+    return frozenset(column for column, place in enumerate(heat.best.places) if place == row)
+
+
+def _cell(mine: float | None, theirs: float | None) -> str:
+    own = "–" if mine is None else three_digits(mine)
+    return own if theirs is None else f"{own} ({theirs:.0f})"

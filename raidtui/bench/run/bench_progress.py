@@ -1,0 +1,184 @@
+"""Following the newest benchmark, whoever began it: what it does now, its last figures, and how it ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from raidtui.bench.estimate import ExpectedRuns, RunsDone, RunTime, expected_runs, time_left
+from raidtui.bench.results.run_record import RunRecord, RunSample
+from raidtui.bench.run.bench_jobs import News, bench_jobs, news
+from raidtui.bench.run.bench_worker import schedule_of
+from raidtui.bench.run.live_file import Line
+from raidtui.bench.surroundings import Surroundings
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.states import FINAL
+from raidtui.jobs.store import Job
+
+_WORKS = frozenset({"made", "running"})
+_BEGIN_S = 20.0
+
+
+class BenchProgress(Struct, frozen=True, kw_only=True):
+    """A benchmark as far as it was followed.
+
+    Args:
+        job: its id.
+        title, place: of its schedule; the place is a folder, a device's path, or scratch devices.
+        of: how many runs it has; with ``open_end`` these are the most.
+        open_end: whether rounds end as soon as they are steady.
+        state: as ``Job.state``.
+        reason: why it ended so, or why it did not begin.
+        doing: what is done around the runs now: trimming, waiting, building an array; "" in a run.
+        run: the run under way, from 0; None before the first one.
+        record: that run as it began.
+        samples: of that run, since fio last began to count anew.
+        around: what surrounded it last; None before it was seen.
+        done: how many runs have ended.
+        steady: what the last round that ended said of the steady state; None where it is not waited for.
+        ended: the numbers of those that have ended since its worker began.
+        expected: how long its runs were taken to last; None where its schedule cannot be read.
+        first_s, last_s: epoch seconds at which its worker began and the last run ended.
+        ramp_s: how long the ramp of the present run was.
+    """
+
+    job: str
+    title: str
+    place: str
+    of: int
+    open_end: bool = False
+    state: str = "made"
+    reason: str = ""
+    doing: str = ""
+    run: int | None = None
+    record: RunRecord | None = None
+    samples: tuple[RunSample, ...] = ()
+    around: Surroundings | None = None
+    done: int = 0
+    steady: bool | None = None
+    ended: frozenset[int] = frozenset()
+    expected: ExpectedRuns | None = None
+    first_s: float | None = None
+    last_s: float | None = None
+    ramp_s: float = 0.0
+
+    @property
+    def works(self) -> bool:
+        """Whether it goes on, or is about to begin."""
+        return self.state in _WORKS
+
+    @property
+    def left(self) -> RunTime | None:
+        """How long it still takes, by the estimate of its review and the runs that have ended."""
+        if self.expected is None:
+            return None
+        spent_s = (self.last_s or 0.0) - (self.first_s or 0.0) if self.ended else 0.0
+        at_s = self.ramp_s + (self.samples[-1].t_s if self.samples else 0.0)
+        done = RunsDone(ended=self.ended, spent_s=max(0.0, spent_s), at=self.run or 0, at_s=at_s)
+        return time_left(self.expected, done)
+
+
+def follow(before: BenchProgress, found: News) -> BenchProgress:
+    """Return a benchmark with what it has noted since. Pure."""
+    after = before
+    for entry in found.entries:
+        after = _with_entry(after, entry)
+    for line in found.lines:
+        after = _with_line(after, line)
+    state = after.state if after.state == "not begun" else found.state
+    return replace(after, state=state)
+
+
+def _with_entry(way: BenchProgress, entry: Mapping[str, Any]) -> BenchProgress:
+    event, at_s = entry.get("event"), entry.get("at_s")
+    at_s = float(at_s) if isinstance(at_s, int | float) else None
+    if event == "work":
+        return replace(way, state="running", reason="", doing="", first_s=at_s, ended=frozenset())
+    if event == "run":
+        number, of = entry.get("run"), entry.get("of")
+        return replace(
+            way,
+            doing="",
+            run=number if isinstance(number, int) else way.run,
+            of=of if isinstance(of, int) else way.of,
+        )
+    if event == "run done":
+        steady = entry.get("steady")
+        return replace(
+            way,
+            done=way.done + 1,
+            ended=way.ended | {entry["run"]} if isinstance(entry.get("run"), int) else way.ended,
+            last_s=at_s,
+            steady=steady if isinstance(steady, bool) else None,
+        )
+    if event in {"change", "put back", "doing"}:
+        word = "putting back: " if event == "put back" else ""
+        return replace(way, doing=f"{word}{entry.get('title', '')}")
+    if event in FINAL or event == "not begun":
+        return replace(way, state=str(event), reason=str(entry.get("reason", "")), doing="")
+    return way
+
+
+def _with_line(way: BenchProgress, line: Line) -> BenchProgress:
+    if line.begins is not None:
+        way = replace(way, record=line.begins, samples=(), around=None, ramp_s=0.0)
+    if line.around is not None:
+        way = replace(way, around=line.around)
+    if line.sample is not None:
+        if line.sample.anew:
+            way = replace(way, ramp_s=way.samples[-1].t_s if way.samples else 0.0, samples=())
+        way = replace(way, samples=(*way.samples, line.sample))
+    return way
+
+
+class ProgressWatcher:
+    """Follows the newest benchmark. Not thread-safe."""
+
+    def __init__(self) -> None:
+        self._job: Job | None = None
+        self._seen = 0
+        self._offset = 0
+        self._found_s = 0.0
+        self._way: BenchProgress | None = None
+
+    def look(self) -> BenchProgress | None:
+        """Return the newest benchmark as it is now; None where there is none."""
+        if self._way is None or self._way.state != "running":
+            self._find()
+        if self._job is None or self._way is None:
+            return None
+        found = news(self._job, self._seen, self._offset)
+        self._seen += len(found.entries)
+        self._offset = found.offset
+        self._way = follow(self._way, found)
+        if found.state == "made" and time.monotonic() - self._found_s > _BEGIN_S:
+            self._way = replace(self._way, state="not begun", reason="its worker never began")
+        return self._way
+
+    def _find(self) -> None:
+        jobs = bench_jobs()
+        if not jobs:
+            self._job = self._way = None
+        elif self._job is None or self._job.id != jobs[-1].id:
+            self._job, self._seen, self._offset = jobs[-1], 0, 0
+            self._way, self._found_s = _unseen(jobs[-1]), time.monotonic()
+
+
+def _unseen(job: Job) -> BenchProgress:
+    """Return a benchmark of which nothing was seen yet."""
+    try:
+        schedule = schedule_of(job)
+    except JobError as error:  # of another version, or damaged
+        return BenchProgress(job=job.id, title="", place="", of=0, reason=str(error))
+    return BenchProgress(
+        job=job.id,
+        title=schedule.title,
+        place=schedule.place.words,
+        of=len(schedule.runs()),
+        open_end=schedule.conditions.steady,
+        expected=expected_runs(schedule),
+    )

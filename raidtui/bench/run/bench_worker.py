@@ -1,0 +1,300 @@
+"""The benchmark's worker: goes through a schedule in a process of its own that no terminal takes along.
+
+What a run gave is in the history before the next one begins, and what is changed is in a journal before.
+Killed anywhere, a benchmark leaves figures up to its last sample, and the next start puts all back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import FrameType
+
+from msgspec.structs import replace
+
+from raidtui.bench.environment import Wear, read_wear, with_wear
+from raidtui.bench.place import Place
+from raidtui.bench.results.run_record import NOT_STEADY, WHOLE, RunRecord, RunSample
+from raidtui.bench.results.run_store import Results, ResultsError
+from raidtui.bench.results.steady import steadiness
+from raidtui.bench.run.changes import ChangeError, Changes, StuckError
+from raidtui.bench.run.live_file import LiveFile, arounds_of_last, last_run, read_live
+from raidtui.bench.run.measure import begun_record, measure, partial_record
+from raidtui.bench.run.quiet import noise
+from raidtui.bench.run.stage import Stage, StageError
+from raidtui.bench.schedule import Run, Schedule, decode_schedule, point_words
+from raidtui.host.roots.root import Root
+from raidtui.host.tool_versions import read_fio_version
+from raidtui.jobs.lock import JobError, only_worker
+from raidtui.jobs.store import COURSE_FILE, Job
+from raidtui.jobs.worker import CostMeasure, status_of
+from raidtui.view.units import counted
+
+Measuring = Callable[[Schedule], CostMeasure]
+
+
+class BenchWorker:
+    """Works on one benchmark.
+
+    Args:
+        root: the host.
+        job: what is to be done.
+        measuring: makes what measures what a schedule costs its disks.
+    """
+
+    def __init__(self, root: Root, job: Job, measuring: Measuring | None = None) -> None:
+        self._root = root
+        self._job = job
+        self._measuring = measuring
+        self._asked = False
+        self._fio = ""
+
+    def work(self) -> str:
+        """Do the runs that are left; return the state it ends in: done, failed, cancelled or stuck.
+
+        Raises:
+            JobError: another job is running, or the schedule cannot be read.
+        """
+        with only_worker(self._job.folder.parent, self._job.id):
+            self._listen()
+            schedule = schedule_of(self._job)
+            self._job.keep_room()
+            self._job.note_work()
+            stage = Stage(self._root, self._job, schedule, self._stopped)
+            cost = self._measuring(schedule) if self._measuring is not None and schedule.place.disks else None
+            if cost is not None:
+                cost.before()
+            state, reason = self._guarded(lambda: self._go_through(schedule, stage))
+            ended, trouble = self._guarded(lambda: self._close(stage))
+            if cost is not None and (words := cost.after()):
+                self._job.note(event="cost", text=words)
+            if ended != "done":
+                state, reason = ended, "; ".join(text for text in (reason, trouble) if text)
+            return self._end(state, reason)
+
+    def put_back(self, *, settle: bool = False) -> str:
+        """Take back what a worker that is gone has left, and keep what it had measured; return the state.
+
+        Args:
+            settle: whether what cannot be taken back is noted and left as it is, so that nothing of this
+                benchmark is in the way of later ones.
+
+        Raises:
+            JobError: another job is running; or, without ``settle``, the schedule cannot be read.
+        """
+        with only_worker(self._job.folder.parent, self._job.id):
+            if settle:
+                return self._settle()
+            schedule = schedule_of(self._job)
+            self._job.keep_room()
+            self._job.note_work(back=True)
+            stage = Stage(self._root, self._job, schedule, self._stopped)
+            state, reason = self._guarded(self._keep_rest)
+            ended, trouble = self._guarded(lambda: self._take_back(stage))
+            if ended == "stuck" or state == "done":
+                state, reason = ended, trouble
+            return self._end("rolled back" if state == "done" else state, reason)
+
+    def _settle(self) -> str:
+        """Put back what can be, note the rest, and come to an end in any case."""
+        with contextlib.suppress(JobError):  # a journal that takes one line more is all that this needs
+            self._job.keep_room()
+        self._job.note_work(back=True)
+        left: list[str] = []
+
+        def rest() -> tuple[str, str]:
+            try:
+                stage = Stage(self._root, self._job, schedule_of(self._job), self._stopped)
+            except JobError as error:
+                changes = Changes(self._root, self._job.folder).take_back_rest(settle=True)
+                for title in changes.back:
+                    self._job.note(event="put back", title=title)
+                left.extend((*changes.left, f"its files, if it has made any: {error}"))
+            else:
+                left.extend(stage.take_back_rest(settle=True))
+                left.extend(why for why in (stage.remove_folder(),) if why)
+            return "done", ""
+
+        kept, why = self._guarded(self._keep_rest)
+        ended, trouble = self._guarded(rest)
+        left += [f"what it had measured is not kept: {why}"] if kept != "done" else []
+        left += [trouble] if ended != "done" else []
+        for text in left:
+            self._job.note(event="left", text=text)
+        if left:
+            return self._end("failed", f"not put back: {'; '.join(left)}")
+        return self._end("rolled back", "")
+
+    def _take_back(self, stage: Stage) -> tuple[str, str]:
+        stage.take_back_rest()
+        stage.remove_folder()
+        return "done", ""
+
+    def _close(self, stage: Stage) -> tuple[str, str]:
+        stage.close()
+        return "done", ""
+
+    def _guarded(self, part: Callable[[], tuple[str, str]]) -> tuple[str, str]:
+        """Do a part; return (state, reason) whatever it ran into."""
+        try:
+            return part()
+        except StuckError as error:
+            return "stuck", str(error)
+        except (StageError, ChangeError, ResultsError, JobError) as error:
+            return "failed", str(error)
+        except OSError as error:
+            return "failed", f"{error.filename or 'fio'}: {error.strerror}"
+
+    def _go_through(self, schedule: Schedule, stage: Stage) -> tuple[str, str]:
+        self._keep_rest()
+        stage.open()
+        version = read_fio_version(self._root)
+        self._fio = ".".join(map(str, version)) if version else ""
+        with Results() as results, contextlib.closing(LiveFile(self._job.folder)) as live:
+            before = read_wear(self._root, schedule.place.disks)
+            state, reason = self._runs(schedule, stage, results, live)
+            if before:
+                self._add_wear(results, before, read_wear(self._root, schedule.place.disks))
+        return state, reason
+
+    def _runs(self, schedule: Schedule, stage: Stage, results: Results, live: LiveFile) -> tuple[str, str]:
+        kept = {record.number: record for record in results.of_job(self._job.id) if record.state == WHOLE}
+        runs = schedule.runs()
+        rounds: dict[str, list[float]] = {}
+        for run in runs:
+            series = rounds.setdefault(point_words(run.point), [])
+            if schedule.conditions.steady and steadiness(series).steady:
+                self._mark_steady(results, run.point)
+                continue
+            if run.number in kept:
+                series.append(kept[run.number].iops)
+                continue
+            if self._asked:
+                return "cancelled", f"stopped before run {run.number + 1} of {len(runs)}"
+            place = stage.set_for(run)
+            if self._asked:
+                return "cancelled", f"stopped before run {run.number + 1} of {len(runs)}"
+            record = self._measure(schedule, stage, run, place, live)
+            series.append(record[0].iops)
+            steady = steadiness(series)
+            made = record[0]
+            if schedule.conditions.steady:
+                made = replace(made, steady=steady.sentence, unsteady=not steady.steady)
+            results.add(made, record[1], record[2])
+            if schedule.conditions.steady and steady.steady:
+                self._mark_steady(results, run.point)
+            self._tell(made)
+            if made.state != WHOLE:
+                asked = "cancelled" if self._asked else "failed"
+                return asked, f"run {run.number + 1} of {len(runs)}: {made.reason}"
+        return _ended(rounds) if schedule.conditions.steady else ("done", "")
+
+    def _mark_steady(self, results: Results, point: dict[str, str]) -> None:
+        """The rounds of a point became steady: those before count as steady with them."""
+        for record in results.of_job(self._job.id):
+            if record.unsteady and record.point == point:
+                results.update(replace(record, unsteady=False))
+
+    def _measure(
+        self, schedule: Schedule, stage: Stage, run: Run, place: Place, live: LiveFile
+    ) -> tuple[RunRecord, list[RunSample], bytes]:
+        """Run fio once; return its record, samples and JSON."""
+        record = begun_record(self._root, self._job.id, schedule, run, place=place, fio=self._fio)
+        if schedule.conditions.quiet_check and (found := noise(self._root, place, looks=1)):
+            told = f"The machine was not quiet as it began: {', '.join(found)}."
+            self._job.note(event="output", text=told)
+            record = replace(record, told=(*record.told, told))
+        self._job.note(event="run", run=run.number, of=len(schedule.runs()), words=record.words)
+        live.begin(record)
+        return measure(
+            self._root,
+            record,
+            place,
+            stage.folder,
+            add=live.add,
+            add_around=live.add_around,
+            stopped=self._stopped,
+        )
+
+    def _tell(self, record: RunRecord) -> None:
+        self._job.note(
+            event="run done",
+            run=record.number,
+            state=record.state,
+            figures=record.figures,
+            **({"steady": not record.unsteady, "round": record.steady} if record.steady else {}),
+            **({"short": record.short} if record.short else {}),
+            **({"reason": record.reason} if record.reason else {}),
+        )
+
+    def _keep_rest(self) -> tuple[str, str]:
+        """Keep the run during which an earlier worker was killed, as far as its samples go."""
+        lines, _ = read_live(self._job.folder)
+        record, samples = last_run(lines)
+        if record is None or not samples:
+            return "done", ""
+        with Results() as results:
+            if any(each.number == record.number for each in results.of_job(self._job.id)):
+                return "done", ""
+            made = partial_record(record, samples, arounds_of_last(lines))
+            results.add(made, samples)
+        self._tell(made)
+        return "done", ""
+
+    def _add_wear(self, results: Results, before: dict[str, Wear], after: dict[str, Wear]) -> None:
+        for record in results.of_job(self._job.id):
+            results.update(replace(record, environment=with_wear(record.environment, before, after)))
+
+    def _end(self, state: str, reason: str) -> str:
+        self._job.note(event=state, **({"reason": reason} if reason else {}))
+        if state in {"done", "rolled back"}:
+            self._job.give_room_up()
+        return state
+
+    def _stopped(self) -> bool:
+        return self._asked
+
+    def _listen(self) -> None:
+        """A line that drops is nothing to us; whoever asks us to end gets what was measured so far."""
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, self._ask)
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self._asked = True
+
+
+def _ended(rounds: dict[str, list[float]]) -> tuple[str, str]:
+    """Return how rounds ended that went on until they were steady: failed, where some never were."""
+    never = [
+        f"{point + ': ' if point else ''}after {counted(len(values), 'round')}, {found.numbers}"
+        for point, values in rounds.items()
+        if not (found := steadiness(values)).steady
+    ]
+    return ("failed", f"{NOT_STEADY}: {'; '.join(never)}") if never else ("done", "")
+
+
+def schedule_of(job: Job) -> Schedule:
+    """Return what a benchmark's job does.
+
+    Raises:
+        JobError: it cannot be read.
+    """
+    try:
+        return decode_schedule((job.folder / COURSE_FILE).read_bytes())
+    except OSError as error:
+        raise JobError(f"job {job.id} has no schedule: {error.strerror}") from error
+
+
+def bench_on(
+    root: Root, folder: Path, *, back: bool = False, settle: bool = False, measuring: Measuring | None = None
+) -> int:
+    """Run a worker in this process; return the exit status: 0 done, 1 not, 75 another job is running."""
+    job = Job(folder)
+    worker = BenchWorker(root, job, measuring)
+    work = partial(worker.put_back, settle=settle) if back else worker.work
+    return status_of(job, work, "rolled back" if back else "done")

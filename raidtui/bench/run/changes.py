@@ -1,0 +1,192 @@
+"""What a benchmark changes on the host, one plan on top of another, and taking it all back.
+
+Each change is a job of its own in the benchmark's folder, carried out by the jobs' worker: its journal is on
+disk before anything happens, so that what was changed is known, and taken back, after a crash too. A wish to
+stop is heard by the benchmark's worker alone, so that a change is always made whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from raidtui.host.roots.root import Root
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.runner import do_step
+from raidtui.jobs.store import Job, all_jobs
+from raidtui.jobs.worker import Worker
+from raidtui.model.plan import Plan
+
+SETTLED = "settled"
+"""An entry in the journal of a change that could not be taken back, and that nobody tries to any more."""
+
+
+class ChangeError(Exception):
+    """A change could not be made; what was done of it has been taken back. The message says why."""
+
+
+class StuckError(ChangeError):
+    """A change could not be taken back. The message says which, and what to do."""
+
+
+class Changes:
+    """The changes of one benchmark, the last one on top.
+
+    Args:
+        root: the host.
+        folder: the benchmark's folder.
+    """
+
+    def __init__(self, root: Root, folder: Path) -> None:
+        self._root = root
+        self._folder = folder / "changes"
+        self._made: list[tuple[str, Job | None]] = []
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What was made and not taken back, the first one first."""
+        return tuple(key for key, _ in self._made)
+
+    def make(self, key: str, plan: Plan) -> None:
+        """Carry a plan out.
+
+        Raises:
+            ChangeError: it failed, and was taken back.
+            StuckError: it failed, and could not be taken back.
+        """
+        if not plan.steps:
+            self._made.append((key, None))
+            return
+        try:
+            job = Job.create(plan, host=self._root.hostname or "", folder=self._folder)
+            state = Worker(self._root, job, listens=False).work()
+        except JobError as error:
+            raise ChangeError(str(error)) from error
+        if state == "done":
+            self._made.append((key, job))
+            return
+        why = last_reason(job)
+        if state != "rolled back":
+            self._undo(job)
+        raise ChangeError(f"{plan.title}: {why}")
+
+    def take_back(self, *, down_to: int = 0) -> None:
+        """Take changes back, the last one first, until so many are left.
+
+        Raises:
+            StuckError: one could not be; it and those below it stay.
+        """
+        while len(self._made) > down_to:
+            job = self._made[-1][1]
+            if job is not None:
+                self._undo(job)
+            self._made.pop()
+
+    def _undo(self, job: Job) -> None:
+        state = "rolled back"
+        try:
+            state = Worker(self._root, job, listens=False).roll_back()
+        except JobError as error:
+            if job.done_steps() != (set(), set()):
+                raise StuckError(str(error)) from error
+        if state != "rolled back":
+            raise StuckError(f"{title_of(job)} could not be taken back: {last_reason(job)}")
+
+    def take_back_rest(self, *, settle: bool = False) -> Rest:
+        """Take back what an earlier worker left when it was killed.
+
+        Args:
+            settle: whether what cannot be taken back is left as it is, for good: nobody tries it again.
+
+        Raises:
+            StuckError: one could not be, and ``settle`` is not set.
+        """
+        back: list[str] = []
+        left: list[str] = []
+        for job in reversed(all_jobs(self._folder)):
+            if not _is_open(job):
+                continue
+            since = len(job.entries())
+            try:
+                self._undo(job)
+                back.append(title_of(job))
+            except StuckError as error:
+                if not settle:
+                    raise
+                left += _not_undone(job, since) or [str(error)]
+                job.note(event=SETTLED, reason=str(error))
+        return Rest(back=tuple(back), left=tuple(left))
+
+    def try_out(self, plans: Sequence[Plan]) -> str:
+        """See that the kernel takes these plans' values, and the present ones; return why not, or "".
+
+        The present values are written back first, which changes nothing: a file that refuses what it has now
+        could not be put back. Then each plan is carried out and taken back. Tools are not run.
+
+        Raises:
+            StuckError: a value was taken, and the old one was refused.
+        """
+        plans = [plan for plan in plans if plan.steps and not any(step.argv for step in plan.steps)]
+        back = {(each.path, each.text): each for plan in plans for step in plan.steps for each in step.undo}
+        for step in back.values():
+            if why := "" if step.argv else do_step(self._root, step, lambda _: None):
+                return f"writing the present value to {step.path} ({step.text}) is refused: {why}"
+        for plan in plans:
+            try:
+                self.make("trial", plan)
+            except StuckError:
+                raise
+            except ChangeError as error:
+                return str(error)
+            self.take_back(down_to=len(self._made) - 1)
+        return ""
+
+
+class Rest(Struct, frozen=True, kw_only=True):
+    """What became of the changes that an earlier worker left.
+
+    Args:
+        back: titles of what was taken back.
+        left: what was not, each with the reason.
+    """
+
+    back: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+def left_behind(folder: Path) -> bool:
+    """Whether a benchmark's folder has changes that were not taken back, nor settled."""
+    return any(_is_open(job) for job in all_jobs(folder / "changes"))
+
+
+def _is_open(job: Job) -> bool:
+    if job.state in {"made", "rolled back"} or job.done_steps() == (set(), set()):
+        return False
+    return not any(entry.get("event") == SETTLED for entry in job.entries())
+
+
+def title_of(job: Job) -> str:
+    """Return a job's title, or its id where its plan cannot be read."""
+    try:
+        return job.plan.title
+    except JobError:
+        return job.id
+
+
+def _not_undone(job: Job, since: int) -> list[str]:
+    """Return what could not be undone, as commands, each with its reason."""
+    found, command = [], ""
+    for entry in job.entries()[since:]:
+        if entry.get("event") == "undo":
+            command = str(entry.get("command", ""))
+        elif entry.get("event") == "undo failed":
+            found.append(f"{command}: {entry.get('reason', '')}")
+    return found
+
+
+def last_reason(job: Job) -> str:
+    """Return the last reason in a job's journal."""
+    reasons = (str(each["reason"]) for each in reversed(job.entries()) if each.get("reason"))
+    return next(reasons, "no reason was noted")

@@ -1,0 +1,291 @@
+"""fio as a child: started, read while it runs, ended for sure."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from raidtui.bench.results.run_record import RunSample
+from raidtui.bench.run.fio_stream import Dump, Meter, StreamParser
+from raidtui.host.tools import tool_path
+from raidtui.model.plan import Refusal, RefusalCode
+
+INTERVAL_MS = 250
+_LOOK_S = 0.1
+_END_S = 15.0
+_PIECE = 1 << 16
+_MOST_ERRORS = 1 << 16
+
+
+class FioEnd(Struct, frozen=True, kw_only=True):
+    """How fio ended.
+
+    Args:
+        status: its exit status; negative where a signal ended it; None where it had to be killed.
+        dump: the last whole object: what is known of the run.
+        raw: that object as it was printed.
+        said: what it printed besides.
+        stopped: whether it was asked to end.
+        broken: how many objects could not be read.
+    """
+
+    status: int | None
+    dump: Dump | None
+    raw: bytes
+    said: tuple[str, ...]
+    stopped: bool = False
+    broken: int = 0
+
+
+def fio_argv(options: Sequence[str], *, read_only: bool) -> tuple[str, ...]:
+    """Return fio's command, with the options that make it live.
+
+    ``--thread`` comes before a job file: jobs that are processes would outlive a fio that is killed.
+    """
+    return (
+        "fio",
+        "--output-format=json+",
+        f"--status-interval={INTERVAL_MS}ms",
+        "--eta=never",
+        "--thread=1",
+        *(("--readonly",) if read_only else ()),
+        *options,
+    )
+
+
+def run_fio(
+    argv: Sequence[str],
+    folder: Path,
+    take: Callable[[RunSample], None],
+    stopped: Callable[[], bool] = lambda: False,
+) -> FioEnd:
+    """Run fio and read its stream; return when it has ended, and all that it started with it.
+
+    It gets a session of its own; where there is setpriv, it also ends when this process does.
+
+    Args:
+        argv: as ``fio_argv`` returns it.
+        folder: where its files are.
+        take: takes the samples as they come.
+        stopped: whether it shall end: asked ten times a second.
+
+    Raises:
+        OSError: fio cannot be started.
+    """
+    path = tool_path(argv[0])
+    if path is None:
+        raise FileNotFoundError(2, "fio is not installed", argv[0])
+    guard = tool_path("setpriv")
+    process = subprocess.Popen(
+        (*((guard, "--pdeathsig", "TERM", "--") if guard else ()), path, *argv[1:]),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env={"LC_ALL": "C", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
+        start_new_session=True,
+    )
+    with process:
+        try:
+            return _watch(process, take, stopped)
+        finally:
+            _kill_all(process)
+
+
+class _Output:
+    """Both outputs of a process, as they come."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._selector = selectors.DefaultSelector()
+        for number, stream in enumerate((process.stdout, process.stderr)):
+            if stream is not None:
+                os.set_blocking(stream.fileno(), False)
+                self._selector.register(stream, selectors.EVENT_READ, number)
+
+    def read(self) -> list[tuple[int, bytes]]:
+        """Return what has come within a moment: (1 for stderr, data)."""
+        found = []
+        for key, _ in self._selector.select(_LOOK_S):
+            data = os.read(key.fd, _PIECE)
+            if data:
+                found.append((int(key.data), data))
+            else:
+                self._selector.unregister(key.fileobj)
+        return found
+
+    @property
+    def open(self) -> bool:
+        """Whether more may come."""
+        return bool(self._selector.get_map())
+
+    def close(self) -> None:
+        self._selector.close()
+
+
+def _watch(
+    process: subprocess.Popen[bytes], take: Callable[[RunSample], None], stopped: Callable[[], bool]
+) -> FioEnd:
+    parser, meter, output = StreamParser(), Meter(), _Output(process)
+    last: Dump | None = None
+    errors, asked_s, killed = b"", 0.0, False
+
+    def got(dumps: list[Dump]) -> Dump | None:
+        for dump in dumps:
+            sample = meter.take(dump)
+            if sample is not None:
+                take(sample)
+        return dumps[-1] if dumps else last
+
+    try:
+        while output.open:
+            for is_error, data in output.read():
+                if is_error:
+                    errors = (errors + data)[-_MOST_ERRORS:]
+                else:
+                    last = got(parser.feed(data))
+            if not asked_s and stopped():
+                asked_s = time.monotonic()
+                process.send_signal(signal.SIGINT)
+            elif asked_s and not killed and time.monotonic() - asked_s > _END_S:
+                killed = True
+                _kill_all(process)
+        last = got(parser.close())
+    finally:
+        output.close()
+    said = (*errors.decode("utf-8", "replace").split("\n"), *parser.said)
+    return FioEnd(
+        status=None if killed else process.wait(),
+        dump=last,
+        raw=parser.last,
+        said=tuple(line.strip() for line in said if line.strip()),
+        stopped=bool(asked_s),
+        broken=parser.broken,
+    )
+
+
+def _kill_all(process: subprocess.Popen[bytes]) -> None:
+    """Kill fio, its session, and its own children: jobs that are processes make sessions of their own."""
+    if process.poll() is not None:
+        return
+    children = _children(process.pid)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    for child in children:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        text = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
+    except OSError:
+        return []
+    return [int(word) for word in text.split()]
+
+
+LEAST = (3, 1)
+STOPPED = 128
+"""fio's exit status after SIGINT or SIGTERM."""
+_OPTION = re.compile(r"unrecognized option '(?:--)?([^'=]+)|Bad option <([^>=]+)")
+_VALUE = re.compile(r"failed parsing (\S+)")
+_DROPPED = re.compile(r"job (\S+) dropped")
+_ENGINE = re.compile(r"engine (\S+) not loadable")
+_ERRNO = re.compile(r"\berr=([0-9]{1,3})\b")
+_MEANINGS = {
+    errno.ENOSPC: "there is no space left at {where}; choose a smaller size, or make room",
+    errno.EDQUOT: "the quota at {where} is used up; choose a smaller size, or make room",
+    errno.EROFS: "the file system at {where} is read-only; remount it, or choose another folder",
+    errno.EACCES: "{where} may not be written to by this user; choose another folder, or use sudo",
+    errno.EPERM: "{where} may not be written to by this user; choose another folder, or use sudo",
+    errno.EINVAL: "{where} does not take such requests: direct I/O wants blocks of whole sectors, and some"
+    " file systems take none; try larger blocks, or go through the page cache (--no-direct)",
+    errno.EIO: "{where} failed with an I/O error; see the kernel log",
+    errno.ENODEV: "{where} is gone",
+    errno.ENXIO: "{where} is gone",
+    errno.EFBIG: "the file would be larger than {where} takes; choose a smaller size",
+    errno.ENOMEM: "there is not enough memory; choose a smaller depth, or fewer jobs",
+    errno.EAGAIN: "the kernel takes no more requests (fs.aio-max-nr); choose a smaller depth",
+}
+
+
+def refuse_fio(version: tuple[int, int] | None) -> Refusal | None:
+    """Return why fio cannot be used, or None.
+
+    Args:
+        version: as ``read_fio_version`` returns it.
+    """
+    if version is None:
+        return Refusal(
+            code=RefusalCode.NO_TOOL,
+            why="fio is not installed",
+            remedy="apt install fio, or your distribution's fio",
+        )
+    if version < LEAST:
+        have, want = (".".join(map(str, each)) for each in (version, LEAST))
+        return Refusal(
+            code=RefusalCode.NO_TOOL,
+            why=f"fio {have} is too old: its live stream has no latencies in nanoseconds",
+            remedy=f"install fio {want} or newer",
+        )
+    return None
+
+
+def fio_trouble(
+    status: int | None, said: Sequence[str], errors: Sequence[int], *, where: str, stopped: bool = False
+) -> str:
+    """Return why a run is not whole, or "".
+
+    Args:
+        status: fio's exit status; negative where a signal ended it; None where it had to be killed.
+        said: lines that it printed beside its JSON.
+        errors: errno of each job, from its last object.
+        where: the folder or device.
+        stopped: whether it was asked to end.
+    """
+    if stopped:
+        return "stopped before its end"
+    code = next((each for each in errors if each), 0)
+    text = "\n".join(said)
+    if not code and (found := _ERRNO.search(text)):
+        code = int(found[1])
+    if code:
+        known = _MEANINGS.get(code)
+        return known.format(where=where) if known else f"{where}: {os.strerror(code)}"
+    if status == 0:
+        return ""
+    if status is None:
+        return "fio did not end when it was asked to, and was killed"
+    if status < 0:
+        return f"fio was ended by {_signal_name(-status)}"
+    if status == STOPPED:
+        return "fio was stopped by somebody else"
+    return _said(text, said) or f"fio ended with status {status} and said nothing"
+
+
+def _said(text: str, said: Sequence[str]) -> str:
+    if found := _OPTION.search(text):
+        return f"fio does not know the option {found[1] or found[2]}; leave it out, or use a newer fio"
+    if found := _ENGINE.search(text):
+        return f"fio has no engine {found[1]} here; choose another one"
+    if found := _VALUE.search(text):
+        return f"fio does not take {found[1]}"
+    if found := _DROPPED.search(text):
+        return f"fio does not take the job {found[1]}: {said[0].removeprefix('fio: ')}"
+    return f"fio: {said[-1].removeprefix('fio: ')}" if said else ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,278 @@
+"""A schedule: everything that one benchmark does, run by run, as it is kept in its job's folder. Pure.
+
+Points are what differs between runs. The order is interleaved: every point once, then all of them again, so
+that what drifts meanwhile (heat, garbage collection, other load) hits all alike.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from raidtui.bench.jobfile import JobFile
+from raidtui.bench.place import Place
+from raidtui.bench.workload import Workload
+from raidtui.jobs.lock import JobError
+from raidtui.model.plan import Fact, Plan
+from raidtui.view.units import short_binary
+
+FORM = 1
+MOST_RUNS = 5000
+"""So many a benchmark has at most."""
+ONE = "one"
+"""A chunk that is none: the first of the devices by itself, to compare with."""
+
+
+class AxisKind(StrEnum):
+    """What an axis changes."""
+
+    BLOCK = "block"  # bytes of a request
+    DEPTH = "depth"
+    JOBS = "jobs"
+    LEVEL = "level"
+    LAYOUT = "layout"
+    CHUNK = "chunk"  # KiB, or "one"
+    BITMAP = "bitmap"  # of scratch arrays, which are made with it; of others it is a knob
+    KNOB = "knob"  # a setting of the host
+
+
+_OF_ARRAY = (AxisKind.LEVEL, AxisKind.LAYOUT, AxisKind.CHUNK, AxisKind.BITMAP)
+
+
+class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One thing that differs between runs.
+
+    Args:
+        way: what kind of thing.
+        name: of a knob: queue-depth.
+        values: what it becomes, in order.
+        plans: of a knob, for each value: the plan that sets it; without steps where it is so already. There
+            are none where the knob is one of arrays that are yet to be made.
+    """
+
+    way: AxisKind
+    values: tuple[str, ...]
+    name: str = ""
+    plans: tuple[Plan, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The knob's name, or the way's word."""
+        return self.name or str(self.way)
+
+
+class Scratch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Devices that arrays are made of and removed from.
+
+    Args:
+        devices: kernel names.
+        level, layout, chunk_kib, bitmap: of arrays for which no axis says otherwise.
+        size_kib: what is used of each device; 0 is all.
+        least_bytes: the size of the smallest array; 0 where that is not known yet.
+        needs: what must hold of the devices before the first array: same disks, and nothing written since.
+    """
+
+    devices: tuple[str, ...]
+    level: str = "raid10"
+    layout: str = ""
+    chunk_kib: int = 0
+    bitmap: str = ""
+    size_kib: int = 0
+    least_bytes: int = 0
+    needs: tuple[Fact, ...] = ()
+
+
+class Conditions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What is done around the runs.
+
+    Args:
+        trim: whether what is free is discarded before each run.
+        cool_s: how long nothing is done before each run.
+        precondition: how many times the size is written from the first block to the last, before all runs.
+        steady: whether rounds go on until the last five are steady.
+        quiet_check: whether it is looked first whether the machine is otherwise quiet.
+    """
+
+    trim: bool = False
+    cool_s: int = 0
+    precondition: int = 0
+    steady: bool = False
+    quiet_check: bool = True
+
+
+class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Everything that one benchmark does.
+
+    Args:
+        title: a phrase.
+        preset: the preset's name, if it is one's.
+        work: what fio is asked to do; None where it is somebody's own job file.
+        job_file: that.
+        place: where; with scratch arrays, the array takes its place.
+        axes: what differs between runs.
+        repeats: how often each point is run.
+        grouped: whether a point's repeats come right after another: no interleaving.
+        note: somebody's words.
+    """
+
+    title: str
+    place: Place
+    raidtui_course: int = FORM
+    preset: str = ""
+    work: Workload | None = None
+    job_file: JobFile | None = None
+    axes: tuple[Axis, ...] = ()
+    scratch: Scratch | None = None
+    conditions: Conditions = Conditions()
+    repeats: int = 1
+    grouped: bool = False
+    note: str = ""
+
+    @property
+    def writes(self) -> bool:
+        """Whether the runs write, what is laid out before left aside."""
+        if self.job_file is not None:
+            return self.job_file.writes
+        return self.work is not None and self.work.writes
+
+    @property
+    def lays_out(self) -> bool:
+        """Whether what is measured is written before the first run, so that reads find data."""
+        if self.work is None:
+            return False  # fio lays out a job file's files by itself
+        if self.scratch is not None or self.place.device:
+            may = self.scratch is not None or self.place.writes
+            return may and (self.work.reads or self.conditions.precondition > 0)
+        return True
+
+    def region_bytes(self, work: Workload) -> int:
+        """Return on how much a workload works: jobs have a file each, and share a device."""
+        shared = self.scratch is not None or self.place.device
+        return work.size_bytes if shared else work.total_bytes
+
+    @property
+    def points(self) -> tuple[dict[str, str], ...]:
+        """All points, by the axes' labels; what arrays are made of changes least often."""
+        ordered = sorted(self.axes, key=_weight)
+        values = (axis.values for axis in ordered)
+        labels = [axis.label for axis in ordered]
+        return tuple(dict(zip(labels, each, strict=True)) for each in itertools.product(*values))
+
+    def runs(self) -> tuple[Run, ...]:
+        """Return all runs in their order."""
+        pairs = self._pairs()
+        return tuple(
+            Run(number=number, repeat=repeat, point=point) for number, (repeat, point) in enumerate(pairs)
+        )
+
+    def _pairs(self) -> Iterator[tuple[int, dict[str, str]]]:
+        if self.grouped:
+            yield from ((repeat, point) for point in self.points for repeat in range(self.repeats))
+        else:
+            yield from ((repeat, point) for repeat in range(self.repeats) for point in self.points)
+
+    def work_at(self, point: dict[str, str]) -> Workload | None:
+        """Return what fio is asked to do at a point."""
+        if self.work is None:
+            return None
+        changed = replace(
+            self.work,
+            block_bytes=int(point.get(AxisKind.BLOCK, self.work.block_bytes)),
+            depth=int(point.get(AxisKind.DEPTH, self.work.depth)),
+            jobs=int(point.get(AxisKind.JOBS, self.work.jobs)),
+        )
+        return changed.with_engine_for_depth()
+
+    def scratch_at(self, point: dict[str, str]) -> Scratch | None:
+        """Return the array that a point wants; a single device has no level."""
+        if self.scratch is None:
+            return None
+        chunk = point.get(AxisKind.CHUNK, str(self.scratch.chunk_kib))
+        if chunk == ONE:
+            first = self.scratch.devices[:1]
+            return replace(self.scratch, devices=first, level="", layout="", chunk_kib=0, bitmap="")
+        return replace(
+            self.scratch,
+            level=point.get(AxisKind.LEVEL, self.scratch.level),
+            layout=point.get(AxisKind.LAYOUT, self.scratch.layout),
+            chunk_kib=int(chunk),
+            bitmap=point.get(AxisKind.BITMAP, self.scratch.bitmap),
+        )
+
+    def knobs_at(self, point: dict[str, str]) -> tuple[tuple[str, str, Plan | None], ...]:
+        """Return (name, value, plan) of the knobs at a point; None is a plan that wants the array first."""
+        return tuple(
+            (
+                axis.name,
+                point[axis.name],
+                axis.plans[axis.values.index(point[axis.name])] if axis.plans else None,
+            )
+            for axis in self.axes
+            if axis.way is AxisKind.KNOB
+        )
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """One run of a schedule.
+
+    Args:
+        number: its place in the order, from 0.
+        repeat: which time its point is run, from 0.
+        point: label -> value.
+    """
+
+    number: int
+    repeat: int
+    point: dict[str, str]
+
+
+def _weight(axis: Axis) -> int:
+    """Arrays are dear to change, knobs cheaper, fio's options free."""
+    if axis.way in _OF_ARRAY:
+        return _OF_ARRAY.index(axis.way)
+    return 10 if axis.way is AxisKind.KNOB else 20
+
+
+def point_words(point: dict[str, str]) -> str:
+    """Return a point in words: chunk 32K, block 8K, scheduler none; "" for the only one."""
+    return ", ".join(f"{label} {value_words(label, value)}" for label, value in point.items())
+
+
+def value_words(label: str, value: str) -> str:
+    """Return an axis's value as one reads it."""
+    if label == AxisKind.BLOCK and value.isdecimal():
+        return short_binary(int(value))
+    if label == AxisKind.CHUNK and value.isdecimal():
+        return f"{value}K"
+    return value
+
+
+def encode_schedule(schedule: Schedule) -> bytes:
+    """Return a schedule as JSON."""
+    return msgspec.json.format(msgspec.json.encode(schedule), indent=1) + b"\n"
+
+
+def decode_schedule(data: bytes) -> Schedule:
+    """Return a saved schedule.
+
+    Raises:
+        JobError: it is none, or of another version.
+    """
+    try:
+        schedule = msgspec.json.decode(data, type=Schedule)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise JobError(f"this is not a benchmark schedule: {error}") from error
+    if schedule.raidtui_course != FORM:
+        raise JobError(f"this schedule is of form {schedule.raidtui_course}, and {FORM} is known here")
+    return schedule
+
+
+def labels_of(points: Sequence[dict[str, str]]) -> tuple[str, ...]:
+    """Return the labels that differ between these points, in order."""
+    labels = dict.fromkeys(label for point in points for label in point)
+    return tuple(label for label in labels if len({point.get(label) for point in points}) > 1)

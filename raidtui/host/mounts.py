@@ -1,0 +1,70 @@
+"""What is mounted and what is swapped to: /proc/self/mountinfo (proc_pid_mountinfo(5)) and /proc/swaps."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from raidtui.host.roots.root import Root
+
+MOUNTINFO, SWAPS = "/proc/self/mountinfo", "/proc/swaps"
+
+
+class Mount(Struct, frozen=True):
+    """One mount.
+
+    Args:
+        dev: "major:minor"; "0:n" for file systems with a device number of their own, such as btrfs.
+        where: the mount point.
+        kind: the file system's type.
+        source: what is mounted, as mount(8) was given it: a device's path, or a name.
+    """
+
+    dev: str
+    where: str
+    kind: str
+    source: str
+
+
+def parse_mounts(text: str) -> tuple[Mount, ...]:
+    """Parse mountinfo; other lines are passed over. A later mount at a place hides an earlier one."""
+    found: list[Mount] = []
+    for line in text.split("\n"):
+        before, separator, after = line.partition(" - ")
+        words, rest = before.split(), after.split()
+        if separator and len(words) >= 5 and len(rest) >= 2:
+            found.append(Mount(words[2], unescape(words[4]), rest[0], unescape(rest[1])))
+    return tuple(found)
+
+
+def parse_swaps(text: str) -> frozenset[str]:
+    """Return the paths in /proc/swaps: block devices and files."""
+    return frozenset(unescape(line.split()[0]) for line in text.split("\n")[1:] if line.split())
+
+
+def read_mounts(root: Root) -> tuple[Mount, ...]:
+    """Return the mounts that this process sees, in the order in which they were made."""
+    return parse_mounts(root.text(MOUNTINFO) or "")
+
+
+def mount_options(root: Root, where: str) -> str:
+    """Return the options of the mount at a place, as proc_pid_mounts(5) prints them; "" where none is."""
+    for line in (root.text("/proc/self/mounts") or "").split("\n"):
+        words = line.split()
+        if len(words) > 3 and unescape(words[1]) == where:
+            return words[3]
+    return ""
+
+
+def unescape(text: str) -> str:
+    r"""Undo the octal escapes (\040 for a space) of mountinfo, swaps and fstab."""
+    if "\\" not in text:
+        return text
+    parts = text.split("\\")
+    out = parts[0]
+    for part in parts[1:]:
+        octal = part[:3]
+        if len(octal) == 3 and all(digit in "01234567" for digit in octal) and int(octal, 8) < 256:
+            out += chr(int(octal, 8)) + part[3:]
+        else:
+            out += "\\" + part
+    return out

@@ -1,0 +1,1 @@
+"""Results, kept and compared."""

@@ -1,0 +1,60 @@
+"""Why fio failed, in a sentence each."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidtui.bench.run.fio_process import fio_trouble, refuse_fio
+
+UNKNOWN = (
+    "/usr/bin/fio: unrecognized option '--foo=1'",
+    "/usr/bin/fio: unrecognized option '--foo=1'",
+    "Did you mean loops?",
+)
+DROPPED = ("Bad option <foo=3>", "Did you mean flow?", "fio: job x dropped")
+ENGINE = ("fio: engine nosuch not loadable", "fio: failed to load engine")
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "errors", "sentence"),
+    [
+        (0, (), (0,), ""),
+        (1, UNKNOWN, (), "fio does not know the option foo; leave it out, or use a newer fio"),
+        (1, DROPPED, (), "fio does not know the option foo; leave it out, or use a newer fio"),
+        (1, ENGINE, (), "fio has no engine nosuch here; choose another one"),
+        (1, ("fio: failed parsing bs=abc",), (), "fio does not take bs=abc"),
+        (1, ("fio: something new",), (), "fio: something new"),
+        (1, (), (), "fio ended with status 1 and said nothing"),
+        (0, (), (0, 28), "there is no space left at /srv; choose a smaller size, or make room"),
+        (
+            1,
+            ("fio: pid=9750, err=30/file:filesetup.c:805, func=open(x), error=Read-only file system",),
+            (),
+            "the file system at /srv is read-only; remount it, or choose another folder",
+        ),
+        (1, (), (5,), "/srv failed with an I/O error; see the kernel log"),
+        (1, (), (95,), "/srv: Operation not supported"),
+        (-9, (), (), "fio was ended by SIGKILL"),
+        (-200, (), (), "fio was ended by signal 200"),
+        (None, (), (), "fio did not end when it was asked to, and was killed"),
+        (128, ("fio: terminating on signal 15",), (), "fio was stopped by somebody else"),
+    ],
+)
+def test_sentences(status: int | None, said: tuple[str, ...], errors: tuple[int, ...], sentence: str) -> None:
+    assert fio_trouble(status, said, errors, where="/srv") == sentence
+
+
+def test_stopped_by_us() -> None:
+    assert fio_trouble(128, (), (0,), where="/srv", stopped=True) == "stopped before its end"
+
+
+def test_no_fio() -> None:
+    refusal = refuse_fio(None)
+    assert refusal is not None
+    assert refusal.sentence == "fio is not installed; apt install fio, or your distribution's fio"
+    refusal = refuse_fio((2, 21))
+    assert refusal is not None
+    assert refusal.sentence == (
+        "fio 2.21 is too old: its live stream has no latencies in nanoseconds; install fio 3.1 or newer"
+    )
+    assert refuse_fio((3, 33)) is None
