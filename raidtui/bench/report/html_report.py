@@ -130,7 +130,8 @@ def _runs(records: Sequence[RunRecord]) -> str:
         cells = (f"#{record.id}", f"{what} ({point})" if point else what, record.figures)
         around = span_words(record.during)
         steady = NOT_STEADY if record.unsteady else ""
-        texts = (state, steady, record.short, around, record.steady, *record.told, record.note)
+        cpu = f"fio used {record.cpu_s:.1f} s of CPU time" if record.cpu_s else ""
+        texts = (state, steady, record.short, around, cpu, record.steady, *record.told, record.note)
         notes = "; ".join(text for text in texts if text)
         lines.append(
             _cells("td", *cells, binary_size(written) if record.written else "?", notes, numbers=False)

@@ -89,6 +89,7 @@ class RunRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
         work: what fio was asked to do; None of a job file: ``job_file`` is its text.
         seconds: how long it was measured.
         read, write: the figures.
+        cpu_s: CPU time of fio, user and system; None where it was not measured.
         written: bytes that the kernel wrote to each member meanwhile.
         environment: what surrounded it as it began.
         during: what was seen of that until it ended.
@@ -114,6 +115,7 @@ class RunRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     seconds: float = 0.0
     read: Figures = Figures()
     write: Figures = Figures()
+    cpu_s: float | None = None
     written: dict[str, int] = {}
     environment: Environment = Environment()
     during: SurroundingsSpan = NOTHING_SEEN

@@ -158,6 +158,7 @@ def _finished(
         seconds=max((side.runtime for part in parts for side in (part.read, part.write)), default=0) / 1000,
         read=read,
         write=write,
+        cpu_s=end.cpu_s,
         written=written,
         told=(*record.told, *_unread(end)),
     )

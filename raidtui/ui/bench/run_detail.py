@@ -87,6 +87,8 @@ def _surroundings(records: Sequence[RunRecord], width: int) -> list[Line]:
     if written:
         sizes = [("", f"{name} {binary_size(size)}") for name, size in written.items()]
         found["written"] = [(*sizes, ("", "in all"))]
+    if used := sum(record.cpu_s or 0.0 for record in records):
+        found["CPU time"] = [(("", f"{used:.1f} s of fio"),)]
     if around := span_words(merged([record.during for record in records])):
         found["meanwhile"] = [(("", around),)]
     return [line for what, hows in found.items() for line in _labelled(what, _joined(hows), width)]
