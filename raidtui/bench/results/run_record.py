@@ -95,7 +95,7 @@ class RunRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
         during: what was seen of that until it ended.
         steady: what the rule of the steady state said after this round, where it was asked.
         unsteady: whether the rounds of its point were not steady in the end.
-        told: what else was noted, a sentence each.
+        remarks: what else was noted, a sentence each.
     """
 
     job: str
@@ -121,7 +121,7 @@ class RunRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     during: SurroundingsSpan = NOTHING_SEEN
     steady: str = ""
     unsteady: bool = False
-    told: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = msgspec.field(default=(), name="told")
 
     @property
     def iops(self) -> float:
