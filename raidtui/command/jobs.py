@@ -8,6 +8,8 @@ import time
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import asdict
+
 from raidtui.command.streams import print_json
 from raidtui.host.block import DiskReader
 from raidtui.host.roots.root import Root
@@ -91,20 +93,14 @@ def _again(job: Job, *, back: bool) -> int:
 
 
 def _list(*, as_json: bool) -> int:
-    rows = []
-    for job in all_jobs():
-        entries = job.entries()
-        title = next((str(entry.get("title")) for entry in entries if entry.get("event") == "made"), "")
-        who = next((str(entry.get("who")) for entry in entries), "")
-        at_s = next((entry["at_s"] for entry in entries), 0.0)
-        rows.append({"id": job.id, "state": job.state, "title": title, "who": who, "made_s": at_s})
+    lines = [job.line for job in all_jobs()]
     if as_json:
-        print_json({"jobs": rows})
+        print_json({"jobs": [asdict(line) for line in lines]})
         return 0
-    for row in rows:
-        at = time.strftime("%Y-%m-%d %H:%M", time.localtime(float(str(row["made_s"]))))
-        print(visible(f"{row['id']}  {row['state']:<11}  {at}  {row['who']}  {row['title']}"))
-    if not rows:
+    for line in lines:
+        at = time.strftime("%Y-%m-%d %H:%M", time.localtime(line.made_s))
+        print(visible(f"{line.id}  {line.state:<11}  {at}  {line.who}  {line.title}"))
+    if not lines:
         print(f"No job yet in {jobs_folder()}.")
     return 0
 

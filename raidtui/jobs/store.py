@@ -84,6 +84,24 @@ def jobs_folder() -> Path:
     return journal_path().parent / "jobs"
 
 
+class JobLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A job in a list of jobs.
+
+    Args:
+        id: the job's.
+        state: its state.
+        title: its plan's.
+        who: the person who made it.
+        made_s: when it was made, epoch seconds; 0 where its journal does not say.
+    """
+
+    id: str
+    state: JobState
+    title: str = ""
+    who: str = ""
+    made_s: float = 0.0
+
+
 class Job:
     """One job.
 
@@ -273,6 +291,19 @@ class Job:
         # Of two that were applied at once, one comes too late: what it found then is not the host of later.
         late = any(each["event"] == "not begun" and each.get("busy") for each in entries)
         return JobState.NOT_BEGUN if late else JobState.MADE
+
+    @property
+    def line(self) -> JobLine:
+        """The job in a list of jobs."""
+        found = (entry for entry in self.entries() if entry["event"] == "made")
+        made: Mapping[str, Any] = next(found, {"at_s": 0.0})
+        return JobLine(
+            id=self.id,
+            state=self.state,
+            title=str(made.get("title", "")),
+            who=str(made.get("who", "")),
+            made_s=made["at_s"],
+        )
 
     def note_work(self, **more: object) -> None:
         """Note that this process works on the job.

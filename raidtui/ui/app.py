@@ -226,14 +226,13 @@ class RaidApp(KeyOrderApp):
 
     async def _tell_of_jobs(self) -> None:
         """Say which job was interrupted: it can be gone on with, or undone; or why no job can be kept."""
-        from raidtui.session import storage as desk  # noqa: PLC0415
+        from raidtui.session import storage  # noqa: PLC0415
 
-        if trouble := await self.session.loop.aside(desk.state_trouble):
+        if trouble := await self.session.loop.aside(storage.state_trouble):
             self._say(trouble)
-        found = await self.session.loop.aside(desk.unfinished)
+        found = await self.session.loop.aside(storage.unfinished_jobs)
         if found:
-            _, state, title = found[-1]
-            self._say(f"{title} {state.sentence}; J shows it")
+            self._say(f"{found[-1].title} {found[-1].state.sentence}; J shows it")
 
     def _say(self, text: str) -> None:
         """Say a trouble, and keep it in the log: the next one takes its place on the screen."""

@@ -188,7 +188,7 @@ class Begun:
 @pytest.fixture
 def begun(monkeypatch: pytest.MonkeyPatch) -> Begun:
     made = Begun()
-    monkeypatch.setattr("raidtui.session.storage.begin", made.begin)
+    monkeypatch.setattr("raidtui.session.storage.start_job", made.begin)
     return made
 
 

@@ -331,7 +331,9 @@ async def test_the_palette_has_its_commands() -> None:
     async with running(host(HEALTHY)) as pilot:
         await opened(pilot)
         titles = [entry.shown for entry in app_of(pilot).palette_entries()]
-        assert titles[:4] == ["Mark now (m)", "Since mark (d) – not now", "Read again (r)", "History (h)"]
+        assert titles[:5] == [
+            "Mark now (m)", "Since mark (d) – not now", "Self-test (t)", "Read again (r)", "History (h)",
+        ]  # fmt: skip
 
 
 # -- what syncs cost
