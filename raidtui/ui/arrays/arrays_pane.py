@@ -14,7 +14,7 @@ from textual.timer import Timer
 from raidtui.first_frame import SMALLEST
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array
-from raidtui.model.plan import Harm, Plan, Refusal
+from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.sync_speed import plan_limits
 from raidtui.session.watch import Report, limit_path
@@ -390,7 +390,7 @@ class ArraysPane(Pane):
         if isinstance(plan, Refusal):
             low.forget_asked()
             high.forget_asked()
-            if plan.why != "the limits are so already":
+            if plan.code is not RefusalCode.NOTHING_TO_DO:
                 self.say(plan.sentence)
         else:
             self._carry_out(plan)
