@@ -275,7 +275,7 @@ class WizardScreen(PageScreen[WizardDraft]):
     @staticmethod
     def _note_of(pick: WizardChoice | WizardRow, width: int) -> list[Line]:
         if pick.refusal:
-            return note_lines(f"not this one: {pick.refusal}", width, "warn")
+            return note_lines(f"cannot be chosen: {pick.refusal}", width, "warn")
         return note_lines(pick.note, width, "plain")
 
     def _word_lines(self, width: int) -> list[Line]:

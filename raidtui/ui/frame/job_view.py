@@ -71,16 +71,16 @@ class JobView(FrameScreen[str]):
                 self._lines += wrapped(visible(text), self.inner_width, role, indent=7)
 
     def _draw(self) -> None:
-        self.show_body(self._lines or [[("the worker starts …", "dim")]])
+        self.show_body(self._lines or [[("starting the worker …", "dim")]])
         self._body.scroll_end(animate=False)
         if self.state is JobState.RUNNING:
-            self.show_foot(("x", "cancel after this step"), ("Esc", "leave; the job goes on"))
+            self.show_foot(("x", "cancel after this step"), ("Esc", "leave; the job continues"))
         elif self.state is JobState.GOES_ON:
-            self.show_foot(("b", "roll back"), ("Esc", "leave; it goes on"))
+            self.show_foot(("b", "roll back"), ("Esc", "leave; it continues"))
         elif self.state in SETTLED:
             self.show_foot(("Esc", "back"))
         else:
-            words = f"{self.state}: nothing is lost; the journal knows what was under way"
+            words = f"{self.state}: nothing is lost; the journal records what was under way"
             self.show_foot(("r", "resume"), ("b", "roll back"), ("Esc", "back"), note=words)
 
     def action_order(self, order: str) -> None:

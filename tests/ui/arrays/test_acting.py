@@ -115,7 +115,7 @@ async def test_min_never_above_max() -> None:
     async with running(kernel) as pilot:
         await pilot.press("l", "shift+tab", *"900", "enter")
         await until(pilot, lambda: "min stays" in message_of(pilot))
-        assert message_of(pilot) == "min stays at or below max: move max first (in the kernel min wins)"
+        assert message_of(pilot) == "min cannot be above max: move max first (in the kernel, min wins)"
         await wrote(pilot, kernel, (MIN, "488281"))
         await pilot.press("tab", *"10", "enter")
         await until(pilot, lambda: "max stays" in message_of(pilot) or "move min" in message_of(pilot))
@@ -181,7 +181,7 @@ async def test_zero_is_no_limit() -> None:
     async with running(kernel) as pilot:
         for typed in ("0", "0.0", "0k", "1.2.3"):
             await pilot.press("l", *typed, "enter")
-            refusal = f"{typed} is no speed limit: write MB/s, or KiB/s with a k at the end"
+            refusal = f"{typed} is not a speed limit: type MB/s, or KiB/s with a k at the end"
             await says(pilot, refusal)
         assert kernel.writes == []
 
@@ -210,7 +210,7 @@ async def test_system_scope() -> None:
         await wrote(pilot, kernel, ("/proc/sys/dev/raid/speed_limit_max", "488281"))
         await pilot.press("escape", "s")
         await pilot.pause()
-        assert message_of(pilot) == "the sliders move the limits of this array alone"
+        assert message_of(pilot) == "the sliders now set the limits of this array alone"
         await pilot.press("u")
         await wrote(
             pilot,

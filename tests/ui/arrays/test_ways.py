@@ -255,12 +255,12 @@ async def test_the_demo_host_is_left_alone() -> None:
         for key in ("a", "Z"):
             await pilot.press(key)
             await until(pilot, lambda: "members are not changed" in message_of(pilot))
-            assert message_of(pilot) == "the demo host is simulated: members are not changed there"
+            assert message_of(pilot) == "the demo host is simulated: its members cannot be changed"
             await pilot.press("up")
             await until(pilot, lambda: message_of(pilot) == "")
         await pilot.press("2")
         await until(pilot, lambda: message_of(pilot) != "")
-        assert message_of(pilot) == "the demo host is simulated: nothing is built there"
+        assert message_of(pilot) == "the demo host is simulated: no array can be built on it"
 
 
 # -- assemble
@@ -366,7 +366,7 @@ async def test_a_superblock_that_is_needed_says_so_and_wants_the_arrays_name(fak
         await at(pilot, Choice, "Z")
         await at(pilot, PlanView, "enter")
         text = screen_text(pilot)
-        assert "Gone afterwards:" in text
+        assert "Lost:" in text
         assert "sda2 is needed to start the array" in text
         assert await done(pilot, *"media", "enter") == "zero superblock: sda2: done"
     [plan] = fake.begun
@@ -451,7 +451,7 @@ async def test_no_job_yet(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("raidtui.session.storage.recent_jobs", tuple)
     async with console(raid10()) as pilot:
         await pilot.press("J")
-        await until(pilot, lambda: "there was no job yet" in screen_text(pilot))
+        await until(pilot, lambda: "there are no jobs yet" in screen_text(pilot))
         await pilot.press("escape")
         await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
 

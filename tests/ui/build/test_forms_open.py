@@ -111,7 +111,7 @@ async def test_the_form_is_there_before_the_devices_are_read(key: str, screen: t
             if key == "R":
                 await until(pilot, lambda: "sda" in screen_text(pilot))
                 await pilot.press("enter")
-                await until(pilot, lambda: "Replace sda by which device?" in screen_text(pilot))
+                await until(pilot, lambda: "Replace sda with which device?" in screen_text(pilot))
             count = 8 if key == "b" else 7  # the array could join a volume group
             await until(pilot, lambda: f"0 of {count} devices read …" in screen_text(pilot))
             host.answers.set()
@@ -249,7 +249,7 @@ async def test_a_refusal_is_judged_again_before_it_stands() -> None:
             await at(pilot, Choice, "A")
             await until(pilot, lambda: "sdx" in screen_text(pilot) and is_filled(pilot))
             await pilot.press("end", *["down"] * 9)
-            while "not this one: sdx is in use: ext4 mounted at /srv" not in screen_text(pilot):
+            while "cannot be chosen: sdx is in use: ext4 mounted at /srv" not in screen_text(pilot):
                 await pilot.press("up")
             host.change(raid1("md127", members=("sda", None)), mounts={}, after_s=0)
             await pilot.press("enter")
