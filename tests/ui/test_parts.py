@@ -116,7 +116,7 @@ def test_a_review_names_every_device_that_is_written_over() -> None:
         "",
         "It takes 5 min.",
         "No undo after step 2: what is on the devices cannot be",
-        "brought back.",
+        "restored.",
         "  undo 1: true",
     ]
     assert no_undo(made) == "no undo after step 2"
@@ -128,8 +128,8 @@ def test_a_review_of_what_can_be_undone() -> None:
     assert texts(review_lines(made, 60))[2:] == [
         "",
         "Careful.",
-        "2 of 2 steps can be undone; a failure in the middle undoes",
-        "what was done.",
+        "2 of 2 steps can be undone; if one fails, those before it",
+        "are undone.",
         "  undo 2: true",
         "  undo 1: true",
     ]
