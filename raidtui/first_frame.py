@@ -7,7 +7,6 @@ terminal was, so that it is put back whatever happens to the rest of the start.
 from __future__ import annotations
 
 import os
-import sys
 import termios
 import time
 
@@ -280,9 +279,3 @@ def _sgr(colour: str, ground: int) -> str:
     except ValueError:
         return ""
     return f"\x1b[{ground};2;{red};{green};{blue}m"
-
-
-def abandon(message: str) -> None:
-    """Put the terminal back and say why the console cannot open."""
-    TERMINAL.restore()
-    sys.stderr.write(f"raidtui: {message}\n")

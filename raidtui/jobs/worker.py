@@ -28,6 +28,7 @@ from raidtui.model.plan import FactKind, Harm, Plan, Step
 _END_S, _END_PACE_S = 2.0, 0.05
 """How long a job waits for what may be over at once, before it says that it goes on."""
 _FOLLOW_PACE_S = 1.0
+_WAITS = "{0} is auto-read-only, so md waits for the first write (raidtui plan read-write {0})"
 _LOST_S = 5.0
 
 
@@ -84,8 +85,9 @@ class Worker:
                 if reason := first_trouble(self._root, plan.lasts):
                     return self._end(JobState.FAILED, reason=_not_ended(plan, reason))
                 followed.enter_context(self._job.following())
-                why = f"{plan.goes_on}; that takes its time, and other jobs can run"
-                self._end(JobState.GOES_ON, reason=why)
+                waits = "".join(f"; {_WAITS.format(name)}" for name in plan.arrays if self._is_waiting(name))
+                reason = f"{plan.goes_on}{waits}; other jobs can run meanwhile"
+                self._end(JobState.GOES_ON, reason=reason)
             return self._follow(plan)
 
     def roll_back(self) -> JobState:
@@ -128,6 +130,10 @@ class Worker:
                 return False
             time.sleep(_END_PACE_S)
         return True
+
+    def _is_waiting(self, array: str) -> bool:
+        """Whether md does nothing to an array before its first write: it is auto-read-only."""
+        return (self._root.text(f"/sys/class/block/{array}/md/array_state") or "").strip() == "read-auto"
 
     def _follow(self, plan: Plan) -> JobState:
         """Wait for the end of what goes on, and note it; leave that to whoever works on the job again."""
@@ -272,7 +278,7 @@ class Worker:
 
 
 def _not_ended(plan: Plan, reason: str) -> str:
-    return f"{plan.goes_on}, and that has not come to its end: {reason}"
+    return f"{plan.goes_on}, but has not finished: {reason}"
 
 
 def _make_room(job: Job) -> str:

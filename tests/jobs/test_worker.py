@@ -699,7 +699,19 @@ def test_a_job_is_done_when_what_it_has_begun_is(host: Host, going: Making) -> N
     assert Worker(host, job).work() == "done"
     assert (pauses.states, free, job.state) == (["goes on", "goes on"], [None], "done")
     assert journal(job)[-2:] == ["goes on", "done"]
-    assert job.entries()[-2]["reason"] == f"{SAID}; that takes its time, and other jobs can run"
+    assert job.entries()[-2]["reason"] == f"{SAID}; other jobs can run meanwhile"
+
+
+def test_a_job_whose_array_is_auto_read_only_says_so(host: Host, going: Making) -> None:
+    """Md copies nothing before the first write: whoever waits is told what for."""
+    job, _ = going(lambda: host.put("/sys/copy", "whole\n"))
+    for name, state in (("md126", "clean"), ("md127", "read-auto")):
+        host.put(f"/sys/class/block/{name}/md/array_state", f"{state}\n")
+    plan = replace(GOING, arrays=("md126", "md127"))
+    write_synced(job.folder / "plan.json", save_plan(plan, host="nas", made_s=0))
+    assert Worker(host, job).work() == "done"
+    waits = "md127 is auto-read-only, so md waits for the first write (raidtui plan read-write md127)"
+    assert job.entries()[-2]["reason"] == f"{SAID}; {waits}; other jobs can run meanwhile"
 
 
 def test_what_is_over_at_once(host: Host, going: Making) -> None:
@@ -712,7 +724,7 @@ def test_what_cannot_come_to_its_end(host: Host, going: Making) -> None:
     """A moment without the array is none; more is told, and resume looks again."""
     lost, back = partial(host.put, "/sys/array", "gone\n"), partial(host.put, "/sys/array", "there\n")
     job, pauses = going(lost, back, lost)
-    why = f"{SAID}, and that has not come to its end: /sys/array reads 'gone'"
+    why = f"{SAID}, but has not finished: /sys/array reads 'gone'"
     assert (Worker(host, job).work(), reason(job), len(pauses.states)) == ("failed", why, 9)
     assert (Worker(host, job).work(), reason(job)) == ("failed", why)
     before = len(host.did)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from textual.message import Message
 
-from raidtui.jobs.runner import PlanOutcome
 from raidtui.session.watch import Report
 
 
@@ -18,11 +17,3 @@ class Sampled(Message):
     def can_replace(self, message: Message) -> bool:
         """Whether this one makes an earlier, unhandled one needless."""
         return isinstance(message, Sampled)
-
-
-class PlanDone(Message):
-    """A plan was carried out, or was not."""
-
-    def __init__(self, outcome: PlanOutcome) -> None:
-        super().__init__()
-        self.outcome = outcome
