@@ -233,6 +233,7 @@ def test_second_row(shows: Shows) -> None:
 
 def test_last_of_many(shows: Shows) -> None:
     async def last(pilot: Paces) -> None:
+        await until(pilot, lambda: "/dev/md300" in screen_text(pilot), "the worst one's detail")
         await pilot.press("end")
         await until(pilot, lambda: "/dev/md511" in screen_text(pilot), "the last one's detail")
 

@@ -25,7 +25,8 @@ def open_root(path: str = "/") -> Root:
     """
     place = Path(path)
     try:
-        mode = place.stat().st_mode  # is_dir() and exists() hide from Python 3.14 on why a path cannot be read
+        # From Python 3.14 on, is_dir() and exists() hide why a path cannot be read.
+        mode = place.stat().st_mode
         if stat.S_ISDIR(mode):
             if not (place / "proc").is_dir() and not (place / ".raidtui").is_dir():
                 raise RootError(f"{path}: no host's root: it holds no proc/mdstat")
