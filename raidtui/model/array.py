@@ -11,6 +11,7 @@ from raidtui.model.geometry import copy_groups, losses_left
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
 from raidtui.view.units import counted
 
+
 class Phase(StrEnum):
     """Whether a sync runs, or why it does not."""
 
@@ -139,7 +140,7 @@ class Member(Struct, frozen=True, kw_only=True):
 
 
 class Array(Struct, frozen=True, kw_only=True):
-    """One md array. ``None`` always means "the kernel does not say"; the identity is ``uuid``, never ``name``.
+    """One md array. ``None`` means "the kernel does not say"; the identity is ``uuid``, never ``name``.
 
     Args:
         up: mdstat's ``U_UU``: which slots have an in-sync member.

@@ -156,8 +156,8 @@ def raid10_layout(text: str) -> int | None:
 def data_disks(level: str, layout: int | None, raid_disks: int) -> int:
     """Return the number of devices with data in a full stripe: the stripe width is the chunk times this.
 
-    The kernel computes the optimal I/O size from it (raid10_nr_stripes). RAID-10 near 2 on four devices has 2;
-    far and offset layouts have all, and so has a near layout that does not divide the number of devices.
+    The kernel computes the optimal I/O size from it (raid10_nr_stripes). RAID-10 near 2 on four devices has
+    2; far and offset layouts have all, and so has a near layout that does not divide the devices.
     """
     if level in PARITY_LEVELS:
         return max(1, raid_disks - PARITY_LEVELS[level])
@@ -194,7 +194,7 @@ def capacity_kib(level: str, layout: int | None, component_kib: int, raid_disks:
 def usable_kib(
     sizes_bytes: Sequence[int], *, metadata: str = "1.2", chunk_kib: int = 0, ppl: bool = False
 ) -> tuple[int, ...]:
-    """Return the size that a new array can use of each device; all levels but RAID-0 use the smallest on each.
+    """Return the size that a new array can use of each device; only RAID-0 uses more than the smallest.
 
     Args:
         sizes_bytes: the devices in mdadm's order: the first decides the data offset.

@@ -105,11 +105,11 @@ class Device(Struct, frozen=True, kw_only=True):
 
     @property
     def aligned(self) -> bool:
-        """Whether it starts at a multiple of 1 MiB and of the disk's optimal I/O size."""
+        """Whether it starts at a multiple of 1 MiB, or of the optimal I/O size where that is larger."""
         return self.start_bytes % max(1 << 20, self.optimal_bytes) == 0
 
 
-class Named(Struct, frozen=True, kw_only=True):
+class Reference(Struct, frozen=True, kw_only=True):
     """A line that names a device to be mounted, swapped to or opened at the next boot.
 
     Args:
@@ -152,7 +152,7 @@ class Survey(Struct, frozen=True, kw_only=True):
     snapshot: Snapshot
     devices: Mapping[str, Device] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
-    named: tuple[Named, ...] = ()
+    named: tuple[Reference, ...] = ()
     conf_path: str = "/etc/mdadm/mdadm.conf"
     initramfs: tuple[str, ...] = ()
     mdadm: tuple[int, ...] | None = None
