@@ -21,11 +21,13 @@ from raidtui.wear.endurance import Confidence, Percent, Written, life_used, with
 from raidtui.wear.faults import Fault, Trouble, disk_finding, fault_finding, faults_of, find_trouble
 from raidtui.wear.forecast import Forecast, forecast, rated_bytes
 from raidtui.wear.ledger_entries import DAY_S, LedgerEntry, samples_of
+from raidtui.wear.self_test_words import failed_words
 
 WORN_OUT_PERCENT, WORN_PERCENT = 100, 90
 _SPARE, _HOT, _BACKUP, _PMR, _KNOWN = 1, 2, 16, 32, 63
 _FAILED_ONCE, _ERROR_LOG, _TEST_LOG = 32, 64, 128
 _TROUBLE_CODES = {"dying": "dying", "cable?": "cable", "hot": "hot"}
+SELF_TEST_FAILED = "selftest-failed"
 _BEFORE_S = 7 * DAY_S
 
 
@@ -271,12 +273,24 @@ def _errors(reading: SmartReading, trouble: Trouble | None) -> Iterator[Finding]
     elif reading.exit_status & _FAILED_ONCE and trouble is None and not _at_limit(reading):
         text = "had an attribute at its limit once, says smartctl"
         yield disk_finding(reading, Severity.INFO, "attribute-failed-once", text)
-    if reading.exit_status & _TEST_LOG:
-        remedy = f"smartctl -l selftest /dev/{reading.name}"
-        yield disk_finding(reading, Severity.ATTENTION, "selftest-failed", "has failed a self-test", remedy)
+    yield from _self_test(reading)
     if reading.exit_status & _ERROR_LOG:
         remedy = f"smartctl -l error /dev/{reading.name}"
         yield disk_finding(reading, Severity.INFO, "error-log", "has entries in its error log", remedy)
+
+
+def _self_test(reading: SmartReading) -> Iterator[Finding]:
+    failed = reading.self_tests.failed if reading.self_tests is not None else None
+    if failed is not None:
+        text = f"has failed {failed_words(reading, failed)}"
+        remedy = "replace it"
+        if failed.lba is not None:
+            remedy = "a check of its array rewrites what cannot be read; replace it if it fails once more"
+        severity = Severity.DEGRADED if failed.lba is None else Severity.ATTENTION
+        yield disk_finding(reading, severity, SELF_TEST_FAILED, text, remedy)
+    elif reading.exit_status & _TEST_LOG:
+        remedy = f"smartctl -l selftest /dev/{reading.name}"
+        yield disk_finding(reading, Severity.ATTENTION, SELF_TEST_FAILED, "has failed a self-test", remedy)
 
 
 def _at_limit(reading: SmartReading) -> bool:

@@ -94,7 +94,7 @@ def test_what_is_not_said(host: Host, tmp_path: Path) -> None:
         "that would be 9998 runs; 5000 are the most: leave values out"
     )
     assert refused(host, work=READ, blocks=(4096, 4 * MIB), **place) == (
-        "a size of 1 MiB has no block of 4 MiB; choose a larger size"
+        "a size of 1 MiB is smaller than a block of 4 MiB; choose a larger size"
     )
 
 

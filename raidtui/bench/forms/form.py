@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -30,6 +31,7 @@ from raidtui.bench.forms.form_draft import (
 from raidtui.bench.forms.known import Candidate, HostChoices, KnobChoice
 from raidtui.bench.forms.where_fields import where_fields
 from raidtui.bench.request import (
+    FieldRefusal,
     Request,
     RequestError,
     read_chunk,
@@ -39,7 +41,11 @@ from raidtui.bench.request import (
     sweep_values,
 )
 from raidtui.bench.schedule import Conditions
+from raidtui.bench.workload import PRESETS
+from raidtui.model.knob_table import KNOBS
 from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.view.prose import read_prose
+from raidtui.view.text import visible
 from raidtui.view.units import KIB
 
 NONE_KNOWN = HostChoices()
@@ -124,8 +130,8 @@ def _usual(axis: str, knob: KnobChoice | None) -> tuple[str, ...]:
     now = next((int(each) for each in knob.now if each.isdecimal() and len(each) < 10), None)
     if now is None:
         return knob.now
-    around = [max(low, now // 4), now, now * 4 if high is None else min(high, now * 4)]
-    return tuple(map(str, dict.fromkeys(around)))
+    near = [max(low, now // 4), now, now * 4 if high is None else min(high, now * 4)]
+    return tuple(map(str, dict.fromkeys(near)))
 
 
 def _two(values: tuple[str, ...]) -> tuple[str, str]:
@@ -154,7 +160,8 @@ def request_of_draft(draft: BenchDraft, kind: FormKind, known: HostChoices = NON
     for field in asked:
         refusal = refuse_field(draft, field)
         if refusal is not None:
-            return Refusal(code=refusal.code, why=f"{field.label}: {refusal.why}", remedy=refusal.remedy)
+            why = f"{field.label}: {refusal.why}"
+            return FieldRefusal(code=refusal.code, part=field.name, why=why, remedy=refusal.remedy)
     try:
         return _request(draft, kind, frozenset(field.name for field in asked))
     except RequestError as error:
@@ -237,3 +244,43 @@ def name_about(part: str, draft: BenchDraft, kind: FormKind, known: HostChoices)
         names = ["path", "folder", "where"]
     there = {field.name for field in fields(draft, kind, known)}
     return next((each for each in names if each in there), "")
+
+
+def meaning(draft: BenchDraft, field: FormField, known: HostChoices) -> tuple[str, ...]:
+    """Return more about a field than its hint says, to be read before one decides: paragraphs and lines.
+
+    Args:
+        draft: what stands in the form.
+        field: the field.
+        known: what the host has to choose from.
+    """
+    texts = read_prose(__file__, "bench_form")
+    if field.name == "preset":
+        return _about_presets(texts)
+    if field.name in {"knob", "knob2"}:
+        knob = KNOBS.get(text_of(draft, field.name))
+        return (knob.risk, "", *texts["knob"]) if knob is not None else texts["first"]
+    if field.name == "scratch":
+        return _about_scratch(texts, known)
+    if field.name == "device":
+        return texts["where"]
+    if not field.axis:
+        name = "folder" if field.name == "path" else field.name
+        return texts.get(name) or texts.get(f"change {name}", ())
+    knob = KNOBS.get(field.axis)
+    about = texts.get(f"change {field.axis}", ())
+    about = (knob.what, "", knob.risk, "", *texts["knob"]) if knob is not None else about
+    return (*texts["ab"], "", *about) if field.side else about
+
+
+def _about_presets(texts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    lines = [*texts["presets"], ""]
+    for preset in PRESETS:
+        more = ", and larger blocks" if len(preset.blocks) > 1 else ""
+        lines += [f"{preset.name}: {preset.words}. {preset.work.words}{more}. From {preset.origin}.", ""]
+    return tuple(lines[:-1])
+
+
+def _about_scratch(texts: Mapping[str, tuple[str, ...]], known: HostChoices) -> tuple[str, ...]:
+    refused = [f"  {visible(each.name)}: {visible(each.refusal)}" for each in known.devices if each.refusal]
+    return (*texts["scratch"], *(("", *texts["refused"], "", *refused) if refused else ()))

@@ -13,7 +13,7 @@ from raidtui.model.finding import Finding, Severity
 from raidtui.model.snapshot import Snapshot
 from raidtui.ui.frame.chart import bar
 from raidtui.ui.frame.pages import stamp
-from raidtui.ui.wear.wear_lines import ASLEEP, ROLES, WIDE, odd_names
+from raidtui.ui.wear.wear_lines import ASLEEP, ROLES, WIDE, odd_names, running_self_test
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import amount, counted, decimal_size
@@ -21,6 +21,7 @@ from raidtui.wear.costs import life_share, rebuild_cost, share_words
 from raidtui.wear.disk_wear import DiskWear
 from raidtui.wear.ledger_entries import MarkedCost, writes_per_day
 from raidtui.wear.readings import DiskHistory, WearLook
+from raidtui.wear.self_test_words import last_words
 
 LABEL = 11
 _MOST_COSTS = 2
@@ -40,7 +41,9 @@ class DiskGroup(Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...]
 
 
-def body_lines(look: WearLook, snapshot: Snapshot, width: int, *, since: bool = False) -> list[Line]:
+def body_lines(
+    look: WearLook, snapshot: Snapshot, width: int, *, since: bool = False, chosen: str | None = None
+) -> list[Line]:
     """Return everything below the table.
 
     Args:
@@ -48,8 +51,9 @@ def body_lines(look: WearLook, snapshot: Snapshot, width: int, *, since: bool = 
         snapshot: the arrays.
         width: of the window.
         since: whether bars show what was written since the mark, instead of ever.
+        chosen: the disk whose self-tests are shown.
     """
-    lines = list(_lacks(look, width))
+    lines = [*_self_tests(look, chosen, width), *_lacks(look, width)]
     lines += _of_disks(look, width, grave=True)
     groups = groups_of(look, snapshot)
     for group in groups:
@@ -60,6 +64,16 @@ def body_lines(look: WearLook, snapshot: Snapshot, width: int, *, since: bool = 
         if each.severity is Severity.INFO:
             lines += _said(f" {visible(each.name)}", each.sentence, each.remedy, "plain", width)
     return lines
+
+
+def _self_tests(look: WearLook, chosen: str | None, width: int) -> Iterator[Line]:
+    """Yield what disks test now, and how the chosen one's last self-test ended."""
+    for disk in look.disks:
+        runs = running_self_test(disk) is not None
+        if disk.reading is not None and (runs or disk.name == chosen):
+            words = last_words(disk.reading)
+            if words:
+                yield from _said(f" {visible(disk.name)}", words, "", "accent" if runs else "plain", width)
 
 
 def _lacks(look: WearLook, width: int) -> Iterator[Line]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from raidtui.model.finding import Severity
+from raidtui.model.self_test import RunningSelfTest
 from raidtui.model.smart import Unread
 from raidtui.ui.frame.pages import OLD_S, stamp
 from raidtui.view.line import GLYPHS, Line
@@ -123,6 +124,12 @@ def role_of(disk: DiskWear, *, odd: bool = False) -> str:
     return "unknown" if disk.percent.percent is None and not rotates else "plain"
 
 
+def running_self_test(disk: DiskWear) -> RunningSelfTest | None:
+    """Return the self-test that a disk runs."""
+    tests = disk.reading.self_tests if disk.reading is not None else None
+    return tests.running if tests is not None else None
+
+
 def _left(disk: DiskWear) -> tuple[str, str]:
     if disk.reading is None:
         return "·", "dim"
@@ -134,9 +141,11 @@ def _left(disk: DiskWear) -> tuple[str, str]:
 
 
 def worn_by(disk: DiskWear) -> str:
-    """Return in a word or two where the figure comes from, or why there is none."""
+    """Return where the figure comes from, or why there is none; while a self-test runs, how far it is."""
     if disk.unread is not None:
         return "asleep" if disk.unread.why in ASLEEP else "not read"
+    if (test := running_self_test(disk)) is not None:
+        return "testing" if test.left_percent is None else f"testing {100 - test.left_percent}%"
     percent = disk.percent
     if percent.percent is None:
         return "rotates" if disk.reading is not None and disk.reading.rotates else "unknown"

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from raidtui.bench.forms.form import fields, filled, name_about, problem, request_of_draft
 from raidtui.bench.forms.form_draft import OTHER, BenchDraft, FormKind
 from raidtui.bench.forms.known import HostChoices
+from raidtui.bench.request import FieldRefusal
 from raidtui.model.plan import Refusal, RefusalCode
 from tests.bench.forms.choices import KNOWN
 
@@ -30,12 +31,12 @@ def wrong(draft: BenchDraft, kind: FormKind = FormKind.RUN, known: HostChoices =
         (
             BenchDraft(size="1m", folder="/"),
             "size",
-            "a size of 1 MiB has no block of 19.5 MiB; choose a larger size",
+            "a size of 1 MiB is smaller than a block of 19.5 MiB; choose a larger size",
         ),
         (
             replace(OWN, block="4k,5"),
             "block",
-            "blocks of 5 bytes are no whole sectors; choose a multiple of 512",
+            "blocks of 5 bytes are not whole sectors; choose a multiple of 512",
         ),
         (replace(OWN, block="4k,x"), "block", "x is not a size; give it as 4k, 500m or 2g"),
         (replace(OWN, depth="1,deep"), "depth", "deep is not a number"),
@@ -54,7 +55,7 @@ def wrong(draft: BenchDraft, kind: FormKind = FormKind.RUN, known: HostChoices =
         (
             replace(OWN, places="flat"),
             "places",
-            "'flat' is no distribution; choose zipf:1.2, pareto:0.9 or normal:20",
+            "'flat' is not a distribution; choose zipf:1.2, pareto:0.9 or normal:20",
         ),
         (replace(OWN, runtime="1", ramp="x"), "ramp", "x is not a number"),
         (replace(OWN, repeats="0"), "repeats", "the number of repeats must be between 1 and 5000, not 0"),
@@ -63,8 +64,8 @@ def wrong(draft: BenchDraft, kind: FormKind = FormKind.RUN, known: HostChoices =
             "cool",
             "the pause before each run in seconds must be between 0 and 86400, not -1",
         ),
-        (BenchDraft(what="job"), "job", "no job file is named; give its path"),
-        (BenchDraft(folder=OTHER), "path", "no folder is named; give one that is there: /srv/bench"),
+        (BenchDraft(what="job"), "job", "no job file is given; give its path"),
+        (BenchDraft(folder=OTHER), "path", "no folder is given; give an existing one: /srv/bench"),
         (
             BenchDraft(where="device", device="sde", preset="mixed"),
             "write",
@@ -95,7 +96,7 @@ def test_what_is_wrong_in_a_run(draft: BenchDraft, name: str, sentence: str) -> 
             BenchDraft(first="depth", values={"values depth": "8"}),
             "sweep",
             "values depth",
-            "one value is no sweep; give two or more",
+            "one value is not a sweep; give two or more",
         ),
         (
             BenchDraft(first="depth", values={"values depth": " , "}),
@@ -107,19 +108,19 @@ def test_what_is_wrong_in_a_run(draft: BenchDraft, name: str, sentence: str) -> 
             BenchDraft(first="jobs", values={"values jobs": "2,4,2"}),
             "sweep",
             "values jobs",
-            "2 is there twice; give each value once",
+            "2 is given twice; give each value once",
         ),
         (
             BenchDraft(first="block", values={"values block": "4k,7"}),
             "sweep",
             "values block",
-            "blocks of 7 bytes are no whole sectors; choose a multiple of 512",
+            "blocks of 7 bytes are not whole sectors; choose a multiple of 512",
         ),
         (
             BenchDraft(knob="scheduler", values={"values scheduler": "none,cfq"}),
             "sweep",
             "values scheduler",
-            "cfq cannot be taken here; leave it out",
+            "cfq cannot be used here; leave it out",
         ),
         (
             BenchDraft(first="chunk", folder="/"),
@@ -143,9 +144,9 @@ def test_what_is_wrong_in_a_run(draft: BenchDraft, name: str, sentence: str) -> 
             replace(ARRAYS, scratch="sde"),
             "sweep",
             "scratch",
-            "an array wants two devices at least; take them with Space",
+            "an array needs at least two devices; select them with Space",
         ),
-        (replace(ARRAYS, scratch="sde,sda"), "sweep", "scratch", "sda cannot be taken here; leave it out"),
+        (replace(ARRAYS, scratch="sde,sda"), "sweep", "scratch", "sda cannot be used here; leave it out"),
         (
             replace(ARRAYS, values={"values chunk": "one,x"}),
             "sweep",
@@ -156,14 +157,14 @@ def test_what_is_wrong_in_a_run(draft: BenchDraft, name: str, sentence: str) -> 
             replace(ARRAYS, first="layout", chunk="16,32"),
             "sweep",
             "chunk",
-            "there are several chunks; give one, or choose the chunk as what changes",
+            "there are several chunks; give one, or choose the chunk under changes",
         ),
-        (replace(ARRAYS, member_size="5"), "sweep", "member_size", "5 is too little; give more: 10g"),
+        (replace(ARRAYS, member_size="5"), "sweep", "member_size", "5 is too small; give more: 10g"),
         (
             BenchDraft(first="depth", values={"A depth": "1", "B depth": "1"}),
             "ab",
             "B depth",
-            "1 is A already; give another value",
+            "1 is already the value of A; give another value",
         ),
         (
             BenchDraft(first="depth", values={"A depth": "", "B depth": "1"}),
@@ -181,7 +182,7 @@ def test_what_is_wrong_in_a_run(draft: BenchDraft, name: str, sentence: str) -> 
             BenchDraft(knob="bitmap", values={"A bitmap": "none", "B bitmap": "none"}),
             "ab",
             "B bitmap",
-            "none is A already; give another value",
+            "none is already the value of A; give another value",
         ),
     ],
 )
@@ -196,20 +197,20 @@ def test_what_is_wrong_in_a_sweep(draft: BenchDraft, kind: str, name: str, sente
 def test_nothing_to_choose_from() -> None:
     bare = HostChoices()
     assert wrong(HERE, FormKind.SWEEP, bare) == {
-        "knob": "no knob is chosen; choose another thing that changes"
+        "knob": "no knob is chosen; choose something else under changes"
     }
     assert wrong(BenchDraft(where="device"), FormKind.RUN, bare)["device"] == (
         "no device is chosen; choose a folder, or a device"
     )
     assert wrong(replace(ARRAYS, scratch=""), FormKind.SWEEP, bare)["scratch"] == (
-        "an array wants two devices at least; take them with Space"
+        "an array needs at least two devices; select them with Space"
     )
     assert wrong(HERE, FormKind.RUN, bare) == {}
 
 
 def test_the_first_thing_that_is_wrong_is_told() -> None:
-    assert request_of_draft(replace(OWN, size="x", depth="y"), FormKind.RUN) == Refusal(
-        code=RefusalCode.INVALID, why="size: x is not a size", remedy="give it as 4k, 500m or 2g"
+    assert request_of_draft(replace(OWN, size="x", depth="y"), FormKind.RUN) == FieldRefusal(
+        code=RefusalCode.INVALID, part="size", why="size: x is not a size", remedy="give it as 4k, 500m or 2g"
     )
 
 

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from msgspec.structs import fields as struct_fields
 from msgspec.structs import replace
 
-from raidtui.bench.forms.form import fields, filled, overwritten, problem, request_of_draft
+from raidtui.bench.forms.form import fields, filled, meaning, overwritten, problem, request_of_draft
 from raidtui.bench.forms.form_draft import OTHER, BenchDraft, FormKind, text_of, with_text
 from raidtui.bench.forms.known import HostChoices
-from raidtui.bench.forms.meaning import meaning
 from raidtui.bench.request import Request
 from raidtui.bench.schedule import Conditions
 from raidtui.bench.workload import ENGINES, KINDS_OF_IO, PRESETS
