@@ -79,7 +79,9 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     if isinstance(offer, Refusal):
         raise JobError(f"not possible: {offer.sentence}")
     if arguments.subcommand == "sweep" and len(offer.schedule.points) < 2:
-        raise JobError("not possible: nothing differs between the runs; give two values of something")
+        raise JobError(
+            "not possible: nothing differs between the runs; give at least two values of something"
+        )
     _show(offer, quiet=arguments.json)
     if arguments.dry_run:
         return 0
@@ -127,12 +129,12 @@ def put_back(root: Root) -> int:
     for each in found:
         lines = [f"put back: {title}" for title in each.back]
         lines += [f"not put back: {text}" for text in each.left]
-        lines += [] if each.left else ["all is as it was before; what it had measured is kept"]
+        lines += [] if each.left else ["everything is as it was before; its results so far are kept"]
         print("\n".join(visible(f"{each.job}: {line}") for line in lines))
     if not found:
         print("No benchmark was interrupted.")
     if any(each.left for each in found):
-        print("What is not put back stays as it is until you change it. Later benchmarks are free to run.")
+        print("What is not put back stays as it is until you change it. Later benchmarks can run.")
         return FAILED
     return 0
 
@@ -147,14 +149,14 @@ def follow(job: Job, *, since: int = 0, quiet: bool = False) -> str:
     begun_s = time.monotonic()
     # Of what was measured before this moment the figures are enough.
     offset = news(job).offset if since or job.state not in {"made", "running"} else 0
-    told = _Told(quiet=quiet)
+    printer = _Printer(quiet=quiet)
     try:
         while True:
             found = news(job, since, offset)
             since, offset = since + len(found.entries), found.offset
-            told.take(found.lines)
+            printer.take(found.lines)
             for entry in found.entries:
-                told.entry(entry_words(entry))
+                printer.entry(entry_words(entry))
                 if entry.get("event") == "not begun":
                     return "busy" if entry.get("busy") else "failed"
             over = found.state in FINAL or found.state == "interrupted"
@@ -164,12 +166,12 @@ def follow(job: Job, *, since: int = 0, quiet: bool = False) -> str:
                 break
             time.sleep(_PACE_S)
     except KeyboardInterrupt:
-        print(f"\nIt goes on: raidtui bench attach {job.id} (or stop)", file=sys.stderr)
+        print(f"\nIt continues: raidtui bench attach {job.id} (or stop)", file=sys.stderr)
         return "left"
     if found.state not in FINAL:
         print(
-            "The worker is gone, the benchmark is interrupted. raidtui bench restore puts back what it"
-            f" changed; raidtui jobs resume {job.id} goes on with it.",
+            "The worker is gone; the benchmark is interrupted. raidtui bench restore puts back what it"
+            " changed; raidtui jobs resume {job.id} resumes it.",
             file=sys.stderr,
         )
         return ""
@@ -180,13 +182,13 @@ def _status(state: str) -> int:
     return 0 if state in {"done", "left"} else BUSY if state == "busy" else FAILED
 
 
-class _Told:
+class _Printer:
     """Prints entries, a sample a second, and what surrounds the run every ten, or when arrays change."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
         self._last_s = 0.0
-        self._around: Surroundings | None = None
+        self._surroundings: Surroundings | None = None
 
     def entry(self, words: str) -> None:
         for line in words.split("\n"):
@@ -196,20 +198,24 @@ class _Told:
     def take(self, lines: tuple[Line, ...]) -> None:
         for line in lines:
             if line.begins is not None:
-                self._last_s, self._around = 0.0, None
-            elif line.around is not None and self._says_more(line.around) and not self._quiet:
-                self._around = line.around
-                if words := surroundings_words(line.around):
+                self._last_s, self._surroundings = 0.0, None
+            elif line.surroundings is not None and self._says_more(line.surroundings) and not self._quiet:
+                self._surroundings = line.surroundings
+                if words := surroundings_words(line.surroundings):
                     print(visible(f"            {words}"), flush=True)
             elif line.sample is not None and line.sample.t_s >= self._last_s + _EACH_S and not self._quiet:
                 self._last_s = line.sample.t_s
                 print(f"            {sample_words(line.sample)}", flush=True)
 
-    def _says_more(self, around: Surroundings) -> bool:
-        last = self._around
-        if last is None or abs(around.t_s - last.t_s) >= _AROUND_S or around.governor != last.governor:
+    def _says_more(self, surroundings: Surroundings) -> bool:
+        last = self._surroundings
+        if (
+            last is None
+            or abs(surroundings.t_s - last.t_s) >= _AROUND_S
+            or surroundings.governor != last.governor
+        ):
             return True
-        now, then = ([_gist(array) for array in each.arrays] for each in (around, last))
+        now, then = ([_gist(array) for array in each.arrays] for each in (surroundings, last))
         return now != then
 
 
@@ -286,5 +292,5 @@ def _of_sweep(root: Root, arguments: argparse.Namespace) -> dict[str, Any]:
 def _knob(text: str) -> tuple[str, tuple[str, ...]]:
     name, separator, values = text.partition("=")
     if not separator or not sweep_values(values):
-        raise OptionError(f"--knob={text} has no values: give it as NAME=VALUE,VALUE")
+        raise OptionError(f"--knob={text} has no values: give NAME=VALUE,VALUE")
     return name, sweep_values(values)

@@ -17,6 +17,7 @@ class ToolOutput(Struct, frozen=True, kw_only=True):
         status: the exit status; None where the tool could not be run or did not end in time.
         why_not: why there is no status.
         timed_out: whether it did not end in time.
+        missing: whether it is not installed.
     """
 
     argv: tuple[str, ...]
@@ -25,13 +26,15 @@ class ToolOutput(Struct, frozen=True, kw_only=True):
     stderr: str
     why_not: str = ""
     timed_out: bool = False
+    missing: bool = False
 
 
 def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOutput:
     """Run a tool by absolute path: no shell, no terminal, C locale, own session, with a timeout."""
     path = tool_path(argv[0])
     if path is None:
-        return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=f"{argv[0]} is not installed")
+        why = f"{argv[0]} is not installed"
+        return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why, missing=True)
     environment = {"LC_ALL": "C", "LANG": "C", "PATH": ":".join(_TOOL_FOLDERS)}
     try:
         done = subprocess.run(

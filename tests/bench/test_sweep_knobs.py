@@ -44,7 +44,7 @@ def test_whose_knob(name: str, wanted: bool) -> None:  # noqa: FBT001
 def test_an_axis_without_plans(name: str, values: tuple[str, ...], shapes: tuple[Scratch, ...]) -> None:
     found = scratch_axis(name, values, shapes)
     assert isinstance(found, Axis)
-    assert (found.way, found.values, found.plans) == (AxisKind.KNOB, values, ())
+    assert (found.kind, found.values, found.plans) == (AxisKind.KNOB, values, ())
     schedule = Schedule(title="x", place=Place(), work=READ, scratch=RAID5, axes=(found,))
     assert schedule.knobs_at(schedule.points[1]) == ((found.name, values[1], None),)
 
@@ -57,13 +57,13 @@ def test_an_axis_without_plans(name: str, values: tuple[str, ...], shapes: tuple
             "stripe-cache-size",
             ("256",),
             RAID10,
-            "raid10 has no stripe_cache_size: only RAID 4, 5 and 6 gather stripes; choose",
+            "raid10 has no stripe_cache_size: only RAID-4, -5 and -6 have it; choose",
         ),
         (
             "stripe-cache-size",
             ("256",),
             ALONE,
-            "sda by itself is no array, so it has no stripe_cache_size; leave the chunk one out",
+            "sda by itself is not an array and has no stripe_cache_size; leave the chunk one out",
         ),
         (
             "stripe-cache-size",
@@ -81,7 +81,7 @@ def test_an_axis_without_plans(name: str, values: tuple[str, ...], shapes: tuple
             "sync_speed_min",
             ("1000",),
             Scratch(devices=("sda", "sdb"), level="raid0"),
-            "raid0 has no redundancy, so nothing is ever synced: no sync_speed_min",
+            "raid0 has no redundancy and is never synced, so it has no sync_speed_min",
         ),
     ],
 )
@@ -93,8 +93,8 @@ def test_what_no_array_would_take(name: str, values: tuple[str, ...], shape: Scr
 
 def test_arrays_are_made_with_their_bitmap() -> None:
     axes = (
-        Axis(way=AxisKind.BITMAP, values=("none", "internal")),
-        Axis(way=AxisKind.CHUNK, values=("one", "64")),
+        Axis(kind=AxisKind.BITMAP, values=("none", "internal")),
+        Axis(kind=AxisKind.CHUNK, values=("one", "64")),
     )
     schedule = Schedule(title="x", place=Place(), work=READ, scratch=RAID10, axes=axes)
     assert [point_words(point) for point in schedule.points] == [
@@ -157,7 +157,7 @@ def test_a_sync_that_stops_in_the_middle(host: Host, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("raidtui.bench.overwrite._IDLE_S", 0.0)
     half = {"sync_action": "idle", "degraded": "1", "resync_start": "none"}
     why, _ = synced(host, [{**half, "sync_action": "recover"}, half])
-    assert why == "the first sync of md127 stopped before its end: what is half synced is not measured"
+    assert why == "the first sync of md127 stopped early: a partly synced array is not measured"
 
 
 def test_nobody_waits_any_more(host: Host) -> None:

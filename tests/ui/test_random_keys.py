@@ -69,7 +69,7 @@ async def test_two_quick_enters_run_a_command_once(monkeypatch: pytest.MonkeyPat
     async with running(kernel) as pilot:
         palette = await palette_of(pilot)
         ran: list[str] = []
-        monkeypatch.setattr(app_of(pilot), "_run_in_pane", ran.append)
+        monkeypatch.setattr(app_of(pilot), "run_in_pane", ran.append)
         await pilot.press(*"check")
         await until(pilot, lambda: palette._list_visible and palette._hit_count)
         line = palette.query_one(CommandInput)
@@ -112,7 +112,7 @@ async def test_what_was_asked_for_is_for_no_other_knob() -> None:
         assert (pane.asked, pane.knob) == ("", pane.row.knobs[0] if pane.row else "")
         pane.settle()
         await until(pilot, lambda: at_rest(pilot))
-        assert pane_of(pilot).told == ()
+        assert pane_of(pilot).news == ()
         assert kernel.writes == []
 
 

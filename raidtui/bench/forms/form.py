@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from raidtui.bench.forms.check import refuse_field
 from raidtui.bench.forms.fields import change_fields, how_fields, knobs_for, what_fields
+from raidtui.bench.forms.form_check import refuse_field
 from raidtui.bench.forms.form_draft import (
     DEVICE,
     FOLDER,
@@ -130,8 +130,8 @@ def _usual(axis: str, knob: KnobChoice | None) -> tuple[str, ...]:
     now = next((int(each) for each in knob.now if each.isdecimal() and len(each) < 10), None)
     if now is None:
         return knob.now
-    around = [max(low, now // 4), now, now * 4 if high is None else min(high, now * 4)]
-    return tuple(map(str, dict.fromkeys(around)))
+    near = [max(low, now // 4), now, now * 4 if high is None else min(high, now * 4)]
+    return tuple(map(str, dict.fromkeys(near)))
 
 
 def _two(values: tuple[str, ...]) -> tuple[str, str]:

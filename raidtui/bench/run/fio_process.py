@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -19,6 +20,9 @@ from raidtui.bench.results.run_record import RunSample
 from raidtui.bench.run.fio_stream import Dump, Meter, StreamParser
 from raidtui.host.tools import tool_path
 from raidtui.model.plan import Refusal, RefusalCode
+
+if TYPE_CHECKING:
+    import psutil
 
 INTERVAL_MS = 250
 _LOOK_S = 0.1
@@ -37,6 +41,7 @@ class FioEnd(Struct, frozen=True, kw_only=True):
         said: what it printed besides.
         stopped: whether it was asked to end.
         broken: how many objects could not be read.
+        cpu_s: CPU time of fio and its children, user and system; None where it was not measured.
     """
 
     status: int | None
@@ -45,6 +50,7 @@ class FioEnd(Struct, frozen=True, kw_only=True):
     said: tuple[str, ...]
     stopped: bool = False
     broken: int = 0
+    cpu_s: float | None = None
 
 
 def fio_argv(options: Sequence[str], *, read_only: bool) -> tuple[str, ...]:
@@ -163,8 +169,10 @@ def _watch(
     finally:
         output.close()
     said = (*errors.decode("utf-8", "replace").split("\n"), *parser.said)
+    cpu_s = None if killed else _cpu_s(process)
     return FioEnd(
         status=None if killed else process.wait(),
+        cpu_s=cpu_s,
         dump=last,
         raw=parser.last,
         said=tuple(line.strip() for line in said if line.strip()),
@@ -173,24 +181,42 @@ def _watch(
     )
 
 
+def _cpu_s(process: subprocess.Popen[bytes]) -> float | None:
+    """Wait until fio has ended, and return the CPU time of it and its children before it is forgotten."""
+    import psutil  # noqa: PLC0415  (a worker alone needs it)
+
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    found = 0.0
+    for each in _tree(process.pid):
+        with contextlib.suppress(psutil.Error):
+            times = each.cpu_times()
+            found += times.user + times.system + times.children_user + times.children_system
+    return round(found, 2) or None
+
+
 def _kill_all(process: subprocess.Popen[bytes]) -> None:
-    """Kill fio, its session, and its own children: jobs that are processes make sessions of their own."""
+    """Kill fio, its session, and its children: jobs that are processes start sessions of their own."""
+    import psutil  # noqa: PLC0415  (as above)
+
     if process.poll() is not None:
         return
-    children = _children(process.pid)
+    tree = _tree(process.pid)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    for child in children:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
+    for each in tree[1:]:
+        with contextlib.suppress(psutil.Error):
+            each.kill()
 
 
-def _children(pid: int) -> list[int]:
+def _tree(pid: int) -> list[psutil.Process]:
+    """Return a process and all below it; none where it is gone."""
+    import psutil  # noqa: PLC0415  (as above)
+
     try:
-        text = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
-    except OSError:
+        first = psutil.Process(pid)
+        return [first, *first.children(recursive=True)]
+    except psutil.Error:
         return []
-    return [int(word) for word in text.split()]
 
 
 LEAST = (3, 1)
@@ -207,14 +233,14 @@ _MEANINGS = {
     errno.EROFS: "the file system at {where} is read-only; remount it, or choose another folder",
     errno.EACCES: "{where} may not be written to by this user; choose another folder, or use sudo",
     errno.EPERM: "{where} may not be written to by this user; choose another folder, or use sudo",
-    errno.EINVAL: "{where} does not take such requests: direct I/O wants blocks of whole sectors, and some"
-    " file systems take none; try larger blocks, or go through the page cache (--no-direct)",
+    errno.EINVAL: "{where} does not accept such requests: direct I/O needs blocks of whole sectors, and some"
+    " file systems do not support it; try larger blocks, or use the page cache (--no-direct)",
     errno.EIO: "{where} failed with an I/O error; see the kernel log",
     errno.ENODEV: "{where} is gone",
     errno.ENXIO: "{where} is gone",
-    errno.EFBIG: "the file would be larger than {where} takes; choose a smaller size",
+    errno.EFBIG: "the file would be larger than {where} allows; choose a smaller size",
     errno.ENOMEM: "there is not enough memory; choose a smaller depth, or fewer jobs",
-    errno.EAGAIN: "the kernel takes no more requests (fs.aio-max-nr); choose a smaller depth",
+    errno.EAGAIN: "the kernel accepts no more requests (fs.aio-max-nr); choose a smaller depth",
 }
 
 
@@ -234,7 +260,7 @@ def refuse_fio(version: tuple[int, int] | None) -> Refusal | None:
         have, want = (".".join(map(str, each)) for each in (version, LEAST))
         return Refusal(
             code=RefusalCode.NO_TOOL,
-            why=f"fio {have} is too old: its live stream has no latencies in nanoseconds",
+            why=f"fio {have} is too old: its status output has no latencies in nanoseconds",
             remedy=f"install fio {want} or newer",
         )
     return None
@@ -253,7 +279,7 @@ def fio_trouble(
         stopped: whether it was asked to end.
     """
     if stopped:
-        return "stopped before its end"
+        return "stopped before it finished"
     code = next((each for each in errors if each), 0)
     text = "\n".join(said)
     if not code and (found := _ERRNO.search(text)):
@@ -264,12 +290,12 @@ def fio_trouble(
     if status == 0:
         return ""
     if status is None:
-        return "fio did not end when it was asked to, and was killed"
+        return "fio did not stop when asked to and was killed"
     if status < 0:
-        return f"fio was ended by {_signal_name(-status)}"
+        return f"fio was killed by {_signal_name(-status)}"
     if status == STOPPED:
-        return "fio was stopped by somebody else"
-    return _said(text, said) or f"fio ended with status {status} and said nothing"
+        return "fio was stopped by another process"
+    return _said(text, said) or f"fio exited with status {status} and printed nothing"
 
 
 def _said(text: str, said: Sequence[str]) -> str:
@@ -278,9 +304,9 @@ def _said(text: str, said: Sequence[str]) -> str:
     if found := _ENGINE.search(text):
         return f"fio has no engine {found[1]} here; choose another one"
     if found := _VALUE.search(text):
-        return f"fio does not take {found[1]}"
+        return f"fio does not accept {found[1]}"
     if found := _DROPPED.search(text):
-        return f"fio does not take the job {found[1]}: {said[0].removeprefix('fio: ')}"
+        return f"fio does not accept the job {found[1]}: {said[0].removeprefix('fio: ')}"
     return f"fio: {said[-1].removeprefix('fio: ')}" if said else ""
 
 

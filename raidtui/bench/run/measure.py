@@ -27,7 +27,7 @@ from raidtui.host.roots.root import Root
 
 _JOB_FILE = "job.fio"
 _PROBE = "raidtui-was-here"
-_RAMP = ", within its ramp: nothing was measured yet"
+_RAMP = ", during its ramp time: nothing was measured"
 
 
 def begun_record(root: Root, job: str, schedule: Schedule, run: Run, *, place: Place, fio: str) -> RunRecord:
@@ -56,7 +56,7 @@ def measure(
     folder: Path,
     *,
     add: Callable[[RunSample], None],
-    add_around: Callable[[Surroundings], None],
+    add_surroundings: Callable[[Surroundings], None],
     stopped: Callable[[], bool],
 ) -> tuple[RunRecord, list[RunSample], bytes]:
     """Run fio once; return the finished record, the samples, and fio's own JSON.
@@ -67,7 +67,7 @@ def measure(
         place: where it runs.
         folder: where its files are.
         add: takes the samples as they come.
-        add_around: likewise what surrounds the run; called in another thread.
+        add_surroundings: likewise what surrounds the run; called in another thread.
         stopped: whether it shall end.
 
     Raises:
@@ -76,7 +76,7 @@ def measure(
     samples: list[RunSample] = []
     arrays = record.environment.arrays
     reader = SurroundingsReader(root, place, {array.name: array.label for array in arrays})
-    lookout = SurroundingsThread(reader.read, add_around)
+    lookout = SurroundingsThread(reader.read, add_surroundings)
 
     def take(sample: RunSample) -> None:
         if sample.anew:
@@ -107,14 +107,14 @@ def _turned_read_only(place: Place, folder: Path) -> str:
         probe.unlink()
     except OSError as error:
         if error.errno == errno.EROFS:
-            return f"the file system at {place.directory} became read-only meanwhile; see the kernel log"
+            return f"the file system at {place.directory} became read-only during the run; see the kernel log"
     return ""  # of all other troubles fio has told
 
 
 def _surrounded(record: RunRecord, seen: Sequence[Surroundings]) -> RunRecord:
     """Return a record with what was seen around its run."""
-    told = array_changes(record.environment.arrays, seen)
-    return replace(record, during=span_of(seen), told=(*record.told, *told))
+    remarks = array_changes(record.environment.arrays, seen)
+    return replace(record, during=span_of(seen), remarks=(*record.remarks, *remarks))
 
 
 def partial_record(
@@ -128,7 +128,7 @@ def partial_record(
     return replace(
         record,
         state=PARTIAL,
-        reason="its worker was killed; latencies of the whole are not known",
+        reason="its worker was killed; the latencies of the whole run are not known",
         seconds=samples[-1].t_s,
         read=read,
         write=write,
@@ -158,8 +158,9 @@ def _finished(
         seconds=max((side.runtime for part in parts for side in (part.read, part.write)), default=0) / 1000,
         read=read,
         write=write,
+        cpu_s=end.cpu_s,
         written=written,
-        told=(*record.told, *_unread(end)),
+        remarks=(*record.remarks, *_unread(end)),
     )
 
 
@@ -240,10 +241,10 @@ class SurroundingsThread:
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         pause = FIRST_S
         while not self._over.wait(pause):
-            around = self._read(round(max(0.0, self._clock() - self._began_s), 3))
+            surroundings = self._read(round(max(0.0, self._clock() - self._began_s), 3))
             with self._lock:
                 if self._over.is_set():
                     return
-                self.seen.append(around)
-                self._tell(around)
+                self.seen.append(surroundings)
+                self._tell(surroundings)
             pause = EACH_S

@@ -38,7 +38,7 @@ def made_before(host: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
 
 def on_scratch(srv: Path, name: str, *values: str) -> Schedule:
     """A schedule that turns a knob of arrays that it makes."""
-    axis = Axis(way=AxisKind.KNOB, name=name, values=values)
+    axis = Axis(kind=AxisKind.KNOB, name=name, values=values)
     scratch = Scratch(devices=("sde",), level="raid10")
     return schedule(srv, place=Place(members=("sde",)), scratch=scratch, axes=(axis,))
 
@@ -59,7 +59,10 @@ def test_a_knob_of_an_array_that_is_made_for_it(made_before: Host, srv: Path) ->
 def test_a_knob_that_the_array_does_not_have(made_before: Host, srv: Path) -> None:
     job = make_job(made_before, on_scratch(srv, "stripe_cache_size", "512"))
     assert BenchWorker(made_before, job).work() == "failed"
-    assert last(job) == ("failed", "raid10 has no stripe_cache_size: only RAID 4, 5 and 6 gather stripes")
+    assert last(job) == (
+        "failed",
+        "raid10 has no stripe_cache_size: only RAID 4, 5 and 6 have a stripe cache",
+    )
     assert kept() == ()
 
 

@@ -22,7 +22,7 @@ from raidtui.ui.bench.form_page import BenchForm
 from raidtui.ui.frame.choose import Ask
 from raidtui.ui.frame.dialog import Question
 from tests.bench.records import READ, record
-from tests.ui.bench.bench_pane_stage import StagedBenching, log_of, looked, measured, opened, pane_of, tree
+from tests.ui.bench.bench_pane_stage import StagedBench, log_of, looked, measured, opened, pane_of, tree
 from tests.ui.staging import (
     SMALL,
     WIDE,
@@ -69,7 +69,7 @@ WAY = BenchProgress(
     last_s=62.0,
     record=record(work=WORK, place="/srv/bench", title="random read 4K, depth 32", job=JOB),
     samples=tuple(sample(1.2 * (number + 1), each) for number, each in enumerate(IOPS)),
-    around=AROUND,
+    surroundings=AROUND,
 )
 
 
@@ -90,7 +90,8 @@ OLD = [
         )
         for number, iops in enumerate((1000, 1400, 1010, 1390, 990, 1410, 1005, 1405))
     ),
-    *series("20261121-180000-c", "stream-write", 700, id_=30, state=PARTIAL, reason="stopped before its end"),
+    *series("20261121-180000-c", "stream-write", 700, id_=30, state=PARTIAL,
+            reason="stopped before it finished"),
 ]  # fmt: skip
 HEAT = [
     record(
@@ -130,20 +131,22 @@ def test_nothing_was_measured(shows: Shows, size: tuple[int, int]) -> None:
 @SIZES
 def test_live(shows: Shows, size: tuple[int, int]) -> None:
     runs = series(JOB, "random read 4K, depth 32", 101_700, id_=60, work=WORK)
-    shows(measured(*OLD, *runs, way=WAY)[0], size=size, prepare=pressing())
+    shows(measured(*OLD, *runs, progress=WAY)[0], size=size, prepare=pressing())
 
 
 @SIZES
 def test_live_before_a_run(shows: Shows, size: tuple[int, int]) -> None:
-    way = replace(WAY, doing="writing 1 GiB once, before it is measured", samples=(), around=None, run=None)
-    shows(measured(*OLD, way=way)[0], size=size, prepare=pressing())
+    progress = replace(
+        WAY, doing="writing 1 GiB once, before it is measured", samples=(), surroundings=None, run=None
+    )
+    shows(measured(*OLD, progress=progress)[0], size=size, prepare=pressing())
 
 
 @SIZES
 def test_live_while_an_array_syncs(shows: Shows, size: tuple[int, int]) -> None:
     syncing = replace(DATA, sync="resync", percent=34.2)
-    way = replace(WAY, around=replace(AROUND, arrays=(syncing,), mhz=None))
-    shows(measured(*OLD, way=way)[0], size=size, prepare=pressing())
+    progress = replace(WAY, surroundings=replace(AROUND, arrays=(syncing,), mhz=None))
+    shows(measured(*OLD, progress=progress)[0], size=size, prepare=pressing())
 
 
 @SIZES
@@ -165,11 +168,11 @@ def test_interrupted(shows: Shows, size: tuple[int, int]) -> None:
 
 @SIZES
 def test_stop_is_asked(shows: Shows, size: tuple[int, int]) -> None:
-    shows(measured(*OLD, way=WAY)[0], size=size, prepare=pressing("x"))
+    shows(measured(*OLD, progress=WAY)[0], size=size, prepare=pressing("x"))
 
 
 def test_least_size(shows: Shows) -> None:
-    shows(measured(*OLD, way=WAY)[0], size=(60, 15), prepare=pressing())
+    shows(measured(*OLD, progress=WAY)[0], size=(60, 15), prepare=pressing())
 
 
 def test_on_a_simulated_host(shows: Shows) -> None:
@@ -184,11 +187,11 @@ async def test_a_benchmark_is_begun() -> None:
     async with app.run_test(size=SMALL) as pilot:
         pane = await opened(pilot, "n")
         await until(pilot, lambda: isinstance(app.screen, BenchForm), "the form")
-        benching.way = replace(WAY, state="made", run=None)
+        benching.progress = replace(WAY, state="made", run=None)
         app.screen.dismiss(OFFER)
         await until(pilot, lambda: ("begin", OFFER) in benching.done)
-        await until(pilot, lambda: pane.way is not None and pane.chosen == JOB)
-        assert message_of(pilot) == "begun; it goes on when raidtui is left"
+        await until(pilot, lambda: pane.progress is not None and pane.chosen == JOB)
+        assert message_of(pilot) == "started; it continues when you leave raidtui"
         assert pane.live.display
 
 
@@ -211,7 +214,7 @@ async def test_what_was_typed_is_there_again() -> None:
         assert isinstance(form, BenchForm)
         form.draft = replace(form.draft, path="/srv/mine", folder="another folder")
         await pilot.press("escape")
-        await until(pilot, lambda: message_of(pilot) == "nothing was begun")
+        await until(pilot, lambda: message_of(pilot) == "nothing was started")
         await pilot.press("n")
         await until(pilot, lambda: isinstance(app.screen, BenchForm), "the form")
         again = app.screen
@@ -245,13 +248,13 @@ async def test_what_cannot_be_put_back_is_listed_and_blocks_nothing() -> None:
         await until(pilot, lambda: "Not put back:" in lines_of(pilot, "#question-text"), "what is left")
         told = " ".join(lines_of(pilot, "#question-text").split())
         assert "echo 8 > /sys/q: Input/output error" in told
-        assert "Later benchmarks are free to run." in told
+        assert "Later benchmarks can run." in told
         await pilot.press("y")
         await until(pilot, lambda: isinstance(app.screen, BenchForm), "the form")
 
 
 async def test_while_one_runs_none_is_begun_and_it_can_be_stopped() -> None:
-    app, benching = measured(way=WAY)
+    app, benching = measured(progress=WAY)
     async with app.run_test(size=SMALL) as pilot:
         await opened(pilot, "n")
         assert message_of(pilot) == "a benchmark is running: x stops it"
@@ -260,7 +263,7 @@ async def test_while_one_runs_none_is_begun_and_it_can_be_stopped() -> None:
         assert "1 run of 3 ended and kept." in lines_of(pilot, "#question-text")
         await pilot.press("y")
         await until(pilot, lambda: ("stop", JOB) in benching.done)
-        benching.way = replace(WAY, state="cancelled", reason="run 2 of 3: stopped before its end")
+        benching.progress = replace(WAY, state="cancelled", reason="run 2 of 3: stopped before it finished")
         await looked(pilot)
         words = "random read 4K, depth 32: stopped; what was measured is kept"
         assert message_of(pilot) == words
@@ -273,7 +276,7 @@ async def test_nothing_runs_that_could_be_stopped() -> None:
         await opened(pilot, "x")
         assert message_of(pilot) == "no benchmark is running"
         await pilot.press("c")
-        await until(pilot, lambda: message_of(pilot) == "nothing was measured yet")
+        await until(pilot, lambda: message_of(pilot) == "nothing has been measured yet")
         await pilot.press("R")
         await until(pilot, lambda: message_of(pilot) == "no benchmark was interrupted")
 
@@ -333,7 +336,7 @@ async def test_the_filter_finds_what_is_told_of_runs() -> None:
 
 async def test_a_knob_of_pane_4_is_measured_against_the_value_beside_it() -> None:
     app = staged(tune_stage.host())
-    benching = StagedBenching(app)
+    benching = StagedBench(app)
     app.session.bench = benching
     async with app.run_test(size=SMALL) as pilot:
         await tune_stage.opened(pilot, "tab", "t")
@@ -349,12 +352,12 @@ async def test_a_knob_of_pane_4_is_measured_against_the_value_beside_it() -> Non
 
 
 async def test_the_picture_is_held_while_fio_goes_on() -> None:
-    app, benching = measured(way=WAY)
+    app, benching = measured(progress=WAY)
     async with app.run_test(size=SMALL) as pilot:
         pane = await opened(pilot, "space")
         before = pane.live.text
         assert "held" in header_of(pilot)
-        benching.way = replace(WAY, samples=(*WAY.samples, sample(13.0, 50_000)))
+        benching.progress = replace(WAY, samples=(*WAY.samples, sample(13.0, 50_000)))
         await looked(pilot)
         assert pane.live.text == before
         await pilot.press("space")
@@ -362,24 +365,24 @@ async def test_the_picture_is_held_while_fio_goes_on() -> None:
 
 
 async def test_a_run_that_ends_is_in_the_history_at_once() -> None:
-    app, benching = measured(way=WAY)
+    app, benching = measured(progress=WAY)
     async with app.run_test(size=SMALL) as pilot:
         pane = await opened(pilot)
         benching.records = series(JOB, "random read 4K, depth 32", 101_700, id_=60, work=WORK)
         await looked(pilot)
         assert pane.entry is None
-        benching.way = replace(WAY, done=2)
+        benching.progress = replace(WAY, done=2)
         await looked(pilot)
         assert pane.entry is not None
         assert pane.entry.key == JOB
 
 
 async def test_its_end_is_told_though_another_pane_is_in_view() -> None:
-    app, benching = measured(way=WAY)
+    app, benching = measured(progress=WAY)
     async with app.run_test(size=SMALL) as pilot:
         await opened(pilot)
         await pilot.press("1")
-        benching.way = replace(WAY, state="done", done=3)
+        benching.progress = replace(WAY, state="done", done=3)
         await looked(pilot)
         assert log_of(pilot) == ["random read 4K, depth 32: done"]
 
@@ -404,7 +407,7 @@ async def test_a_history_that_cannot_be_read_is_said() -> None:
 async def test_a_capture_has_no_benchmarks() -> None:
     async with running(tree()) as pilot:
         await opened(pilot, "n")
-        assert message_of(pilot) == "a capture is only looked at: nothing can be measured there"
+        assert message_of(pilot) == "a capture is read-only: nothing can be measured there"
 
 
 def test_nothing_of_it_is_loaded_before_the_pane_is_opened() -> None:
