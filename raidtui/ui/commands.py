@@ -156,7 +156,7 @@ ARRAYS = (
 
 MARK = Command(
     id="wear.mark", keys="m", action="mark", label="Mark now",
-    help="Set a mark in the history: d shows what is written after it.",
+    help="Mark this moment in the history: d shows what is written from now on.",
 )  # fmt: skip
 SINCE = Command(
     id="wear.since", keys="d", action="since", label="Since mark",
@@ -165,7 +165,7 @@ SINCE = Command(
 READ = Command(
     id="wear.read", keys="r", action="read", label="Read again",
     words="smart refresh",
-    help="Read the disks now. They are read every ten minutes; sleeping disks are not woken.",
+    help="Read the disks now; they are read every ten minutes. A sleeping disk is not woken.",
 )  # fmt: skip
 HISTORY = Command(
     id="wear.history", keys="h", action="history", label="History",

@@ -6,11 +6,13 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import SmartReading
 from raidtui.view.text import visible
 from raidtui.view.units import decimal_size, three_digits
+from raidtui.wear.disk_finding import DiskCode
 from raidtui.wear.disk_wear import DiskWear
 
 
@@ -21,11 +23,13 @@ class ArrayWear(Struct, frozen=True, kw_only=True):
         name: the array's, for the eye.
         key: ``Array.key``.
         disks: the names of its members' disks.
+        odd: those of them that are out of line.
     """
 
     name: str
     key: str
     disks: tuple[str, ...]
+    odd: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 
@@ -40,26 +44,30 @@ def judge_array(name: str, key: str, disks: Sequence[DiskWear]) -> ArrayWear:
     readings = [disk.reading for disk in disks if disk.reading is not None]
     written = {disk.name: disk.written.known_bytes for disk in disks}
     hours = {reading.name: reading.power_on_hours for reading in readings}
-    remedy = "what was it used for: a former member, a single-disk test, a recovery?"
-    found = [
-        Finding(
+    odd = out_of_line(written, hours)
+    blank = Finding(severity=Severity.INFO, code="", subject=key, name=name, sentence="")
+    remedy = "find out what wrote to it: another array, a benchmark, a recovery"
+    advice = "replace one of them early, or keep a spare of another make"
+    findings = [
+        replace(
+            blank,
             severity=Severity.ATTENTION,
-            code="out-of-line",
-            subject=key,
-            name=name,
-            sentence=f"{each.sentence}: {decimal_size(each.excess_bytes)} more were written to it",
+            code=DiskCode.OUT_OF_LINE,
+            sentence=f"{each.sentence}, {decimal_size(each.excess_bytes)} more written",
             remedy=remedy,
         )
-        for each in out_of_line(written, hours)
+        for each in odd
     ]
-    advice = "replace one of them early, or have a spare of another make"
-    found += [
-        Finding(
-            severity=Severity.INFO, code="same-fate", subject=key, name=name, sentence=text, remedy=advice
-        )
-        for text in same_fate(readings)
+    findings += [
+        replace(blank, code=DiskCode.SAME_FATE, sentence=text, remedy=advice) for text in same_fate(readings)
     ]
-    return ArrayWear(name=name, key=key, disks=tuple(disk.name for disk in disks), findings=tuple(found))
+    return ArrayWear(
+        name=name,
+        key=key,
+        disks=tuple(disk.name for disk in disks),
+        odd=tuple(each.name for each in odd),
+        findings=tuple(findings),
+    )
 
 
 OUT_OF_LINE = 2.0
@@ -86,7 +94,7 @@ class OutOfLine(Struct, frozen=True, kw_only=True):
     @property
     def sentence(self) -> str:
         """The same in words."""
-        times = f"{three_digits(self.times)} x" if self.times < _MOST_TIMES else "far beyond"
+        times = f"{three_digits(self.times)} x" if self.times < _MOST_TIMES else "far above"
         return visible(f"{self.name} is out of line: {times} the others")
 
 
@@ -142,7 +150,7 @@ def same_fate(readings: Sequence[SmartReading]) -> Iterator[str]:
             span = f"{min(ages)}" if min(ages) == max(ages) else f"{min(ages)} to {max(ages)}"
             yield visible(
                 f"{', '.join(names[:-1])} and {names[-1]} are {model} with firmware {firmware}, {span} hours"
-                " in service: what fails one of them may fail all at once"
+                " in service: they may fail at the same time"
             )
 
 

@@ -48,6 +48,15 @@ class Confidence(StrEnum):
     UNKNOWN = "unknown"
 
 
+class FigureSource(StrEnum):
+    """Where the percentage of a disk's life comes from, if not from an attribute."""
+
+    STATISTICS = "device statistics page 7"
+    NVME_LOG = "NVMe health log"
+    SCSI_INDICATOR = "SCSI endurance indicator"
+    SMARTCTL = "smartctl endurance_used"
+
+
 class Percent(Struct, frozen=True, kw_only=True):
     """How much of its rated life a disk has used.
 
@@ -56,6 +65,8 @@ class Percent(Struct, frozen=True, kw_only=True):
         source: "attribute 177 Wear_Leveling_Count", "NVMe health log"; "" where there is none.
         raw: the figure as the disk gave it.
         note: what is to be said of it; why it is unknown, if it is.
+        attribute: the id of the attribute that it comes from, if it does.
+        normalized: whether it is that attribute's normalized value, counted down from 100; else the raw one.
     """
 
     percent: int | None
@@ -63,6 +74,8 @@ class Percent(Struct, frozen=True, kw_only=True):
     confidence: Confidence = Confidence.UNKNOWN
     raw: str = ""
     note: str = ""
+    attribute: int | None = None
+    normalized: bool = False
 
 
 class Written(Struct, frozen=True, kw_only=True):
@@ -96,13 +109,13 @@ class Written(Struct, frozen=True, kw_only=True):
 def life_used(reading: SmartReading) -> Percent:
     """Return how much of its rated life a disk has used."""
     if reading.rotates:
-        return Percent(percent=None, note="a disk that rotates has no such figure")
+        return Percent(percent=None, note="a hard disk has no such figure")
     if reading.endurance_percent is not None and reading.endurance_percent <= _MOST_PERCENT:
         return _by_smartctl(reading, reading.endurance_percent)
     for percent, source in (
-        (reading.statistics_percent, "device statistics page 7"),
-        (reading.nvme_percent, "NVMe health log"),
-        (reading.scsi_percent, "SCSI endurance indicator"),
+        (reading.statistics_percent, FigureSource.STATISTICS),
+        (reading.nvme_percent, FigureSource.NVME_LOG),
+        (reading.scsi_percent, FigureSource.SCSI_INDICATOR),
     ):
         if percent is not None and percent <= _MOST_PERCENT:
             return _standard(percent, source)
@@ -116,18 +129,18 @@ def _standard(percent: int, source: str) -> Percent:
 def _by_smartctl(reading: SmartReading, percent: int) -> Percent:
     """``endurance_used``: the standards' figure, or for ATA a guess by the name of an attribute."""
     for own, source in (
-        (reading.statistics_percent, "device statistics page 7"),
-        (reading.nvme_percent, "NVMe health log"),
-        (reading.scsi_percent, "SCSI endurance indicator"),
+        (reading.statistics_percent, FigureSource.STATISTICS),
+        (reading.nvme_percent, FigureSource.NVME_LOG),
+        (reading.scsi_percent, FigureSource.SCSI_INDICATOR),
     ):
         if own == percent:
             return _standard(percent, source)
     if reading.protocol not in {"", "ATA"}:
-        return _standard(percent, "smartctl endurance_used")
+        return _standard(percent, FigureSource.SMARTCTL)
     guess = _guessed(reading, percent)
     if guess is None:
         return Percent(
-            percent=percent, source="smartctl endurance_used", confidence=Confidence.NAMED, raw=str(percent)
+            percent=percent, source=FigureSource.SMARTCTL, confidence=Confidence.NAMED, raw=str(percent)
         )
     named = _by_attribute(reading)
     if contradicts(guess):
@@ -140,6 +153,8 @@ def _by_smartctl(reading: SmartReading, percent: int) -> Percent:
         source=_source(guess),
         confidence=Confidence.NAMED if known else Confidence.ASSUMED,
         raw=_raw(guess),
+        attribute=guess.id,
+        normalized=True,
         note="" if known else "smartctl does not know this disk: the name is a default",
     )
 
@@ -164,13 +179,15 @@ def _by_attribute(reading: SmartReading) -> Percent:
     note = f"other attributes say {', '.join(f'{other} %' for other in others)}" if others else ""
     sure = reading.in_database or DEFAULT_NAMES.get(attribute.id) != attribute.name
     if contradicts(attribute):
-        sure, note = False, f"by its raw value: the normalized one stands at {attribute.value}"
+        sure, note = False, f"by its raw value: the normalized value stays at {attribute.value}"
     return Percent(
         percent=percent,
         source=_source(attribute),
         confidence=Confidence.NAMED if sure else Confidence.ASSUMED,
         raw=_raw(attribute),
         note=note,
+        attribute=attribute.id,
+        normalized=attribute.value is not None and percent == 100 - attribute.value,
     )
 
 
@@ -180,8 +197,8 @@ def _why_no_percent(reading: SmartReading) -> str:
     if (two := next(filter(contradicts, reading.attributes), None)) is not None:
         return f"{_source(two)} contradicts itself: {_raw(two)}"
     if reading.attributes and reading.in_database is False:
-        return "smartctl does not know this disk, and an attribute's number alone means nothing"
-    return "none of the disk's figures tells it"
+        return "smartctl does not know this disk, and an attribute's id alone says nothing"
+    return "the disk does not report it"
 
 
 def _is_known(reading: SmartReading, attribute: Attribute) -> bool:
@@ -231,7 +248,7 @@ def with_unit(
     """Return a counter with a unit, and what it comes to; unknown where that is more than any disk takes."""
     total = size_bytes if size_bytes is not None else (found.count or 0) * unit_bytes
     if total > _MOST_BYTES:
-        why = f"{found.raw} units of {unit_bytes} bytes are more than any disk can take"
+        why = f"{found.raw} units of {unit_bytes} bytes exceed what any disk can take"
         return replace(found, size_bytes=None, unit_bytes=unit_bytes, confidence=Confidence.UNKNOWN, note=why)
     return replace(found, size_bytes=total, unit_bytes=unit_bytes, confidence=confidence, note=note)
 
@@ -257,24 +274,24 @@ def _from_attribute(reading: SmartReading, attribute: Attribute) -> Written:
     if not _is_known(reading, attribute):
         return _guess(reading, attribute, bare)
     if unit == BARE or unit is None:
-        return replace(bare, note=f"{attribute.name} says no unit")
+        return replace(bare, note=f"the name {attribute.name} gives no unit")
     if unit == LBA:
         sure = reading.in_database or DEFAULT_NAMES.get(attribute.id) != attribute.name
         confidence = Confidence.NAMED if sure else Confidence.ASSUMED
         return with_unit(bare, reading.sector_bytes or 512, confidence)
     if is_decimal(attribute.name):
-        note = "the unit is 10^9 bytes by its name; many makers mean 2^30"
+        note = "the unit is 10^9 bytes by its name; many manufacturers mean 2^30"
         return with_unit(bare, unit, Confidence.ASSUMED, note=note if unit == 10**9 else "")
     return with_unit(bare, unit, Confidence.NAMED)
 
 
 def _guess(reading: SmartReading, attribute: Attribute, bare: Written) -> Written:
     """The default name says logical sectors, which most disks count: a guess, and a counter at 0 is none."""
-    why = f"smartctl does not know this disk: in what unit attribute {attribute.id} counts is not known"
+    why = f"smartctl does not know this disk: the unit of attribute {attribute.id} is unknown"
     if not attribute.raw:
         return replace(bare, note=why)
     unit = reading.sector_bytes or 512
-    found = with_unit(bare, unit, Confidence.ASSUMED, note=f"a guess: {why}; most count sectors")
+    found = with_unit(bare, unit, Confidence.ASSUMED, note=f"a guess: {why}; most disks count sectors")
     return replace(found, guessed=found.size_bytes is not None)
 
 

@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from raidtui.bench.results.run_record import FAILED, NOT_STEADY, WHOLE, RunRecord, RunSample, milliseconds
-from raidtui.bench.results.steady import WINDOW
-from raidtui.bench.results.verdict import (
+from raidtui.bench.results.comparison_verdict import (
     Spread,
     Verdict,
     VerdictOutcome,
@@ -18,6 +16,8 @@ from raidtui.bench.results.verdict import (
     spread,
     too_few_words,
 )
+from raidtui.bench.results.run_record import FAILED, NOT_STEADY, WHOLE, RunRecord, RunSample, milliseconds
+from raidtui.bench.results.steady import WINDOW
 from raidtui.bench.schedule import labels_of, point_words
 from raidtui.view.units import three_digits
 
@@ -276,11 +276,11 @@ def which_run(series: Series, run: RunRecord) -> str:
     steady = f"{NOT_STEADY}, " if series.unsteady else ""
     if len(series.runs) == 1:
         return f"{steady}{name}"
-    return f"{steady}{name}, in the middle of {len(series.runs)} by IOPS"
+    return f"{steady}{name}, the median of {len(series.runs)} by IOPS"
 
 
 def middle_run(runs: Sequence[RunRecord]) -> RunRecord:
-    """Return the run that stands for at least one: the one in the middle by IOPS."""
+    """Return the run that stands for at least one: the median by IOPS."""
     return sorted(runs, key=lambda run: run.iops)[(len(runs) - 1) // 2]
 
 

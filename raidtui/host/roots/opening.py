@@ -1,7 +1,8 @@
-"""Open what ``--root`` names: the live host, a folder, a capture, or a lone /proc/mdstat text."""
+"""Open the argument of ``--root``: the live host, a folder, a capture, or a /proc/mdstat text."""
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 from raidtui.host.regular_files import LARGEST_FILE, read_regular
@@ -17,24 +18,27 @@ def open_root(path: str = "/") -> Root:
 
     Args:
         path: ``/``, a folder with at least ``proc/mdstat``, a capture (tar, compressed or not), or a text
-            file that holds a /proc/mdstat.
+            file with a /proc/mdstat.
 
     Raises:
-        RootError: there is nothing of that kind at ``path``.
+        RootError: ``path`` is none of these.
     """
     place = Path(path)
     try:
-        if place.is_dir():
+        # From Python 3.14 on, is_dir() and exists() hide why a path cannot be read.
+        mode = place.stat().st_mode
+        if stat.S_ISDIR(mode):
             if not (place / "proc").is_dir() and not (place / ".raidtui").is_dir():
-                raise RootError(f"{path}: no host's root: it holds no proc/mdstat")
+                raise RootError(f"{path}: not the root of a host: it has no proc/mdstat")
             return DirRoot(path if path == "/" else str(place.resolve()))
-        if not place.is_file():
-            what = "neither a folder nor a file" if place.exists() else "no such file or folder"
-            raise RootError(f"{path}: {what}")
+        if not stat.S_ISREG(mode):
+            raise RootError(f"{path}: neither a folder nor a file")
         from raidtui.host.roots.archive import is_archive, open_capture  # noqa: PLC0415
 
         return open_capture(place) if is_archive(place) else _open_mdstat(place)
-    except (OSError, ValueError) as error:  # a name may hold what no path can
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise RootError(f"{path}: no such file or folder") from error
+    except (OSError, ValueError) as error:  # a name may contain what no path can, a NUL
         raise RootError(f"{path[:200]}: {getattr(error, 'strerror', '') or error}") from error
 
 

@@ -139,7 +139,7 @@ def _end(plan: Plan) -> str:
     if words := no_undo(plan):
         return f"{words[0].upper()}{words[1:]}: what is on the devices cannot be restored."
     undone = sum(bool(step.undo) for step in plan.steps)
-    last = "; if one fails, those before it are undone" if plan.rolls_back else ""
+    last = "; a failure in the middle undoes what was done" if plan.rolls_back else ""
     return f"{undone} of {counted(len(plan.steps), 'step')} can be undone{last}." if undone else ""
 
 
