@@ -114,7 +114,7 @@ class Offer(Struct, frozen=True, kw_only=True):
         count = len(self.schedule.runs())
         runs = f"up to {count} runs" if self.schedule.conditions.steady else f"{count} run{'s'[: count != 1]}"
         lines = [f"{self.schedule.title}: {runs} on {self.schedule.place.words}"]
-        lines += [f"  gone afterwards: {loss.sentence}" for loss in self.losses]
+        lines += [f"  lost afterwards: {loss.sentence}" for loss in self.losses]
         lines += [f"  {self.cost.sentence}", *(f"  {text}" for text in self.notes)]
         for axis in self.schedule.axes:
             for plan in axis.plans:
