@@ -7,14 +7,13 @@ terminal was, so that it is put back whatever happens to the rest of the start.
 from __future__ import annotations
 
 import os
-import sys
 import termios
 import time
 
 from raidtui.host.md.mdstat import MdstatArray, parse_mdstat
 from raidtui.host.regular_files import read_regular
-from raidtui.model.geometry import losses_left
-from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, layout_short
+from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, layout_short, printed_layout
+from raidtui.model.verdict import Condition, sync_phase, sync_word, troubles, verdict
 from raidtui.view.array_row import Brief, brief_line
 from raidtui.view.glyphs import to_cells
 from raidtui.view.line import RANKS, Line, counts_line, header_line, tab_line
@@ -22,7 +21,6 @@ from raidtui.view.palette import choose_theme, colours_in, theme_folders
 
 TABS = (("1", "Arrays"), ("2", "Build"), ("3", "Wear"), ("4", "Tune"), ("5", "Bench"), ("6", "Log"))
 SMALLEST = (60, 15)
-_WORDS = {"recovery": "recover"}
 # Sizes in band, pasted text in brackets, the mouse (four ways), focus; lines wrap; the keyboard's protocol.
 _MODES_OFF = b"\x1b[?2048l\x1b[?2004l\x1b[?1006l\x1b[?1015l\x1b[?1003l\x1b[?1000l\x1b[?1004l\x1b[?7h\x1b[<u"
 
@@ -111,18 +109,8 @@ def read_colours(name: str) -> dict[str, str]:
 
 def frame(root: str, columns: int, rows: int) -> list[Line]:
     """Return the lines of the first frame: header, tabs, a row per array as far as there is room."""
-    mdstat = parse_mdstat(_text(f"{root}/proc/mdstat"))
     visible_rows = max(3, rows // 3)
-    found = [
-        (entry, _brief(root, entry, look=index < visible_rows), index < visible_rows)
-        for index, entry in enumerate((*mdstat.arrays, *mdstat.unread))
-    ]
-    found.sort(key=lambda each: RANKS[each[1].role])
-    for index, (entry, _, looked) in enumerate(found[:visible_rows]):
-        if not looked:
-            found[index] = (entry, _brief(root, entry, look=True), True)
-    briefs = [brief for _, brief, _ in found]
-    _tell_apart(found[:visible_rows])
+    briefs = read_briefs(root, visible_rows)
     counts: dict[tuple[str, str], int] = {}
     for brief in briefs:
         key = (brief.role, brief.word)
@@ -140,38 +128,96 @@ def frame(root: str, columns: int, rows: int) -> list[Line]:
     return lines
 
 
-def _tell_apart(found: list[tuple[MdstatArray, Brief, bool]]) -> None:
-    """Show the kernel's name besides, where arrays in view have the same title."""
-    titles = [brief.title for _, brief, _ in found]
-    for entry, brief, _ in found:
+def read_briefs(root: str, visible_rows: int) -> list[Brief]:
+    """Return all arrays, the worst first; sysfs is read of the visible ones alone."""
+    mdstat = parse_mdstat(_text(f"{root}/proc/mdstat"))
+    found = [
+        (entry, _brief(root, entry, look=index < visible_rows), index < visible_rows)
+        for index, entry in enumerate((*mdstat.arrays, *mdstat.unread))
+    ]
+    found.sort(key=lambda each: RANKS[each[1].role])
+    for index, (entry, _, looked) in enumerate(found[:visible_rows]):
+        if not looked:
+            found[index] = (entry, _brief(root, entry, look=True), True)
+    titles = [brief.title for _, brief, _ in found[:visible_rows]]
+    for entry, brief, _ in found[:visible_rows]:
         if titles.count(brief.title) > 1:
-            brief.suffix = entry.name
+            brief.suffix = entry.name  # tells arrays of one title apart
+    return [brief for _, brief, _ in found]
 
 
 def _brief(root: str, entry: MdstatArray, *, look: bool) -> Brief:
     base = f"{root}/sys/class/block/{entry.name}"
     action = _text(f"{base}/md/sync_action") if look else ""
-    mismatches = _text(f"{base}/md/mismatch_cnt") if look else ""
-    work = action == "frozen" and any(
-        _text(f"{base}/md/{name}") not in {"", "none"} for name in ("resync_start", "reshape_position")
-    )
-    role, word = _verdict(entry, action, mismatches, work_waits=work)
-    if look and role == "ok" and entry.state != "inactive" and _has_bad_blocks(f"{base}/md"):
-        role, word = "warn", "attention"
+    condition = _condition(entry, action)
+    if look and entry.state not in {"inactive", ""}:
+        _look_closely(condition, entry, f"{base}/md")
+    role, word = verdict(condition)
     brief = Brief(_label(root, base) if look else "", role, word)
     brief.title = brief.title or entry.name
     brief.level = entry.level or ""
-    brief.layout = layout_short(entry.level, _layout(entry))
+    brief.layout = layout_short(entry.level, condition.layout)
     brief.chunk_bytes = entry.chunk_kib * 1024 if entry.chunk_kib else None
     brief.size_bytes = (
         entry.blocks_kib * 1024 if entry.blocks_kib and entry.state not in {"inactive", ""} else None
     )
-    brief.note = _note(entry)
+    brief.note = _note(entry, condition)
     sync = entry.sync
     if sync is not None and sync.permille is not None:
         brief.percent = f"{sync.permille // 10}.{sync.permille % 10} %"
         brief.speed_kib_s = sync.speed_kib_s or None
     return brief
+
+
+def _condition(entry: MdstatArray, action: str) -> Condition:
+    """Return what mdstat says of an array, with ``md/sync_action`` where that has been read."""
+    external = entry.super.startswith("external:")
+    condition = Condition(
+        active=entry.state != "inactive",
+        container=external and not entry.super.startswith(("external:/", "external:-")),
+        level=entry.level,
+        layout=printed_layout(entry.level, entry.layout),
+        up=entry.up,
+    )
+    journals = [member for member in entry.members if "J" in member.flags]
+    condition.understood = bool(entry.state)
+    condition.stale = not entry.state
+    condition.broken = entry.state == "broken"
+    condition.faulty = any("F" in member.flags and "J" not in member.flags for member in entry.members)
+    condition.journal_lost = bool(journals) and all("F" in member.flags for member in journals)
+    condition.frozen = action == "frozen"
+    if (sync := entry.sync) is not None:
+        condition.sync = sync_word(sync.word, sync.waiting, action)
+        condition.phase = sync_phase(sync.waiting, action)
+    spare = any("S" in member.flags and "F" not in member.flags for member in entry.members)
+    condition.work_waits = condition.phase in {"pending", "frozen"} or (bool(condition.missing) and spare)
+    return condition
+
+
+def _look_closely(condition: Condition, entry: MdstatArray, folder: str) -> None:
+    """Add what sysfs alone says, from as few files as the state calls for."""
+    if condition.level in PARITY_LEVELS:
+        mismatches = _text(f"{folder}/mismatch_cnt")
+        if mismatches.isdigit() and int(mismatches):
+            condition.mismatches = int(mismatches)
+            condition.last_action = _text(f"{folder}/last_sync_action")
+        journals = any("J" in member.flags for member in entry.members)
+        condition.journal_lost |= not journals and _text(f"{folder}/consistency_policy") == "journal"
+    if entry.sync is None and condition.level not in NO_REDUNDANCY:
+        if _text(f"{folder}/reshape_position") not in {"", "none"}:
+            condition.sync = "reshape"
+        elif condition.frozen and _text(f"{folder}/resync_start") not in {"", "none"}:
+            condition.sync = "resync"
+        if condition.sync:
+            condition.phase = "frozen" if condition.frozen else "pending"
+            condition.work_waits = True
+    if condition.frozen:
+        replacements = (member.name.replace("/", "!") for member in entry.members if "R" in member.flags)
+        states = (_text(f"{folder}/dev-{name}/state").split(",") for name in replacements)
+        condition.work_waits |= any(state != [""] and "in_sync" not in state for state in states)
+    if not troubles(condition) and _has_bad_blocks(folder):
+        condition.bad_blocks = True
+        condition.data_lost = condition.level in NO_REDUNDANCY
 
 
 def _has_bad_blocks(folder: str) -> bool:
@@ -182,59 +228,14 @@ def _has_bad_blocks(folder: str) -> bool:
     return any(name.startswith("dev-") and _text(f"{folder}/{name}/bad_blocks") for name in names)
 
 
-def _note(entry: MdstatArray) -> str:
+def _note(entry: MdstatArray, condition: Condition) -> str:
     up = entry.up or ""
     if entry.state == "inactive":
         return ""  # how many members there should be is not in mdstat
     if up.count("U") < len(up):
         return f"{up.count('U')} of {len(up)} in sync"
-    sync = entry.sync
-    return f"{_WORDS.get(sync.word, sync.word)} waits" if sync and sync.waiting else entry.read_only
-
-
-def _verdict(entry: MdstatArray, action: str, mismatches: str, *, work_waits: bool) -> tuple[str, str]:
-    """Return (role, word) of an array from its mdstat lines, as the screen will conclude from all files."""
-    if not entry.state:
-        return "unknown", "unknown"
-    if entry.state == "inactive":
-        return ("ok", "container") if entry.super.startswith("external:") else ("bad", "inactive")
-    up = entry.up or ""
-    missing = {slot for slot, mark in enumerate(up) if mark != "U"}
-    left = losses_left(entry.level, _layout(entry), len(up), missing) if up else None
-    faulty = any("F" in member.flags for member in entry.members)
-    if entry.state == "broken" or (left is not None and left < 0):
-        return "bad", "failed"
-    if entry.level in NO_REDUNDANCY and faulty:
-        return "bad", "failed"
-    sync = entry.sync
-    running = sync is not None and not sync.waiting
-    journal = [member for member in entry.members if "J" in member.flags]
-    lost_journal = journal and all("F" in member.flags for member in journal)
-    word = ""
-    if sync is not None:
-        word = _WORDS.get(sync.word, sync.word)
-        word = "repair" if word == "resync" and action == "repair" else word
-    if action == "frozen" and (sync is not None or missing or work_waits):
-        return "bad", "frozen"
-    if missing or lost_journal:
-        return "bad", word if running else "degraded"
-    if running:
-        return "warn", word
-    if action == "frozen":
-        return "warn", "frozen"
-    parity = entry.level in PARITY_LEVELS and mismatches.isdigit() and int(mismatches) > 0
-    if faulty or parity:
-        return "warn", "attention"
-    if sync is not None:
-        return "warn", sync.waiting.lower()
-    return "ok", "optimal"
-
-
-def _layout(entry: MdstatArray) -> int | None:
-    if entry.level != "raid10":
-        return entry.layout.get("algorithm")
-    far = entry.layout.get("offset") or entry.layout.get("far") or 1
-    return entry.layout.get("near", 1) | far << 8 | (0x10000 if "offset" in entry.layout else 0)
+    waits = condition.phase and condition.phase != "running"
+    return f"{condition.sync} waits" if waits else entry.read_only
 
 
 def _label(root: str, base: str) -> str:
@@ -278,9 +279,3 @@ def _sgr(colour: str, ground: int) -> str:
     except ValueError:
         return ""
     return f"\x1b[{ground};2;{red};{green};{blue}m"
-
-
-def abandon(message: str) -> None:
-    """Put the terminal back and say why the console cannot open."""
-    TERMINAL.restore()
-    sys.stderr.write(f"raidtui: {message}\n")

@@ -12,15 +12,17 @@ import pytest
 
 from raidtui import first_frame
 from raidtui.first_frame import SMALLEST, TERMINAL, frame, paint, read_colours, show
+from raidtui.host.md.mdstat import parse_mdstat
 from raidtui.host.roots.opening import open_root
 from raidtui.session.watch import HostWatch
-from raidtui.ui.arrays.array_rows import brief_of, ordered
+from raidtui.ui.arrays.array_rows import brief_of, ordered, state_of
 from raidtui.view.array_row import brief_line
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width
 from tests.hosts.captures import ALL_CAPTURES, capture_text
 from tests.hosts.trees import host_tree
 from tests.lab.guests.terminal import Terminal, host_terminal
+from tests.monitor.test_health import LOUD, QUIET
 from tests.ui.states import ARRAYS, STATES
 
 SIZES = ((80, 24), (120, 40), (60, 15))
@@ -75,6 +77,61 @@ def test_captures(tmp_path: Path, name: str) -> None:
 def test_trees(tmp_path: Path, name: str) -> None:
     STATES[name].write_to(tmp_path)
     compare(tmp_path)
+
+
+FAR_SETS = """\
+Personalities : [raid10]
+md127 : active raid10 sdd[3] sda[0]
+      16384 blocks super 1.2 512K chunks 2 far-copies 2 devices per set [4/2] [U__U]
+
+unused devices: <none>
+"""
+
+
+def compare_verdicts(folder: Path) -> None:
+    """Role and word of every array are the screen's, also of those that are not in view."""
+    report = HostWatch(open_root(str(folder))).refresh()
+    screen = {array.name: state_of(report, array) for array in report.snapshot.arrays}
+    mdstat = parse_mdstat((folder / "proc" / "mdstat").read_text())
+    entries = (*mdstat.arrays, *mdstat.unread)
+    first = {entry.name: first_frame._brief(str(folder), entry, look=True) for entry in entries}
+    assert {name: (brief.role, brief.word) for name, brief in first.items()} == screen
+
+
+@pytest.mark.parametrize("name", [*ALL_CAPTURES, "far sets"])
+def test_verdicts_of_captures(tmp_path: Path, name: str) -> None:
+    (tmp_path / "proc").mkdir()
+    text = FAR_SETS if name == "far sets" else capture_text(name)
+    (tmp_path / "proc" / "mdstat").write_text(text)
+    compare_verdicts(tmp_path)
+
+
+@pytest.mark.parametrize("name", sorted(set(STATES) - {"no-md"}))
+def test_verdicts_of_trees(tmp_path: Path, name: str) -> None:
+    STATES[name].write_to(tmp_path)
+    compare_verdicts(tmp_path)
+
+
+RULES = QUIET | {case: spec for case, (spec, _, _) in LOUD.items()}
+LATER = {"write errors, blocked", "bad blocks where another one is bad, too"}
+"""The files of all members tell these: too many for the first frame, which shows a milder state."""
+
+
+@pytest.mark.parametrize("case", sorted(RULES))
+def test_verdicts_by_all_rules(tmp_path: Path, case: str) -> None:
+    host_tree(RULES[case]).write_to(tmp_path)
+    if case not in LATER:
+        compare_verdicts(tmp_path)
+        return
+    [brief] = first_frame.read_briefs(str(tmp_path), 8)
+    assert brief.role in {"ok", "warn"}
+
+
+def test_far_copies_in_sets_of_two_survive_a_loss_in_each(tmp_path: Path) -> None:
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc" / "mdstat").write_text(FAR_SETS)
+    [brief] = first_frame.read_briefs(str(tmp_path), 8)
+    assert (brief.role, brief.word) == ("bad", "degraded")
 
 
 def test_what_is_broken_stands_first_even_where_there_are_many(tmp_path: Path) -> None:

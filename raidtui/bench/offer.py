@@ -14,21 +14,21 @@ from raidtui.bench.estimate import WriteEstimate, estimate_writes
 from raidtui.bench.jobfile import JobFile, judge_job_file
 from raidtui.bench.overwrite import Site, offer_device, offer_scratch
 from raidtui.bench.place import Place, find_directory, free_bytes, refuse_room, refuse_size
+from raidtui.bench.request import FieldRefusal, Request, refuse_number
+from raidtui.bench.results.comparison_verdict import fewest_runs
 from raidtui.bench.results.run_record import SHORT_S
 from raidtui.bench.results.steady import MOST_ROUNDS
-from raidtui.bench.results.verdict import fewest_runs
 from raidtui.bench.run.fio_process import refuse_fio
 from raidtui.bench.run.quiet import noise
-from raidtui.bench.schedule import ONE, Axis, AxisKind, Conditions, Schedule, Scratch
+from raidtui.bench.schedule import MOST_RUNS, ONE, Axis, AxisKind, Schedule, Scratch
 from raidtui.bench.sweep_knobs import find_knob, is_bitmap, knob_axis, of_arrays, scratch_axis
-from raidtui.bench.workload import PRESETS, Workload, find_preset, refuse_workload, with_usual_ramp
+from raidtui.bench.workload import PRESETS, find_preset, refuse_workload
 from raidtui.host.roots.root import Root
 from raidtui.host.tool_versions import read_fio_version
 from raidtui.model.plan import Loss, Plan, Refusal, RefusalCode
 from raidtui.monitor.sampler import Sampler
 from raidtui.view.units import binary_size
 
-_MOST_RUNS = 5000
 _MOST_BYTES = 1 << 20
 _PARTS = {
     AxisKind.BLOCK: "blocks",
@@ -39,56 +39,6 @@ _PARTS = {
     AxisKind.CHUNK: "chunks",
     AxisKind.BITMAP: "bitmap",
 }
-
-
-class Request(Struct, frozen=True, kw_only=True):
-    """A benchmark as somebody wants it.
-
-    Args:
-        work: what fio is asked to do; None with a preset or a job file.
-        preset: a preset's name.
-        job_file: where somebody's own is.
-        changes: fields of the workload that shall be other than the preset's.
-        directory, device, scratch: where: one of the three.
-        write: whether the device may be written to.
-        confirmed: serial numbers (or WWNs, or names where there are none) that somebody typed.
-        blocks: sizes of requests, bytes.
-        depths, jobs: values to go through.
-        chunks: KiB, or "one".
-        levels, layouts: of scratch arrays.
-        knobs: (name, values).
-    """
-
-    work: Workload | None = None
-    preset: str = ""
-    job_file: str = ""
-    changes: dict[str, object] = {}
-    directory: str = ""
-    device: str = ""
-    scratch: Scratch | None = None
-    write: bool = False
-    confirmed: tuple[str, ...] = ()
-    blocks: tuple[int, ...] = ()
-    depths: tuple[int, ...] = ()
-    jobs: tuple[int, ...] = ()
-    chunks: tuple[str, ...] = ()
-    levels: tuple[str, ...] = ()
-    layouts: tuple[str, ...] = ()
-    knobs: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    conditions: Conditions = Conditions()
-    repeats: int = 1
-    grouped: bool = False
-    note: str = ""
-
-
-class FieldRefusal(Refusal, frozen=True, kw_only=True):
-    """A refusal that knows what it is about.
-
-    Args:
-        part: a field of ``Request``, or of a workload; a knob's name.
-    """
-
-    part: str
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -119,7 +69,7 @@ class Offer(Struct, frozen=True, kw_only=True):
         for axis in self.schedule.axes:
             for plan in axis.plans:
                 lines += [f"  {axis.name}: {step.command}" for step in plan.steps]
-            if axis.way is AxisKind.KNOB and not axis.plans:
+            if axis.kind is AxisKind.KNOB and not axis.plans:
                 lines.append(f"  {axis.name}: {', '.join(axis.values)}, set on each array once it is there")
         return lines
 
@@ -134,7 +84,10 @@ def make_offer(root: Root, request: Request) -> Offer | Refusal:
         )
     if refusal := refuse_fio(read_fio_version(root)):
         return refusal
-    base = _what(request)
+    for name, number in _numbers(request):
+        if refusal := refuse_number(name, number):
+            return refusal
+    base = _measured(request)
     if isinstance(base, Refusal):
         return base
     placed = _where(root, request)
@@ -155,7 +108,7 @@ def make_offer(root: Root, request: Request) -> Offer | Refusal:
         note=request.note,
         title=_title(base, axes),
     )
-    if refusal := _refuse_course(root, schedule) or _refuse_noise(root, schedule):
+    if refusal := _refuse_schedule(root, schedule) or _refuse_noise(root, schedule):
         return refusal
     lowest = schedule.place.arrays[-1:]
     array = next((each for each in Sampler(root).sample().arrays if each.name in lowest), None)
@@ -169,48 +122,58 @@ def make_offer(root: Root, request: Request) -> Offer | Refusal:
     )
 
 
+def _numbers(request: Request) -> tuple[tuple[str, int], ...]:
+    conditions = request.conditions
+    return (
+        ("repeats", request.repeats),
+        ("cool", conditions.cool_s),
+        ("precondition", conditions.precondition),
+        ("member_size", request.member_kib),
+    )
+
+
 def _about(part: str, refusal: Refusal) -> FieldRefusal:
+    if isinstance(refusal, FieldRefusal):
+        return replace(refusal, part=part)
     return FieldRefusal(code=refusal.code, why=refusal.why, remedy=refusal.remedy, part=part)
 
 
-def _what(request: Request) -> Schedule | Refusal:
+def _measured(request: Request) -> Schedule | Refusal:
     """Return a schedule with what fio is asked to do, and nothing else yet."""
-    given = [bool(request.work), bool(request.preset), bool(request.job_file)]
+    given = [bool(request.rw), bool(request.preset), bool(request.job_file)]
+    names = ", ".join(preset.name for preset in PRESETS)
     if sum(given) != 1:
-        names = ", ".join(preset.name for preset in PRESETS)
         return Refusal(
             code=RefusalCode.INVALID,
-            why="what to measure is not given"
-            if not any(given)
-            else "more than one thing to measure is given",
+            why="more than one thing to measure is given" if any(given) else "nothing to measure is given",
             remedy=f"name a preset ({names}), a job file, or a kind of I/O with its size",
         )
     if request.job_file:
         file = read_job_file(request.job_file)
         if isinstance(file, Refusal):
             return _about("job_file", file)
-        if request.changes or request.blocks or request.depths or request.jobs:
+        if request.changes_workload:
             return Refusal(
-                code=RefusalCode.INVALID, why="a job file is run as it is", remedy="change it there"
+                code=RefusalCode.INVALID, why="a job file is run as it is", remedy="change the file itself"
             )
         return Schedule(title=file.name, place=Place(), job_file=file)
-    preset = find_preset(request.preset) if request.preset else None
+    preset = find_preset(request.preset)
     if request.preset and preset is None:
-        names = ", ".join(each.name for each in PRESETS)
-        remedy = f"there are: {names}"
         return FieldRefusal(
             code=RefusalCode.NOT_FOUND,
             part="preset",
             why=f"there is no preset {request.preset!r}",
-            remedy=remedy,
+            remedy=f"there are: {names}",
         )
-    work = preset.work if preset is not None else request.work
-    if work is None:
-        return Refusal(code=RefusalCode.INVALID, why="what to measure is not given")
-    work = replace(work, **request.changes)
-    if "ramp_s" not in request.changes:
-        work = with_usual_ramp(work)
-    return Schedule(title="", place=Place(), preset=request.preset, work=work)
+    if preset is None and not request.size_bytes:
+        return FieldRefusal(
+            code=RefusalCode.INVALID,
+            part="size_bytes",
+            why="no size is given",
+            remedy="give one: --size=500m",
+            form_remedy="give one: 500m, 4g",
+        )
+    return Schedule(title="", place=Place(), preset=request.preset, work=request.workload(preset))
 
 
 def read_job_file(path: str) -> JobFile | Refusal:
@@ -234,7 +197,13 @@ def read_job_file(path: str) -> JobFile | Refusal:
 
 
 def _where(root: Root, request: Request) -> Site | Refusal:
-    if sum((bool(request.directory), bool(request.device), request.scratch is not None)) != 1:
+    if not request.scratch and (request.levels or request.layouts or request.chunks):
+        return Refusal(
+            code=RefusalCode.INVALID,
+            why="levels, layouts and chunks apply only to arrays that the benchmark creates",
+            remedy="give devices with --scratch",
+        )
+    if sum((bool(request.directory), bool(request.device), bool(request.scratch))) != 1:
         return Refusal(
             code=RefusalCode.INVALID,
             why="where to measure is not given, or more than once",
@@ -246,10 +215,15 @@ def _where(root: Root, request: Request) -> Site | Refusal:
     if request.job_file:
         why = "a job file runs in a folder alone"
         return FieldRefusal(
-            code=RefusalCode.INVALID, part="directory", why=why, remedy="name one with --directory"
+            code=RefusalCode.INVALID,
+            part="directory",
+            why=why,
+            remedy="name one with --directory",
+            form_remedy="choose a folder at where",
         )
-    if request.scratch is not None:
-        site = offer_scratch(root, request.scratch, _shapes(request), request.confirmed)
+    array = request.scratch_array
+    if array is not None:
+        site = offer_scratch(root, array, _shapes(request), request.confirmed)
         return _about("scratch", site) if isinstance(site, Refusal) else site
     if not os.access(f"/dev/{request.device}", os.R_OK):
         why = f"/dev/{request.device} may not be read by this user"
@@ -261,9 +235,9 @@ def _where(root: Root, request: Request) -> Site | Refusal:
 def _axes(root: Root, request: Request, place: Place, base: Schedule) -> tuple[Axis, ...] | Refusal:
     axes = list(_array_axes(request))
     for name, values in request.knobs:
-        if request.scratch is not None and is_bitmap(name):
+        if request.scratch and is_bitmap(name):
             continue  # it is one of the arrays' own axes
-        if request.scratch is not None and of_arrays(name):
+        if request.scratch and of_arrays(name):
             axis = scratch_axis(name, values, _shapes(request))
         else:
             knob = find_knob(name, root, place)
@@ -273,21 +247,21 @@ def _axes(root: Root, request: Request, place: Place, base: Schedule) -> tuple[A
         axes.append(axis)
     blocks = request.blocks
     preset = find_preset(base.preset) if base.preset else None
-    if not blocks and preset is not None and "block_bytes" not in request.changes:
+    if not blocks and preset is not None:
         blocks = preset.blocks
-    for way, numbers in (
+    for kind, numbers in (
         (AxisKind.BLOCK, blocks),
         (AxisKind.DEPTH, request.depths),
         (AxisKind.JOBS, request.jobs),
     ):
-        if numbers:
-            axes.append(Axis(way=way, values=tuple(map(str, numbers))))
+        if len(numbers) > 1:
+            axes.append(Axis(kind=kind, values=tuple(map(str, numbers))))
     for axis in axes:
         if len(set(axis.values)) < len(axis.values) or not axis.values:
             why = f"{axis.label} is given a value twice, or none"
             return FieldRefusal(
                 code=RefusalCode.INVALID,
-                part=_PARTS.get(axis.way, axis.name),
+                part=_PARTS.get(axis.kind, axis.name),
                 why=why,
                 remedy="name each value once",
             )
@@ -296,44 +270,29 @@ def _axes(root: Root, request: Request, place: Place, base: Schedule) -> tuple[A
 
 def _shapes(request: Request) -> list[Scratch]:
     """Return all arrays that will be made."""
-    wanted = Schedule(title="", place=Place(), scratch=request.scratch, axes=_array_axes(request))
+    wanted = Schedule(title="", place=Place(), scratch=request.scratch_array, axes=_array_axes(request))
     return [shape for point in wanted.points if (shape := wanted.scratch_at(point)) is not None]
 
 
 def _array_axes(request: Request) -> tuple[Axis, ...]:
-    if request.scratch is None:
+    if not request.scratch:
         return ()
     bitmaps = next((values for name, values in request.knobs if is_bitmap(name)), ())
     given = (
-        (AxisKind.LEVEL, request.levels),
-        (AxisKind.LAYOUT, request.layouts),
-        (AxisKind.CHUNK, request.chunks),
-        (AxisKind.BITMAP, bitmaps),
+        (AxisKind.LEVEL, request.levels, len(request.levels) > 1),
+        (AxisKind.LAYOUT, request.layouts, len(request.layouts) > 1),
+        (AxisKind.CHUNK, request.chunks, len(request.chunks) > 1 or request.chunks == (ONE,)),
+        (AxisKind.BITMAP, bitmaps, bool(bitmaps)),
     )
-    return tuple(Axis(way=way, values=values) for way, values in given if values)
+    return tuple(Axis(kind=kind, values=values) for kind, values, varies in given if varies)
 
 
-def _refuse_course(root: Root, schedule: Schedule) -> Refusal | None:
-    if schedule.repeats < 1:
-        return FieldRefusal(
-            code=RefusalCode.INVALID,
-            part="repeats",
-            why=f"{schedule.repeats} repeats are none",
-            remedy="choose 1 or more",
-        )
-    if len(schedule.points) * schedule.repeats > _MOST_RUNS:
+def _refuse_schedule(root: Root, schedule: Schedule) -> Refusal | None:
+    if len(schedule.points) * schedule.repeats > MOST_RUNS:
         count = len(schedule.points) * schedule.repeats
-        remedy = f"{_MOST_RUNS} are the most: leave values out"
+        remedy = f"{MOST_RUNS} are the most: leave values out"
         return FieldRefusal(
             code=RefusalCode.INVALID, part="repeats", why=f"that would be {count} runs", remedy=remedy
-        )
-    if schedule.scratch is None and any(
-        axis.way in {AxisKind.LEVEL, AxisKind.LAYOUT, AxisKind.CHUNK} for axis in schedule.axes
-    ):
-        return Refusal(
-            code=RefusalCode.INVALID,
-            why="chunks and layouts want arrays to be made",
-            remedy="give devices with --scratch",
         )
     most = 0
     for point in schedule.points:
@@ -349,6 +308,7 @@ def _refuse_course(root: Root, schedule: Schedule) -> Refusal | None:
                 part="write",
                 why=f"{schedule.place.words} is only read: {work.words} would overwrite what is on it",
                 remedy="if that is what you want, give --write, and its serial number with --confirm",
+                form_remedy="choose yes at overwrite it",
             )
     if schedule.job_file is not None:
         most = schedule.job_file.size_bytes or 0
@@ -367,7 +327,8 @@ def _refuse_noise(root: Root, schedule: Schedule) -> Refusal | None:
         code=RefusalCode.BUSY,
         part="quiet",
         why=f"the machine is not quiet: {', '.join(found)}",
-        remedy="wait until it is, or measure along with it (--no-quiet-check)",
+        remedy="wait until it is, or measure in any case: --no-quiet-check",
+        form_remedy="wait until it is, or choose no at only if quiet",
     )
 
 
@@ -439,21 +400,3 @@ def _title(base: Schedule, axes: Sequence[Axis]) -> str:
     what = base.preset or (base.work.words if base.work is not None else "")
     several = [axis.label for axis in axes if len(axis.values) > 1]
     return f"{what}{' by ' + ', '.join(several) if several else ''}"
-
-
-def sweep_values(text: str) -> tuple[str, ...]:
-    """Return the values of "1,8,32"; "1..31" stands for all numbers from 1 to 31."""
-    return tuple(value for word in text.split(",") if word.strip() for value in _span(word.strip()))
-
-
-def _span(word: str) -> Sequence[str]:
-    first, dots, last = word.partition("..")
-    numbers = all(each.isdecimal() and len(each) < 8 for each in (first, last))
-    if not dots or not numbers or not 0 < int(last) - int(first) < _MOST_RUNS:
-        return (word,)
-    return [str(number) for number in range(int(first), int(last) + 1)]
-
-
-def is_chunk(word: str) -> bool:
-    """Whether a word is a chunk's size in KiB, or "one"."""
-    return word == ONE or (word.isdecimal() and int(word) > 0)

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.bench.place import Place, below, find_device
+from raidtui.bench.request import FieldRefusal
 from raidtui.bench.schedule import Scratch
 from raidtui.host.block import BLOCK, candidate_names
 from raidtui.host.md.array_names import canonical_uuid
@@ -133,10 +134,12 @@ def _unconfirmed(devices: Sequence[Device], survey: Survey, confirmed: Sequence[
         f"{device.disk.name}: {contents_of(device, survey) or 'nothing that is known'}" for device in devices
     ]
     words = " ".join(f"--confirm={confirm_word(device)}" for device in missing)
-    return Refusal(
+    return FieldRefusal(
         code=RefusalCode.NEEDS_CONFIRMATION,
+        part="device",
         why=f"it destroys what is on the devices ({'; '.join(lost)})",
         remedy=f"if that is what you want, give their serial numbers: {words}",
+        form_remedy="the devices are not those of when the form was opened: leave it and open it again",
     )
 
 

@@ -1,171 +1,178 @@
-"""A benchmark's options as texts, typed on the command line or in a form, and the request they make. Pure."""
+"""What somebody asks a benchmark to be: one request, of a form and of the command line alike. Pure.
+
+Texts are read here, and numbers that no other module knows the limits of are checked here.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from raidtui.bench.offer import Request, is_chunk, sweep_values
-from raidtui.bench.schedule import ONE, Conditions, Scratch
-from raidtui.bench.workload import Workload, parse_size
+from raidtui.bench.schedule import MOST_RUNS, ONE, Conditions, Scratch
+from raidtui.bench.workload import Preset, Workload, parse_size, with_usual_ramp
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.view.units import KIB
 
 _NUMBER = re.compile(r"-?[0-9]{1,9}")
 _MOST_DIGITS = 9
+_LIMITS = {
+    "repeats": ("the number of repeats", 1, MOST_RUNS),
+    "cool": ("the pause before each run in seconds", 0, 86400),
+    "precondition": ("the number of times the size is written", 0, 100),
+    "member_size": ("the size of each member in KiB", 0, 1 << 40),
+}
 V = TypeVar("V")
 
 
-class Typed(Struct, frozen=True, kw_only=True):
-    """What was typed; "" was left out. The names are those of the options, see docs/bench.md.
+class Request(Struct, frozen=True, kw_only=True):
+    """A benchmark as somebody wants it. What is left out, or None, is as usual.
+
+    Of ``blocks``, ``depths``, ``jobs``, ``levels``, ``layouts`` and ``chunks`` one value is the workload's or
+    the array's; several are a sweep.
 
     Args:
-        bs, depth, jobs: one value, or several with commas.
-        job: a job file's path.
-        direct: whether the page cache is passed by.
-        device, scratch: kernel names.
-        level, layout, chunk: of scratch arrays; one value, or several.
-        member_size: KiB.
-        quiet_check: whether the machine must be otherwise quiet.
-        knob: (name, values with commas).
+        preset, job_file, rw: what to measure, one of the three: a preset's name, the path of a job file, or
+            fio's word for a kind of I/O.
+        blocks: sizes of a request, bytes.
+        size_bytes: the size of each job's file, or of the part of a device that is used.
+        direct: whether the page cache is bypassed.
+        directory, device, scratch: where, one of the three: a path, a kernel name, or kernel names of devices
+            that arrays are made of.
+        write: whether the device may be overwritten.
+        confirmed: serial numbers (or WWNs, or names where there are none) that somebody typed.
+        levels, layouts, chunks: of scratch arrays; a chunk is KiB, or "one".
+        member_kib: how much of each device a scratch array uses; 0 is all.
+        knobs: (name, values).
+        grouped: whether a point's repeats follow each other.
     """
 
     preset: str = ""
-    job: str = ""
+    job_file: str = ""
     rw: str = ""
-    bs: str = ""
-    size: str = ""
-    depth: str = ""
-    jobs: str = ""
-    runtime: str = ""
-    ramp: str = ""
+    blocks: tuple[int, ...] = ()
+    size_bytes: int | None = None
+    depths: tuple[int, ...] = ()
+    jobs: tuple[int, ...] = ()
+    runtime_s: int | None = None
+    ramp_s: int | None = None
     engine: str = ""
-    read_percent: str = ""
+    read_percent: int | None = None
     distribution: str = ""
     direct: bool = True
     directory: str = ""
     device: str = ""
-    write: bool = False
-    confirm: tuple[str, ...] = ()
     scratch: tuple[str, ...] = ()
-    level: str = ""
-    layout: str = ""
-    chunk: str = ""
-    member_size: str = ""
-    knob: tuple[tuple[str, str], ...] = ()
-    trim: bool = False
-    cool: str = ""
-    precondition: str = ""
-    steady: bool = False
-    quiet_check: bool = True
-    repeats: str = ""
+    write: bool = False
+    confirmed: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()
+    layouts: tuple[str, ...] = ()
+    chunks: tuple[str, ...] = ()
+    member_kib: int = 0
+    knobs: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    conditions: Conditions = Conditions()
+    repeats: int = 1
     grouped: bool = False
     note: str = ""
 
+    def workload(self, preset: Preset | None) -> Workload:
+        """Return the workload of a preset, or of ``rw``, with what is asked to be different."""
+        work = preset.work if preset is not None else Workload(rw=self.rw, block_bytes=4 * KIB, size_bytes=0)
+        blocks = self.blocks if len(self.blocks) == 1 or preset is None else ()
+        changes = {
+            "block_bytes": blocks[0] if blocks else None,
+            "size_bytes": self.size_bytes,
+            "depth": _single(self.depths),
+            "jobs": _single(self.jobs),
+            "runtime_s": self.runtime_s,
+            "ramp_s": self.ramp_s,
+            "engine": self.engine or None,
+            "read_percent": self.read_percent,
+            "distribution": self.distribution or None,
+            "direct": None if self.direct else False,
+        }
+        work = replace(work, **{name: value for name, value in changes.items() if value is not None})
+        return work if self.ramp_s is not None else with_usual_ramp(work)
+
+    @property
+    def changes_workload(self) -> bool:
+        """Whether it says anything about the workload besides which one."""
+        numbers = (self.size_bytes, self.runtime_s, self.ramp_s, self.read_percent)
+        several = self.blocks or self.depths or self.jobs
+        words = self.engine or self.distribution or not self.direct
+        return bool(several or words) or any(number is not None for number in numbers)
+
+    @property
+    def scratch_array(self) -> Scratch | None:
+        """What is the same of all scratch arrays; None where none are made."""
+        if not self.scratch:
+            return None
+        chunk = _single(self.chunks)
+        return Scratch(
+            devices=self.scratch,
+            level=_single(self.levels) or "raid10",
+            layout=_single(self.layouts) or "",
+            chunk_kib=int(chunk) if chunk and chunk != ONE else 0,
+            size_kib=self.member_kib,
+        )
+
+
+def _single(values: Sequence[V]) -> V | None:
+    return values[0] if len(values) == 1 else None
+
+
+class FieldRefusal(Refusal, frozen=True, kw_only=True):
+    """A refusal that knows what it is about.
+
+    Args:
+        part: a field of ``Request``, or of a workload; a knob's name.
+        form_remedy: what to do in a form, where that is another thing than on the command line.
+    """
+
+    part: str
+    form_remedy: str = ""
+
+
+def refuse_number(name: str, number: int) -> FieldRefusal | None:
+    """Return why a number is out of its range, or None.
+
+    Args:
+        name: repeats, cool, precondition or member_size.
+        number: repeats, seconds, times or KiB.
+    """
+    words, least, most = _LIMITS[name]
+    if least <= number <= most:
+        return None
+    why = f"{words} must be between {least} and {most}, not {number}"
+    return FieldRefusal(code=RefusalCode.INVALID, part=name, why=why)
+
 
 class RequestError(Exception):
-    """A text says nothing that can be used.
+    """The text of an option cannot be read.
 
     Attributes:
-        option: its field in ``Typed``.
-        text: the word that is wrong.
-        why: goes on from it: "is no number".
+        option: which one, as the command line names it, with underscores.
+        why: what is wrong, with the word that is.
+        remedy: what to give instead; "" where that is obvious.
     """
 
-    def __init__(self, option: str, text: str, why: str) -> None:
-        super().__init__(f"{text} {why}")
-        self.option, self.text, self.why = option, text, why
-
-
-def request_of_typed(typed: Typed) -> Request:
-    """Return what was asked for.
-
-    Raises:
-        TypedError: a text cannot be read.
-    """
-    blocks = tuple(read_size("bs", word) for word in sweep_values(typed.bs))
-    depths, jobs = _numbers("depth", typed.depth), _numbers("jobs", typed.jobs)
-    levels, layouts = sweep_values(typed.level), sweep_values(typed.layout)
-    chunks = read_chunks(typed.chunk)
-    work = None
-    if typed.rw:
-        work = Workload(rw=typed.rw, block_bytes=blocks[0] if blocks else 4 * KIB, size_bytes=0)
-    return Request(
-        work=work,
-        preset=typed.preset,
-        job_file=typed.job,
-        changes=_changes(typed, blocks, depths, jobs),
-        directory=typed.directory,
-        device=typed.device,
-        scratch=_scratch(typed, levels, layouts, chunks) if typed.scratch else None,
-        write=typed.write,
-        confirmed=typed.confirm,
-        blocks=_several(blocks),
-        depths=_several(depths),
-        jobs=_several(jobs),
-        levels=_several(levels),
-        layouts=_several(layouts),
-        chunks=chunks if chunks == (ONE,) else _several(chunks),
-        knobs=tuple((name, sweep_values(values)) for name, values in typed.knob),
-        conditions=Conditions(
-            trim=typed.trim,
-            cool_s=_at_least_0("cool", typed.cool),
-            precondition=_at_least_0("precondition", typed.precondition),
-            steady=typed.steady,
-            quiet_check=typed.quiet_check,
-        ),
-        repeats=read_number("repeats", typed.repeats) if typed.repeats else 1,
-        grouped=typed.grouped,
-        note=typed.note,
-    )
-
-
-def _several(values: tuple[V, ...]) -> tuple[V, ...]:
-    """Values are gone through where there are several; a single one is the workload's, or the array's."""
-    return values if len(values) > 1 else ()
-
-
-def _changes(
-    typed: Typed, blocks: tuple[int, ...], depths: tuple[int, ...], jobs: tuple[int, ...]
-) -> dict[str, object]:
-    """Return the fields of the workload that were given, where there is one value of each."""
-    found: dict[str, object] = {
-        "size_bytes": read_size("size", typed.size) if typed.size else None,
-        "runtime_s": read_number("runtime", typed.runtime) if typed.runtime else None,
-        "ramp_s": read_number("ramp", typed.ramp) if typed.ramp else None,
-        "engine": typed.engine or None,
-        "read_percent": read_number("read_percent", typed.read_percent) if typed.read_percent else None,
-        "distribution": typed.distribution or None,
-        "direct": None if typed.direct else False,
-        "block_bytes": blocks[0] if len(blocks) == 1 else None,
-        "depth": depths[0] if len(depths) == 1 else None,
-        "jobs": jobs[0] if len(jobs) == 1 else None,
-    }
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _scratch(
-    typed: Typed, levels: tuple[str, ...], layouts: tuple[str, ...], chunks: tuple[str, ...]
-) -> Scratch:
-    return Scratch(
-        devices=typed.scratch,
-        level=levels[0] if levels else "raid10",
-        layout=layouts[0] if layouts else "",
-        chunk_kib=int(chunks[0]) if len(chunks) == 1 and chunks[0] != ONE else 0,
-        size_kib=_at_least_0("member_size", typed.member_size),
-    )
+    def __init__(self, option: str, why: str, remedy: str = "") -> None:
+        super().__init__(f"{why}; {remedy}" if remedy else why)
+        self.option, self.why, self.remedy = option, why, remedy
 
 
 def read_size(option: str, text: str) -> int:
     """Return the bytes of "4k", "500m" or "2g".
 
     Raises:
-        TypedError: it is no size.
+        RequestError: it is not a size.
     """
     size = parse_size(text)
     if size is None:
-        raise RequestError(option, text, "is no size; give it as 4k, 500m or 2g")
+        raise RequestError(option, f"{text} is not a size", "give it as 4k, 500m or 2g")
     return size
 
 
@@ -173,32 +180,42 @@ def read_number(option: str, text: str) -> int:
     """Return a whole number.
 
     Raises:
-        TypedError: it is none.
+        RequestError: it is not one.
     """
     if not _NUMBER.fullmatch(text.strip()):
-        raise RequestError(option, text, "is no number")
+        raise RequestError(option, f"{text} is not a number")
     return int(text)
 
 
-def read_chunks(text: str) -> tuple[str, ...]:
-    """Return the chunks of "one,16,512", each as it was typed.
+def read_values(option: str, text: str, read: Callable[[str, str], V]) -> tuple[V, ...]:
+    """Return the values of "1,8,32", each read by ``read``.
 
     Raises:
-        TypedError: one is neither a number of KiB nor "one".
+        RequestError: one cannot be read.
     """
-    words = sweep_values(text)
-    for word in words:
-        if len(word) > _MOST_DIGITS or not is_chunk(word):
-            raise RequestError("chunk", word, "is no size in KiB; give numbers, or one")
-    return words
+    return tuple(read(option, word) for word in sweep_values(text))
 
 
-def _numbers(option: str, text: str) -> tuple[int, ...]:
-    return tuple(read_number(option, word) for word in sweep_values(text))
+def read_chunk(option: str, word: str) -> str:
+    """Return a chunk as it was typed.
+
+    Raises:
+        RequestError: it is neither a number of KiB nor "one".
+    """
+    number = word.isdecimal() and len(word) <= _MOST_DIGITS and int(word) > 0
+    if word != ONE and not number:
+        raise RequestError(option, f"{word} is not a size in KiB", "give numbers, or one")
+    return word
 
 
-def _at_least_0(option: str, text: str) -> int:
-    number = read_number(option, text) if text else 0
-    if number < 0:
-        raise RequestError(option, text, "is less than 0")
-    return number
+def sweep_values(text: str) -> tuple[str, ...]:
+    """Return the values of "1,8,32"; "1..31" stands for all numbers from 1 to 31."""
+    return tuple(value for word in text.split(",") if word.strip() for value in _span(word.strip()))
+
+
+def _span(word: str) -> Sequence[str]:
+    first, dots, last = word.partition("..")
+    numbers = all(each.isdecimal() and len(each) < 8 for each in (first, last))
+    if not dots or not numbers or not 0 < int(last) - int(first) < MOST_RUNS:
+        return (word,)
+    return [str(number) for number in range(int(first), int(last) + 1)]

@@ -117,26 +117,26 @@ def refuse_workload(work: Workload) -> Refusal | None:
     if work.rw not in KINDS_OF_IO:
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"{work.rw!r} is no kind of I/O",
+            why=f"{work.rw!r} is not a kind of I/O",
             remedy=f"choose {', '.join(KINDS_OF_IO)}",
         )
     if work.engine not in ENGINES:
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"{work.engine!r} is no engine here",
+            why=f"{work.engine!r} is not a supported engine",
             remedy=f"choose {', '.join(ENGINES)}",
         )
     if work.block_bytes < 512 or work.block_bytes % 512:
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"blocks of {work.block_bytes} bytes are no whole sectors",
+            why=f"blocks of {work.block_bytes} bytes are not whole sectors",
             remedy="choose a multiple of 512",
         )
     if work.size_bytes < work.block_bytes:
         size, block = binary_size(work.size_bytes), binary_size(work.block_bytes)
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"a size of {size} has no block of {block}",
+            why=f"a size of {size} is smaller than a block of {block}",
             remedy="choose a larger size",
         )
     for word, value, least, most in (
@@ -153,20 +153,20 @@ def refuse_workload(work: Workload) -> Refusal | None:
     if work.depth > 1 and work.engine in _ONE_AT_A_TIME:
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"the engine {work.engine} has one request under way, so depth {work.depth} says nothing",
+            why=f"the engine {work.engine} has one request in flight, so depth {work.depth} has no effect",
             remedy="choose libaio or io_uring",
         )
     if work.distribution and not _DISTRIBUTION.fullmatch(work.distribution):
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"{work.distribution!r} is no distribution",
+            why=f"{work.distribution!r} is not a distribution",
             remedy="choose zipf:1.2, pareto:0.9 or normal:20",
         )
     if work.ramp_s and not work.runtime_s:
         return Refusal(
             code=RefusalCode.INVALID,
-            why="a ramp time without a runtime has no end",
-            remedy="give a runtime, too",
+            why="a ramp time needs a runtime",
+            remedy="give one",
         )
     return None
 

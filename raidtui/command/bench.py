@@ -153,7 +153,7 @@ def _add_history(subcommands: argparse._SubParsersAction[argparse.ArgumentParser
 def run(root: Root, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui bench ...``; return 0 done, 1 not, 2 refused, 75 another job is running."""
     from raidtui.bench.results.run_store import ResultsError  # noqa: PLC0415
-    from raidtui.jobs.store import BusyError, JobError  # noqa: PLC0415
+    from raidtui.jobs.lock import BusyError, JobError  # noqa: PLC0415
 
     try:
         return _run_subcommand(root, arguments)

@@ -11,22 +11,32 @@ from typing import Any
 
 import msgspec
 
-from raidtui.bench.offer import Offer, Request, make_offer, sweep_values
+from raidtui.bench.offer import Offer, make_offer
 from raidtui.bench.report.export import json_bytes
-from raidtui.bench.request import RequestError, Typed, request_of_typed
+from raidtui.bench.request import (
+    Request,
+    RequestError,
+    read_chunk,
+    read_number,
+    read_size,
+    read_values,
+    sweep_values,
+)
 from raidtui.bench.results.run_record import WHOLE, sample_words
 from raidtui.bench.results.run_store import Results
 from raidtui.bench.run.bench_jobs import begin, entry_words, find_bench, news, restore, settle
 from raidtui.bench.run.live_file import Line
+from raidtui.bench.schedule import Conditions
 from raidtui.bench.surroundings import ArrayNow, Surroundings, surroundings_words
 from raidtui.bench.workload import PRESETS
 from raidtui.command.bench_history import print_comparison
 from raidtui.command.device_names import kernel_name
 from raidtui.command.streams import print_json, write_bytes
 from raidtui.host.roots.root import Root
+from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import cancel
 from raidtui.jobs.states import FINAL
-from raidtui.jobs.store import Job, JobError
+from raidtui.jobs.store import Job
 from raidtui.model.plan import Refusal
 from raidtui.view.text import visible
 
@@ -137,14 +147,14 @@ def follow(job: Job, *, since: int = 0, quiet: bool = False) -> str:
     begun_s = time.monotonic()
     # Of what was measured before this moment the figures are enough.
     offset = news(job).offset if since or job.state not in {"made", "running"} else 0
-    told = _Told(quiet=quiet)
+    printer = _Printer(quiet=quiet)
     try:
         while True:
             found = news(job, since, offset)
             since, offset = since + len(found.entries), found.offset
-            told.take(found.lines)
+            printer.take(found.lines)
             for entry in found.entries:
-                told.entry(entry_words(entry))
+                printer.entry(entry_words(entry))
                 if entry.get("event") == "not begun":
                     return "busy" if entry.get("busy") else "failed"
             over = found.state in FINAL or found.state == "interrupted"
@@ -170,13 +180,13 @@ def _status(state: str) -> int:
     return 0 if state in {"done", "left"} else BUSY if state == "busy" else FAILED
 
 
-class _Told:
+class _Printer:
     """Prints entries, a sample a second, and what surrounds the run every ten, or when arrays change."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
         self._last_s = 0.0
-        self._around: Surroundings | None = None
+        self._surroundings: Surroundings | None = None
 
     def entry(self, words: str) -> None:
         for line in words.split("\n"):
@@ -186,20 +196,24 @@ class _Told:
     def take(self, lines: tuple[Line, ...]) -> None:
         for line in lines:
             if line.begins is not None:
-                self._last_s, self._around = 0.0, None
-            elif line.around is not None and self._says_more(line.around) and not self._quiet:
-                self._around = line.around
-                if words := surroundings_words(line.around):
+                self._last_s, self._surroundings = 0.0, None
+            elif line.surroundings is not None and self._says_more(line.surroundings) and not self._quiet:
+                self._surroundings = line.surroundings
+                if words := surroundings_words(line.surroundings):
                     print(visible(f"            {words}"), flush=True)
             elif line.sample is not None and line.sample.t_s >= self._last_s + _EACH_S and not self._quiet:
                 self._last_s = line.sample.t_s
                 print(f"            {sample_words(line.sample)}", flush=True)
 
-    def _says_more(self, around: Surroundings) -> bool:
-        last = self._around
-        if last is None or abs(around.t_s - last.t_s) >= _AROUND_S or around.governor != last.governor:
+    def _says_more(self, surroundings: Surroundings) -> bool:
+        last = self._surroundings
+        if (
+            last is None
+            or abs(surroundings.t_s - last.t_s) >= _AROUND_S
+            or surroundings.governor != last.governor
+        ):
             return True
-        now, then = ([_gist(array) for array in each.arrays] for each in (around, last))
+        now, then = ([_gist(array) for array in each.arrays] for each in (surroundings, last))
         return now != then
 
 
@@ -217,13 +231,6 @@ SUBCOMMANDS: dict[str, Callable[[Root, argparse.Namespace], int]] = {
 }
 
 
-_SAME = (
-    *("preset", "rw", "bs", "size", "depth", "jobs", "engine", "distribution", "directory", "write"),
-    *("trim", "steady", "note"),
-)
-_NUMBERS = ("runtime", "ramp", "read_percent", "cool", "precondition", "repeats")
-
-
 class OptionError(JobError):
     """An option cannot be read; the message says which."""
 
@@ -234,28 +241,36 @@ def request_of(root: Root, arguments: argparse.Namespace) -> Request:
     Raises:
         OptionError: an option cannot be read.
     """
-    if arguments.rw and arguments.preset:
-        raise OptionError("a preset says what it does: leave --rw out")
-    if arguments.rw and not arguments.size:
-        raise OptionError("--rw wants a size: --size=500m")
-    sweep = arguments.subcommand == "sweep"
-    if sweep and not arguments.scratch and (arguments.chunk or arguments.layout):
-        raise OptionError("--chunk and --layout want arrays to be made: give devices with --scratch")
-    given: dict[str, Any] = {name: getattr(arguments, name) for name in _SAME}
-    for name in _NUMBERS:
-        number = getattr(arguments, name)
-        given[name] = "" if number is None else str(number)
-    typed = Typed(
-        **given,
-        **(_of_sweep(root, arguments) if sweep else {}),
-        job=str(arguments.job) if arguments.job else "",
-        direct=not arguments.no_direct,
-        quiet_check=not arguments.no_quiet_check,
-        device=kernel_name(root, arguments.device) if arguments.device else "",
-        confirm=tuple(arguments.confirm),
-    )
     try:
-        return request_of_typed(typed)
+        return Request(
+            preset=arguments.preset,
+            job_file=str(arguments.job) if arguments.job else "",
+            rw=arguments.rw,
+            blocks=read_values("bs", arguments.bs, read_size),
+            size_bytes=read_size("size", arguments.size) if arguments.size else None,
+            depths=read_values("depth", arguments.depth, read_number),
+            jobs=read_values("jobs", arguments.jobs, read_number),
+            runtime_s=arguments.runtime,
+            ramp_s=arguments.ramp,
+            engine=arguments.engine,
+            read_percent=arguments.read_percent,
+            distribution=arguments.distribution,
+            direct=not arguments.no_direct,
+            directory=arguments.directory,
+            device=kernel_name(root, arguments.device) if arguments.device else "",
+            write=arguments.write,
+            confirmed=tuple(arguments.confirm),
+            conditions=Conditions(
+                trim=arguments.trim,
+                cool_s=arguments.cool,
+                precondition=arguments.precondition,
+                steady=arguments.steady,
+                quiet_check=not arguments.no_quiet_check,
+            ),
+            repeats=arguments.repeats,
+            note=arguments.note,
+            **(_of_sweep(root, arguments) if arguments.subcommand == "sweep" else {}),
+        )
     except RequestError as error:
         raise OptionError(f"--{error.option.replace('_', '-')}={error}") from error
 
@@ -263,17 +278,17 @@ def request_of(root: Root, arguments: argparse.Namespace) -> Request:
 def _of_sweep(root: Root, arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         "scratch": tuple(kernel_name(root, word) for word in arguments.scratch),
-        "level": arguments.level,
-        "layout": arguments.layout,
-        "chunk": arguments.chunk,
-        "member_size": str(arguments.member_size),
-        "knob": tuple(_knob(text) for text in arguments.knob),
+        "levels": sweep_values(arguments.level) if arguments.scratch else (),  # it has a default
+        "layouts": sweep_values(arguments.layout),
+        "chunks": read_values("chunk", arguments.chunk, read_chunk),
+        "member_kib": arguments.member_size,
+        "knobs": tuple(_knob(text) for text in arguments.knob),
         "grouped": arguments.grouped,
     }
 
 
-def _knob(text: str) -> tuple[str, str]:
+def _knob(text: str) -> tuple[str, tuple[str, ...]]:
     name, separator, values = text.partition("=")
     if not separator or not sweep_values(values):
         raise OptionError(f"--knob={text} has no values: give it as NAME=VALUE,VALUE")
-    return name, values
+    return name, sweep_values(values)

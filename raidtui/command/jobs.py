@@ -8,12 +8,15 @@ import time
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import asdict
+
 from raidtui.command.streams import print_json
 from raidtui.host.block import DiskReader
 from raidtui.host.roots.root import Root
+from raidtui.jobs.lock import BusyError, JobError
 from raidtui.jobs.spawn import cancel, follow, start_worker
-from raidtui.jobs.states import FINAL, GOES_ON, entry_text
-from raidtui.jobs.store import BusyError, Job, JobError, all_jobs, find_job, jobs_folder
+from raidtui.jobs.states import FINAL, RESUMABLE, JobState, entry_text
+from raidtui.jobs.store import Job, all_jobs, find_job, jobs_folder
 from raidtui.jobs.worker import CostMeasure, work_on
 from raidtui.model.plan import Plan
 from raidtui.view.text import visible
@@ -52,7 +55,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
         if arguments.order == "cancel":
             since = len(job.entries())  # before: its end may be noted at once
             cancel(job)
-            return attach(job, since=since, wanted="cancelled")
+            return attach(job, since=since, wanted=JobState.CANCELLED)
         return _again(job, back=arguments.order == "rollback")
     except JobError as error:
         return refused(error)
@@ -74,41 +77,35 @@ def refused(error: JobError) -> int:
 
 def _again(job: Job, *, back: bool) -> int:
     state = job.state
-    if state == "running":
+    if state is JobState.RUNNING:
         raise JobError(f"job {job.id} is running: raidtui jobs attach {job.id}")
     if back:
         job.refuse_back()
-    elif state == GOES_ON:
+    elif state is JobState.GOES_ON:
         raise JobError(f"job {job.id} goes on by itself: raidtui jobs attach {job.id}")
-    elif state == "not begun":
+    elif state is JobState.NOT_BEGUN:
         raise JobError(f"job {job.id} was not begun, because another job was running: apply its plan again")
-    elif state not in {"made", "interrupted", "cancelled", "failed", "stuck"}:
-        raise JobError(f"job {job.id} is {state}: there is nothing to go on with")
+    elif state not in RESUMABLE:
+        raise JobError(f"job {job.id} {state.sentence}: there is nothing to resume")
     since = len(job.entries())
     start_worker(job, back=back)
-    return attach(job, since=since, wanted="rolled back" if back else "done")
+    return attach(job, since=since, wanted=JobState.ROLLED_BACK if back else JobState.DONE)
 
 
 def _list(*, as_json: bool) -> int:
-    rows = []
-    for job in all_jobs():
-        entries = job.entries()
-        title = next((str(entry.get("title")) for entry in entries if entry.get("event") == "made"), "")
-        who = next((str(entry.get("who")) for entry in entries), "")
-        at_s = next((entry["at_s"] for entry in entries), 0.0)
-        rows.append({"id": job.id, "state": job.state, "title": title, "who": who, "made_s": at_s})
+    lines = [job.line for job in all_jobs()]
     if as_json:
-        print_json({"jobs": rows})
+        print_json({"jobs": [asdict(line) for line in lines]})
         return 0
-    for row in rows:
-        at = time.strftime("%Y-%m-%d %H:%M", time.localtime(float(str(row["made_s"]))))
-        print(visible(f"{row['id']}  {row['state']:<11}  {at}  {row['who']}  {row['title']}"))
-    if not rows:
+    for line in lines:
+        at = time.strftime("%Y-%m-%d %H:%M", time.localtime(line.made_s))
+        print(visible(f"{line.id}  {line.state:<11}  {at}  {line.who}  {line.title}"))
+    if not lines:
         print(f"No job yet in {jobs_folder()}.")
     return 0
 
 
-def attach(job: Job, *, since: int = 0, wanted: str = "done") -> int:
+def attach(job: Job, *, since: int = 0, wanted: JobState = JobState.DONE) -> int:
     """Print a job's journal until it ends, and return the exit status.
 
     Args:
@@ -123,7 +120,7 @@ def attach(job: Job, *, since: int = 0, wanted: str = "done") -> int:
                 if line:
                     print(visible(line), flush=True)
             event = str(entry.get("event"))
-            if event == "not begun" and state:  # a worker too many changes nothing about how it ended
+            if event == JobState.NOT_BEGUN and state:  # a worker too many changes nothing about how it ended
                 continue
             if event in FINAL:
                 state, busy = event, bool(entry.get("busy"))
@@ -132,7 +129,7 @@ def attach(job: Job, *, since: int = 0, wanted: str = "done") -> int:
     except KeyboardInterrupt:
         print(f"\nThe job goes on: raidtui jobs attach {job.id} (or cancel)")
         return 0
-    if state == "not begun":
+    if state == JobState.NOT_BEGUN:
         return BUSY if busy else FAILED
     if not state:
         print(
@@ -140,6 +137,6 @@ def attach(job: Job, *, since: int = 0, wanted: str = "done") -> int:
             f" raidtui jobs resume {job.id}, or raidtui jobs rollback {job.id}"
         )
         return FAILED
-    if state in {"failed", "cancelled", "stuck"}:
+    if state in RESUMABLE:
         print(f"raidtui jobs resume {job.id}, or raidtui jobs rollback {job.id}")
     return 0 if state == wanted else FAILED

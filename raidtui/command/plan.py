@@ -32,7 +32,7 @@ from raidtui.plans.shell_script import plan_sentences, shell_script
 from raidtui.plans.stop import plan_read_only, plan_read_write, plan_stop
 from raidtui.plans.sync import plan_check, plan_repair
 from raidtui.plans.target import find_array
-from raidtui.session.storage import new_file_system_uuid, new_uuid, read, scope_of
+from raidtui.session.storage import new_file_system_uuid, new_uuid, reading_of, scope_of
 from raidtui.view.text import visible
 
 REFUSED = 2
@@ -95,6 +95,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     locate = verb("locate", "let the light of a disk's bay blink")
     locate.add_argument("device", metavar="DEVICE")
     locate.add_argument("--off", action="store_true", help="put it out")
+    test = verb("self-test", "start a SMART self-test on a disk, or abort the one that runs")
+    test.add_argument("device", metavar="DISK")
+    test.add_argument("test", choices=("short", "long", "conveyance", "abort"))
     rename = verb("rename", "give an array another name")
     rename.add_argument("array", metavar="ARRAY")
     rename.add_argument("--to", metavar="NAME", required=True)
@@ -168,11 +171,15 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     array = find_array(snapshot, arguments.array) if hasattr(arguments, "array") else None
     if isinstance(array, Refusal):
         return array
+    if verb == "self-test":
+        from raidtui.wear.self_tests import read_self_test_plan  # noqa: PLC0415  (other plans need none of it)
+
+        return read_self_test_plan(root, snapshot, names[arguments.device], arguments.test)
     scope = scope_of(verb, array, tuple(names.values()), on_top=verb == "create" and _puts_on_top(arguments))
-    survey = read(root, snapshot, scope).start().wait()
+    survey = reading_of(root, snapshot, scope).start().wait()
     if not scope.everything and hasattr(arguments, "destroy") and old_arrays(_closely(scope, survey), survey):
         # Another array at rest may have the same name: that one alone would not say which is given up.
-        survey = read(root, snapshot, replace(scope, everything=True)).start().wait()
+        survey = reading_of(root, snapshot, replace(scope, everything=True)).start().wait()
     if verb == "create":
         return _plan_create(arguments, survey, names)
     if verb == "assemble":

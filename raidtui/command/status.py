@@ -24,8 +24,6 @@ from raidtui.session.watch import HostWatch, Report
 from raidtui.view.text import visible
 from raidtui.view.units import binary_size, counted, duration, rate_mb_s, short_binary
 
-FORMS = ("sentences", "json", "prometheus")
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what ``status`` takes."""
@@ -50,7 +48,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
 
 
 def print_status(root: Root, form: str) -> int:
-    """Print the report once in one of ``FORMS``; return the exit status.
+    """Print the report once, as ``sentences``, ``json`` or ``prometheus``; return the exit status.
 
     0 all well, 1 degraded or attention, 2 failed, 3 cannot tell.
     """

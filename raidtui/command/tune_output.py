@@ -130,8 +130,7 @@ def _subject_lines(subject: Subject) -> list[str]:
         lines.append(f"  {name} {value.text}{unit}")
         lines += _wrapped(f"{_facts(value)}. {knob.what} {risk_of(name, subject)}")
         for each in value.others:
-            sets = f" sets {each.value}" if each.value is not None else " sets it"
-            lines += _wrapped(f"At boot {each.sentence}{sets}{'' if each.sure else ', or may not apply'}.")
+            lines += _wrapped(each.boot_sentence)
     for name, why in subject.absent.items():
         lines.append(f"  {name}")
         lines += _wrapped(f"{why[0].upper()}{why[1:]}.")
@@ -237,6 +236,7 @@ def _setting(setting: Setting) -> dict[str, Any]:
         "value": setting.value,
         "raidtui": setting.ours,
         "sure": setting.sure,
+        "running": setting.running,
     }
 
 

@@ -86,3 +86,29 @@ class SimCounters(Struct, kw_only=True):
             f" {int(self.writes)} 0 {int(self.written_sectors)} {int(self.write_ms)}"
             f" 0 {int(self.busy_ms)} {queue_ms} 0 0 0 0 0 0"
         )
+
+
+class SimSelfTest(Struct, kw_only=True):
+    """A self-test that was started in the story.
+
+    Args:
+        long: whether it is a long one; else it is a short one.
+        began_s: on the kernel's clock.
+        hours: power-on hours of the disk at that time.
+        aborted: whether it was aborted.
+    """
+
+    long: bool
+    began_s: float
+    hours: int
+    aborted: bool = False
+
+    @property
+    def minutes(self) -> int:
+        """How long it takes."""
+        return 54 if self.long else 2
+
+    def left_percent(self, now_s: float) -> int:
+        """Return how much is left to do, in steps of ten as ATA disks report it; 0: it has ended."""
+        done = (now_s - self.began_s) / (60 * self.minutes)
+        return 0 if self.aborted or done >= 1 else 10 * max(1, 10 - int(10 * done))

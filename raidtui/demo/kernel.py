@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
-from raidtui.demo.disks import SimCounters, SimDisk
+from raidtui.demo.disks import SimCounters, SimDisk, SimSelfTest
 from raidtui.demo.rates import account_load, account_sync, natural_kib_s, running, speed_kib_s
 from raidtui.demo.sim_array import SimArray, SimSync, activate_spares, place_spares
 from raidtui.host.roots.root import Happening, Listener
@@ -43,6 +43,7 @@ class SimKernel:
         self.low_kib_s = low_kib_s
         self.high_kib_s = high_kib_s
         self.knobs: dict[str, str] = {}
+        self.self_tests: dict[str, list[SimSelfTest]] = {}
         self.now_s = 0.0
         self.generation = 0
         self._seed = seed

@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from raidtui.demo import sim_self_test
 from raidtui.demo.disks import SECTOR_BYTES, SimDisk
 from raidtui.demo.kernel import SimKernel
 
@@ -87,11 +88,13 @@ def written_since_boot() -> dict[str, int]:
 
 
 def smartctl(kernel: SimKernel, argv: tuple[str, ...]) -> tuple[int, str]:
-    """Return smartctl's exit status and output."""
+    """Return smartctl's exit status and output; ``-t`` starts a self-test, and ``-X`` aborts it."""
     import json  # noqa: PLC0415
 
     name = argv[-1].removeprefix("/dev/")
     disk, life = kernel.disks.get(name), lives().get(name)
+    if disk is not None and life is not None and ("-t" in argv or "-X" in argv):
+        return sim_self_test.command(kernel, name, argv, _hours(life, kernel))
     if disk is None or life is None:
         text = f"Smartctl open device: {argv[-1]} failed: No such device"
         return 2, json.dumps(_frame(None, 2, text))
@@ -100,6 +103,7 @@ def smartctl(kernel: SimKernel, argv: tuple[str, ...]) -> tuple[int, str]:
         return _ASLEEP_STATUS, json.dumps(_frame(disk, _ASLEEP_STATUS, text))
     whole = _frame(disk, 0) | _identity(disk, life, kernel)
     whole |= _nvme(disk, life, kernel) if disk.is_nvme else _ata(disk, life, kernel)
+    whole |= sim_self_test.report(kernel, disk, life.hours)
     return 0, json.dumps(whole)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -15,8 +14,9 @@ from typing import Any
 import raidtui
 from raidtui.host.tools import run_tool, tool_path
 from raidtui.jobs.journal import who
-from raidtui.jobs.states import FINAL, GOES_ON
-from raidtui.jobs.store import BusyError, Job, JobError, jobs_folder, worker_of, worker_pid
+from raidtui.jobs.lock import BusyError, JobError, worker_of
+from raidtui.jobs.states import FINAL, UNDER_WAY, JobState
+from raidtui.jobs.store import Job, all_jobs, jobs_folder
 from raidtui.model.plan import Plan
 
 _PACE_S = 0.05
@@ -30,7 +30,8 @@ def refuse_busy(folder: Path) -> None:
     Raises:
         BusyError: one does.
     """
-    other = worker_of(folder)
+    running = (job.id for job in all_jobs(folder) if job.state is JobState.RUNNING)
+    other = worker_of(folder) or next(running, None)
     if other is not None:
         raise BusyError(f"another job is running: {other}; wait for it, or cancel it")
 
@@ -89,7 +90,7 @@ def start_worker(job: Job, *, back: bool = False, more: tuple[str, ...] = ()) ->
                 start_new_session=True,
             )
     except OSError as error:
-        raise JobError(f"the worker cannot be started: {error}; nothing was begun") from error
+        raise JobError(f"the worker cannot be started: {error}; nothing was started") from error
 
 
 def follow(job: Job, *, since: int = 0) -> Iterator[Mapping[str, Any]]:
@@ -112,7 +113,7 @@ def follow(job: Job, *, since: int = 0) -> Iterator[Mapping[str, Any]]:
         seen = len(entries)
         if not running and (worked or time.monotonic() - begun_s > _BEGIN_S):
             # It may have begun between the look at the lock and the look at its words.
-            if worker_of(job.folder.parent) != job.id and not job.is_followed and len(job.entries()) == seen:
+            if job.state not in UNDER_WAY and len(job.entries()) == seen:
                 return
             continue
         time.sleep(_FOLLOWED_PACE_S if followed else _PACE_S)
@@ -124,15 +125,25 @@ def cancel(job: Job) -> None:
     Raises:
         JobError: it is not running.
     """
-    folder = job.folder.parent
-    pid = worker_pid(folder)
-    if job.state == GOES_ON:
+    state = job.state
+    if state is JobState.GOES_ON:
         raise JobError(
             f"all steps of job {job.id} are done: raidtui jobs rollback {job.id} ends what goes on"
         )
-    if worker_of(folder) != job.id or pid is None:
-        raise JobError(f"job {job.id} is not running; it is {job.state}")
+    if state is not JobState.RUNNING:
+        raise _nothing_to_cancel(job)
+    import psutil  # noqa: PLC0415  (only who cancels needs it)
+
+    worker = job.worker()
+    if worker is None:
+        raise JobError(f"the worker of job {job.id} has not written to its journal yet: try again")
     try:
-        os.kill(pid, signal.SIGTERM)
-    except OSError as error:
-        raise JobError(f"job {job.id} cannot be cancelled: {error.strerror}; it is {job.state}") from error
+        worker.terminate()
+    except psutil.NoSuchProcess as error:
+        raise _nothing_to_cancel(job) from error
+    except psutil.AccessDenied as error:
+        raise JobError(f"job {job.id} cannot be cancelled: its worker is another user's process") from error
+
+
+def _nothing_to_cancel(job: Job) -> JobError:
+    return JobError(f"job {job.id} {job.state.sentence}: there is nothing to cancel")

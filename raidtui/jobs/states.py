@@ -1,17 +1,62 @@
-"""An entry of a job's journal as a line for the eye."""
+"""The states of a job, and an entry of its journal as a line for the eye."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any
 
-GOES_ON = "goes on"
-"""The steps are done, what they have begun in the kernel is not: the worker follows it, without the lock."""
-FINAL = frozenset({"done", "failed", "cancelled", "rolled back", "stuck", "not begun"})
+
+class JobState(StrEnum):
+    """The state of a job (docs/plans.md). Those that a worker ends with are events of the journal, too."""
+
+    MADE = "made"
+    RUNNING = "running"
+    INTERRUPTED = "interrupted"
+    GOES_ON = "goes on"
+    """The steps are done, what they started in the kernel is not: a worker follows it, without the lock."""
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    ROLLED_BACK = "rolled back"
+    STUCK = "stuck"
+    NOT_BEGUN = "not begun"
+
+    @property
+    def sentence(self) -> str:
+        """What is said of the job: ``is running``."""
+        return _SENTENCES[self]
+
+
+ENDED = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED, JobState.ROLLED_BACK, JobState.STUCK})
+"""A worker has ended the job so."""
+FINAL = ENDED | {JobState.NOT_BEGUN}
+"""Events after which a worker notes nothing more."""
+SETTLED = frozenset({JobState.DONE, JobState.ROLLED_BACK, JobState.NOT_BEGUN})
+"""Nothing is left to do: the job can neither be resumed nor rolled back from the screen."""
+UNFINISHED = frozenset({JobState.RUNNING, JobState.GOES_ON, JobState.INTERRUPTED, JobState.STUCK})
+"""The job is under way, or waits for somebody."""
+UNDER_WAY = frozenset({JobState.RUNNING, JobState.GOES_ON})
+RESUMABLE = frozenset(
+    {JobState.MADE, JobState.INTERRUPTED, JobState.CANCELLED, JobState.FAILED, JobState.STUCK}
+)
+
+_SENTENCES = {
+    JobState.MADE: "has not been started",
+    JobState.RUNNING: "is running",
+    JobState.INTERRUPTED: "was interrupted",
+    JobState.GOES_ON: "has done its steps, and the kernel is still at work",
+    JobState.DONE: "is done",
+    JobState.FAILED: "failed",
+    JobState.CANCELLED: "was cancelled",
+    JobState.ROLLED_BACK: "was rolled back",
+    JobState.STUCK: "is stuck",
+    JobState.NOT_BEGUN: "was not started: another job was running",
+}
 
 
 def entry_text(entry: Mapping[str, Any]) -> str:
-    """Return one or more lines, or "" for what says nothing to a person."""
+    """Return one or more lines, or "" for an entry that says nothing to a person."""
     event = entry.get("event")
     number = entry.get("step")
     step = f"{number + 1:>3}  " if isinstance(number, int) else "     "
@@ -29,7 +74,7 @@ def entry_text(entry: Mapping[str, Any]) -> str:
         return f"     written: {entry.get('text', '')}"
     if event == "output":
         return "\n".join(f"     | {line}" for line in str(entry.get("text", "")).rstrip("\n").split("\n"))
-    if event == GOES_ON:
+    if event == JobState.GOES_ON:
         return f"goes on: {entry.get('reason', '')}"
     if event in FINAL:
         return f"{event}" + (f": {entry['reason']}" if entry.get("reason") else "")

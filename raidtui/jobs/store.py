@@ -16,33 +16,29 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from raidtui.jobs.journal import journal_path, who
-from raidtui.jobs.state_files import PRIVATE_MODE, check_folder, own_folder, sync_folder, write_synced
-from raidtui.jobs.states import GOES_ON
+from raidtui.jobs.lock import JobError, process_of, refuse_folder, started_s, worker_of
+from raidtui.jobs.state_files import PRIVATE_MODE, own_folder, sync_folder, write_synced
+from raidtui.jobs.states import ENDED, JobState
 from raidtui.model.plan import Plan
+
+if TYPE_CHECKING:
+    import psutil
 
 SCHEMA = 1
 # Of a step's entries, with what the tools print, most take a tenth of that.
 _ROOM_BYTES, _STEP_BYTES = 32 << 10, 8 << 10
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-_FINAL = ("done", "failed", "cancelled", "rolled back", "stuck", GOES_ON)
+_ENDS = ENDED | {JobState.GOES_ON}
 _STEPS = ("step", "of")
 _MOST_STEPS = 1 << 20
 _END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
 COURSE_FILE = "bench.json"
 """Beside the plan of a benchmark's job, which has no steps: what the benchmark does (``raidtui.bench``)."""
-
-
-class JobError(Exception):
-    """A plan or a job cannot be used; the message says what to do."""
-
-
-class BusyError(JobError):
-    """Another job is running: there is one at a time."""
 
 
 class PlanFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -79,13 +75,33 @@ def load_plan(data: bytes) -> PlanFile:
         if version != SCHEMA:
             raise JobError(f"this is no plan of version {SCHEMA}: make it with raidtui plan ... --json")
         return msgspec.json.decode(data, type=PlanFile)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except RecursionError as error:  # Python's own words for it differ from version to version
+        raise JobError("this is no plan: it is nested too deeply") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise JobError(f"this is no plan: {error}") from error
 
 
 def jobs_folder() -> Path:
     """Return the folder of all jobs."""
     return journal_path().parent / "jobs"
+
+
+class JobLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A job in a list of jobs.
+
+    Args:
+        id: the job's.
+        state: its state.
+        title: its plan's.
+        who: the person who made it.
+        made_s: when it was made, epoch seconds; 0 where its journal does not say.
+    """
+
+    id: str
+    state: JobState
+    title: str = ""
+    who: str = ""
+    made_s: float = 0.0
 
 
 class Job:
@@ -105,7 +121,7 @@ class Job:
         """Put a plan on disk as a new job.
 
         Raises:
-            JobError: it cannot be written; nothing was begun.
+            JobError: it cannot be written; nothing was started.
         """
         parent = folder or jobs_folder()
         data = save_plan(plan, host=host, made_s=time.time())
@@ -125,7 +141,7 @@ class Job:
             if place is not None:
                 shutil.rmtree(place, ignore_errors=True)
             raise JobError(
-                f"a job cannot be kept in {parent}: {error.strerror}; nothing was begun"
+                f"a job cannot be kept in {parent}: {error.strerror}; nothing was started"
             ) from error
         return job
 
@@ -176,7 +192,7 @@ class Job:
         except OSError as error:
             (self.folder / "room").unlink(missing_ok=True)
             why = f"job {self.id} cannot be kept in {self.folder.parent}: {error.strerror}"
-            raise JobError(f"{why}; make room there first; nothing was begun") from error
+            raise JobError(f"{why}; make room there first; nothing was started") from error
 
     def _fill_room(self, plan: Plan) -> None:
         steps = sum(1 + len(step.undo) for step in plan.steps)
@@ -259,21 +275,54 @@ class Job:
         return False
 
     @property
-    def state(self) -> str:
-        """made, running, interrupted, goes on (md copies), or how it ended; docs/plans.md lists them."""
+    def state(self) -> JobState:
+        """The state, by the journal, and by whether its worker lives."""
         entries = self.entries()
-        last = next((each["event"] for each in reversed(entries) if each.get("event") in _FINAL), None)
-        began = max((i for i, each in enumerate(entries) if each.get("event") in {"work", "made"}), default=0)
-        ended = max((i for i, each in enumerate(entries) if each.get("event") in _FINAL), default=-1)
+        last = next((each["event"] for each in reversed(entries) if each["event"] in _ENDS), None)
+        began = max((i for i, each in enumerate(entries) if each["event"] in {"work", "made"}), default=0)
+        ended = max((i for i, each in enumerate(entries) if each["event"] in _ENDS), default=-1)
         if last is not None and ended > began:
-            return "interrupted" if last == GOES_ON and not self.is_followed else str(last)
+            state = JobState(last)
+            lost = state is JobState.GOES_ON and not self.is_followed
+            return JobState.INTERRUPTED if lost else state
         if worker_of(self.folder.parent) == self.id:
-            return "running"
-        if any(each.get("event") == "work" for each in entries):
-            return "interrupted"
+            return JobState.RUNNING
+        if any(each["event"] == "work" for each in entries):
+            # A lock file that somebody removed is held all the same, by a worker that lives.
+            return JobState.RUNNING if self.worker() is not None else JobState.INTERRUPTED
         # Of two that were applied at once, one comes too late: what it found then is not the host of later.
-        late = any(each.get("event") == "not begun" and each.get("busy") for each in entries)
-        return "not begun" if late else "made"
+        late = any(each["event"] == "not begun" and each.get("busy") for each in entries)
+        return JobState.NOT_BEGUN if late else JobState.MADE
+
+    @property
+    def line(self) -> JobLine:
+        """The job in a list of jobs."""
+        found = (entry for entry in self.entries() if entry["event"] == "made")
+        made: Mapping[str, Any] = next(found, {"at_s": 0.0})
+        return JobLine(
+            id=self.id,
+            state=self.state,
+            title=str(made.get("title", "")),
+            who=str(made.get("who", "")),
+            made_s=made["at_s"],
+        )
+
+    def note_work(self, **more: object) -> None:
+        """Note that this process works on the job.
+
+        Raises:
+            OSError: it could not be noted.
+        """
+        self.note(event="work", pid=os.getpid(), started_s=round(started_s(), 2), **more)
+
+    def worker(self) -> psutil.Process | None:
+        """Return the process that noted last that it works on the job, if it is another one and lives."""
+        found = (each for each in reversed(self.entries()) if each["event"] == "work")
+        work: Mapping[str, Any] = next(found, {})
+        pid, at_s = work.get("pid"), work.get("started_s")
+        if pid == os.getpid() or (at_s is None and worker_of(self.folder.parent) != self.id):
+            return None  # without a time (an older raidtui noted none) the lock alone says that it lives
+        return process_of(pid, at_s)
 
     def done_steps(self) -> tuple[set[int], set[int]]:
         """Return (steps done, steps begun and not known to be done), less what was undone since."""
@@ -350,86 +399,6 @@ def all_jobs(folder: Path | None = None) -> list[Job]:
     return []
 
 
-def refuse_folder(folder: Path) -> None:
-    """Refuse to work with jobs in a folder that belongs to somebody else; root closes it to all others.
-
-    Raises:
-        JobError: it does.
-    """
-    try:
-        if folder.parent == journal_path().parent:
-            check_folder(folder.parent)
-        check_folder(folder, PRIVATE_MODE)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise JobError(
-            f"the jobs in {folder} cannot be trusted: {error.strerror}; nothing was begun"
-        ) from error
-
-
-@contextlib.contextmanager
-def only_worker(folder: Path, job_id: str) -> Iterator[None]:
-    """Hold the lock of all jobs: two that change storage at a time would not know of each other.
-
-    Raises:
-        BusyError: another one holds it; the message says which.
-        JobError: it cannot be taken.
-    """
-    path = folder / "lock"
-    refuse_folder(folder)
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise JobError(f"the lock {path} cannot be opened: {error.strerror}; nothing was begun") from error
-    try:
-        try:
-            if not _take(descriptor):
-                holder = os.pread(descriptor, 4096, 0).decode("utf-8", "replace").strip()
-                raise BusyError(f"another job is running: {holder}; wait for it, or cancel it")
-            text = f"{job_id} (pid {os.getpid()}, by {who()})".encode()
-            os.pwrite(descriptor, text, 0)  # over the last one: on a full disk there is no room for another
-            os.ftruncate(descriptor, len(text))
-        except OSError as error:
-            raise JobError(f"the lock {path} cannot be taken: {error.strerror}; nothing was begun") from error
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _take(descriptor: int) -> bool:
-    """Take the lock; one who only looks (``_lock_text``) has it for an instant: try again."""
-    for pause_s in (0.0, 0.01, 0.1):
-        time.sleep(pause_s)
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-    return False
-
-
-def worker_of(folder: Path) -> str | None:
-    """Return the id of the job that is being worked on, or None."""
-    return (_lock_text(folder) or "").partition(" ")[0] or None
-
-
-def worker_pid(folder: Path) -> int | None:
-    """Return the process that works, or None."""
-    word = (_lock_text(folder) or "").partition("(pid ")[2].partition(",")[0]
-    return int(word) if word.isdigit() else None
-
-
-def _lock_text(folder: Path) -> str | None:
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)  # also where nothing can be written
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # two that look do not see each other
-        except OSError:
-            return os.pread(descriptor, 4096, 0).decode("utf-8", "replace")
-        finally:
-            os.close(descriptor)
-    return None
-
-
 def _new_place(parent: Path, plan: Plan) -> Path:
     """Make a job's folder, called after the time and the plan."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
@@ -439,4 +408,4 @@ def _new_place(parent: Path, plan: Plan) -> Path:
         with contextlib.suppress(FileExistsError):
             place.mkdir(mode=0o700)
             return place
-    raise JobError(f"a job cannot be kept in {parent}: too many of this second; nothing was begun")
+    raise JobError(f"a job cannot be kept in {parent}: too many of this second; nothing was started")

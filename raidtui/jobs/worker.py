@@ -18,15 +18,17 @@ from typing import Protocol
 
 from raidtui.host.roots.root import Root
 from raidtui.jobs.blackbox import save_black_box
+from raidtui.jobs.lock import BusyError, JobError, only_worker
 from raidtui.jobs.runner import do_step, first_trouble, holds, reads_so
-from raidtui.jobs.states import GOES_ON
-from raidtui.jobs.store import BusyError, Job, JobError, only_worker
+from raidtui.jobs.states import JobState
+from raidtui.jobs.store import Job
 from raidtui.jobs.undo_record import UndoRecord, done_by_job, keeps_values, record_path
 from raidtui.model.plan import FactKind, Harm, Plan, Step
 
 _END_S, _END_PACE_S = 2.0, 0.05
 """How long a job waits for what may be over at once, before it says that it goes on."""
 _FOLLOW_PACE_S = 1.0
+_WAITS = "{0} is auto-read-only, so md waits for the first write (raidtui plan read-write {0})"
 _LOST_S = 5.0
 
 
@@ -62,7 +64,7 @@ class Worker:
         self._listens = listens
         self._cancelled = False
 
-    def work(self) -> str:
+    def work(self) -> JobState:
         """Do what is left of the plan; return the state it ends in.
 
         Raises:
@@ -73,20 +75,22 @@ class Worker:
                 self._listen()
                 plan = self._job.plan
                 self._job.keep_room()
-                self._job.note(event="work", pid=os.getpid())
+                self._job.note_work()
                 state, reason = self._measured(plan)
-                if state == "failed" and plan.rolls_back:
+                if state == JobState.FAILED and plan.rolls_back:
                     self._job.note(event="going back", reason=reason)
                     return self._back(plan, reason)
-                if state != "done" or self._has_ended(plan, _END_S):
+                if state != JobState.DONE or self._has_ended(plan, _END_S):
                     return self._end(state, reason=reason)
                 if reason := first_trouble(self._root, plan.lasts):
-                    return self._end("failed", reason=_not_ended(plan, reason))
+                    return self._end(JobState.FAILED, reason=_not_ended(plan, reason))
                 followed.enter_context(self._job.following())
-                self._end(GOES_ON, reason=f"{plan.goes_on}; that takes its time, and other jobs can run")
+                waits = "".join(f"; {_WAITS.format(name)}" for name in plan.arrays if self._is_waiting(name))
+                reason = f"{plan.goes_on}{waits}; other jobs can run meanwhile"
+                self._end(JobState.GOES_ON, reason=reason)
             return self._follow(plan)
 
-    def roll_back(self) -> str:
+    def roll_back(self) -> JobState:
         """Undo what was done, last first; return the state it ends in.
 
         Raises:
@@ -98,7 +102,7 @@ class Worker:
             plan = self._job.plan
             self._refuse_late(plan)
             self._job.keep_room()
-            self._job.note(event="work", pid=os.getpid(), back=True)
+            self._job.note_work(back=True)
             return self._back(plan, "asked for")
 
     def _refuse_late(self, plan: Plan) -> None:
@@ -127,27 +131,31 @@ class Worker:
             time.sleep(_END_PACE_S)
         return True
 
-    def _follow(self, plan: Plan) -> str:
+    def _is_waiting(self, array: str) -> bool:
+        """Whether md does nothing to an array before its first write: it is auto-read-only."""
+        return (self._root.text(f"/sys/class/block/{array}/md/array_state") or "").strip() == "read-auto"
+
+    def _follow(self, plan: Plan) -> JobState:
         """Wait for the end of what goes on, and note it; leave that to whoever works on the job again."""
         mine = self._works()
         lost_since_s: float | None = None
         while not self._cancelled:
             ended, reason = self._has_ended(plan), first_trouble(self._root, plan.lasts)
             if self._works() != mine:
-                return GOES_ON
+                return JobState.GOES_ON
             if ended:
-                return self._end("done")
+                return self._end(JobState.DONE)
             # An array that is stopped and started again goes on with it.
             lost_since_s = (lost_since_s or time.monotonic()) if reason else None
             if lost_since_s is not None and time.monotonic() - lost_since_s >= _LOST_S:
-                return self._end("failed", reason=_not_ended(plan, reason))
+                return self._end(JobState.FAILED, reason=_not_ended(plan, reason))
             time.sleep(_FOLLOW_PACE_S)
-        return GOES_ON
+        return JobState.GOES_ON
 
     def _works(self) -> int:
         return sum(entry.get("event") == "work" for entry in self._job.entries())
 
-    def _measured(self, plan: Plan) -> tuple[str, str]:
+    def _measured(self, plan: Plan) -> tuple[JobState, str]:
         """Go forward; what a plan that writes to disks has cost them is noted."""
         if self._measuring is None or not any(step.destroys for step in plan.steps):
             return self._forward(plan)
@@ -158,7 +166,7 @@ class Worker:
             self._job.note(event="cost", text=words)
         return ended
 
-    def _forward(self, plan: Plan) -> tuple[str, str]:
+    def _forward(self, plan: Plan) -> tuple[JobState, str]:
         """Return how it ended, and why: done, cancelled, failed."""
         done, begun = self._job.done_steps()
         # Once a step was begun, the black box of what was there before is never written over.
@@ -167,15 +175,15 @@ class Worker:
             if number in done:
                 continue
             if self._cancelled:
-                return "cancelled", f"cancelled before step {number + 1}"
+                return JobState.CANCELLED, f"cancelled before step {number + 1}"
             if self._job.full:
-                return "failed", f"stopped before step {number + 1}: {_make_room(self._job)}"
+                return JobState.FAILED, f"stopped before step {number + 1}: {_make_room(self._job)}"
             if number in begun and step.proves and holds(self._root, step.proves):
                 self._job.note(event="step done", step=number, found=True)
                 continue
             if plan.harm is Harm.DESTROYS and not saved:
                 if reason := save_black_box(self._root, plan, self._job.folder / "blackbox"):
-                    return "failed", reason
+                    return JobState.FAILED, reason
                 saved = True
             # What cannot be begun is not begun: going back must not undo what it never did.
             reason = first_trouble(self._root, step.needs)
@@ -188,11 +196,11 @@ class Worker:
                 reason = _make_room(self._job) if self._job.full else self._do(step)
             if reason:
                 self._job.note(event="step failed", step=number, reason=reason)
-                return "failed", f"step {number + 1}: {reason}"
+                return JobState.FAILED, f"step {number + 1}: {reason}"
             self._job.note(event="step done", step=number)
-        return "done", ""
+        return JobState.DONE, ""
 
-    def _back(self, plan: Plan, why: str) -> str:
+    def _back(self, plan: Plan, why: str) -> JobState:
         done, begun = self._job.done_steps()
         stuck = ""
         for number in sorted(done | begun, reverse=True):
@@ -201,8 +209,8 @@ class Worker:
             else:
                 self._job.note(event="undone", step=number)
         if stuck:
-            return self._end("stuck", reason=f"{why}; {stuck}")
-        return self._end("rolled back", reason=why)
+            return self._end(JobState.STUCK, reason=f"{why}; {stuck}")
+        return self._end(JobState.ROLLED_BACK, reason=why)
 
     def _undo(self, number: int, steps: tuple[Step, ...]) -> str:
         """Return why a step cannot be undone, or ""."""
@@ -235,11 +243,11 @@ class Worker:
             os.fsync(file.fileno())
         self._job.note(event="output", text=text[-4000:])
 
-    def _end(self, state: str, *, reason: str = "") -> str:
+    def _end(self, state: JobState, *, reason: str = "") -> JobState:
         self._job.note(event=state, **({"reason": reason} if reason else {}))
-        if state in {"done", "rolled back"}:
+        if state in {JobState.DONE, JobState.ROLLED_BACK}:
             self._job.give_room_up()
-            self._remember(undone=state != "done")
+            self._remember(undone=state != JobState.DONE)
         return state
 
     def _remember(self, *, undone: bool) -> None:
@@ -270,7 +278,7 @@ class Worker:
 
 
 def _not_ended(plan: Plan, reason: str) -> str:
-    return f"{plan.goes_on}, and that has not come to its end: {reason}"
+    return f"{plan.goes_on}, but has not finished: {reason}"
 
 
 def _make_room(job: Job) -> str:
@@ -281,7 +289,9 @@ def work_on(root: Root, folder: Path, *, back: bool = False, measuring: Measurin
     """Run a worker in this process; return the exit status: 0 done, 1 not, 75 another job is running."""
     job = Job(folder)
     worker = Worker(root, job, measuring)
-    return status_of(job, worker.roll_back if back else worker.work, "rolled back" if back else "done")
+    if back:
+        return status_of(job, worker.roll_back, JobState.ROLLED_BACK)
+    return status_of(job, worker.work, JobState.DONE)
 
 
 def status_of(job: Job, work: Callable[[], str], wanted: str) -> int:

@@ -22,7 +22,7 @@ class Severity(IntEnum):
 
 
 class Health(IntEnum):
-    """What an array's findings come to. The order is how urgent it is."""
+    """The state of an array by its worst finding, ordered by urgency."""
 
     OPTIMAL = 0
     UNKNOWN = 1
@@ -36,15 +36,44 @@ class Health(IntEnum):
         return self.name.lower()
 
 
+class FindingCode(StrEnum):
+    """What a finding about an array says, for programs. docs/status-json.md documents each; none changes."""
+
+    AUTO_READ_ONLY = "auto-read-only"
+    BAD_BLOCKS = "bad-blocks"
+    BAD_BLOCKS_LOST = "bad-blocks-lost"
+    BROKEN = "broken"
+    DEGRADED = "degraded"
+    DELAYED = "delayed"
+    FAILED = "failed"
+    FROZEN = "frozen"
+    FROZEN_WITH_WORK = "frozen-with-work"
+    GONE = "gone"
+    INACTIVE = "inactive"
+    JOURNAL_MISSING = "journal-missing"
+    MEMBER_FAULTY = "member-faulty"
+    MEMBER_TROUBLE = "member-trouble"
+    MISMATCHES = "mismatches"
+    NOT_STARTED = "not-started"
+    NOT_THERE = "not-there"
+    NOT_UNDERSTOOD = "not-understood"
+    PENDING = "pending"
+    READ_ERRORS = "read-errors"
+    READ_ONLY = "read-only"
+    RESHAPE_WAITS = "reshape-waits"
+    SAME_UUID = "same-uuid"
+    STALE = "stale"
+
+
 class Finding(Struct, frozen=True, kw_only=True):
-    """One thing to tell.
+    """One statement about an array or a disk.
 
     Args:
-        code: stable, for machines: ``member-faulty``.
-        subject: the array's key (its UUID, or name without one), or "" for the host.
-        name: the subject's name for the eye.
+        code: what it says, for programs: a ``FindingCode`` for arrays; ``raidtui.wear`` has codes for disks.
+        subject: the array's key (its UUID, or its name without one), or "" for the host.
+        name: the subject's name for people.
         sentence: what is the case.
-        remedy: what to do about it; "" where nothing is to be done.
+        remedy: what to do about it; "" for nothing.
     """
 
     severity: Severity

@@ -64,6 +64,7 @@ class Setting(Struct, frozen=True, kw_only=True):
         ours: whether raidtui wrote it, to keep a value.
         sure: whether it applies for certain; an udev rule may ask what only udev can answer.
         only: the kind of disks it is for; "" for all.
+        running: of a daemon, whether it runs now; None for what is no daemon.
     """
 
     by: By
@@ -73,6 +74,7 @@ class Setting(Struct, frozen=True, kw_only=True):
     ours: bool = False
     sure: bool = True
     only: str = ""
+    running: bool | None = None
 
     @property
     def words(self) -> str:
@@ -89,6 +91,14 @@ class Setting(Struct, frozen=True, kw_only=True):
         if self.by in _BY_FILE and self.where:
             return f"{self.where}, kept by raidtui" if self.ours else self.where
         return f"{self.words} ({self.where})" if self.where else self.words
+
+    @property
+    def boot_sentence(self) -> str:
+        """What it does at boot: "At boot /etc/rc.local:3 sets none."."""
+        what = f"sets {self.value}" if self.value is not None else "sets it"
+        sure = "" if self.sure else ", or may not apply"
+        now = {None: "", True: "; it is running", False: "; it is not running"}[self.running]
+        return f"At boot {self.sentence} {what}{sure}{now}."
 
     @property
     def rank(self) -> int:

@@ -5,6 +5,10 @@ Sources: drivers/md/raid10.c (setup_geo, __raid10_find_phys), include/uapi/linux
 
 from __future__ import annotations
 
+TYPE_CHECKING = False  # as in raidtui/__main__.py: the first frame imports this
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 PARITY_LAYOUTS = {
     0: "left-asymmetric",
     1: "right-asymmetric",
@@ -108,6 +112,27 @@ class Raid10Layout:
             size = raid_disks
         last_start = (raid_disks // size - 1) * size
         return size, last_start, raid_disks - last_start
+
+
+def printed_layout(level: str | None, printed: Mapping[str, int]) -> int | None:
+    """Return md's layout number by the words of /proc/mdstat; None without a layout, or for a damaged one.
+
+    Args:
+        level: the kernel's word.
+        printed: as in ``MdstatArray.layout``: ``algorithm`` for levels with parity, else ``near``, ``far``,
+            ``offset``, ``set`` (the devices of a far set).
+    """
+    if "algorithm" in printed:
+        return printed["algorithm"]
+    if level != "raid10":
+        return None
+    near, far = printed.get("near", 1), printed.get("offset") or printed.get("far") or 1
+    if near > 255 or far > 255:
+        return None
+    sets = 0
+    if "set" in printed:  # the fixed form unless only the buggy one gives this size (setup_geo)
+        sets = 2 if printed["set"] == near * far else 1
+    return near | far << 8 | (0x10000 if "offset" in printed else 0) | sets << 17
 
 
 def layout_words(level: str | None, layout: int | None) -> str | None:

@@ -6,6 +6,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from raidtui.model.self_test import SelfTests
+
 
 class Attribute(Struct, frozen=True, kw_only=True):
     """One row of an ATA disk's attribute table.
@@ -91,6 +93,7 @@ class SmartReading(Struct, frozen=True, kw_only=True):
         scsi_written: the error counter log's gigabytes (10^9 bytes).
         trim_zeroed: whether trimmed sectors read as zeroes.
         erc: None where the disk has none, or did not say.
+        self_tests: None where smartctl printed nothing of them.
         taken_s: epoch seconds of smartctl's run.
     """
 
@@ -134,6 +137,7 @@ class SmartReading(Struct, frozen=True, kw_only=True):
     trim_zeroed: bool | None = None
     erc: ErrorRecovery | None = None
     attributes: tuple[Attribute, ...] = ()
+    self_tests: SelfTests | None = None
     taken_s: float | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""Verdicts on arrays: findings with a sentence and a remedy.
+"""Findings about arrays: the verdict of ``raidtui.model.verdict`` with a sentence and a remedy.
 
 Not faults: auto-read-only, a running check, a resync, mismatches on RAID-1 and RAID-10 (swap and mapped files
 leave harmless ones there). Faults: a failed, missing or degraded array, judged by level and mirror sets.
@@ -6,24 +6,20 @@ leave harmless ones there). Faults: a failed, missing or degraded array, judged 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from raidtui.model.absent import Absence, AbsentArray
-from raidtui.model.array import Array, Phase
+from raidtui.model.array import Array, Member, Phase
 from raidtui.model.bad_blocks import bad_members, bad_sectors, lost, only_holders
-from raidtui.model.finding import Finding, Health, Severity
-from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
+from raidtui.model.finding import Finding, FindingCode, Health, Severity
 from raidtui.model.snapshot import Snapshot
+from raidtui.model.verdict import INFO, Condition, health_word, is_unread, troubles
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted, joined
 
-_OF_SEVERITY = {
-    Severity.INFO: Health.OPTIMAL,
-    Severity.ATTENTION: Health.ATTENTION,
-    Severity.DEGRADED: Health.DEGRADED,
-    Severity.FAILED: Health.FAILED,
-}
-
-
+_Troubles = Mapping[str, int]
+_HEALTHS = {health.word: health for health in Health}
+_NEVER_RE_CREATE = "never re-create it"
+_ASSEMBLE = "assemble it: a in the console, or mdadm --assemble"
 _PENDING_WORDS = {
     "auto-read-only": "waits until the first write (auto-read-only)",
     "read-only": "waits until the array is made writable",
@@ -37,9 +33,9 @@ def judge(
     """Return the findings of all arrays, the worst first.
 
     Args:
-        snapshot: what is.
-        known: verdicts of before by ``Array.key``, kept by the caller; an array that is still the same object
-            is not judged again.
+        snapshot: the arrays.
+        known: former findings by ``Array.key``, kept by the caller; an array that is still the same object is
+            not judged again.
     """
     known = {} if known is None else known
     found: list[Finding] = []
@@ -57,16 +53,15 @@ def judge(
 
 
 def health_of(array: Array, findings: Sequence[Finding]) -> Health:
-    """Return what the findings about an array come to."""
-    own = [finding.severity for finding in findings if finding.subject == array.key]
-    worst = _OF_SEVERITY[max(own)] if own else Health.OPTIMAL
-    unknown = array.level is None or (array.redundant and array.up is None)
-    unread = array.stale is not None or (array.active and unknown)
-    return max(worst, Health.UNKNOWN) if unread else worst
+    """Return an array's health by the findings about it."""
+    worst = max((finding.severity for finding in findings if finding.subject == array.key), default=INFO)
+    stale = array.stale is not None
+    unread = is_unread(active=array.active, level=array.level, up=array.up, stale=stale)
+    return _HEALTHS[health_word(worst, unread=unread)]
 
 
 def by_subject(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
-    """Return the findings of each subject: with hundreds of arrays one search each would be many."""
+    """Return the findings by subject; one search per array would be slow with hundreds of arrays."""
     found: dict[str, list[Finding]] = {}
     for finding in findings:
         found.setdefault(finding.subject, []).append(finding)
@@ -81,7 +76,7 @@ def healths_of(snapshot: Snapshot, findings: Sequence[Finding]) -> dict[str, Hea
 
 
 def health_of_absent(absent: AbsentArray) -> Health:
-    """Return how it is about an array that does not run: one with all its members may have been stopped."""
+    """Return the health of an array that does not run: one with all its members may have been stopped."""
     if absent.absence is Absence.NOT_THERE:
         return Health.FAILED if absent.wanted else Health.ATTENTION
     if absent.absence is Absence.GONE or absent.complete is False:
@@ -99,92 +94,96 @@ def exit_status(snapshot: Snapshot, findings: Sequence[Finding]) -> int:
     return 1 if any(health >= Health.ATTENTION for health in healths) else 0
 
 
+def condition_of(array: Array) -> Condition:
+    """Return what the verdict on an array is made from."""
+    condition = Condition(
+        active=array.active,
+        container=array.is_container,
+        level=array.level,
+        layout=array.layout,
+        up=array.up,
+    )
+    journals = [member for member in array.members if member.has("journal")]
+    condition.understood = array.understood
+    condition.stale = array.stale is not None
+    condition.broken = array.array_state == "broken"
+    condition.faulty = any(m.has("faulty") and not m.has("journal") for m in array.members)
+    condition.journal_lost = (array.consistency_policy == "journal" or bool(journals)) and all(
+        member.has("faulty") for member in journals
+    )
+    condition.frozen = array.sync_action == "frozen"
+    condition.work_waits = array.work_waits
+    condition.sync, condition.phase = (array.sync.action, array.sync.phase) if array.sync else ("", "")
+    condition.bad_blocks = bool(bad_members(array))
+    condition.data_lost = condition.bad_blocks and bool(lost(array).sectors)
+    condition.member_trouble = any(_is_in_trouble(member) for member in array.members)
+    condition.mismatches = array.mismatch_count or 0
+    condition.last_action = array.last_sync_action or ""
+    condition.same_uuid = array.twin
+    return condition
+
+
 def judge_array(array: Array) -> Iterator[Finding]:
-    """Yield what there is to say about one array."""
+    """Yield the findings about one array."""
+    found = troubles(condition_of(array))
     if array.stale is not None and not array.understood:
         text = f"is there, but its lines in /proc/mdstat are not understood: {array.stale.reason}"
-        remedy = f"mdadm --detail {array.path} says how it is; please report it: raidtui capture FILE"
-        yield _finding(array, Severity.INFO, "not-understood", text, remedy)
+        remedy = f"mdadm --detail {array.path} shows its state; please report it: raidtui capture FILE"
+        yield _finding(array, FindingCode.NOT_UNDERSTOOD, text, remedy)
     elif array.stale is not None:
-        yield _finding(array, Severity.ATTENTION, "stale", f"cannot be read now: {array.stale.reason}")
+        yield _finding(array, FindingCode.STALE, f"cannot be read now: {array.stale.reason}", found=found)
     if not array.active:
-        if not array.is_container:
-            yield _inactive(array)
+        if FindingCode.INACTIVE in found:
+            yield _inactive(array, found)
         return
-    yield from _judge_members(array)
-    yield from _judge_sync(array)
-    yield from _judge_rest(array)
+    yield from _judge_members(array, found)
+    yield from _judge_sync(array, found)
+    yield from _judge_rest(array, found)
 
 
-def _judge_members(array: Array) -> Iterator[Finding]:
+def _judge_members(array: Array, found: _Troubles) -> Iterator[Finding]:
     missing = array.missing_slots or ()
-    left = array.losses_left
     faulty = [m.name for m in array.members if m.has("faulty") and not m.has("journal")]
-    if array.array_state == "broken" and array.redundant and left is not None and left >= 0:
-        yield _broken(array)
-    elif (
-        array.array_state == "broken"
-        or (left is not None and left < 0)
-        or (array.level in NO_REDUNDANCY and faulty)
-    ):
-        yield _finding(
-            array,
-            Severity.FAILED,
-            "failed",
-            f"has failed: {_missing_words(array, missing, faulty)}",
-            "do not write to it, and do not create anything anew; the data may still be on the members",
-        )
+    if FindingCode.FAILED in found:
+        text = f"has failed: {_missing_words(array, missing, faulty)}"
+        remedy = "do not write to it and do not re-create it; the data may still be on the members"
+        yield _finding(array, FindingCode.FAILED, text, remedy, found=found)
         return
-    if missing:
-        yield _degraded(array, missing, faulty, left)
-    elif faulty:
+    if FindingCode.BROKEN in found:
+        # MD_BROKEN of a mirror stays set until the array is stopped (drivers/md/raid1.c, raid10.c: error).
+        # Every write ends in EIO, whatever members are added; mdadm --detail says "clean" (4.2, Linux 6.1).
+        text = "is broken: every write fails since its last good member was reported as failed; reads work"
+        remedy = f"stop it and assemble it again: mdadm --stop {array.path}, then mdadm --assemble"
+        yield _finding(array, FindingCode.BROKEN, text, remedy, found=found)
+    if FindingCode.DEGRADED in found:
+        yield _degraded(array, missing, faulty, found)
+    elif FindingCode.MEMBER_FAULTY in found:
         verb, them = ("has", "it") if len(faulty) == 1 else ("have", "them")
-        yield _finding(
-            array,
-            Severity.ATTENTION,
-            "member-faulty",
-            f"{joined(faulty)} {verb} failed; all slots are filled without {them}",
-            f"mdadm {array.path} --remove failed, then replace the disk",
-        )
-    yield from _judge_bad_blocks(array)
+        text = f"{joined(faulty)} {verb} failed; all slots are filled without {them}"
+        remedy = f"mdadm {array.path} --remove failed, then replace the disk"
+        yield _finding(array, FindingCode.MEMBER_FAULTY, text, remedy, found=found)
+    if FindingCode.BAD_BLOCKS in found:
+        yield from _judge_bad_blocks(array, found)
     for member in array.members:
-        if member.has("write_error") or (member.has("blocked") and not member.has("faulty")):
-            word = "write errors" if member.has("write_error") else "is blocked"
-            yield _finding(
-                array,
-                Severity.ATTENTION,
-                "member-trouble",
-                f"member {member.name}: {word}",
-                "look at its SMART data",
-            )
+        if _is_in_trouble(member):
+            text = f"member {member.name}: {'write errors' if member.has('write_error') else 'is blocked'}"
+            yield _finding(array, FindingCode.MEMBER_TROUBLE, text, "look at its SMART data", found=found)
         if member.errors:
             text = f"member {member.name}: {counted(member.errors, 'corrected read error')}"
-            yield _finding(array, Severity.INFO, "read-errors", text, "a check (c) shows whether more come")
+            yield _finding(array, FindingCode.READ_ERRORS, text, "a check (c) shows whether there are more")
 
 
-def _broken(array: Array) -> Finding:
-    """MD_BROKEN of a mirror stays set until the array is stopped (drivers/md/raid1.c, raid10.c: error).
-
-    Every write ends in EIO, whatever members are added; ``mdadm --detail`` says "clean" (4.2, Linux 6.1).
-    """
-    return _finding(
-        array,
-        Severity.FAILED,
-        "broken",
-        "is broken: every write fails since its last good member was reported as failed; reads work",
-        f"stop it and assemble it again: mdadm --stop {array.path}, then mdadm --assemble",
-    )
+def _is_in_trouble(member: Member) -> bool:
+    return member.has("write_error") or (member.has("blocked") and not member.has("faulty"))
 
 
-def _judge_bad_blocks(array: Array) -> Iterator[Finding]:
+def _judge_bad_blocks(array: Array, found: _Troubles) -> Iterator[Finding]:
     bad = bad_members(array)
-    if not bad:
-        return
-    gone = lost(array)
-    if gone.sectors:
+    if FindingCode.BAD_BLOCKS_LOST in found:
+        gone = lost(array)
         text = f"has {gone.size} that cannot be read: all copies are bad there ({joined(gone.names)})"
         remedy = "read what is still readable; what lay there has to come from a backup"
-        yield _finding(array, Severity.DEGRADED, "bad-blocks-lost", text, remedy)
+        yield _finding(array, FindingCode.BAD_BLOCKS_LOST, text, remedy, found=found)
     sizes = joined([f"{each.name} ({binary_size(bad_sectors(each) * SECTOR_BYTES)})" for each in bad])
     holders = only_holders(array)
     text = f"bad blocks are recorded on {sizes}"
@@ -193,10 +192,10 @@ def _judge_bad_blocks(array: Array) -> Iterator[Finding]:
         verb = "hold" if len(holders) > 1 else "holds"
         text += f": {joined([member.name for member, _ in holders])} alone {verb} {most.size} there"
     remedy = f"replace {joined([each.name for each in bad])} (R); fail no other member before"
-    yield _finding(array, Severity.ATTENTION, "bad-blocks", text, remedy)
+    yield _finding(array, FindingCode.BAD_BLOCKS, text, remedy, found=found)
 
 
-def _degraded(array: Array, missing: Sequence[int], faulty: list[str], left: int | None) -> Finding:
+def _degraded(array: Array, missing: Sequence[int], faulty: list[str], found: _Troubles) -> Finding:
     recovering = array.sync is not None and array.sync.action == "recover"
     spare = any(member.role == "spare" for member in array.members)
     if array.sync is not None and array.sync.phase is Phase.FROZEN:
@@ -208,7 +207,7 @@ def _degraded(array: Array, missing: Sequence[int], faulty: list[str], left: int
     else:
         remedy = f"add a disk: mdadm {array.path} --add DEVICE"
     risk = ""
-    if left == 0:
+    if array.losses_left == 0:
         last = sorted(
             {s for g in array.mirror_sets for s in g if s not in missing and _is_last(g, s, missing)}
         )
@@ -220,7 +219,7 @@ def _degraded(array: Array, missing: Sequence[int], faulty: list[str], left: int
             else "; no redundancy is left"
         )
     text = f"is degraded: {_missing_words(array, missing, faulty)}{risk}"
-    return _finding(array, Severity.DEGRADED, "degraded", text, remedy)
+    return _finding(array, FindingCode.DEGRADED, text, remedy, found=found)
 
 
 def _is_last(group: Sequence[int], slot: int, missing: Sequence[int]) -> bool:
@@ -241,145 +240,105 @@ def _missing_words(array: Array, missing: Sequence[int], faulty: list[str]) -> s
     return words
 
 
-def _inactive(array: Array) -> Finding:
+def _inactive(array: Array, found: _Troubles) -> Finding:
     slots = {member.slot for member in array.members if member.slot is not None and not member.has("faulty")}
     there = len(slots) or sum(not member.has("journal") for member in array.members)
     wanted = f" of {array.raid_disks}" if array.raid_disks else ""
     noun = "member" if (array.raid_disks or there) == 1 else "members"
-    way = "raidtui plan assemble (a in the console)"
+    command = "raidtui plan assemble (a in the console)"
     if array.raid_disks is not None and there < array.raid_disks:
-        remedy = f"find the missing members; {way} says whether it can start without them"
+        remedy = f"find the missing members; {command} says whether it can start without them"
     else:
-        remedy = f"{way} starts it, or says what keeps it from starting"
-    return _finding(
-        array,
-        Severity.FAILED,
-        "inactive",
-        f"is inactive: not started, with {there}{wanted} {noun}",
-        f"{remedy}; never create it anew",
-    )
+        remedy = f"{command} starts it, or says what keeps it from starting"
+    text = f"is inactive: not started, with {there}{wanted} {noun}"
+    return _finding(array, FindingCode.INACTIVE, text, f"{remedy}; {_NEVER_RE_CREATE}", found=found)
 
 
 def _resume(array: Array) -> str:
     return f"resume it: p in the console, or mdadm --action=idle {array.path}"
 
 
-def _judge_sync(array: Array) -> Iterator[Finding]:
+def _judge_sync(array: Array, found: _Troubles) -> Iterator[Finding]:
     sync = array.sync
-    if array.sync_action == "frozen":
-        if array.work_waits:
-            what = sync.action if sync else "recover"
-            yield _finding(
-                array,
-                Severity.DEGRADED,
-                "frozen-with-work",
-                f"is frozen while a {what} waits: it does not go on by itself",
-                _resume(array),
-            )
-        else:
-            yield _finding(
-                array,
-                Severity.ATTENTION,
-                "frozen",
-                "is frozen: a failed disk would not be rebuilt",
-                _resume(array),
-            )
-    elif sync is not None and sync.phase is Phase.PENDING and sync.action == "reshape":
-        waits = _PENDING_WORDS[array.read_only] if array.read_only else "stands still"
-        yield _finding(
-            array,
-            Severity.ATTENTION,
-            "reshape-waits",
-            f"is in the middle of a reshape, which {waits}",
-            f"mdadm --readwrite {array.path}" if array.read_only else "",
-        )
+    if FindingCode.FROZEN_WITH_WORK in found:
+        what = sync.action if sync else "recover"
+        text = f"is frozen while a {what} waits: it does not resume by itself"
+        yield _finding(array, FindingCode.FROZEN_WITH_WORK, text, _resume(array), found=found)
+    elif FindingCode.FROZEN in found:
+        text = "is frozen: a failed disk would not be rebuilt"
+        yield _finding(array, FindingCode.FROZEN, text, _resume(array), found=found)
+    elif FindingCode.RESHAPE_WAITS in found:
+        waits = _PENDING_WORDS[array.read_only] if array.read_only else "does not run"
+        text = f"is in the middle of a reshape, which {waits}"
+        remedy = f"mdadm --readwrite {array.path}" if array.read_only else ""
+        yield _finding(array, FindingCode.RESHAPE_WAITS, text, remedy, found=found)
     elif sync is not None and sync.phase is Phase.PENDING:
-        yield _finding(
-            array, Severity.INFO, "pending", f"its {sync.action} {_PENDING_WORDS[array.read_only]}"
-        )
+        yield _finding(array, FindingCode.PENDING, f"its {sync.action} {_PENDING_WORDS[array.read_only]}")
     elif sync is not None and sync.phase is Phase.DELAYED:
-        yield _finding(array, Severity.INFO, "delayed", f"its {sync.action} waits for another array's")
+        yield _finding(array, FindingCode.DELAYED, f"its {sync.action} waits for another array's")
 
 
-def _judge_rest(array: Array) -> Iterator[Finding]:
+def _judge_rest(array: Array, found: _Troubles) -> Iterator[Finding]:
     if array.read_only == "auto-read-only":
-        text = "is auto-read-only: the first write makes it writable"
-        yield _finding(array, Severity.INFO, "auto-read-only", text)
-    elif array.read_only:
-        yield _finding(array, Severity.INFO, "read-only", "is read-only", f"mdadm --readwrite {array.path}")
-    if array.consistency_policy == "journal" or any(member.has("journal") for member in array.members):
-        alive = any(member.has("journal") and not member.has("faulty") for member in array.members)
-        if not alive:
-            yield _finding(
-                array,
-                Severity.DEGRADED,
-                "journal-missing",
-                "has lost its journal device and takes no writes until it has one, or another policy",
-                f"mdadm --readonly {array.path}, then mdadm {array.path} --add-journal DEVICE",
-            )
-    if array.mismatch_count:
-        yield from _judge_mismatches(array, counted(array.mismatch_count, "mismatched sector"))
-    if array.twin:
         yield _finding(
-            array,
-            Severity.ATTENTION,
-            "same-uuid",
-            "has the UUID of another array: a mirror that came apart, or a copied disk",
-            f"use one of them only; mdadm --detail {array.path} says when it was written last",
+            array, FindingCode.AUTO_READ_ONLY, "is auto-read-only: the first write makes it writable"
         )
+    elif array.read_only:
+        yield _finding(array, FindingCode.READ_ONLY, "is read-only", f"mdadm --readwrite {array.path}")
+    if FindingCode.JOURNAL_MISSING in found:
+        text = "has lost its journal device and takes no writes until it has one, or another policy"
+        remedy = f"mdadm --readonly {array.path}, then mdadm {array.path} --add-journal DEVICE"
+        yield _finding(array, FindingCode.JOURNAL_MISSING, text, remedy, found=found)
+    if array.mismatch_count:
+        yield from _judge_mismatches(array, counted(array.mismatch_count, "mismatched sector"), found)
+    if FindingCode.SAME_UUID in found:
+        text = "has the UUID of another array: a mirror that came apart, or a copied disk"
+        remedy = f"use only one of them; mdadm --detail {array.path} shows when it was written last"
+        yield _finding(array, FindingCode.SAME_UUID, text, remedy, found=found)
 
 
-def _judge_mismatches(array: Array, sectors: str) -> Iterator[Finding]:
+def _judge_mismatches(array: Array, sectors: str, found: _Troubles) -> Iterator[Finding]:
     """The counter is of the last check, repair or resync; what the latter two met they have rewritten."""
-    if array.last_sync_action == "resync":
-        return
     if array.last_sync_action == "repair":
-        yield _finding(array, Severity.INFO, "mismatches", f"the last repair rewrote {sectors}")
-        return
-    parity = array.level in PARITY_LEVELS
-    yield _finding(
-        array,
-        Severity.ATTENTION if parity else Severity.INFO,
-        "mismatches",
-        f"the last check found {sectors}",
-        "read the files and the kernel log; a repair rewrites parity, not the data" if parity else "",
-    )
-
-
-_NEVER_ANEW = "never create it anew"
-_ASSEMBLE = "assemble it: a in the console, or mdadm --assemble"
+        yield _finding(array, FindingCode.MISMATCHES, f"the last repair rewrote {sectors}")
+    elif array.last_sync_action != "resync":
+        text = f"the last check found {sectors}"
+        remedy = "read the files and the kernel log; a repair rewrites parity, not the data"
+        parity = FindingCode.MISMATCHES in found
+        yield _finding(array, FindingCode.MISMATCHES, text, remedy if parity else "", found=found)
 
 
 def judge_absent(absent: AbsentArray) -> Finding:
-    """Return what there is to say about an array that does not run."""
+    """Return the finding about an array that should run and does not."""
     health = health_of_absent(absent)
     lost = [member.name for member in absent.members if not member.present]
     there = [member.name for member in absent.present]
     count = absent.count_words + (f" ({', '.join(there)})" if there else "")
+    names = "names" if len(absent.named_by) == 1 else "name"
     old = [member.name for member in absent.members if member.events_behind > 1]
     if old:
         count += f"; {joined(old)} {'is' if len(old) == 1 else 'are'} behind the others"
     if absent.absence is Absence.GONE:
-        code, sentence = "gone", f"is gone: it ended without having been stopped, {count}"
+        code, sentence = FindingCode.GONE, f"is gone: it ended without having been stopped, {count}"
         if lost:
             sentence += f"; not there: {', '.join(lost)}"
-        remedy = f"bring back what is missing, then {_ASSEMBLE}; {_NEVER_ANEW}"
+        remedy = f"bring back what is missing, then {_ASSEMBLE}; {_NEVER_RE_CREATE}"
     elif absent.absence is Absence.NOT_THERE:
-        code = "not-there"
-        sentence = f"does not run, and no member of it was found: {joined(absent.named_by)} names it"
-        remedy = "look for its disks; where it is not wanted any more, take that line out"
+        code = FindingCode.NOT_THERE
+        sentence = f"does not run, and no member of it was found: {joined(absent.named_by)} {names} it"
+        remedy = "look for its disks; if the array is no longer wanted, remove that line"
     else:
-        code, sentence = "not-started", f"is not started: {count}"
+        code, sentence = FindingCode.NOT_STARTED, f"is not started: {count}"
         if absent.raid_disks is None:
-            sentence = f"is not started: {count}, how many it has is not known"
+            sentence = f"is not started: {count}; the number of its members is not known"
             remedy = f"ask as root; {_ASSEMBLE}"
         elif health is Health.FAILED:
-            remedy = f"find the missing members, then {_ASSEMBLE}; {_NEVER_ANEW}"
+            remedy = f"find the missing members, then {_ASSEMBLE}; {_NEVER_RE_CREATE}"
         else:
             ignore = f"; ARRAY <ignore> UUID={absent.uuid} in mdadm.conf keeps it from being reported"
             remedy = _ASSEMBLE + ignore
         if absent.named_by:
-            sentence += f"; {joined(absent.named_by)} {'names' if len(absent.named_by) == 1 else 'name'} it"
+            sentence += f"; {joined(absent.named_by)} {names} it"
     severity = Severity.FAILED if health is Health.FAILED else Severity.ATTENTION
     return Finding(
         severity=severity,
@@ -391,7 +350,11 @@ def judge_absent(absent: AbsentArray) -> Finding:
     )
 
 
-def _finding(array: Array, severity: Severity, code: str, sentence: str, remedy: str = "") -> Finding:
+def _finding(
+    array: Array, code: FindingCode, sentence: str, remedy: str = "", *, found: _Troubles | None = None
+) -> Finding:
+    """Return a finding with the severity that the verdict gives its code; INFO where it has none."""
+    severity = Severity((found or {}).get(code, Severity.INFO))
     return Finding(
         severity=severity, code=code, subject=array.key, name=array.title, sentence=sentence, remedy=remedy
     )

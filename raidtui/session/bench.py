@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from raidtui.bench.forms.known import HostChoices
-    from raidtui.bench.offer import Offer, Request
+    from raidtui.bench.offer import Offer
+    from raidtui.bench.request import Request
     from raidtui.bench.results.run_record import RunRecord, RunSample
     from raidtui.bench.run.bench_jobs import Restored
     from raidtui.bench.run.bench_progress import BenchProgress, ProgressWatcher
@@ -128,7 +129,7 @@ class BenchSession:
 
         def work() -> str:
             from raidtui.bench.run.bench_jobs import begin, interrupted  # noqa: PLC0415
-            from raidtui.jobs.store import JobError  # noqa: PLC0415
+            from raidtui.jobs.lock import JobError  # noqa: PLC0415
 
             if interrupted():
                 return "a benchmark was interrupted meanwhile: R puts back what it changed, then ask again"
@@ -148,8 +149,8 @@ class BenchSession:
 
         def work() -> str:
             from raidtui.bench.run.bench_jobs import find_bench  # noqa: PLC0415
+            from raidtui.jobs.lock import JobError  # noqa: PLC0415
             from raidtui.jobs.spawn import cancel  # noqa: PLC0415
-            from raidtui.jobs.store import JobError  # noqa: PLC0415
 
             try:
                 cancel(find_bench(job))
@@ -163,10 +164,9 @@ class BenchSession:
         """Return the titles of the benchmarks that were interrupted and have left something."""
 
         def work() -> tuple[str, ...]:
-            from raidtui.bench.run.bench_jobs import interrupted  # noqa: PLC0415
-            from raidtui.bench.run.changes import title_of  # noqa: PLC0415
+            from raidtui.bench.run.bench_jobs import bench_title, interrupted  # noqa: PLC0415
 
-            return tuple(f"{title_of(job).removeprefix('bench: ')} ({job.id})" for job in interrupted())
+            return tuple(f"{bench_title(job)} ({job.id})" for job in interrupted())
 
         return await self._work(work) if self.root.live else ()
 
@@ -175,7 +175,7 @@ class BenchSession:
 
         def work() -> tuple[Sequence[Restored], str]:
             from raidtui.bench.run.bench_jobs import settle_apart  # noqa: PLC0415
-            from raidtui.jobs.store import JobError  # noqa: PLC0415
+            from raidtui.jobs.lock import JobError  # noqa: PLC0415
 
             try:
                 return settle_apart(), ""

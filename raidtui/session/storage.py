@@ -1,4 +1,4 @@
-"""The desk of whoever changes storage from the screen: surveys, jobs begun, followed, and found again."""
+"""Changing storage from a front end: reading what plans are made from; starting, following, listing jobs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.reading import Reading, ReadingScope
 from raidtui.host.roots.root import Root
 from raidtui.jobs import journal
+from raidtui.jobs.lock import JobError, worker_of
 from raidtui.jobs.spawn import begin_job, cancel, start_worker
-from raidtui.jobs.states import FINAL, GOES_ON
-from raidtui.jobs.store import JobError, all_jobs, find_job, worker_of
+from raidtui.jobs.states import FINAL, UNFINISHED, JobState
+from raidtui.jobs.store import JobLine, all_jobs, find_job
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
@@ -29,15 +30,15 @@ _MOST_SCRIPTS = 99
 
 
 class JobNews(Struct, frozen=True, kw_only=True):
-    """What a job's journal says beyond what was seen.
+    """What a job's journal has beyond what was seen of it.
 
     Args:
         entries: the new entries.
-        state: as ``Job.state``; "" while it runs. "goes on" is not its end.
+        state: ``running`` while it runs, also before its worker has started.
     """
 
     entries: tuple[Mapping[str, Any], ...]
-    state: str = ""
+    state: JobState = JobState.RUNNING
 
 
 _OF_MEMBERS = frozenset({"fail", "remove", "locate"})
@@ -50,12 +51,12 @@ _WITHOUT_MDADM = frozenset({"check", "locate", "read-only", "read-write", "renam
 def scope_of(
     verb: str, array: Array | None = None, names: Collection[str] = (), *, on_top: bool = False
 ) -> ReadingScope:
-    """Return what a verb has to know of the host: no device is read that it does not concern.
+    """Return what a verb has to know of the host. A device that it does not concern is not read.
 
     Args:
         verb: as in ``raidtui plan``.
-        array: what it is done to.
-        names: kernel names of the devices that were given.
+        array: its array, if it has one.
+        names: kernel names of the devices it is given.
         on_top: whether something is put on a new array.
     """
     members = tuple(member.name for member in array.members) if array is not None else ()
@@ -73,7 +74,7 @@ def scope_of(
 
 
 def form_scope(verb: str, array: Array | None, snapshot: Snapshot) -> ReadingScope:
-    """Return the same for a form: it offers all devices, and reads again what is chosen."""
+    """Return the same for a form, which offers all devices and reads the chosen one again."""
     if verb == "build":
         arrays = tuple(each.name for each in snapshot.arrays)  # they could join the new one's volume group
         return ReadingScope(everything=True, closely=arrays, digests=False, on_top=True, wear=True)
@@ -81,28 +82,28 @@ def form_scope(verb: str, array: Array | None, snapshot: Snapshot) -> ReadingSco
     return replace(scope, everything=True) if verb in {"add", "replace"} else scope
 
 
-def read(
+def reading_of(
     root: Root, snapshot: Snapshot, scope: ReadingScope, *, told: Callable[[], None] = lambda: None
 ) -> Reading:
-    """Return what reads what a plan is made from; it is not begun yet."""
-    from raidtui.wear.survey_wear import PlanAsker  # noqa: PLC0415  (jobs are asked about at the start, disks are not)
+    """Return the reading that a plan is made from. It is not started yet."""
+    from raidtui.wear.survey_wear import PlanAsker  # noqa: PLC0415  (the start asks for jobs, not for disks)
 
     return Reading(root, snapshot, scope, told=told, asker=PlanAsker() if scope.wear else None)
 
 
-def begin(root: Root, plan: Plan) -> str:
-    """Make a job of a plan and start its worker; return the job's id.
+def start_job(root: Root, plan: Plan) -> str:
+    """Make a job of a plan, start its worker, and return the job's id.
 
     Raises:
         JobError: another job is running, or this one cannot be kept.
     """
     if not root.live:
-        raise JobError("the simulated host has no jobs: there is nothing to change here")
+        raise JobError("a simulated or captured host is never changed")
     return begin_job(plan, host=root.hostname or "").id
 
 
-def again(job_id: str, *, back: bool) -> int:
-    """Let a job go on, or undo what it has done; return how many entries its journal had before.
+def restart_job(job_id: str, *, back: bool) -> int:
+    """Resume a job, or roll it back; return how many entries its journal had before.
 
     Raises:
         JobError: another job is running.
@@ -113,13 +114,13 @@ def again(job_id: str, *, back: bool) -> int:
     return before
 
 
-def news(job_id: str, since: int, begun_after: int = 0) -> JobNews:
-    """Return what a job has noted since, and how it ended, if it has.
+def job_news(job_id: str, since: int, begun_after: int = 0) -> JobNews:
+    """Return the entries of a job's journal beyond the first ``since``, and the job's state.
 
     Args:
         job_id: the job.
-        since: how many entries to pass over.
-        begun_after: how many entries there were before the worker was started whose end is waited for.
+        since: how many entries were seen.
+        begun_after: how many entries there were before the worker was started that is waited for.
     """
     job = find_job(job_id)
     running = worker_of(job.folder.parent) == job.id
@@ -127,13 +128,11 @@ def news(job_id: str, since: int, begun_after: int = 0) -> JobNews:
     begun = any(each.get("event") in {"work", "not begun"} for each in entries[begun_after:])
     last = next((str(each.get("event")) for each in reversed(entries) if each.get("event") != "output"), "")
     if not begun:
-        state = ""
-    elif last in FINAL or (last == GOES_ON and job.is_followed):
-        state = last
-    elif running:
-        state = ""
+        state = JobState.RUNNING
+    elif last in FINAL or (last == JobState.GOES_ON and job.is_followed):
+        state = JobState(last)
     else:
-        state = job.state if job.state != "running" else ""
+        state = JobState.RUNNING if running else job.state
     return JobNews(entries=tuple(entries[since:]), state=state)
 
 
@@ -148,12 +147,12 @@ def new_file_system_uuid() -> str:
 
 
 def state_trouble() -> str:
-    """See to the owner and mode of the state folder; return what is wrong with it, or ""."""
+    """Correct the mode of the state folder; return what is wrong with it, or ""."""
     return journal.state_trouble()
 
 
-def stop_job(job_id: str) -> None:
-    """Ask a job to end after its present step.
+def cancel_job(job_id: str) -> None:
+    """Ask a job to end after the step it is at.
 
     Raises:
         JobError: it is not running.
@@ -161,59 +160,22 @@ def stop_job(job_id: str) -> None:
     cancel(find_job(job_id))
 
 
-def unfinished() -> tuple[tuple[str, str, str], ...]:
-    """Return (id, state, title) of the jobs that run, or were interrupted."""
-    found = []
-    for job in all_jobs()[-20:]:
-        state = job.state
-        if state in {"running", GOES_ON, "interrupted", "stuck"}:
-            title = next((str(e.get("title", "")) for e in job.entries() if e.get("event") == "made"), "")
-            found.append((job.id, state, title))
-    return tuple(found)
+def unfinished_jobs() -> tuple[JobLine, ...]:
+    """Return the jobs of the last ones that run, or wait for somebody; the oldest first."""
+    lines = (job.line for job in all_jobs()[-_RECENT:])
+    return tuple(line for line in lines if line.state in UNFINISHED)
 
 
-class JobLine(Struct, frozen=True, kw_only=True):
-    """A job in the list of jobs.
-
-    Args:
-        id: the job's.
-        state: as ``Job.state``.
-        title: of its plan.
-        made_s: epoch seconds; None where its journal does not say.
-    """
-
-    id: str
-    state: str
-    title: str
-    made_s: float | None = None
-
-    @property
-    def ended(self) -> bool:
-        """Whether nothing is left to do about it."""
-        return self.state not in {"running", "interrupted", "stuck", GOES_ON}
-
-
-def recent() -> tuple[JobLine, ...]:
-    """Return the last jobs: those that run, or want something, first; then the newest first."""
-    found = []
-    for job in reversed(all_jobs()[-_RECENT:]):
-        made = next((entry for entry in job.entries() if entry.get("event") == "made"), {})
-        at = made.get("at_s")
-        found.append(
-            JobLine(
-                id=job.id,
-                state=job.state,
-                title=str(made.get("title", "")),
-                made_s=float(at) if isinstance(at, int | float) else None,
-            )
-        )
-    return tuple(sorted(found, key=lambda each: each.ended))
+def recent_jobs() -> tuple[JobLine, ...]:
+    """Return the last jobs: those that run, or wait for somebody, first; then the newest first."""
+    lines = (job.line for job in reversed(all_jobs()[-_RECENT:]))
+    return tuple(sorted(lines, key=lambda line: line.state not in UNFINISHED))
 
 
 def save_script(plan: Plan) -> str:
     """Write a plan as a shell script into a new file in the current folder; return its path.
 
-    What is there already stays as it is, whoever it belongs to: the next free name is taken.
+    A file of that name is left as it is, and the next free name is used.
 
     Raises:
         OSError: it cannot be written.

@@ -99,7 +99,8 @@ class Tuner:
         """Whether a benchmark runs on this host, whoever began it."""
         if not self._root.live:
             return False
-        from raidtui.jobs.store import Job, jobs_folder, worker_of  # noqa: PLC0415
+        from raidtui.jobs.lock import worker_of  # noqa: PLC0415
+        from raidtui.jobs.store import Job, jobs_folder  # noqa: PLC0415
 
         job = worker_of(jobs_folder())
         return job is not None and Job(jobs_folder() / job).order == "bench"

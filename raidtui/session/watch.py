@@ -225,6 +225,11 @@ class HostWatch:
         )
         return outcome
 
+    @property
+    def has_written(self) -> bool:
+        """Whether this run may have set something for now."""
+        return self._record is not None
+
     def take_undo(self) -> Plan | None:
         """Return the plan that undoes what pane 1 did last in this run, once."""
         if self._record is None:

@@ -30,6 +30,8 @@ _COALESCE_S = 0.008
 _FIRST_S = 0.5
 _UDEV_S = 0.25
 _AFTER_TROUBLE_S = 5.0
+_GRACE_S = 2.0
+"""A thread that takes longer for what it does is taken to hang, when the console is left."""
 _SILENT_S = 15.0
 """So long nothing is read: then what is shown is of the past, and that is said."""
 
@@ -65,7 +67,7 @@ class WatchLoop:
         self._undelivered = False
         self._stopped = False
         self._read_s, self._read_at_s = time.monotonic(), 0.0
-        self._silent = False
+        self._silent = self._hangs = False
         self._asked = ""
         """What is under way in the thread: "md", "write", or something else."""
 
@@ -191,10 +193,24 @@ class WatchLoop:
         """Return what this session has changed and not put back."""
         return await self._thread.run(self.watch.left_changed)
 
+    async def answers(self) -> bool:
+        """Whether the thread that reads and writes the host answers within a short time."""
+        turn = asyncio.ensure_future(self._thread.run(lambda: None))
+        done, _ = await asyncio.wait({turn}, timeout=_GRACE_S)
+        turn.cancel()
+        self._hangs = not done
+        return bool(done)
+
+    @property
+    def has_written(self) -> bool:
+        """Whether something was written to the host, or is being written."""
+        return self.watch.has_written or self._asked == "write"
+
     async def stop(self) -> None:
-        """End, after what is being written has been written."""
+        """End, after what is being written has been written; a thread that hangs is left alone."""
         self._stopped = True
         asyncio.get_running_loop().remove_reader(self._changes.fileno())
-        await self._thread.run(self.watch.close)
-        self._thread.close()
+        if not self._hangs and await self.answers():
+            await self._thread.run(self.watch.close)
+            self._thread.close()
         self._changes.close()

@@ -7,7 +7,7 @@ opened or a sync begins or ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from raidtui.model.finding import Event
@@ -21,6 +21,7 @@ from raidtui.session.watch_loop import WatchLoop
 if TYPE_CHECKING:
     from raidtui.wear.cost_watch import CostWatch
     from raidtui.wear.readings import DiskHistory, WearLook, WearReader
+    from raidtui.wear.self_tests import SelfTestDisk
 
 T = TypeVar("T")
 
@@ -86,6 +87,19 @@ class WearSession:
     async def history(self, disk: str) -> DiskHistory | str:
         """Return a disk's history by its serial number or WWN, or why it cannot be read."""
         return await self._work(lambda: self._history(disk))
+
+    async def look_again(self, look: WearLook, snapshot: Snapshot, names: Collection[str]) -> WearLook:
+        """Read some of the disks again; the others stay as they were read."""
+        return await self._work(lambda: self._opened_reader().look_again(look, snapshot, names))
+
+    async def self_test_disk(self, name: str) -> SelfTestDisk:
+        """Ask a disk about its self-tests; see ``read_self_test_disk``."""
+        return await self._work(lambda: self._self_test_disk(name))
+
+    def _self_test_disk(self, name: str) -> SelfTestDisk:
+        from raidtui.wear.self_tests import read_self_test_disk  # noqa: PLC0415
+
+        return read_self_test_disk(self._root, name)
 
     def _history(self, disk: str) -> DiskHistory | str:
         from raidtui.wear.ledger import LedgerError  # noqa: PLC0415

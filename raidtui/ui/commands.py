@@ -172,7 +172,12 @@ HISTORY = Command(
     words="tbw written smart",
     help="What was written to the chosen disk day by day, and what syncs and jobs have cost it.",
 )  # fmt: skip
-WEAR = (MARK, SINCE, READ, HISTORY)
+SELF_TEST = Command(
+    id="wear.self_test", keys="t", action="self_test", label="Self-test",
+    words="smart smartctl short long extended conveyance abort",
+    help="Start a self-test on the chosen disk, or abort the one that runs. The plan is shown first.",
+)  # fmt: skip
+WEAR = (MARK, SINCE, SELF_TEST, READ, HISTORY)
 
 LESS = Command(
     id="tune.less", keys="left", action="turn(-1)", label="Lower", foot=False,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from raidtui.model.plan import Plan
 from raidtui.ui.frame.screen_shell import ScreenShell
+from raidtui.view.line import Line
 
 
 async def may_leave(shell: ScreenShell) -> bool:
     """Whether the console is left; it asks first where something would be left changed, and restores it."""
+    if not await shell.session.loop.answers():
+        return not shell.session.loop.has_written or await _leaves_unrestored(shell)
     plan = await left(shell)
     if plan is not None and plan_is_real(shell):
         from raidtui.ui.frame.dialog import Question, plan_lines  # noqa: PLC0415
@@ -35,6 +38,17 @@ async def left(shell: ScreenShell) -> Plan | None:
     plan = await shell.session.loop.left_changed()
     tuned = shell.session.tuned
     return plan if plan is None or tuned is None else await tuned.without_kept(plan)
+
+
+async def _leaves_unrestored(shell: ScreenShell) -> bool:
+    """Whether the console is left though the kernel does not answer: nothing can be read or restored."""
+    from raidtui.ui.frame.dialog import Question  # noqa: PLC0415
+
+    lines: list[Line] = [
+        [("The kernel does not answer.", "strong")],
+        [("What this session set cannot be restored now; it lasts until reboot.", "plain")],
+    ]
+    return await shell.ask(Question(lines, (("l", "leave"),), harmless="stay")) == "l"
 
 
 async def _restored(shell: ScreenShell, plan: Plan) -> bool:

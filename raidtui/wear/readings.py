@@ -168,6 +168,11 @@ class WearReader:
             trouble=self.trouble,
         )
 
+    def look_again(self, look: WearLook, snapshot: Snapshot, names: Collection[str]) -> WearLook:
+        """Return a look with some of its disks read again. Nothing is written."""
+        found = {disk.name: disk for disk in look.disks} | self.read(names)
+        return replace(look, disks=tuple(found.values()), arrays=array_wears(snapshot, found))
+
     def _write(self, disks: Sequence[DiskWear], mark: str | None) -> None:
         before_s = self._root.now_s() - _RECORD_S
         due = [

@@ -8,11 +8,12 @@ from typing import Any
 
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.model.finding import Finding
-from raidtui.model.smart import SmartMeasurement
+from raidtui.model.smart import SmartMeasurement, SmartReading
 from raidtui.view.text import visible
 from raidtui.view.units import decimal_size
 from raidtui.wear.array_wear import ArrayWear
 from raidtui.wear.disk_wear import DiskWear, judge_disk
+from raidtui.wear.self_test_words import hours_ago, last_words
 
 
 def wear_lines(disks: Sequence[DiskWear], arrays: Sequence[ArrayWear] = ()) -> Iterator[str]:
@@ -35,6 +36,8 @@ def _disk_lines(disk: DiskWear) -> Iterator[str]:
         yield f"  written    {_written_words(disk)}"
         if words := _forecast_words(disk):
             yield f"  ends       {words}"
+        if words := last_words(reading):
+            yield f"  self-test  {words}"
     for finding in disk.findings:
         yield f"  {finding.severity.word}: {_sentence(finding)}"
 
@@ -148,9 +151,32 @@ def _disk(disk: DiskWear) -> dict[str, Any]:
         "media_errors": reading and reading.media_errors,
         "nonmedium_errors": reading and reading.nonmedium_errors,
         "trim_zeroed": reading and reading.trim_zeroed,
-        "trouble": disk.trouble and disk.trouble.word,
+        "trouble": disk.trouble and disk.trouble.kind.value,
         "forecast": _forecast(disk),
+        "self_tests": reading and _self_tests(reading),
         "unread": disk.unread and {"why": disk.unread.why.value, "reason": disk.unread.reason},
+    }
+
+
+def _self_tests(reading: SmartReading) -> dict[str, Any] | None:
+    tests = reading.self_tests
+    if tests is None:
+        return None
+    running = tests.running
+    return {
+        "running": running and {"kind": running.kind.value, "left_percent": running.left_percent},
+        "can_run": None if tests.kinds is None else [kind.value for kind in tests.kinds],
+        "log": [
+            {
+                "kind": test.kind.value,
+                "outcome": test.outcome.value,
+                "power_on_hours": test.hours,
+                "hours_ago": hours_ago(reading, test),
+                "lba": test.lba,
+                "text": test.text or None,
+            }
+            for test in tests.log
+        ],
     }
 
 

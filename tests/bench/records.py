@@ -199,3 +199,21 @@ def _course(run: RunRecord, seconds: int) -> tuple[RunSample, ...]:
             RunSample(t_s=t_s, write=flow) if run.main is run.write else RunSample(t_s=t_s, read=flow)
         )
     return tuple(found)
+
+
+def asking(work: Workload, **more: Any) -> dict[str, Any]:
+    """Return the fields of a request that asks for a workload, whole."""
+    return {
+        "rw": work.rw,
+        "blocks": (work.block_bytes,),
+        "size_bytes": work.size_bytes,
+        "depths": (work.depth,),
+        "jobs": (work.jobs,),
+        "runtime_s": work.runtime_s,
+        "ramp_s": work.ramp_s,
+        "engine": work.engine,
+        "read_percent": work.read_percent,
+        "distribution": work.distribution,
+        "direct": work.direct,
+        **more,
+    }

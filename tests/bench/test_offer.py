@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.bench.offer import FieldRefusal, Offer, Request, make_offer, sweep_values
-from raidtui.bench.schedule import Conditions, Schedule, Scratch
+from raidtui.bench.offer import Offer, make_offer
+from raidtui.bench.request import FieldRefusal, Request, sweep_values
+from raidtui.bench.schedule import Conditions, Schedule
 from raidtui.bench.workload import Workload
 from raidtui.model.plan import Refusal
 from tests.bench.host import DISKS, Host, put_free_disks
+from tests.bench.records import asking
 from tests.hosts.trees import Syncing, host_tree, raid10
 
 MIB = 1 << 20
@@ -34,8 +36,8 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Host:
     return made
 
 
-def asked(host: Host, **what: Any) -> Offer | Refusal:
-    return make_offer(host, Request(**what))
+def asked(host: Host, *, work: Workload | None = None, **what: Any) -> Offer | Refusal:
+    return make_offer(host, Request(**(asking(work) if work is not None else {}) | what))
 
 
 def offered(host: Host, **what: Any) -> Offer:
@@ -51,7 +53,7 @@ def refused(host: Host, **what: Any) -> str:
 
 
 def test_a_preset_in_a_folder(host: Host, tmp_path: Path) -> None:
-    offer = offered(host, preset="random-read", changes={"size_bytes": 20 * MIB}, directory=str(tmp_path))
+    offer = offered(host, preset="random-read", size_bytes=20 * MIB, directory=str(tmp_path))
     assert [point["block"] for point in offer.schedule.points] == [
         str(kib * 1024) for kib in (8, 16, 32, 64, 128, 512, 1024, 20000)
     ]
@@ -59,8 +61,9 @@ def test_a_preset_in_a_folder(host: Host, tmp_path: Path) -> None:
 
 
 def test_one_block_size_of_a_preset(host: Host, tmp_path: Path) -> None:
-    changes = {"size_bytes": MIB, "block_bytes": 8192}
-    offer = offered(host, preset="random-read", changes=changes, directory=str(tmp_path), note="x")
+    offer = offered(
+        host, preset="random-read", size_bytes=MIB, blocks=(8192,), directory=str(tmp_path), note="x"
+    )
     assert offer.sentences == [
         f"random-read: 1 run on {tmp_path}",
         "  It writes 1 MiB.",
@@ -73,23 +76,25 @@ def test_one_block_size_of_a_preset(host: Host, tmp_path: Path) -> None:
 def test_what_is_not_said(host: Host, tmp_path: Path) -> None:
     place = {"directory": str(tmp_path)}
     assert refused(host, **place) == (
-        f"what to measure is not given; name a preset ({NAMES}), a job file, or a kind of I/O with its size"
+        f"nothing to measure is given; name a preset ({NAMES}), a job file, or a kind of I/O with its size"
     )
-    assert refused(host, preset="mixed", work=READ, **place).startswith(
+    assert refused(host, preset="mixed", rw="read", **place).startswith(
         "more than one thing to measure is given; name a preset"
     )
     assert refused(host, preset="fast", **place) == f"there is no preset 'fast'; there are: {NAMES}"
     assert refused(host, work=READ).startswith(MIXED_WHERE)
     assert refused(host, work=READ, device="sde", **place).startswith(MIXED_WHERE)
-    assert refused(host, work=READ, repeats=0, **place) == "0 repeats are none; choose 1 or more"
+    assert refused(host, work=READ, repeats=0, **place) == (
+        "the number of repeats must be between 1 and 5000, not 0"
+    )
     assert refused(host, work=READ, blocks=(4096, 4096), **place) == (
         "block is given a value twice, or none; name each value once"
     )
-    assert refused(host, work=READ, blocks=(4096, 8192), repeats=9999, **place) == (
-        "that would be 19998 runs; 5000 are the most: leave values out"
+    assert refused(host, work=READ, blocks=(4096, 8192), repeats=4999, **place) == (
+        "that would be 9998 runs; 5000 are the most: leave values out"
     )
     assert refused(host, work=READ, blocks=(4096, 4 * MIB), **place) == (
-        "a size of 1 MiB has no block of 4 MiB; choose a larger size"
+        "a size of 1 MiB is smaller than a block of 4 MiB; choose a larger size"
     )
 
 
@@ -112,7 +117,7 @@ def test_a_job_file(host: Host, tmp_path: Path) -> None:
     assert "The job file is run as it is; its files are removed afterwards." in offer.notes
     assert offer.room.startswith("Its files take 1 MiB; ")
     assert refused(host, job_file=str(file), depths=(1, 2), directory=str(tmp_path)) == (
-        "a job file is run as it is; change it there"
+        "a job file is run as it is; change the file itself"
     )
     assert refused(host, job_file=str(file), device="sde") == (
         "a job file runs in a folder alone; name one with --directory"
@@ -185,7 +190,7 @@ def test_a_device_that_is_written_to(host: Host) -> None:
     )
 
 
-SCRATCH = Scratch(devices=("sde", "sdf", "sdg", "sdh"))
+SCRATCH = ("sde", "sdf", "sdg", "sdh")
 TYPED = ("FREE-SDE", "FREE-SDF", "FREE-SDG", "FREE-SDH")
 
 
@@ -216,8 +221,9 @@ def test_scratch_arrays(host: Host) -> None:
     assert refused(host, **{**what, "work": replace(READ, size_bytes=511 * MIB)}, confirmed=TYPED) == (
         "the smallest of the arrays has 508 MiB, and 511 MiB are asked for; choose a smaller size"
     )
-    members = replace(SCRATCH, devices=("sda", "sdb"))
-    assert refused(host, work=READ, scratch=members, confirmed=TYPED).startswith("sda is a member of data")
+    assert refused(host, work=READ, scratch=("sda", "sdb"), confirmed=TYPED).startswith(
+        "sda is a member of data"
+    )
 
 
 def test_knobs(host: Host) -> None:
@@ -231,7 +237,7 @@ def test_knobs_of_arrays_that_are_yet_to_be_made(host: Host) -> None:
     what: dict[str, Any] = {"work": READ, "scratch": SCRATCH, "confirmed": TYPED}
     cache = ("stripe-cache-size", ("256", "1024"))
     asked_for = (cache, ("scheduler", ("none",)))
-    offer = offered(host, **{**what, "scratch": replace(SCRATCH, level="raid5")}, knobs=asked_for)
+    offer = offered(host, **{**what, "scratch": SCRATCH, "levels": ("raid5",)}, knobs=asked_for)
     assert [(axis.label, bool(axis.plans)) for axis in offer.schedule.axes] == [
         ("stripe_cache_size", False),
         ("scheduler", True),
@@ -265,8 +271,8 @@ def test_notes(host: Host) -> None:
             host.put(path, text)
     work = replace(READ, direct=False)
     assert refused(host, work=work, device="md127") == (
-        "the machine is not quiet: data runs a recover; wait until it is, or measure along with it"
-        " (--no-quiet-check)"
+        "the machine is not quiet: data runs a recover; wait until it is, or measure in any case:"
+        " --no-quiet-check"
     )
     notes = offered(host, work=work, device="md127", conditions=Conditions(quiet_check=False)).notes
     assert notes[:2] == (
@@ -285,12 +291,15 @@ def test_notes(host: Host) -> None:
         ({"work": WRITE, "device": "sde"}, "write"),
         ({"work": WRITE, "device": "sde", "write": True}, "device"),
         ({"work": replace(READ, size_bytes=1 << 50), "device": "sde"}, "size_bytes"),
-        ({"work": READ, "scratch": Scratch(devices=("sda", "sdb"))}, "scratch"),
+        ({"work": READ, "scratch": ("sda", "sdb")}, "scratch"),
         ({"work": READ, "device": "md127", "knobs": (("turbo", ("1",)),)}, "turbo"),
         ({"work": READ, "device": "md127", "knobs": (("scheduler", ("cfq2",)),)}, "scheduler"),
         ({"work": READ, "device": "md127", "repeats": 0}, "repeats"),
         ({"work": READ, "device": "md127", "blocks": (512, 512)}, "blocks"),
         ({"work": replace(READ, ramp_s=1), "device": "md127"}, "work"),
+        ({"rw": "randread", "device": "md127"}, "size_bytes"),
+        ({"work": READ, "device": "md127", "conditions": Conditions(cool_s=-1)}, "cool"),
+        ({"work": READ, "device": "md127", "member_kib": -1}, "member_size"),
     ],
 )
 def test_what_a_refusal_is_about(host: Host, what: dict[str, Any], part: str) -> None:

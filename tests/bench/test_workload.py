@@ -98,24 +98,24 @@ def test_words(work: Workload, words: str) -> None:
     [
         (
             {"rw": "trim"},
-            "'trim' is no kind of I/O; choose read, write, randread, randwrite, rw, randrw",
+            "'trim' is not a kind of I/O; choose read, write, randread, randwrite, rw, randrw",
         ),
-        ({"engine": "net"}, "'net' is no engine here; choose sync, psync, libaio, io_uring"),
-        ({"block_bytes": 1000}, "blocks of 1000 bytes are no whole sectors; choose a multiple of 512"),
-        ({"size_bytes": 512}, "a size of 512 B has no block of 4 KiB; choose a larger size"),
+        ({"engine": "net"}, "'net' is not a supported engine; choose sync, psync, libaio, io_uring"),
+        ({"block_bytes": 1000}, "blocks of 1000 bytes are not whole sectors; choose a multiple of 512"),
+        ({"size_bytes": 512}, "a size of 512 B is smaller than a block of 4 KiB; choose a larger size"),
         ({"depth": 0}, "the depth must be between 1 and 65536, not 0"),
         ({"jobs": 2000}, "the number of jobs must be between 1 and 1024, not 2000"),
         ({"runtime_s": -1}, "the runtime in seconds must be between 0 and 604800, not -1"),
         ({"read_percent": 101}, "the percentage of reads must be between 0 and 100, not 101"),
         (
             {"depth": 4},
-            "the engine psync has one request under way, so depth 4 says nothing; choose libaio or io_uring",
+            "the engine psync has one request in flight, so depth 4 has no effect; choose libaio or io_uring",
         ),
         (
             {"distribution": "zipf;reboot"},
-            "'zipf;reboot' is no distribution; choose zipf:1.2, pareto:0.9 or normal:20",
+            "'zipf;reboot' is not a distribution; choose zipf:1.2, pareto:0.9 or normal:20",
         ),
-        ({"ramp_s": 3}, "a ramp time without a runtime has no end; give a runtime, too"),
+        ({"ramp_s": 3}, "a ramp time needs a runtime; give one"),
     ],
 )
 def test_refusals(changes: dict[str, object], sentence: str) -> None:

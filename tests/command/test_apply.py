@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
-import signal
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from msgspec.structs import replace
 
 from raidtui.cli import run
-from raidtui.jobs.store import Job, JobError, all_jobs, only_worker, save_plan
+from raidtui.jobs.lock import JobError, only_worker
+from raidtui.jobs.states import JobState
+from raidtui.jobs.store import Job, all_jobs, save_plan
 from raidtui.model.plan import Harm, Plan, Step
 from tests.command.host import Host, opens
 
@@ -298,7 +303,7 @@ def test_resume(call: Run, workers: list[tuple[str, bool]], state: str) -> None:
     job = made(*((WORK, BEGIN) if state != "made" else ()), *(({"event": state},) if state in ENDS else ()))
     assert job.state == state
     if state in {"done", "rolled back"}:
-        said = f"raidtui: job {job.id} is {state}: there is nothing to go on with\n"
+        said = f"raidtui: job {job.id} {JobState(state).sentence}: there is nothing to resume\n"
         assert (call("jobs", "resume", "stop"), workers) == ((2, "", said), [])
     else:
         assert call("jobs", "resume", "stop") == (0, "done\n", "")
@@ -357,41 +362,75 @@ def test_a_job_whose_plan_cannot_be_read(call: Run, workers: list[tuple[str, boo
     assert workers == []
 
 
-def test_cancel(call: Run, jobs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+CANCELLED = """
+import signal, sys
+from pathlib import Path
+from raidtui.jobs.lock import only_worker
+from raidtui.jobs.store import Job
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+job = Job(Path(sys.argv[1]))
+with only_worker(job.folder.parent, job.id):
+    job.note_work()
+    print("works", flush=True)
+    signal.sigwait({signal.SIGTERM})
+    job.note(event="step done", step=0)
+    job.note(event=sys.argv[2], reason=sys.argv[3])
+"""
+
+
+@contextlib.contextmanager
+def working(job: Job, end: str, reason: str) -> Iterator[None]:
+    """A worker that ends so when it is asked to."""
+    argv = (sys.executable, "-c", CANCELLED, str(job.folder), end, reason)
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as worker:
+        assert worker.stdout is not None
+        assert worker.stdout.readline() == b"works\n"
+        yield
+        worker.terminate()
+
+
+def test_cancel(call: Run) -> None:
     job = made(WORK, BEGIN)
-    asked: list[tuple[int, int]] = []
-
-    def kill(pid: int, number: int) -> None:
-        asked.append((pid, number))
-        note(job, DONE_0, {"event": "cancelled", "reason": "cancelled before step 2"})
-
-    monkeypatch.setattr(os, "kill", kill)
-    with only_worker(jobs, job.id):
+    with working(job, "cancelled", "cancelled before step 2"):
         status, out, err = call("jobs", "cancel", "stop")
     hint = HINT.format(job.id)
     assert (status, out, err) == (0, f"  1  done\ncancelled: cancelled before step 2\n{hint}", "")
-    assert asked == [(os.getpid(), signal.SIGTERM)]
 
 
 def test_a_cancel_that_comes_too_late(call: Run, jobs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = made(WORK, BEGIN)
-    monkeypatch.setattr(os, "kill", lambda *_: note(job, DONE_0, {"event": "done"}))
-    with only_worker(jobs, job.id):
+    with working(job, "done", ""):
         assert call("jobs", "cancel", "stop") == (1, "  1  done\ndone\n", "")
 
-    def gone(*_: int) -> None:
-        raise ProcessLookupError(3, "No such process")
+    def gone(process: psutil.Process) -> None:
+        note(job, {"event": "done"})
+        raise psutil.NoSuchProcess(process.pid)
 
-    monkeypatch.setattr(os, "kill", gone)
+    job.note_work()
     with only_worker(jobs, job.id):
-        said = f"raidtui: job {job.id} cannot be cancelled: No such process; it is done\n"
+        said = f"raidtui: the worker of job {job.id} has not written to its journal yet: try again\n"
+        assert call("jobs", "cancel", "stop") == (2, "", said)
+    with working(job, "done", ""):
+        monkeypatch.setattr(psutil.Process, "terminate", gone)
+        said = f"raidtui: job {job.id} is done: there is nothing to cancel\n"
+        assert call("jobs", "cancel", "stop") == (2, "", said)
+
+
+def test_a_worker_of_another_user_is_not_cancelled(call: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(process: psutil.Process) -> None:
+        raise psutil.AccessDenied(process.pid)
+
+    job = made(WORK, BEGIN)
+    with working(job, "done", ""):
+        monkeypatch.setattr(psutil.Process, "terminate", denied)
+        said = f"raidtui: job {job.id} cannot be cancelled: its worker is another user's process\n"
         assert call("jobs", "cancel", "stop") == (2, "", said)
 
 
 @pytest.mark.parametrize("state", ["made", "interrupted", *ENDS])
 def test_cancel_what_does_not_run(call: Run, state: str) -> None:
     job = made(*((WORK,) if state != "made" else ()), *(({"event": state},) if state in ENDS else ()))
-    said = f"raidtui: job {job.id} is not running; it is {state}\n"
+    said = f"raidtui: job {job.id} {JobState(state).sentence}: there is nothing to cancel\n"
     assert call("jobs", "cancel", "stop") == (2, "", said)
 
 

@@ -12,18 +12,18 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from raidtui.bench.offer import Request
 from raidtui.bench.place import Place
+from raidtui.bench.request import Request
 from raidtui.bench.results.run_record import PARTIAL
 from raidtui.bench.results.run_store import Results
 from raidtui.bench.run.bench_jobs import entry_words, make_job
 from raidtui.bench.run.bench_worker import BenchWorker
 from raidtui.bench.run.live_file import Line
-from raidtui.bench.schedule import Conditions, Schedule, Scratch
+from raidtui.bench.schedule import Conditions, Schedule
 from raidtui.bench.surroundings import ArrayNow, Surroundings, SurroundingsSpan
-from raidtui.bench.workload import PRESETS, Workload
+from raidtui.bench.workload import PRESETS
 from raidtui.cli import build_parser, run
-from raidtui.command.bench_run import OptionError, _Told, request_of
+from raidtui.command.bench_run import OptionError, _Printer, request_of
 from raidtui.jobs.store import Job
 from tests.bench.fake_fio import FakeFio
 from tests.bench.host import Host
@@ -81,15 +81,21 @@ def test_a_run_as_it_is_asked_for() -> None:
         "run", "--preset=mixed", "--size=8m", "--runtime=5", "--bs=4k", "--directory=/srv"
     ) == Request(
         preset="mixed",
-        changes={"size_bytes": 8 * MIB, "runtime_s": 5, "block_bytes": 4096},
+        size_bytes=8 * MIB,
+        runtime_s=5,
+        blocks=(4096,),
         directory="/srv",
     )
     assert request(
         *("run", "--rw=randwrite", "--size=1g", "--depth=4", "--jobs=2", "--engine=io_uring", "--no-direct"),
         *("--device=/dev/sde", "--write", "--confirm=S1", "--repeats=2", "--note=x", "--trim", "--cool=9"),
     ) == Request(
-        work=Workload(rw="randwrite", block_bytes=4096, size_bytes=0),
-        changes={"size_bytes": 1 << 30, "engine": "io_uring", "direct": False, "depth": 4, "jobs": 2},
+        rw="randwrite",
+        size_bytes=1 << 30,
+        engine="io_uring",
+        direct=False,
+        depths=(4,),
+        jobs=(2,),
         device="sde",
         write=True,
         confirmed=("S1",),
@@ -106,7 +112,9 @@ def test_a_sweep_as_it_is_asked_for() -> None:
         *("--precondition=2", "--member-size=1024"),
     ) == Request(
         preset="random-read",
-        scratch=Scratch(devices=("sde", "sdf"), level="raid10", layout="n2", size_kib=1024),
+        scratch=("sde", "sdf"),
+        levels=("raid10",),
+        member_kib=1024,
         depths=(1, 8),
         chunks=("one", "16", "512"),
         layouts=("n2", "f2"),
@@ -120,21 +128,14 @@ def test_a_sweep_as_it_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["run", "--rw=read"], "--rw wants a size: --size=500m"),
-        (["run", "--preset=mixed", "--rw=read"], "a preset says what it does: leave --rw out"),
-        (["run", "--rw=read", "--size=big"], "--size=big is no size; give it as 4k, 500m or 2g"),
-        (["run", "--rw=read", "--size=1m", "--bs=4k,x"], "--bs=x is no size; give it as 4k, 500m or 2g"),
-        (["run", "--rw=read", "--size=1m", "--depth=deep"], "--depth=deep is no number"),
+        (["run", "--rw=read", "--size=big"], "--size=big is not a size; give it as 4k, 500m or 2g"),
+        (["run", "--rw=read", "--size=1m", "--bs=4k,x"], "--bs=x is not a size; give it as 4k, 500m or 2g"),
+        (["run", "--rw=read", "--size=1m", "--depth=deep"], "--depth=deep is not a number"),
         (["sweep", "--preset=mixed", "--knob=x"], "--knob=x has no values: give it as NAME=VALUE,VALUE"),
         (
-            ["sweep", "--preset=mixed", "--chunk=16"],
-            "--chunk and --layout want arrays to be made: give devices with --scratch",
-        ),
-        (
             ["sweep", "--preset=mixed", "--chunk=16k", "--scratch", "sde"],
-            "--chunk=16k is no size in KiB; give numbers, or one",
+            "--chunk=16k is not a size in KiB; give numbers, or one",
         ),
-        (["run", "--rw=read", "--size=1m", "--cool=-1"], "--cool=-1 is less than 0"),
     ],
 )
 def test_options_that_say_nothing(
@@ -145,6 +146,28 @@ def test_options_that_say_nothing(
     assert str(caught.value) == sentence
     assert run(["bench", *words]) == 2
     assert capsys.readouterr().err == f"raidtui: {sentence}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["run", "--rw=read"], "no size is given; give one: --size=500m"),
+        (["run", "--preset=mixed", "--rw=read"], "more than one thing to measure is given; name a preset"),
+        (
+            ["sweep", "--preset=mixed", "--chunk=16"],
+            "levels, layouts and chunks apply only to arrays that the benchmark creates; give devices",
+        ),
+        (
+            ["run", "--rw=read", "--size=1m", "--cool=-1"],
+            "the pause before each run in seconds must be between 0 and 86400, not -1",
+        ),
+    ],
+)
+def test_what_cannot_be_asked_for(
+    words: list[str], sentence: str, host: Host, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["bench", *words]) == 2
+    assert capsys.readouterr().err.startswith(f"raidtui: not possible: {sentence}")
 
 
 def test_a_run_from_begin_to_end(fio: FakeFio, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -264,7 +287,7 @@ def test_what_is_not_quiet_is_not_begun(
     assert run(words) == 2
     assert capsys.readouterr().err == (
         "raidtui: not possible: the machine is not quiet: data runs a check, sda does 45 MB/s; wait until it"
-        " is, or measure along with it (--no-quiet-check)\n"
+        " is, or measure in any case: --no-quiet-check\n"
     )
     assert not (fio.folder / "argv").exists()
     assert run([*words, "--no-quiet-check"]) == 0
@@ -343,21 +366,23 @@ def test_what_surrounded_the_runs_that_are_compared(host: Host, capsys: pytest.C
 def test_what_surrounds_a_run_is_printed_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
     def seen(t_s: float, state: str, sync: str = "", governor: str = "powersave") -> Line:
         array = ArrayNow(name="md127", label="\x1b[31mdata", state=state, sync=sync)
-        return Line(around=Surroundings(t_s=t_s, mhz=(800, 900), governor=governor, arrays=(array,)))
+        return Line(surroundings=Surroundings(t_s=t_s, mhz=(800, 900), governor=governor, arrays=(array,)))
 
-    told = _Told(quiet=False)
-    told.take((seen(0.3, "clean"), seen(1.3, "active"), Line(sample=samples(100.0)[0]), seen(9.3, "clean")))
-    told.take((seen(10.3, "clean"), seen(11.3, "active", "check"), seen(12.3, "active", "check")))
-    told.take((seen(13.3, "clean", "check", "performance"), Line(begins=record(1)), seen(0.4, "clean")))
-    told.take((Line(around=Surroundings(t_s=20.0)),))
-    _Told(quiet=True).take((seen(0.3, "clean"),))
-    around = "            800 to 900 MHz powersave  \\x1b[31mdata"
+    printer = _Printer(quiet=False)
+    printer.take(
+        (seen(0.3, "clean"), seen(1.3, "active"), Line(sample=samples(100.0)[0]), seen(9.3, "clean"))
+    )
+    printer.take((seen(10.3, "clean"), seen(11.3, "active", "check"), seen(12.3, "active", "check")))
+    printer.take((seen(13.3, "clean", "check", "performance"), Line(begins=record(1)), seen(0.4, "clean")))
+    printer.take((Line(surroundings=Surroundings(t_s=20.0)),))
+    _Printer(quiet=True).take((seen(0.3, "clean"),))
+    surroundings = "            800 to 900 MHz powersave  \\x1b[31mdata"
     assert capsys.readouterr().out.split("\n") == [
-        f"{around} clean",
-        f"{around} clean",
-        f"{around} active, check",
+        f"{surroundings} clean",
+        f"{surroundings} clean",
+        f"{surroundings} active, check",
         "            800 to 900 MHz performance  \\x1b[31mdata clean, check",
-        f"{around} clean",
+        f"{surroundings} clean",
         "",
     ]
 

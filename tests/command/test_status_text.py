@@ -43,9 +43,7 @@ def test_nothing_is_wrong() -> None:
     ]
 
 
-FIND = (
-    "find the missing members, then assemble it: a in the console, or mdadm --assemble; never create it anew"
-)
+FIND = "find the missing members, then assemble it: a in the console, or mdadm --assemble; never re-create it"
 
 
 def test_an_array_that_does_not_run() -> None:
@@ -98,7 +96,7 @@ ONE_ARRAY = {
             "root (/dev/md126) is failed: raid1, 210 GiB, 0 of 2 members in sync.",
             (
                 "  Failed: root has failed: 2 of 2 members missing (slots 0, 1), sde and sdf failed. To do: "
-                "do not write to it, and do not create anything anew; the data may still be on the members."
+                "do not write to it and do not re-create it; the data may still be on the members."
             ),
         ],
     ),
@@ -117,7 +115,7 @@ ONE_ARRAY = {
             (
                 "  Failed: md124 is inactive: not started, with 3 of 4 members. To do: find the missing "
                 "members; raidtui plan assemble (a in the console) says whether it can start without them; "
-                "never create it anew."
+                "never re-create it."
             ),
         ],
     ),
@@ -128,7 +126,7 @@ ONE_ARRAY = {
             (
                 "  Failed: md124 is inactive: not started, with 4 of 4 members. "
                 "To do: raidtui plan assemble (a in the console) starts it, or says what keeps it from "
-                "starting; never create it anew."
+                "starting; never re-create it."
             ),
         ],
     ),
@@ -148,7 +146,7 @@ ONE_ARRAY = {
             "root (/dev/md126) is degraded: raid1, 210 GiB, 2 of 2 members in sync.",
             "  Resync frozen: until it is resumed.",
             (
-                "  Degraded: root is frozen while a resync waits: it does not go on by itself. "
+                "  Degraded: root is frozen while a resync waits: it does not resume by itself. "
                 "To do: resume it: p in the console, or mdadm --action=idle /dev/md126."
             ),
         ],
@@ -191,7 +189,7 @@ def test_lines_that_are_not_understood() -> None:
         "root (/dev/md126) is unknown: raid1.",
         (
             "  Note: root is there, but its lines in /proc/mdstat are not understood: unknown state"
-            " 'resting'. To do: mdadm --detail /dev/md126 says how it is; please report it:"
+            " 'resting'. To do: mdadm --detail /dev/md126 shows its state; please report it:"
             " raidtui capture FILE."
         ),
     ]

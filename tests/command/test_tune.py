@@ -331,7 +331,7 @@ def test_the_document_names_every_field(tune: Run) -> None:
         assert cells("### each of `subjects`") == list(subject)
         for value in subject["knobs"].values():
             assert cells("### each of `knobs`") == list(value)
-            assert list(value["set_by"]) == ["by", "where", "value", "raidtui", "sure"]
+            assert list(value["set_by"]) == ["by", "where", "value", "raidtui", "sure", "running"]
     _, out, _ = tune(TuneHost(), "set sda timeout=60 --json")
     assert cells("## `tune set --json` and the others that write") == list(json.loads(out))
 

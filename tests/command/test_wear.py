@@ -384,3 +384,25 @@ def test_wrong_usage(argv: list[str], capsys: Prints) -> None:
         run(argv)
     assert ended.value.code == 64
     assert capsys.readouterr().out == ""
+
+
+# -- self-tests
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "argv"),
+    [
+        ("sda short", 0, ["smartctl", "-d", "sat", "-t", "short", "/dev/sda"]),
+        ("/dev/nvme0n1 long", 0, ["smartctl", "-d", "nvme", "-t", "long", "/dev/nvme0n1"]),
+        ("sda conveyance", 2, None),
+        ("sda abort", 2, None),
+        ("sdg short", 2, None),
+    ],
+)
+def test_the_plan_of_a_self_test(
+    words: str, status: int, argv: list[str] | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["--demo", "plan", "self-test", *words.split(), "--json"]) == status
+    whole = json.loads(capsys.readouterr().out)
+    assert [step["argv"] for step in whole.get("plan", {}).get("steps", [])] == ([argv] if argv else [])
+    assert ("raidtui_refusal" in whole) == (argv is None)

@@ -13,11 +13,14 @@ import pytest
 
 import raidtui
 from raidtui.cli import build_parser, run
+from raidtui.model.self_test import SelfTestKind, SelfTestOutcome
 from raidtui.model.smart import Unread
 from raidtui.wear.array_wear import judge_array
 from raidtui.wear.counter_units import UnitState
+from raidtui.wear.disk_finding import DiskCode
 from raidtui.wear.endurance import Confidence
 from raidtui.wear.wear_report import metric_lines, wear_dict, wear_of_text
+from tests.demo.scene import Scene
 from tests.wear.disks import NAMES, facts, smartctl_json, text_of
 from tests.wear.hosts import TB, asleep, evo
 
@@ -37,8 +40,9 @@ def printed() -> dict[str, Any]:
     """Return what the command prints of disks, one of each kind among them."""
     disks = [wear_of_text(text_of(name, "sda"), "x") for name in NAMES]
     disks += [wear_of_text(evo("sdb", TB, 0), "x"), wear_of_text(asleep(), "x")]
+    disks.append(wear_of_text(Scene().root.run("smartctl", "/dev/sda").stdout, "x"))
     whole: dict[str, Any] = json.loads(
-        json.dumps(wear_dict(disks, [judge_array("data", "key", disks[-3:-1])]))
+        json.dumps(wear_dict(disks, [judge_array("data", "key", disks[-4:-2])]))
     )
     return whole
 
@@ -66,6 +70,9 @@ def test_every_field_of_a_disk() -> None:
         assert list(disk["percent"]) == list(disk["written"])[:4]
         for finding in disk["findings"]:
             assert list(rows("### each of `findings`")) == list(finding)
+    tests = whole["disks"][-1]["self_tests"]
+    assert list(rows("### `self_tests`")) == list(tests)
+    assert [list(rows("### each of `log`"))] * 3 == [list(test) for test in tests["log"]]
     forecasts = [disk["forecast"] for disk in whole["disks"] if disk["forecast"]]
     unread = [disk["unread"] for disk in whole["disks"] if disk["unread"]]
     assert list(rows("### `forecast`")) == list(forecasts[0])
@@ -79,8 +86,15 @@ def test_the_fields_that_others_rely_on() -> None:
     ]  # fmt: skip
 
 
+def test_every_code() -> None:
+    assert list(rows("### each `code`")) == sorted(DiskCode)
+
+
 def test_every_word() -> None:
     assert list(rows("## How sure a figure is"))[1:] == [each.value for each in Confidence]
+    log = rows("### each of `log`")
+    assert re.findall(r"`([a-z]+)`", log["kind"]) == ["kind", *SelfTestKind]
+    assert re.findall(r"`([a-z]+)`", log["outcome"]) == ["outcome", *SelfTestOutcome]
     verdicts = rows("### `percent` and `written`")["unit_verdict"]
     assert [word for word in re.findall(r"`([a-z]+)`", verdicts) if word in set(UnitState)] == list(UnitState)
     assert re.findall(r"`([a-z ]+)`", rows("### `unread`")["why"])[1:] == list(Unread)

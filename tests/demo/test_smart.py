@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from raidtui.host.smart.smart_reader import read_measured, read_smart
+from raidtui.model.self_test import RunningSelfTest, SelfTestKind, SelfTestOutcome, SelfTests
 from raidtui.model.smart import NoReading, SmartReading, Unread
 from raidtui.wear.endurance import written
 from raidtui.wear.ledger import PATH, read_captured_history
@@ -117,3 +120,35 @@ def test_the_text_is_smartctls(scene: Scene) -> None:
     )
     assert whole["device"] == {"name": "/dev/nvme0n1", "type": "nvme", "protocol": "NVMe"}
     assert whole["nvme_smart_health_information_log"]["percentage_used"] == 22
+
+
+@pytest.mark.parametrize(("name", "kind"), [("sda", SelfTestKind.OTHER), ("nvme0n1", SelfTestKind.SHORT)])
+def test_a_self_test_runs_to_its_end(scene: Scene, name: str, kind: SelfTestKind) -> None:
+    assert scene.root.run("smartctl", "-t", "short", f"/dev/{name}").status == 0
+    assert scene.root.run("smartctl", "-t", "long", f"/dev/{name}").status == 4  # one runs
+    scene.go(31)
+    assert self_tests(scene, name).running == RunningSelfTest(kind=kind, left_percent=80)
+    scene.go(90)
+    tests = self_tests(scene, name)
+    assert (tests.running, len(tests.log)) == (None, 4)
+    assert tests.last is not None
+    assert (tests.last.kind, tests.last.outcome) == (SelfTestKind.SHORT, SelfTestOutcome.PASSED)
+
+
+@pytest.mark.parametrize("name", ["sda", "nvme0n1"])
+def test_a_self_test_is_aborted(scene: Scene, name: str) -> None:
+    scene.root.run("smartctl", "-t", "long", f"/dev/{name}")
+    scene.go(1)
+    assert scene.root.run("smartctl", "-X", f"/dev/{name}").status == 0
+    tests = self_tests(scene, name)
+    assert tests.running is None
+    assert tests.last is not None
+    assert (tests.last.kind, tests.last.outcome) == (SelfTestKind.LONG, SelfTestOutcome.ABORTED)
+    assert scene.root.run("smartctl", "-X", f"/dev/{name}").status == 0  # nothing runs: nothing happens
+
+
+def self_tests(scene: Scene, name: str) -> SelfTests:
+    found = read_smart(scene.root, name)
+    assert isinstance(found, SmartReading)
+    assert found.self_tests is not None
+    return found.self_tests

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
+from raidtui.host.knobs.setter_services import running_services
 from raidtui.host.knobs.setters import path_fits
+from raidtui.host.roots.dir_root import DirRoot
 from raidtui.model.knob import By, Value
 from tests.hosts.specs import raid5
 from tests.hosts.tune_host import ACPI, BLOCK, FOUR, INTEL, RULES, SYSCTL, TMPFILES, TuneHost, parity, udev
@@ -404,6 +410,38 @@ def test_auto_cpufreq() -> None:
     assert host.knob("policy0", "max_freq_khz").at_boot == "3000000"
     value = host.knob("policy0", "energy_performance_preference")  # it chooses by itself
     assert (value.set_by.words, value.at_boot) == ("auto-cpufreq", None)
+
+
+def test_whether_a_daemon_runs() -> None:
+    """One that is enabled sets its values when it starts; others than daemons do not keep running."""
+    files = {
+        "/etc/tuned/active_profile": "base",
+        "/etc/tuned/base/tuned.conf": BASE,
+        f"{WANTS}/tuned.service": "",
+        "/etc/tlp.conf": "CPU_SCALING_GOVERNOR_ON_AC=performance",
+        f"{WANTS}/tlp.service": "",
+    }
+    for more, runs in ({}, False), ({"/proc/77/comm": "tuned"}, True):
+        others = TuneHost(cpus=INTEL, files={**files, **more}).knob("policy0", "governor").others
+        assert [(each.by, each.running) for each in others] == [(By.TUNED, runs), (By.TLP, None)]
+    assert others[0].boot_sentence == "At boot tuned (profile base) sets powersave; it is running."
+
+
+def test_services_in_the_list_of_processes(tmp_path: Path) -> None:
+    """A Python program has the interpreter's name, and the kernel cuts names after 15 characters."""
+    root = DirRoot("/")
+    for service in ("tuned", "power-profiles-daemon"):
+        script = tmp_path / service
+        script.write_text(f"#!{sys.executable}\nimport sys\nprint(flush=True)\nsys.stdin.read()\n")
+        script.chmod(0o755)
+        before = running_services(root)
+        for argv in ((sys.executable, "-E", str(script)), (str(script),)):
+            with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+                assert process.stdout is not None
+                process.stdout.readline()
+                assert running_services(root) >= {service}
+                process.communicate()
+        assert running_services(root) == before
 
 
 def test_services_come_after_files() -> None:

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from raidtui.host.smart.pysmart import Assessment, PysmartError, assess, find_devices, start_selftest
+from raidtui.host.smart.pysmart import PysmartAnswer, PysmartError, ask_disk, scan_devices
 from raidtui.host.tools import ToolOutput
 from raidtui.model.smart import ScannedDevice
 from tests.host.test_smart import Host
@@ -17,20 +17,27 @@ from tests.host.test_smart import Host
 HEAD = "smartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0] (local build)\nCopyright (C) 2002-22\n\n"
 SCAN = "/dev/sda -d scsi # /dev/sda, SCSI device\n/dev/nvme0 -d nvme # /dev/nvme0, NVMe device\n\n"
 READ_ALL = ("smartctl", "-n", "standby,3", "-d", "sat", "--all", "/dev/sda")
-TEST = ("smartctl", "-d", "sat", "-t", "short", "/dev/sda")
 ATTRIBUTES = """SMART Attributes Data Structure revision number: 1
 Vendor Specific SMART Attributes with Thresholds:
 ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE      UPDATED  WHEN_FAILED RAW_VALUE
   5 Reallocated_Sector_Ct   0x0033   {value:03d}   {value:03d}   036    Pre-fail  Always   {failed} {raw}
 
 """
-STARTED = """=== START OF OFFLINE IMMEDIATE AND SELF-TEST SECTION ===
-Sending command: "Execute SMART Short self-test routine immediately in off-line mode".
-Drive command "Execute SMART Short self-test routine immediately in off-line mode" successful.
-Testing has begun.
-Please wait 2 minutes for test to complete.
-Test will complete after Fri Nov 20 21:02:59 2026 UTC
-Use smartctl -X to abort test.
+RUNNING = """Self-test execution status:      ( 249)\tSelf-test routine in progress...
+\t\t\t\t\t90% of test remaining.
+"""
+SCSI_RUNNING = """=== START OF INFORMATION SECTION ===
+Vendor:               EXAMPLE
+Product:              SAS
+Serial number:        EX2
+Device type:          disk
+Transport protocol:   SAS (SPL-4)
+SMART support is:     Available - device has SMART capability.
+SMART support is:     Enabled
+
+=== START OF READ SMART DATA SECTION ===
+SMART Health Status: OK
+Self-test execution status:             73% of test remaining
 """
 
 
@@ -54,7 +61,7 @@ def _host(texts: dict[tuple[str, ...], tuple[int, str]]) -> Host:
 
 def test_devices_are_found_without_opening_them() -> None:
     host = _host({("smartctl", "--scan"): (0, SCAN)})
-    assert find_devices(host) == (
+    assert scan_devices(host) == (
         ScannedDevice(path="/dev/sda", kind="scsi"),
         ScannedDevice(path="/dev/nvme0", kind="nvme"),
     )
@@ -63,68 +70,54 @@ def test_devices_are_found_without_opening_them() -> None:
 
 def test_lines_of_another_kind_are_no_devices() -> None:
     text = "# scan_smart_devices: glob(3) found no matches\n\n/dev/sdb: failed: no\nnonsense -d\n"
-    assert find_devices(_host({("smartctl", "--scan"): (0, text)})) == ()
+    assert scan_devices(_host({("smartctl", "--scan"): (0, text)})) == ()
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (_all("PASSED"), Assessment(word="PASS")),
-        (_all("FAILED!"), Assessment(word="FAIL")),
+        (_all("PASSED"), PysmartAnswer(verdict="PASS")),
+        (_all("FAILED!"), PysmartAnswer(verdict="FAIL")),
         (
             _all("PASSED", value=20, failed="FAILING_NOW", raw=1000),
-            Assessment(
-                word="FAIL",
+            PysmartAnswer(
+                verdict="FAIL",
                 messages=("Reallocated_Sector_Ct is failing now with value 020. [Threshold: 36]",),
             ),
         ),
         (
             _all("PASSED", value=90, failed="In_the_past"),
-            Assessment(
-                word="WARN",
+            PysmartAnswer(
+                verdict="WARN",
                 messages=("Reallocated_Sector_Ct failed in the past with value 90. [Threshold: 36]",),
             ),
         ),
-        (f"{HEAD}Device is in STANDBY mode, exit(3)\n", Assessment(word="")),
-        ("", Assessment(word="")),
+        (f"{HEAD}Device is in STANDBY mode, exit(3)\n", PysmartAnswer(verdict="")),
+        ("", PysmartAnswer(verdict="")),
     ],
     ids=["passed", "failed", "failing now", "failed once", "asleep", "silent"],
 )
-def test_a_disks_own_verdict(text: str, expected: Assessment) -> None:
+def test_a_disks_own_verdict(text: str, expected: PysmartAnswer) -> None:
     host = _host({READ_ALL: (0, text)})
-    assert assess(host, "sda", "sat", timeout_s=9.0) == expected
-    assert host.asked == [(READ_ALL, 9.0)]
+    assert ask_disk(host, "sda", "sat", timeout_s=9.0) == expected
+    assert set(host.asked) == {(READ_ALL, 9.0)}
 
 
-def test_a_self_test_is_started() -> None:
-    host = _host({READ_ALL: (0, _all("PASSED")), TEST: (0, HEAD + STARTED)})
-    assert start_selftest(host, "sda", "sat", "short") == "Fri Nov 20 21:02:59 2026 UTC"
-    assert [argv for argv, _ in host.asked] == [READ_ALL, READ_ALL, TEST]
+def test_a_self_test_that_runs() -> None:
+    host = _host({READ_ALL: (0, _all("PASSED") + RUNNING)})
+    assert ask_disk(host, "sda", "sat") == PysmartAnswer(verdict="PASS", running=True, left_percent=90)
 
 
-@pytest.mark.parametrize(
-    ("test", "answer", "reason"),
-    [
-        ("short", "Can't start self-test\n", "sda: Unspecified Error. Self-test not started."),
-        (
-            "short",
-            "Can't start self-test without aborting current test (90% remaining)\n",
-            "sda: Self-test already in progress. Please wait.",
-        ),
-        ("conveyance", "", "sda: Device sda does not support the 'conveyance' test"),
-        ("bogus", "", "sda: Unknown test type 'bogus' requested."),
-    ],
-)
-def test_a_self_test_that_is_not_started_says_why(test: str, answer: str, reason: str) -> None:
-    host = _host({READ_ALL: (0, _all("PASSED")), TEST: (4, HEAD + answer)})
-    with pytest.raises(PysmartError) as caught:
-        start_selftest(host, "sda", "sat", test)
-    assert str(caught.value) == reason
+def test_how_far_a_scsi_disk_is() -> None:
+    """Smartctl's JSON does not have that."""
+    read = ("smartctl", "-n", "standby,3", "-d", "scsi", "--all", "/dev/sda")
+    host = _host({read: (0, HEAD + SCSI_RUNNING)})
+    assert ask_disk(host, "sda", "scsi") == PysmartAnswer(verdict="PASS", running=True, left_percent=73)
 
 
 def test_a_kind_that_pysmart_does_not_know() -> None:
     with pytest.raises(PysmartError) as caught:
-        assess(_host({}), "sda", "bogus")
+        ask_disk(_host({}), "sda", "bogus")
     assert str(caught.value) == (
         "sda: pySMART did not understand smartctl: "
         "ValueError('Unknown interface: bogus specified for /dev/sda')"
@@ -134,7 +127,7 @@ def test_a_kind_that_pysmart_does_not_know() -> None:
 @pytest.mark.parametrize("why", ["smartctl is not installed", "smartctl did not answer within 30 s"])
 def test_a_smartctl_that_cannot_be_asked(why: str) -> None:
     host = Host(lambda argv: ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why))
-    for ask in (lambda: find_devices(host), lambda: assess(host, "sda", "sat")):
+    for ask in (lambda: scan_devices(host), lambda: ask_disk(host, "sda", "sat")):
         with pytest.raises(PysmartError) as caught:
             ask()
         assert str(caught.value) == why

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from raidtui.jobs.journal import Journal, state_trouble
+from raidtui.jobs.lock import JobError
 from raidtui.jobs.state_files import own_folder, write_synced
-from raidtui.jobs.store import Job, JobError, find_job
+from raidtui.jobs.store import Job, find_job
 from raidtui.model.plan import Plan, Step
 
 PLAN = Plan(title="x", subject="data", steps=(Step(path="/sys/a", text="1", why="x"),))
@@ -28,7 +29,8 @@ def umask(request: pytest.FixtureRequest) -> Iterator[int]:
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The state folder, in a folder that is not there yet either."""
     folder = tmp_path / "lib" / "raidtui"
-    monkeypatch.setattr("raidtui.jobs.store.journal_path", lambda: folder / "journal.jsonl")
+    for module in ("lock", "store"):
+        monkeypatch.setattr(f"raidtui.jobs.{module}.journal_path", lambda: folder / "journal.jsonl")
     monkeypatch.setattr("raidtui.jobs.journal.journal_path", lambda: folder / "journal.jsonl")
     monkeypatch.setattr(os, "geteuid", os.getuid)
     return folder
@@ -68,7 +70,7 @@ def test_what_is_somebody_elses_is_not_trusted(state: Path, place: str) -> None:
     why = f"{state / place} belongs to user 1234, not to root"
     said = state_trouble()
     assert said == (f"{why}: look at what is in it, then make it root's" if not place else "")
-    refused = "belongs to user 1234, not to root; nothing was begun"
+    refused = "belongs to user 1234, not to root; nothing was started"
     with pytest.raises(JobError, match=refused):
         find_job(job.id)
     with pytest.raises(JobError, match=refused):

@@ -227,5 +227,6 @@ def test_a_worker_that_begins_between_two_looks(tmp_path: Path, monkeypatch: pyt
             job.note(event="work" if len(job.entries()) == 1 else "done")
         return word
 
-    monkeypatch.setattr("raidtui.jobs.spawn.worker_of", worker_of)
+    for module in ("spawn", "store"):
+        monkeypatch.setattr(f"raidtui.jobs.{module}.worker_of", worker_of)
     assert [entry["event"] for entry in follow(job)] == ["made", "work", "done"]

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from raidtui.jobs import spawn, store
 from raidtui.jobs import state_files as files
-from raidtui.jobs.store import Job, JobError
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.store import Job
 from raidtui.jobs.worker import Worker, work_on
 from raidtui.model.plan import Plan
 from tests.jobs.test_worker import (
@@ -151,7 +152,7 @@ def test_going_on_when_there_is_room_again(
                 spawn.start_worker(job, back=back)
             assert str(caught.value) == (
                 f"job {job.id} cannot be kept in {tmp_path}: {NO_SPACE};"
-                " make room there first; nothing was begun"
+                " make room there first; nothing was started"
             )
             assert work_on(host, job.folder, back=back) == 1
         assert not (job.folder / "room").exists()
@@ -191,7 +192,7 @@ def test_no_job_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     )
     with pytest.raises(JobError) as caught:
         Job.create(PLAN, host="nas", folder=tmp_path)
-    assert str(caught.value) == f"a job cannot be kept in {tmp_path}: {NO_SPACE}; nothing was begun"
+    assert str(caught.value) == f"a job cannot be kept in {tmp_path}: {NO_SPACE}; nothing was started"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -14,23 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidtui.jobs.store import (
-    Job,
-    JobError,
-    PlanFile,
-    all_jobs,
-    find_job,
-    jobs_folder,
-    load_plan,
-    only_worker,
-    save_plan,
-    worker_of,
-    worker_pid,
-)
+from raidtui.jobs.lock import BusyError, JobError, only_worker, process_of, worker_of
+from raidtui.jobs.spawn import refuse_busy
+from raidtui.jobs.store import Job, PlanFile, all_jobs, find_job, jobs_folder, load_plan, save_plan
 from raidtui.model.plan import Fact, FactKind, Harm, Loss, Plan, Step
 
 UUID = "8d0b1f2a:11111111:22222222:33333333"
@@ -81,7 +72,7 @@ JSON = st.recursive(
 HOLDER = """
 import sys
 from pathlib import Path
-from raidtui.jobs.store import only_worker
+from raidtui.jobs.lock import only_worker
 with only_worker(Path(sys.argv[1]), sys.argv[2]):
     print("held", flush=True)
     sys.stdin.read()
@@ -144,7 +135,7 @@ def test_a_plan_saved_and_loaded() -> None:
         (b"\n", "this is no plan: Input data was truncated"),
         (b"mdadm --stop\n", "this is no plan: JSON is malformed: invalid character (byte 0)"),
         (b"\xff\xfe", "this is no plan: JSON is malformed: invalid character (byte 0)"),
-        (b"[" * 100_000, "this is no plan: maximum recursion depth exceeded while deserializing an object"),
+        (b"[" * 100_000, "this is no plan: it is nested too deeply"),
         (b"[]", "this is no plan of version 1: make it with raidtui plan ... --json"),
         (b"1", "this is no plan of version 1: make it with raidtui plan ... --json"),
         (b"{}", "this is no plan of version 1: make it with raidtui plan ... --json"),
@@ -269,7 +260,7 @@ def test_no_job_takes_anothers_place(tmp_path: Path) -> None:
     with pytest.raises(JobError) as caught:
         Job.create(PLAN, host="nas", folder=tmp_path)
     assert str(caught.value) == (
-        f"a job cannot be kept in {tmp_path}: too many of this second; nothing was begun"
+        f"a job cannot be kept in {tmp_path}: too many of this second; nothing was started"
     )
     assert {(job.folder / "plan.json").read_bytes() for job in all_jobs(tmp_path)} == {b""}
 
@@ -279,7 +270,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     folder = tmp_path / "file" / "jobs"
     with pytest.raises(JobError) as caught:
         Job.create(PLAN, host="nas", folder=folder)
-    assert str(caught.value) == f"a job cannot be kept in {folder}: Not a directory; nothing was begun"
+    assert str(caught.value) == f"a job cannot be kept in {folder}: Not a directory; nothing was started"
     assert all_jobs(folder) == []
 
 
@@ -291,7 +282,7 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(JobError) as caught:
         Job.create(PLAN, host="nas", folder=tmp_path)
     assert str(caught.value) == (
-        f"a job cannot be kept in {tmp_path}: No space left on device; nothing was begun"
+        f"a job cannot be kept in {tmp_path}: No space left on device; nothing was started"
     )
     assert list(tmp_path.iterdir()) == []
 
@@ -408,10 +399,44 @@ def test_state_while_it_is_worked_on(
     tmp_path: Path, hold: Hold, events: tuple[dict[str, Any], ...], state: str
 ) -> None:
     job, other = made(tmp_path, *events), made(tmp_path, WORK)
-    assert (worker_of(tmp_path), worker_pid(tmp_path)) == (None, None)
-    pid = hold(tmp_path, job.id)
+    assert worker_of(tmp_path) is None
+    hold(tmp_path, job.id)
     assert (job.state, other.state) == (state, "interrupted")
-    assert (worker_of(tmp_path), worker_pid(tmp_path)) == (job.id, pid)
+    assert worker_of(tmp_path) == job.id
+
+
+def living(job: Job, **more: object) -> psutil.Popen:
+    """Note another process as the job's worker."""
+    worker = psutil.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    job.note(event="work", **{"pid": worker.pid, "started_s": round(worker.create_time(), 2)} | more)
+    return worker
+
+
+def test_a_worker_that_lives_is_known_without_the_lock(tmp_path: Path) -> None:
+    """Somebody removed the lock's file: no other worker begins beside the one that holds it."""
+    job = made(tmp_path)
+    with living(job) as worker:
+        assert (job.worker(), job.state) == (psutil.Process(worker.pid), "running")
+        with pytest.raises(BusyError) as caught:
+            refuse_busy(tmp_path)
+        assert str(caught.value) == f"another job is running: {job.id}; wait for it, or cancel it"
+        worker.kill()
+        worker.wait()
+        assert (job.worker(), job.state) == (None, "interrupted")
+    refuse_busy(tmp_path)
+
+
+def test_another_process_with_the_workers_number(tmp_path: Path, hold: Hold) -> None:
+    """The number alone says nothing: it was used again."""
+    job, older = made(tmp_path), made(tmp_path)
+    with living(job, started_s=psutil.boot_time() - 3600.0) as worker, living(older, started_s=None):
+        assert (job.worker(), job.state) == (None, "interrupted")
+        assert (older.worker(), older.state) == (None, "interrupted")
+        hold(tmp_path, older.id)
+        assert older.worker() is not None
+        worker.kill()
+    for pid, at_s in ((0, 1.0), (-1, 1.0), ("1", 1.0), (1 << 62, 1.0), (1, "now"), (None, None)):
+        assert process_of(pid, at_s) is None
 
 
 def test_a_job_that_has_ended_does_not_run(tmp_path: Path, hold: Hold) -> None:
@@ -506,8 +531,8 @@ def test_one_worker_at_a_time(tmp_path: Path, hold: Hold) -> None:
 
 def test_the_lock_is_free_afterwards(tmp_path: Path) -> None:
     with only_worker(tmp_path, "a-job-with-a-long-name"):
-        assert (worker_of(tmp_path), worker_pid(tmp_path)) == ("a-job-with-a-long-name", os.getpid())
-    assert (worker_of(tmp_path), worker_pid(tmp_path)) == (None, None)
+        assert worker_of(tmp_path) == "a-job-with-a-long-name"
+    assert worker_of(tmp_path) is None
     with only_worker(tmp_path, "b"):
         assert (tmp_path / "lock").read_text() == f"b (pid {os.getpid()}, by ada)"
     assert stat.S_IMODE((tmp_path / "lock").stat().st_mode) == 0o600
@@ -519,13 +544,13 @@ def test_whoever_only_looks_is_no_worker(tmp_path: Path, monkeypatch: pytest.Mon
         pass
     looking = os.open(tmp_path / "lock", os.O_RDWR | os.O_CLOEXEC)
     fcntl.flock(looking, fcntl.LOCK_SH)
-    assert (worker_of(tmp_path), worker_pid(tmp_path)) == (None, None)
+    assert worker_of(tmp_path) is None
 
     def pause(seconds: float) -> None:
         if seconds:
             fcntl.flock(looking, fcntl.LOCK_UN)
 
-    monkeypatch.setattr("raidtui.jobs.store.time.sleep", pause)
+    monkeypatch.setattr("raidtui.jobs.lock.time.sleep", pause)
     with only_worker(tmp_path, "next"):
         assert worker_of(tmp_path) == "next"
     os.close(looking)

@@ -17,8 +17,9 @@ from msgspec.structs import replace
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs import blackbox, runner, worker
+from raidtui.jobs.lock import JobError, only_worker, worker_of
 from raidtui.jobs.state_files import write_synced
-from raidtui.jobs.store import Job, JobError, only_worker, save_plan, worker_of
+from raidtui.jobs.store import Job, save_plan
 from raidtui.jobs.undo_record import UndoRecord, WrittenValue
 from raidtui.jobs.worker import Worker, work_on
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step
@@ -157,7 +158,8 @@ def test_all_steps(tmp_path: Path, host: Host) -> None:
     assert host.did == [f"{A} 1", f"{B} 1", f"{C} 1"]
     assert (host.state, job.state, job.done_steps()) == ("111", "done", ({0, 1, 2}, set()))
     keys = [
-        {key: value for key, value in entry.items() if key not in {"at_s", "who"}} for entry in job.entries()
+        {key: value for key, value in entry.items() if key not in {"at_s", "who", "started_s"}}
+        for entry in job.entries()
     ]
     assert keys == [
         {"event": "made", "title": "all up", "subject": "data"},
@@ -697,7 +699,19 @@ def test_a_job_is_done_when_what_it_has_begun_is(host: Host, going: Making) -> N
     assert Worker(host, job).work() == "done"
     assert (pauses.states, free, job.state) == (["goes on", "goes on"], [None], "done")
     assert journal(job)[-2:] == ["goes on", "done"]
-    assert job.entries()[-2]["reason"] == f"{SAID}; that takes its time, and other jobs can run"
+    assert job.entries()[-2]["reason"] == f"{SAID}; other jobs can run meanwhile"
+
+
+def test_a_job_whose_array_is_auto_read_only_says_so(host: Host, going: Making) -> None:
+    """Md copies nothing before the first write: whoever waits is told what for."""
+    job, _ = going(lambda: host.put("/sys/copy", "whole\n"))
+    for name, state in (("md126", "clean"), ("md127", "read-auto")):
+        host.put(f"/sys/class/block/{name}/md/array_state", f"{state}\n")
+    plan = replace(GOING, arrays=("md126", "md127"))
+    write_synced(job.folder / "plan.json", save_plan(plan, host="nas", made_s=0))
+    assert Worker(host, job).work() == "done"
+    waits = "md127 is auto-read-only, so md waits for the first write (raidtui plan read-write md127)"
+    assert job.entries()[-2]["reason"] == f"{SAID}; {waits}; other jobs can run meanwhile"
 
 
 def test_what_is_over_at_once(host: Host, going: Making) -> None:
@@ -710,7 +724,7 @@ def test_what_cannot_come_to_its_end(host: Host, going: Making) -> None:
     """A moment without the array is none; more is told, and resume looks again."""
     lost, back = partial(host.put, "/sys/array", "gone\n"), partial(host.put, "/sys/array", "there\n")
     job, pauses = going(lost, back, lost)
-    why = f"{SAID}, and that has not come to its end: /sys/array reads 'gone'"
+    why = f"{SAID}, but has not finished: /sys/array reads 'gone'"
     assert (Worker(host, job).work(), reason(job), len(pauses.states)) == ("failed", why, 9)
     assert (Worker(host, job).work(), reason(job)) == ("failed", why)
     before = len(host.did)
@@ -780,7 +794,7 @@ def test_a_lock_that_cannot_be_opened(tmp_path: Path, host: Host) -> None:
     (tmp_path / "lock").mkdir()
     assert work_on(host, job.folder) == 1
     assert (host.did, job.state) == ([], "made")
-    assert reason(job) == f"the lock {tmp_path}/lock cannot be opened: Is a directory; nothing was begun"
+    assert reason(job) == f"the lock {tmp_path}/lock cannot be opened: Is a directory; nothing was started"
 
 
 def test_a_lock_on_a_full_disk(tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:

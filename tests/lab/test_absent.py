@@ -99,7 +99,7 @@ print(last.exit_status, absent())
     user = "setpriv --reuid=65534 --regid=65534 --clear-groups env PYTHONDONTWRITEBYTECODE=1"
     asked = status(guest, 3, user=user)["findings"]
     assert [each["sentence"] for each in asked] == [
-        f"data is not started: 2 members present ({a}, {c}), how many it has is not known"
+        f"data is not started: 2 members present ({a}, {c}); the number of its members is not known"
     ]
 
 

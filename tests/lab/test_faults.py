@@ -99,6 +99,7 @@ def test_no_job_is_begun_on_a_full_disk(small: Guest) -> None:
     small.run("mkdir -p /var/lib/raidtui/jobs; dd if=/dev/zero of=/var/lib/raidtui/filler bs=1k status=none")
     said = apply(small, status=2)
     assert said.endswith(
-        "raidtui: a job cannot be kept in /var/lib/raidtui/jobs: No space left on device; nothing was begun\n"
+        "raidtui: a job cannot be kept in /var/lib/raidtui/jobs: No space left on device;"
+        " nothing was started\n"
     )
     assert small.run("ls -A /var/lib/raidtui/jobs; grep -c active /proc/mdstat").stdout == "1\n"

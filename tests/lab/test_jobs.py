@@ -220,7 +220,7 @@ def test_what_changed_between_plan_and_run_stops_it(guest: Guest, data: Made) ->
 def test_one_job_at_a_time(guest: Guest, data: Made) -> None:
     plan(guest, "stop", "127")
     holder = guest.spawn(
-        "from pathlib import Path\nimport time\nfrom raidtui.jobs.store import only_worker\n"
+        "from pathlib import Path\nimport time\nfrom raidtui.jobs.lock import only_worker\n"
         f"Path({JOBS!r}).mkdir(parents=True, exist_ok=True)\n"
         f"with only_worker(Path({JOBS!r}), 'other'):\n    Path('/tmp/held').touch()\n    time.sleep(60)",
         interpreter="python",

@@ -49,9 +49,9 @@ def test_an_array_that_is_stopped_in_the_middle_of_a_copy(guest: Guest) -> None:
     disks = disk_names(guest)
     [found] = results(guest, "None", f"stopped_outside({disks[:4]!r}, {disks[4]!r})")
     copies = f"md copies {disks[0]} to {disks[4]}"
-    gone = f"{copies}, and that has not come to its end: md127 is not there"
+    gone = f"{copies}, but has not finished: md127 is not there"
     assert found == [
-        ["goes on", f"{copies}; that takes its time, and other jobs can run"],
+        ["goes on", f"{copies}; other jobs can run meanwhile"],
         [True, False],
         gone,
         [1, "failed"],
@@ -73,7 +73,7 @@ def test_an_array_that_is_stopped_in_the_middle_of_a_copy(guest: Guest) -> None:
 def test_a_job_ends_with_what_it_has_begun(guest: Guest, verb: str, goes_on: str, action: str) -> None:
     disks = disk_names(guest)
     [found] = results(guest, "None", f"filled({verb!r}, {disks[:4]!r})")
-    reason = f"{goes_on.format(disks[1])}; that takes its time, and other jobs can run"
+    reason = f"{goes_on.format(disks[1])}; other jobs can run meanwhile"
     assert found == ["goes on", reason, action, "done", "0", "none", ""]
 
 

@@ -218,7 +218,7 @@ def test_kept_by_udev(guest: Guest, scsi: Scsi) -> None:
         found = knob(shown[1], first, "queue_depth")
         assert (found["kept"], found["at_boot"], found["survives"]) == ("8", "8", True)
         assert found["set_by"] == {
-            "by": "udev", "where": f"{RULES}:4", "value": "8", "raidtui": True, "sure": True,
+            "by": "udev", "where": f"{RULES}:4", "value": "8", "raidtui": True, "sure": True, "running": None,
         }  # fmt: skip
         findings = json.loads(shown[1])["findings"]
         assert [each["sentence"] for each in findings if each["code"] == "tune-drift"] == [

@@ -61,7 +61,7 @@ def test_a_member_that_is_behind_does_not_count() -> None:
 
 def test_no_number_is_made_up_without_root() -> None:
     [absent] = found(THREE, may_ask=False)
-    words = "is not started: 3 members present (sda, sdb, sdc), how many it has is not known"
+    words = "is not started: 3 members present (sda, sdb, sdc); the number of its members is not known"
     assert report_of(absent) == ("not-started", words, Health.UNKNOWN)
 
 

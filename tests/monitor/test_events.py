@@ -234,7 +234,7 @@ def test_a_recovery_whose_target_fails_is_interrupted() -> None:
 
 def test_a_reshape_that_was_frozen_and_waits_has_not_ended() -> None:
     life = starting_with(raid5(frozen=True, reshape_position="15360"))
-    words = "attention: is in the middle of a reshape, which stands still"
+    words = "attention: is in the middle of a reshape, which does not run"
     assert life.then(raid5(reshape_position="15360")) == [
         ("kernel", "media", "reshape pending"),
         ("health+", "media", words),
@@ -262,7 +262,7 @@ def test_paused_and_resumed() -> None:
     life = starting_with(raid1(sync=resync(5), resync_start="0"))
     assert life.then(raid1(frozen=True, resync_start="5")) == [
         ("kernel!", "root", "resync frozen"),
-        ("health!!", "root", "degraded: is frozen while a resync waits: it does not go on by itself"),
+        ("health!!", "root", "degraded: is frozen while a resync waits: it does not resume by itself"),
     ]
     assert life.then(raid1(sync=resync(10), resync_start="5")) == [
         ("kernel", "root", "resync goes on"),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 
 from raidtui.model.array import Array, Stale
-from raidtui.model.finding import Finding, Health, Severity
+from raidtui.model.finding import Finding, FindingCode, Health, Severity
 from raidtui.model.snapshot import Lack, Snapshot
-from raidtui.monitor.health import exit_status, health_of, judge, judge_array
+from raidtui.model.verdict import troubles
+from raidtui.monitor.health import condition_of, exit_status, health_of, judge, judge_array
 from tests.hosts.trees import (
     ArraySpec,
     Syncing,
@@ -26,7 +30,7 @@ from tests.hosts.trees import (
 REBUILD = Syncing(action="recover", done_kib=5, speed_kib_s=5)
 INFO, ATTENTION, DEGRADED, FAILED = Severity.INFO, Severity.ATTENTION, Severity.DEGRADED, Severity.FAILED
 RESUME = "resume it: p in the console, or mdadm --action=idle "
-KEEP_OFF = "do not write to it, and do not create anything anew; the data may still be on the members"
+KEEP_OFF = "do not write to it and do not re-create it; the data may still be on the members"
 
 
 def told(spec: ArraySpec, **host: bool) -> tuple[str, list[tuple[Severity, str, str, str]]]:
@@ -185,7 +189,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
             (
                 DEGRADED,
                 "frozen-with-work",
-                "is frozen while a recover waits: it does not go on by itself",
+                "is frozen while a recover waits: it does not resume by itself",
                 f"{RESUME}/dev/md125",
             ),
         ],
@@ -281,13 +285,13 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 INFO,
                 "read-errors",
                 "member sde: 1 corrected read error",
-                "a check (c) shows whether more come",
+                "a check (c) shows whether there are more",
             ),
             (
                 INFO,
                 "read-errors",
                 "member sdf: 7 corrected read errors",
-                "a check (c) shows whether more come",
+                "a check (c) shows whether there are more",
             ),
         ],
     ),
@@ -334,7 +338,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
             (
                 DEGRADED,
                 "frozen-with-work",
-                "is frozen while a resync waits: it does not go on by itself",
+                "is frozen while a resync waits: it does not resume by itself",
                 f"{RESUME}/dev/md126",
             )
         ],
@@ -346,7 +350,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
             (
                 DEGRADED,
                 "frozen-with-work",
-                "is frozen while a reshape waits: it does not go on by itself",
+                "is frozen while a reshape waits: it does not resume by itself",
                 f"{RESUME}/dev/md125",
             )
         ],
@@ -358,7 +362,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
             (
                 DEGRADED,
                 "frozen-with-work",
-                "is frozen while a recover waits: it does not go on by itself",
+                "is frozen while a recover waits: it does not resume by itself",
                 f"{RESUME}/dev/md127",
             )
         ],
@@ -466,7 +470,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 "is inactive: not started, with 2 of 3 members",
                 (
                     "find the missing members; raidtui plan assemble (a in the console) says whether it can"
-                    " start without them; never create it anew"
+                    " start without them; never re-create it"
                 ),
             )
         ],
@@ -481,7 +485,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 "is inactive: not started, with 3 of 3 members",
                 (
                     "raidtui plan assemble (a in the console) starts it, or says what keeps it from starting;"
-                    " never create it anew"
+                    " never re-create it"
                 ),
             )
         ],
@@ -600,3 +604,21 @@ def test_only_arrays_that_changed_are_judged_again() -> None:
     assert judge(replace(whole, arrays=(whole.arrays[0], mended.arrays[1])), known) == ()
     judge(replace(whole, arrays=whole.arrays[:1]), known)
     assert list(known) == [whole.arrays[0].key]
+
+
+def test_every_code_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "status-json.md").read_text()
+    table = text.partition("| `code` | `severity` | means |")[2].partition("\n\n")[0]
+    first = [line.split("|")[1] for line in table.strip().split("\n")[1:]]
+    documented = [code for cell in first for code in re.findall(r"`([a-z-]+)`", cell)]
+    assert sorted(documented) == sorted(FindingCode)
+
+
+def test_the_verdict_gives_no_other_codes() -> None:
+    """Every code of a verdict is a finding's, with the severity of the finding."""
+    for spec, _, _ in LOUD.values():
+        snapshot = snapshot_of(host_tree(spec))
+        [array] = snapshot.arrays
+        findings = {each.code: each.severity for each in judge_array(array)}
+        found = troubles(condition_of(array))
+        assert found == {code: severity for code, severity in findings.items() if severity > INFO}

@@ -276,7 +276,7 @@ def test_what_others_say_of_it() -> None:
             "raidtui keeps scheduler of sda at none, which a reboot brings back: keep the new value, too, if"
             " it is to stay."
         ),
-        "tuned (profile mine) sets read_ahead_kb, too, and may set it again at any time.",
+        "tuned (profile mine) sets read_ahead_kb too, and may set it again at any time.",
     )
 
 

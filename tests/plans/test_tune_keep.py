@@ -329,7 +329,7 @@ def test_who_will_overrule_it() -> None:
     plan = planned(keeping(TuneHost(files=files), "sda scheduler=none", "sda timeout=180"))
     assert plan.notes == (
         "With a new scheduler the kernel sets nr_requests anew.",
-        ("/etc/udev/rules.d/99-late.rules:1 sets scheduler, too, later at boot: what it says will stand."),
+        ("/etc/udev/rules.d/99-late.rules:1 sets scheduler too, later at boot, so that its value wins."),
     )
 
 

@@ -1,4 +1,4 @@
-"""The desk: jobs begun from the screen, what is new of them, and which were never finished."""
+"""Jobs started from the screen, what is new of them, and which of them are unfinished."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
-from raidtui.jobs.store import BusyError, Job, JobError, all_jobs, only_worker
+from raidtui.jobs.lock import BusyError, JobError, only_worker
+from raidtui.jobs.states import JobState
+from raidtui.jobs.store import Job, all_jobs
 from raidtui.model.plan import Plan, Step
 from raidtui.plans.shell_script import shell_script
-from raidtui.session import storage as desk
+from raidtui.session import storage
 from tests.hosts.kernel import Kernel
 from tests.hosts.trees import host_tree, raid1, snapshot_of
 
@@ -58,15 +60,15 @@ def live() -> Kernel:
 
 
 def test_a_job_is_begun(workers: list[tuple[str, bool]]) -> None:
-    job_id = desk.begin(live(), PLAN)
+    job_id = storage.start_job(live(), PLAN)
     (job,) = all_jobs()
     assert (job.id, job.plan, job.state, workers) == (job_id, PLAN, "made", [(job_id, False)])
 
 
 def test_a_host_that_is_none_has_no_jobs(workers: list[tuple[str, bool]]) -> None:
     with pytest.raises(JobError) as caught:
-        desk.begin(Kernel(raid1()), PLAN)
-    assert str(caught.value) == "the simulated host has no jobs: there is nothing to change here"
+        storage.start_job(Kernel(raid1()), PLAN)
+    assert str(caught.value) == "a simulated or captured host is never changed"
     assert (workers, all_jobs()) == ([], [])
 
 
@@ -76,7 +78,7 @@ def test_one_job_at_a_time(jobs: Path, workers: list[tuple[str, bool]], *, kept:
     jobs.mkdir(parents=True)
     name = made(WORK).id if kept else "other"
     with only_worker(jobs, name), pytest.raises(BusyError) as caught:
-        desk.begin(live(), PLAN)
+        storage.start_job(live(), PLAN)
     assert str(caught.value) == f"another job is running: {name}; wait for it, or cancel it"
     assert (workers, len(all_jobs())) == ([], int(kept))
 
@@ -84,12 +86,16 @@ def test_one_job_at_a_time(jobs: Path, workers: list[tuple[str, bool]], *, kept:
 @pytest.mark.parametrize("back", [True, False])
 def test_again(workers: list[tuple[str, bool]], *, back: bool) -> None:
     job = made(WORK, BEGIN)
-    assert desk.again(job.id, back=back) == 3
+    assert storage.restart_job(job.id, back=back) == 3
     assert workers == [(job.id, back)]
 
 
 def test_a_job_that_is_not_there() -> None:
-    for ask in (lambda: desk.news("x", 0), lambda: desk.again("x", back=False), lambda: desk.stop_job("x")):
+    for ask in (
+        lambda: storage.job_news("x", 0),
+        lambda: storage.restart_job("x", back=False),
+        lambda: storage.cancel_job("x"),
+    ):
         with pytest.raises(JobError, match=r"^no job is called 'x': raidtui jobs lists them$"):
             ask()
 
@@ -97,36 +103,38 @@ def test_a_job_that_is_not_there() -> None:
 def test_what_does_not_run_cannot_be_stopped() -> None:
     job = made(WORK)
     with pytest.raises(JobError) as caught:
-        desk.stop_job(job.id)
-    assert str(caught.value) == f"job {job.id} is not running; it is interrupted"
+        storage.cancel_job(job.id)
+    assert str(caught.value) == f"job {job.id} was interrupted: there is nothing to cancel"
 
 
 @pytest.mark.parametrize(
     ("events", "at_rest", "at_work"),
     [
-        ((), "", ""),
-        ((OUTPUT,), "", ""),
-        ((WORK,), "interrupted", ""),
-        ((WORK, BEGIN, OUTPUT), "interrupted", ""),
+        ((), "running", "running"),
+        ((OUTPUT,), "running", "running"),
+        ((WORK,), "interrupted", "running"),
+        ((WORK, BEGIN, OUTPUT), "interrupted", "running"),
         *(((WORK, {"event": end}), end, end) for end in ENDS),
         ((WORK, FAILED, OUTPUT), "failed", "failed"),
-        ((WORK, FAILED, WORK), "interrupted", ""),
+        ((WORK, FAILED, WORK), "interrupted", "running"),
         ((WORK, FAILED, WORK, {"event": "done"}), "done", "done"),
         (({"event": "not begun", "reason": "busy"},), "not begun", "not begun"),
     ],
 )
 def test_how_it_is(jobs: Path, events: tuple[Mapping[str, Any], ...], at_rest: str, at_work: str) -> None:
     job = made(*events)
-    assert desk.news(job.id, 0) == desk.JobNews(entries=tuple(job.entries()), state=at_rest)
+    assert storage.job_news(job.id, 0) == storage.JobNews(
+        entries=tuple(job.entries()), state=JobState(at_rest)
+    )
     with only_worker(jobs, job.id):
-        assert desk.news(job.id, 0).state == at_work
+        assert storage.job_news(job.id, 0).state == at_work
 
 
 @pytest.mark.parametrize(
     ("events", "state"),
     [
-        ((), ""),
-        ((OUTPUT,), ""),
+        ((), "running"),
+        ((OUTPUT,), "running"),
         ((WORK,), "interrupted"),
         ((WORK, BEGIN), "interrupted"),
         ((WORK, {"event": "rolled back"}), "rolled back"),
@@ -140,14 +148,14 @@ def test_an_end_before_the_worker_that_is_waited_for(
     before = len(job.entries())
     for event in events:
         job.note(**event)
-    news = desk.news(job.id, 0, begun_after=before)
+    news = storage.job_news(job.id, 0, begun_after=before)
     assert (news.state, len(news.entries)) == (state, before + len(events))
 
 
 def test_what_was_seen_is_passed_over() -> None:
     job = made(WORK, BEGIN, {"event": "done"})
-    assert [entry["event"] for entry in desk.news(job.id, 2).entries] == ["begin", "done"]
-    assert desk.news(job.id, 4) == desk.JobNews(entries=(), state="done")
+    assert [entry["event"] for entry in storage.job_news(job.id, 2).entries] == ["begin", "done"]
+    assert storage.job_news(job.id, 4) == storage.JobNews(entries=(), state=JobState.DONE)
 
 
 def test_unfinished(jobs: Path) -> None:
@@ -156,7 +164,7 @@ def test_unfinished(jobs: Path) -> None:
     made()
     interrupted = made(WORK)
     with only_worker(jobs, running.id):
-        assert set(desk.unfinished()) == {
+        assert {(job.id, job.state, job.title) for job in storage.unfinished_jobs()} == {
             (running.id, "running", "a"),
             (found["stuck"].id, "stuck", "stop: data → gone"),
             (interrupted.id, "interrupted", "stop: data → gone"),
@@ -164,34 +172,36 @@ def test_unfinished(jobs: Path) -> None:
 
 
 def test_nothing_unfinished() -> None:
-    assert desk.unfinished() == ()
+    assert storage.unfinished_jobs() == ()
 
 
 def test_a_survey_of_all_devices_or_of_some() -> None:
     tree = host_tree(raid1(), disks={"sdg1": {}, "loop0": {}})
     snapshot = snapshot_of(tree)
     for scope, names in (
-        (desk.form_scope("add", snapshot.arrays[0], snapshot), {"sde", "sdf", "sdg", "sdg1"}),
-        (desk.scope_of("fail", snapshot.arrays[0], ["sde"]), {"sde", "sdf"}),
-        (desk.scope_of("create", None, ["sdg"]), {"sdg", "sdg1"}),
-        (desk.scope_of("zero-superblock", None, ["sdg"]), {"sde", "sdf", "sdg", "sdg1"}),
-        (desk.scope_of("stop", snapshot.arrays[0]), set()),
-        (desk.form_scope("rename", snapshot.arrays[0], snapshot), set()),
+        (storage.form_scope("add", snapshot.arrays[0], snapshot), {"sde", "sdf", "sdg", "sdg1"}),
+        (storage.scope_of("fail", snapshot.arrays[0], ["sde"]), {"sde", "sdf"}),
+        (storage.scope_of("create", None, ["sdg"]), {"sdg", "sdg1"}),
+        (storage.scope_of("zero-superblock", None, ["sdg"]), {"sde", "sdf", "sdg", "sdg1"}),
+        (storage.scope_of("stop", snapshot.arrays[0]), set()),
+        (storage.form_scope("rename", snapshot.arrays[0], snapshot), set()),
     ):
-        assert set(desk.read(tree.root(), snapshot, scope).start().wait().devices) == names
+        assert set(storage.reading_of(tree.root(), snapshot, scope).start().wait().devices) == names
 
 
 def test_a_survey_for_building_has_the_arrays_too() -> None:
     """They cannot be members, but they can join a volume group."""
     tree = host_tree(raid1(), disks={"sdg1": {}, "loop0": {}})
     snapshot = snapshot_of(tree)
-    found = desk.read(tree.root(), snapshot, desk.form_scope("build", None, snapshot)).start().wait()
+    found = (
+        storage.reading_of(tree.root(), snapshot, storage.form_scope("build", None, snapshot)).start().wait()
+    )
     assert set(found.devices) == {"sde", "sdf", "sdg", "sdg1", "md126"}
 
 
 def test_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    path = Path(desk.save_script(PLAN))
+    path = Path(storage.save_script(PLAN))
     assert path == tmp_path / "raidtui-stop--data---gone.sh"
     assert path.read_text(encoding="utf-8") == shell_script(PLAN)
     assert stat.S_IMODE(path.stat().st_mode) == 0o700
@@ -204,20 +214,20 @@ def test_a_script_takes_a_free_name(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     first.write_text("a stranger's\n")
     (tmp_path / "fstab").write_text("mine\n")
     second.symlink_to("fstab")
-    assert desk.save_script(PLAN) == str(third)
+    assert storage.save_script(PLAN) == str(third)
     assert first.read_text() == "a stranger's\n"
     assert (tmp_path / "fstab").read_text() == "mine\n"
     for number in range(4, 100):
         (tmp_path / f"raidtui-stop--data---gone-{number}.sh").mkdir()
     with pytest.raises(FileExistsError, match="99 scripts of this name are there already"):
-        desk.save_script(PLAN)
+        storage.save_script(PLAN)
 
 
 def test_a_script_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Path, "cwd", lambda: tmp_path / "gone")
     with pytest.raises(FileNotFoundError):
-        desk.save_script(PLAN)
+        storage.save_script(PLAN)
 
 
 def test_recent_jobs_the_ended_ones_too(jobs: Path) -> None:
@@ -227,7 +237,7 @@ def test_recent_jobs_the_ended_ones_too(jobs: Path) -> None:
     later = made(WORK, {"event": "failed", "reason": "busy"})
     running = made(WORK)
     with only_worker(jobs, running.id):
-        found = desk.recent()
+        found = storage.recent_jobs()
     assert [(job.id, job.state) for job in found] == [
         (running.id, "running"),
         (interrupted.id, "interrupted"),

@@ -9,7 +9,8 @@ import pytest
 
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.jobs.journal import Journal
-from raidtui.jobs.store import COURSE_FILE, Job, only_worker
+from raidtui.jobs.lock import only_worker
+from raidtui.jobs.store import COURSE_FILE, Job
 from raidtui.jobs.undo_record import UndoRecord
 from raidtui.model.plan import Plan, Refusal
 from raidtui.plans.tune.keep import KeepItem, plan_keep

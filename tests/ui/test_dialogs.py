@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 from textual import events
 
+from raidtui.jobs.states import JobState
 from raidtui.model.plan import Plan
 from raidtui.plans.create.create_plan import plan_create
 from raidtui.plans.leave import plan_fail
@@ -82,12 +83,12 @@ NEWS: tuple[Mapping[str, Any], ...] = (
 )
 
 
-def job(*more: dict[str, Any], state: str = "") -> Callable[[], JobView]:
+def job(*more: dict[str, Any], state: str = "running") -> Callable[[], JobView]:
     """A job that has come so far."""
 
     async def news(job_id: str, since: int) -> JobNews:
         assert job_id == "job-1"
-        return JobNews(entries=(*NEWS, *more)[since:], state=state)
+        return JobNews(entries=(*NEWS, *more)[since:], state=JobState(state))
 
     return lambda: JobView("job-1", "rename: 127 → 126", news)
 
@@ -215,8 +216,8 @@ async def test_what_reduces_is_confirmed(keys: tuple[str, ...], result: list[Any
 @pytest.mark.parametrize(
     ("state", "keys", "result"),
     [
-        ("", ("x",), ["cancel"]),
-        ("", ("r", "b"), []),
+        ("running", ("x",), ["cancel"]),
+        ("running", ("r", "b"), []),
         ("interrupted", ("x",), []),
         ("interrupted", ("r",), ["resume"]),
         ("failed", ("b",), ["rollback"]),
@@ -261,7 +262,7 @@ async def test_a_worker_that_never_begins_is_given_up() -> None:
         await pilot.pause()
         for _ in range(80):
             await view._look()
-        assert view.state == ""
+        assert view.state == "running"
         for _ in range(30):
             await view._look()
         assert view.state == "interrupted"

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from textual.geometry import Region
+from textual.message import Message
 from textual.widget import Widget
 
 from raidtui.model.finding import Event, EventKind
+from raidtui.ui.app import Sampled
 from raidtui.ui.frame.lines import Lines
-from raidtui.ui.frame.messages import PlanDone, Sampled
 from raidtui.ui.frame.painting import PaintingScreen
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import Syncing, raid1, raid10
@@ -95,7 +96,7 @@ async def test_a_slider_at_rest(refreshed: Refreshed) -> None:
 def test_a_later_report_replaces_an_earlier_one() -> None:
     report: Any = object()
     assert Sampled(report).can_replace(Sampled(report))
-    assert not Sampled(report).can_replace(PlanDone(report))
+    assert not Sampled(report).can_replace(Message())
 
 
 async def test_reports_that_come_too_fast_are_drawn_once_and_lose_no_event(

@@ -24,6 +24,7 @@ from tests.ui.staging import (
     main_of,
     message_of,
     play,
+    screen_text,
     slider_of,
     staged,
     until,
@@ -231,7 +232,12 @@ def test_second_row(shows: Shows) -> None:
 
 
 def test_last_of_many(shows: Shows) -> None:
-    shows(staged(STATES["many"]), prepare=pressing("end"))
+    async def last(pilot: Paces) -> None:
+        await until(pilot, lambda: "/dev/md300" in screen_text(pilot), "the worst one's detail")
+        await pilot.press("end")
+        await until(pilot, lambda: "/dev/md511" in screen_text(pilot), "the last one's detail")
+
+    shows(staged(STATES["many"]), prepare=last)
 
 
 # -- terminals and themes

@@ -5,7 +5,8 @@ from __future__ import annotations
 from textual import events
 
 from raidtui.bench.forms.form_draft import BenchDraft, FormKind
-from raidtui.bench.offer import Offer, Request
+from raidtui.bench.offer import Offer
+from raidtui.bench.request import Request
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.ui.bench.form_page import BenchForm
 from raidtui.ui.build.wizard_screen import WizardScreen

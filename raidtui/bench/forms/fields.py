@@ -1,4 +1,4 @@
-"""What a benchmark's form asks about the workload, and about what is done around the runs. Pure."""
+"""What a benchmark's form asks about the workload, the changes between runs, and the runs. Pure."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def what_fields(draft: BenchDraft, kind: FormKind) -> Iterator[FormField]:
     """Yield what is asked about the workload."""
     field = FieldMaker(kind, FormPart.WHAT)
     whats = choices_of((PRESET, "a preset"), (JOB, "a job file of your own"), (OWN, "a workload of your own"))
-    yield field("what", "measure", "What others have published figures for; or something of your own.", whats)
+    yield field("what", "measure", "A workload with published figures, or one of your own.", whats)
     preset, work = preset_of(draft, kind), work_of(draft, kind)
     if work is None:
         hint = (
-            "The path of a fio job file. It is run as it is; its files come into a folder of the run's own."
+            "The path of a fio job file. It is run unchanged; its files are created in a folder of their own."
         )
         yield field("job", "job file", hint)
         return
@@ -61,33 +61,31 @@ def what_fields(draft: BenchDraft, kind: FormKind) -> Iterator[FormField]:
         )
         yield field("preset", "preset", f"{_sentence(preset.words)} From {preset.origin}.", picks)
     else:
-        yield field(
-            "rw", "kind", "What is done: in order, or at random places.", choices_of(*KINDS_OF_IO.items())
-        )
+        yield field("rw", "kind", "Sequential or random, reads or writes.", choices_of(*KINDS_OF_IO.items()))
     yield from _work_fields(draft, field, work, preset, axes_of(draft, kind))
 
 
 def _work_fields(
     draft: BenchDraft, field: FieldMaker, work: Workload, preset: Preset | None, axes: tuple[str, ...]
 ) -> Iterator[FormField]:
-    several = "" if axes else " Several are gone through one after another: 4k,16k,64k."
+    several = "" if axes else " Several are run one after another: 4k,16k,64k."
     if "block" not in axes:
         blocks = [short_binary(size) for size in preset.blocks] if preset is not None else []
         usual = (
             f"{blocks[0]} to {blocks[-1]}, one after another" if blocks else short_binary(work.block_bytes)
         )
-        yield field("block", "block size", f"Of one request. K is 1024.{several}", usual=usual)
+        yield field("block", "block size", f"The size of one request. K is 1024.{several}", usual=usual)
     usual = binary_size(work.size_bytes) if preset is not None else ""
-    hint = "Of each job's file, or of the part of a device that is used: 500m, 4g."
+    hint = "The size of each job's file, or of the part of a device that is used: 500m, 4g."
     yield field("size", "size", hint, usual=usual)
     if "depth" not in axes:
-        hint = "Requests under way in each job. Above 1 the engine is libaio, unless io_uring is chosen."
+        hint = "Requests in flight in each job. Above 1 the engine is libaio, unless io_uring is chosen."
         yield field("depth", "depth", hint, usual=str(work.depth))
     if "jobs" not in axes:
-        hint = "As many do the same at a time, each on a file of its own."
+        hint = "How many jobs run at the same time, each on its own file."
         yield field("jobs", "jobs", hint, usual=str(work.jobs))
     usual = str(work.runtime_s) if work.runtime_s else "until the size is done"
-    hint = "How long a run measures. Without a time it ends when all of the size was asked for once."
+    hint = "How long a run measures. Without a time it ends when the whole size has been requested once."
     yield field("runtime", "time", hint, usual=usual, unit="s")
     if work.rw in _MIXED and (draft.what == OWN or _is_shown(draft, "read_percent")):
         hint = "How many of 100 requests are reads; the others are writes."
@@ -98,58 +96,54 @@ def how_fields(draft: BenchDraft, kind: FormKind) -> Iterator[FormField]:
     """Yield what is asked about the runs, and what is done around them."""
     field = FieldMaker(kind, FormPart.HOW)
     if draft.steady != YES:
-        hint = (
-            "How often each point is run. For two points 3 are the fewest that could decide, for more more."
-        )
+        hint = "How often each point is run. Two points need at least 3 each to decide, more points more."
         yield field("repeats", "repeats", hint, usual=REPEATS[kind])
         if kind is FormKind.SWEEP:
             orders = choices_of((NO, "in turns: A B A B"), (YES, "grouped: A A B B"))
-            hint = "In turns, heat and garbage collection hit all values alike."
+            hint = "In turns, heat and garbage collection affect all values alike."
             yield field("grouped", "order", hint, orders)
     may_write = draft.where != DEVICE or draft.write == YES
     if may_write:
-        hint = "Before each run what is free is discarded, by fstrim, or blkdiscard of a device."
+        hint = "Free blocks are discarded before each run, by fstrim, or by blkdiscard on a device."
         yield field("trim", "trim first", hint, _YES_NO)
-    hint = "Nothing is done for so long before each run: disks cool down."
+    hint = "A pause before each run, so that the disks cool down."
     yield field("cool", "wait first", hint, usual="0", unit="s")
     if may_write and draft.what != JOB:
-        hint = (
-            "How often the size is written from end to end before all runs (preconditioning). It costs wear."
-        )
+        hint = "How often the size is written in full before all runs (preconditioning). It wears the disks."
         yield field("precondition", "write before", hint, usual="0", unit="times")
     hint = (
-        "Rounds go on, 25 at most, until five are steady by SNIA's rule: within 20 % of their mean, and"
+        "Runs rounds, at most 25, until five are steady by SNIA's rule: within 20 % of their mean and"
         " drifting by less than 10 %. Those five count."
     )
     yield field("steady", "until steady", hint, _YES_NO)
-    hint = "Other I/O on the disks, a sync, busy processors: it is not begun, since they are measured along."
+    hint = "Does not start beside other I/O on the disks, a sync or busy CPUs: they distort the figures."
     yield field("quiet", "only if quiet", hint, _YES_NO)
     yield from _details(draft, field, work_of(draft, kind))
-    yield field("note", "note", "Kept with the results; the history's filter finds it.", usual="none")
+    yield field("note", "note", "Kept with the results; the filter of the history finds it.", usual="none")
 
 
 def _details(draft: BenchDraft, field: FieldMaker, work: Workload | None) -> Iterator[FormField]:
     if work is None:
         return
     picks = choices_of((NO, "as usual"), (YES, "show all"))
-    yield field("details", "details", "Engine, ramp time, random places and page cache, too.", picks)
+    yield field("details", "details", "Engine, ramp time, distribution and page cache.", picks)
     if _is_shown(draft, "engine"):
         engines = ((each, each) for each in ENGINES)
-        hint = "How requests are made. sync and psync have one under way, whatever the depth."
+        hint = "How requests are issued. sync and psync have one in flight, whatever the depth."
         yield field("engine", "engine", hint, choices_of(("", f"{work.engine}, as usual"), *engines))
     if _is_shown(draft, "ramp") and (work.runtime_s or draft.runtime.strip()):
         text = draft.runtime.strip()
         by_time = replace(work, runtime_s=int(text)) if text.isdecimal() and len(text) < 8 else work
         usual = str(with_usual_ramp(by_time).ramp_s)
         yield field(
-            "ramp", "ramp time", "Runs before the measurement begins; 0 is none.", usual=usual, unit="s"
+            "ramp", "ramp time", "Runs before the measurement starts; 0 disables it.", usual=usual, unit="s"
         )
     if _is_shown(draft, "places") and work.rw.startswith("rand"):
-        hint = "Which places are asked for more often: zipf:1.2, pareto:0.9 or normal:20."
-        yield field("places", "places", hint, usual=work.distribution or "all alike")
+        hint = "Which blocks are accessed more often: zipf:1.2, pareto:0.9 or normal:20."
+        yield field("places", "distribution", hint, usual=work.distribution or "uniform")
     if _is_shown(draft, "cache"):
-        picks = choices_of((NO, "passed by"), (YES, "gone through: memory is measured along"))
-        yield field("cache", "page cache", "Some file systems take no direct I/O: they want it.", picks)
+        picks = choices_of((NO, "bypassed"), (YES, "used: memory is measured as well"))
+        yield field("cache", "page cache", "Some file systems do not support direct I/O and need it.", picks)
 
 
 def _is_shown(draft: BenchDraft, name: str) -> bool:
@@ -179,12 +173,12 @@ _LABELS = {
     "level": "levels",
 }
 _HINTS = {
-    "block": "Sizes of a request, with commas between: 4k,16k,64k. K is 1024.",
-    "depth": "Requests under way in each job, with commas between, or 1..31: 1,8,32.",
-    "jobs": "As many do the same at a time, each on a file of its own; with commas between: 1,2,4.",
-    "chunk": "With commas between: 16,32,512. one is the first device by itself, to compare with.",
-    "layout": "Of RAID-10, with commas between: n2 is near with two copies, f2 far, o2 offset.",
-    "level": "An array of each is made in turn.",
+    "block": "Sizes of a request, separated by commas: 4k,16k,64k. K is 1024.",
+    "depth": "Requests in flight in each job, separated by commas, or as a range 1..31: 1,8,32.",
+    "jobs": "How many jobs run at the same time, each on its own file; separated by commas: 1,2,4.",
+    "chunk": "Separated by commas: 16,32,512. one is the first device by itself, for comparison.",
+    "layout": "Of RAID-10, separated by commas: n2 is near with two copies, f2 far, o2 offset.",
+    "level": "An array of each level is created in turn.",
 }
 
 
@@ -194,12 +188,12 @@ def change_fields(draft: BenchDraft, kind: FormKind, known: HostChoices) -> Iter
         return
     field = FieldMaker(kind, FormPart.CHANGES)
     axes = axes_of(draft, kind)
-    hint = "What differs between the runs, everything else being the same."
+    hint = "What differs between the runs; everything else stays the same."
     yield field("first", "changes", hint, _ways(draft, kind))
     yield from _axis(draft, known, field, "knob" if draft.first == KNOB else "", axes[0])
     if kind is FormKind.AB:
         return
-    hint = "What else differs: each value of the one meets each of the other."
+    hint = "What else differs: each value of the one is combined with each of the other."
     others = (each for each in _ways(draft, kind) if each.key == KNOB or each.key != draft.first)
     yield field("second", "and", hint, (*choices_of((NOTHING, "nothing else")), *others))
     if len(axes) > 1:
@@ -261,18 +255,16 @@ def _values(field: FieldMaker, axis: str, knob: KnobChoice | None) -> Iterator[F
     unit = knob.unit if knob is not None else "KiB" if axis == "chunk" else ""
     numbers = _range(knob)
     if field.of is FormKind.AB:
-        yield field(f"A {axis}", "A", f"The one setting.{numbers}", picks, unit=unit)
-        hint = f"The other one. The verdict says whether it is faster.{numbers}"
-        yield field(f"B {axis}", "B", hint, picks, unit=unit)
+        yield field(f"A {axis}", "A", f"One setting.{numbers}", picks, unit=unit, axis=axis, side="A")
+        hint = f"The other setting. The verdict says whether it is faster.{numbers}"
+        yield field(f"B {axis}", "B", hint, picks, unit=unit, axis=axis, side="B")
         return
     hint = _HINTS.get(
         axis,
-        "What it becomes in turn."
-        if picks
-        else "What it becomes, with commas between; 1..31 stands for all of them.",
+        "The values, one after another." if picks else "The values, separated by commas; 1..31 is a range.",
     )
     label = _LABELS.get(axis, "values")
-    yield field(f"values {axis}", label, f"{hint}{numbers}", picks, several=bool(picks), unit=unit)
+    yield field(f"values {axis}", label, f"{hint}{numbers}", picks, several=bool(picks), unit=unit, axis=axis)
 
 
 def _range(knob: KnobChoice | None) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec.structs import replace
 
-from raidtui.bench.forms.check import refuse_field
 from raidtui.bench.forms.fields import change_fields, how_fields, knobs_for, what_fields
+from raidtui.bench.forms.form_check import refuse_field
 from raidtui.bench.forms.form_draft import (
     DEVICE,
     FOLDER,
@@ -29,9 +30,22 @@ from raidtui.bench.forms.form_draft import (
 )
 from raidtui.bench.forms.known import Candidate, HostChoices, KnobChoice
 from raidtui.bench.forms.where_fields import where_fields
-from raidtui.bench.offer import Request, sweep_values
-from raidtui.bench.request import RequestError, Typed, read_size, request_of_typed
+from raidtui.bench.request import (
+    FieldRefusal,
+    Request,
+    RequestError,
+    read_chunk,
+    read_number,
+    read_size,
+    read_values,
+    sweep_values,
+)
+from raidtui.bench.schedule import Conditions
+from raidtui.bench.workload import PRESETS
+from raidtui.model.knob_table import KNOBS
 from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.view.prose import read_prose
+from raidtui.view.text import visible
 from raidtui.view.units import KIB
 
 NONE_KNOWN = HostChoices()
@@ -116,8 +130,8 @@ def _usual(axis: str, knob: KnobChoice | None) -> tuple[str, ...]:
     now = next((int(each) for each in knob.now if each.isdecimal() and len(each) < 10), None)
     if now is None:
         return knob.now
-    around = [max(low, now // 4), now, now * 4 if high is None else min(high, now * 4)]
-    return tuple(map(str, dict.fromkeys(around)))
+    near = [max(low, now // 4), now, now * 4 if high is None else min(high, now * 4)]
+    return tuple(map(str, dict.fromkeys(near)))
 
 
 def _two(values: tuple[str, ...]) -> tuple[str, str]:
@@ -146,15 +160,16 @@ def request_of_draft(draft: BenchDraft, kind: FormKind, known: HostChoices = NON
     for field in asked:
         refusal = refuse_field(draft, field)
         if refusal is not None:
-            return Refusal(code=refusal.code, why=f"{field.label}: {refusal.why}", remedy=refusal.remedy)
+            why = f"{field.label}: {refusal.why}"
+            return FieldRefusal(code=refusal.code, part=field.name, why=why, remedy=refusal.remedy)
     try:
-        return request_of_typed(_typed(draft, kind, frozenset(field.name for field in asked)))
+        return _request(draft, kind, frozenset(field.name for field in asked))
     except RequestError as error:
-        return Refusal(code=RefusalCode.INVALID, why=str(error))
+        return Refusal(code=RefusalCode.INVALID, why=error.why, remedy=error.remedy)
 
 
-def _typed(draft: BenchDraft, kind: FormKind, asked: frozenset[str]) -> Typed:
-    """Return the same as options; what is not asked for is left out."""
+def _request(draft: BenchDraft, kind: FormKind, asked: frozenset[str]) -> Request:
+    """Return what stands in the form; what is not asked for is left out."""
     axes = axes_of(draft, kind)
 
     def given(name: str) -> str:
@@ -163,40 +178,51 @@ def _typed(draft: BenchDraft, kind: FormKind, asked: frozenset[str]) -> Typed:
     def through(name: str) -> str:
         return values_of(draft, kind, name) if name in axes else given(name)
 
+    def number(name: str) -> int | None:
+        return read_number(name, given(name)) if given(name) else None
+
     preset = preset_of(draft, kind)
-    where: dict[str, Any] = {"directory": directory_of(draft)} if draft.where == FOLDER else {}
-    if draft.where == DEVICE:
+    where: dict[str, Any] = {}
+    if draft.where == FOLDER:
+        where = {"directory": directory_of(draft)}
+    elif draft.where == DEVICE:
         where = {"device": draft.device, "write": draft.write == YES}
     elif draft.where == SCRATCH:
-        size = read_size("member_size", given("member_size")) // KIB if given("member_size") else 0
+        size = given("member_size")
         where = {
             "scratch": sweep_values(draft.scratch),
-            **{name: through(name) for name in OF_ARRAY},
-            "member_size": str(size),
+            "levels": sweep_values(through("level")),
+            "layouts": sweep_values(through("layout")),
+            "chunks": read_values("chunk", through("chunk"), read_chunk),
+            "member_kib": read_size("member_size", size) // KIB if size else 0,
         }
-    return Typed(
+    return Request(
         preset=preset.name if preset is not None else "",
-        job=given("job"),
+        job_file=given("job"),
         rw=given("rw"),
-        bs=through("block"),
-        size=given("size"),
-        depth=through("depth"),
-        jobs=through("jobs"),
-        runtime=given("runtime"),
-        ramp=given("ramp"),
+        blocks=read_values("block", through("block"), read_size),
+        size_bytes=read_size("size", given("size")) if given("size") else None,
+        depths=read_values("depth", through("depth"), read_number),
+        jobs=read_values("jobs", through("jobs"), read_number),
+        runtime_s=number("runtime"),
+        ramp_s=number("ramp"),
         engine=given("engine"),
-        read_percent=given("read_percent"),
+        read_percent=number("read_percent"),
         distribution=given("places"),
         direct=given("cache") != YES,
-        knob=tuple(
-            (axis, values_of(draft, kind, axis)) for axis in axes if axis not in {*OF_WORK, *OF_ARRAY}
+        knobs=tuple(
+            (axis, sweep_values(values_of(draft, kind, axis)))
+            for axis in axes
+            if axis not in {*OF_WORK, *OF_ARRAY}
         ),
-        trim=given("trim") == YES,
-        cool=given("cool"),
-        precondition=given("precondition"),
-        steady=draft.steady == YES,
-        quiet_check=draft.quiet == YES,
-        repeats=given("repeats") or REPEATS[kind],
+        conditions=Conditions(
+            trim=given("trim") == YES,
+            cool_s=number("cool") or 0,
+            precondition=number("precondition") or 0,
+            steady=draft.steady == YES,
+            quiet_check=draft.quiet == YES,
+        ),
+        repeats=int(given("repeats") or REPEATS[kind]),
         grouped=given("grouped") == YES,
         note=given("note"),
         **where,
@@ -218,3 +244,43 @@ def name_about(part: str, draft: BenchDraft, kind: FormKind, known: HostChoices)
         names = ["path", "folder", "where"]
     there = {field.name for field in fields(draft, kind, known)}
     return next((each for each in names if each in there), "")
+
+
+def meaning(draft: BenchDraft, field: FormField, known: HostChoices) -> tuple[str, ...]:
+    """Return more about a field than its hint says, to be read before one decides: paragraphs and lines.
+
+    Args:
+        draft: what stands in the form.
+        field: the field.
+        known: what the host has to choose from.
+    """
+    texts = read_prose(__file__, "bench_form")
+    if field.name == "preset":
+        return _about_presets(texts)
+    if field.name in {"knob", "knob2"}:
+        knob = KNOBS.get(text_of(draft, field.name))
+        return (knob.risk, "", *texts["knob"]) if knob is not None else texts["first"]
+    if field.name == "scratch":
+        return _about_scratch(texts, known)
+    if field.name == "device":
+        return texts["where"]
+    if not field.axis:
+        name = "folder" if field.name == "path" else field.name
+        return texts.get(name) or texts.get(f"change {name}", ())
+    knob = KNOBS.get(field.axis)
+    about = texts.get(f"change {field.axis}", ())
+    about = (knob.what, "", knob.risk, "", *texts["knob"]) if knob is not None else about
+    return (*texts["ab"], "", *about) if field.side else about
+
+
+def _about_presets(texts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    lines = [*texts["presets"], ""]
+    for preset in PRESETS:
+        more = ", and larger blocks" if len(preset.blocks) > 1 else ""
+        lines += [f"{preset.name}: {preset.words}. {preset.work.words}{more}. From {preset.origin}.", ""]
+    return tuple(lines[:-1])
+
+
+def _about_scratch(texts: Mapping[str, tuple[str, ...]], known: HostChoices) -> tuple[str, ...]:
+    refused = [f"  {visible(each.name)}: {visible(each.refusal)}" for each in known.devices if each.refusal]
+    return (*texts["scratch"], *(("", *texts["refused"], "", *refused) if refused else ()))

@@ -8,7 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.bench.offer import sweep_values
+from raidtui.bench.request import sweep_values
 from raidtui.bench.workload import Preset, Workload, find_preset, parse_size
 from raidtui.view.units import KIB
 
@@ -184,6 +184,8 @@ class FormField(Struct, frozen=True, kw_only=True):
 
     Args:
         name: as ``text_of`` takes it.
+        axis: what differs between runs, where this holds its values: depth, queue_depth; else "".
+        side: A or B, where it is one of two values of ``axis``; else "".
         of: the form.
         label: a word or two.
         hint: what it is, in a sentence or two.
@@ -198,6 +200,8 @@ class FormField(Struct, frozen=True, kw_only=True):
     part: FormPart
     label: str
     hint: str
+    axis: str = ""
+    side: str = ""
     picks: tuple[FormChoice, ...] = ()
     several: bool = False
     usual: str = ""
@@ -230,10 +234,14 @@ class FieldMaker:
         usual: str = "",
         unit: str = "",
         several: bool = False,
+        axis: str = "",
+        side: str = "",
     ) -> FormField:
-        """Return a field; see there."""
+        """Return a field, see ``FormField``."""
         return FormField(
             name=name,
+            axis=axis,
+            side=side,
             of=self.of,
             part=self._part,
             label=label,

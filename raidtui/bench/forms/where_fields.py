@@ -31,9 +31,9 @@ from raidtui.view.units import binary_size, counted
 _SERIAL = 8
 _STRIPED = frozenset({"raid10", "raid0", *PARITY_LEVELS})
 _HINTS = {
-    FOLDER: "Nothing that is there is written to, and the files are removed afterwards.",
-    DEVICE: "It is read, by a fio that cannot write, unless you say below that it may be overwritten.",
-    SCRATCH: "Each array is made, measured and removed. What is on the devices is lost.",
+    FOLDER: "Existing files are not touched; the benchmark's own files are removed afterwards.",
+    DEVICE: "It is only read, by an fio that is started read-only, unless you let it be overwritten below.",
+    SCRATCH: "Each array is created, measured and removed. Everything on the devices is lost.",
 }
 
 
@@ -54,14 +54,16 @@ def where_fields(draft: BenchDraft, kind: FormKind, known: HostChoices) -> Itera
 
 
 def _folder(draft: BenchDraft, field: FieldMaker, known: HostChoices) -> Iterator[FormField]:
-    hint = "They come into a folder of the run's own in it, and take three quarters of what is free at most."
+    hint = (
+        "Files are created in a folder of their own in it and use at most three quarters of the free space."
+    )
     if known.folders:
         asked = draft.folder not in {"", OTHER} and known.folder(draft.folder) is None
         own = choices_of((draft.folder, draft.folder)) if asked else ()
         picks = (*map(_folder_pick, known.folders), *own, *choices_of((OTHER, OTHER)))
         yield field("folder", "folder", hint, picks)
     if not known.folders or draft.folder == OTHER:
-        yield field("path", "path" if known.folders else "folder", f"One that is there: /srv/bench. {hint}")
+        yield field("path", "path" if known.folders else "folder", f"An existing folder: /srv/bench. {hint}")
 
 
 def _folder_pick(folder: Folder) -> FormChoice:
@@ -78,10 +80,8 @@ def _device(draft: BenchDraft, field: FieldMaker, known: HostChoices) -> Iterato
     )
     yield field("device", "device", on, picks)
     refusal = found.refusal if found is not None else ""
-    yes = FormChoice(key=YES, words="yes, what is on it is lost", refusal=refusal)
-    hint = (
-        f"It cannot be: {refusal}." if refusal else "Its serial number is asked for before anything begins."
-    )
+    yes = FormChoice(key=YES, words="yes, everything on it is lost", refusal=refusal)
+    hint = f"Not possible: {refusal}." if refusal else "You type its serial number before anything starts."
     yield field("write", "overwrite it", hint, (FormChoice(key=NO, words="no, it is only read"), yes))
 
 
@@ -100,9 +100,9 @@ def _scratch(
 ) -> Iterator[FormField]:
     free = known.scratch
     others = len(known.devices) - len(free)
-    hint = "Their serial numbers are asked for before anything begins."
+    hint = "You type their serial numbers before anything starts."
     if not free:
-        hint = "No disk or partition is free here."
+        hint = "No disk or partition is free."
     if others:
         hint += f" {counted(others, 'other device')} cannot be taken: ? says why."
     picks = (
@@ -115,11 +115,15 @@ def _scratch(
     )
     yield field("scratch", "devices", hint, picks, several=True)
     if "level" not in axes:
-        yield field("level", "level", "Of the arrays.", choices_of(*((each, each) for each in LEVELS)))
+        yield field(
+            "level", "level", "The level of the arrays.", choices_of(*((each, each) for each in LEVELS))
+        )
     if "layout" not in axes and levels == ("raid10",):
         hint = "n2 is near with two copies of each block, f2 far, o2 offset."
         yield field("layout", "layout", hint, usual="n2")
     if "chunk" not in axes and _STRIPED & set(levels):
-        yield field("chunk", "chunk", "Of the arrays; mdadm's own is 512.", usual="512", unit="KiB")
-    hint = "How much: 10g. The first sync of a parity level is waited for, and goes over all of it."
+        yield field(
+            "chunk", "chunk", "The chunk of the arrays; mdadm's default is 512.", usual="512", unit="KiB"
+        )
+    hint = "How much of each device is used: 10g. The first sync of a parity level covers all of it."
     yield field("member_size", "of each", hint, usual="all of it")

@@ -116,8 +116,8 @@ def _table(rows: Sequence[SeriesRow], measure: str) -> str:
         elif row.spread is not None:
             numbers = (kind.words(value) for value in (row.spread.median, row.spread.low, row.spread.high))
             lines.append(_cells("td", row.series.label, *numbers, str(row.spread.count)))
-    told = "".join(f"<p>{text_of(each.sentence)}</p>" for each in statements_of(rows))
-    return f"<table>{''.join(lines)}</table>{told}{_note(family_of(rows))}{_note(_HOW)}"
+    statements = "".join(f"<p>{text_of(each.sentence)}</p>" for each in statements_of(rows))
+    return f"<table>{''.join(lines)}</table>{statements}{_note(family_of(rows))}{_note(_HOW)}"
 
 
 def _runs(records: Sequence[RunRecord]) -> str:
@@ -128,9 +128,10 @@ def _runs(records: Sequence[RunRecord]) -> str:
         what = record.work.words if record.work is not None else record.title
         point = point_words(record.point)
         cells = (f"#{record.id}", f"{what} ({point})" if point else what, record.figures)
-        around = span_words(record.during)
+        surroundings = span_words(record.during)
         steady = NOT_STEADY if record.unsteady else ""
-        texts = (state, steady, record.short, around, record.steady, *record.told, record.note)
+        cpu = f"fio used {record.cpu_s:.1f} s of CPU time" if record.cpu_s else ""
+        texts = (state, steady, record.short, surroundings, cpu, record.steady, *record.remarks, record.note)
         notes = "; ".join(text for text in texts if text)
         lines.append(
             _cells("td", *cells, binary_size(written) if record.written else "?", notes, numbers=False)
@@ -141,55 +142,78 @@ def _runs(records: Sequence[RunRecord]) -> str:
 def _surroundings(records: Sequence[RunRecord]) -> list[str]:
     """Return what explains the figures, once for each that differs."""
     found = []
-    seen: list[tuple[tuple[str, str], ...]] = []
+    seen: list[tuple[tuple[str, tuple[Part, ...]], ...]] = []
     for record in records:
         lines = tuple(environment_lines(record.environment))
         if lines in seen:
             continue
         seen.append(lines)
-        rows = "".join(_cells("td", *line, numbers=False) for line in lines)
+        rows = "".join(
+            _cells("td", what, ", ".join(map(part_words, parts)), numbers=False) for what, parts in lines
+        )
         found.append(f"<h2>{text_of(f'Surroundings from run #{record.id} on')}</h2><table>{rows}</table>")
     return found
 
 
-def environment_lines(environment: Environment) -> list[tuple[str, str]]:
-    """Return what surrounded a run as (what, how) for the eye."""
+Part = tuple[str, str]
+"""What a value is called, "" where that is clear, and the value."""
+
+
+def environment_lines(environment: Environment) -> list[tuple[str, tuple[Part, ...]]]:
+    """Return what surrounded a run: (of what, its parts); what is not known is left out."""
     cpu = environment.cpu
     governed = ", ".join(text for text in (cpu.driver, cpu.governor, cpu.preference) if text)
-    lines = [
-        ("kernel", environment.kernel),
-        ("fio", environment.fio),
-        ("CPU", f"{cpu.count} x {cpu.model}" + (f" ({governed})" if governed else "")),
+    model = f"{cpu.count} x {cpu.model}" if cpu.count else ""
+    lines: list[tuple[str, tuple[Part, ...]]] = [
+        ("kernel", (("", environment.kernel),)),
+        ("fio", (("", environment.fio),)),
+        ("CPU", (("", f"{model} ({governed})" if model and governed else model),)),
+        ("file system", (("", _file_system(environment)),)),
     ]
-    if environment.file_system:
-        lines.append(("file system", f"{environment.file_system} ({environment.mount_options})"))
     if environment.fill_percent is not None:
-        lines.append(("filled", f"{environment.fill_percent} %"))
-    lines += [(array.label or array.name, _array_words(array)) for array in environment.arrays]
-    lines += [(disk.name, _disk_words(disk)) for disk in environment.disks]
-    return lines
+        lines.append(("filled", (("", f"{environment.fill_percent} %"),)))
+    lines += [(array.label or array.name, _array_parts(array)) for array in environment.arrays]
+    lines += [(disk.name, _disk_parts(disk)) for disk in environment.disks]
+    known = ((what, tuple(part for part in parts if part[1])) for what, parts in lines)
+    return [(what, parts) for what, parts in known if parts]
 
 
-def _array_words(array: ArrayShape) -> str:
-    parts = [f"{array.level} {array.layout}".strip(), f"chunk {array.chunk_kib}K" if array.chunk_kib else ""]
-    parts += [f"bitmap {array.bitmap}", f"{len(array.members)} members"]
-    parts += [f"{array.missing} missing"] if array.missing else []
-    parts += [f"a {array.sync} ran"] if array.sync else []
-    return ", ".join(part for part in parts if part)
+def _file_system(environment: Environment) -> str:
+    kind, options = environment.file_system, environment.mount_options
+    return f"{kind} ({options})" if kind and options else kind
 
 
-def _disk_words(disk: DiskSettings) -> str:
-    parts = [disk.model, disk.serial, binary_size(disk.size_bytes) if disk.size_bytes else ""]
-    parts += [f"scheduler {disk.scheduler}"] if disk.scheduler else []
-    parts += [f"queue depth {disk.queue_depth}"] if disk.queue_depth is not None else []
-    parts += [f"{disk.requests} requests"] if disk.requests is not None else []
-    parts += [f"read-ahead {disk.read_ahead_kib} KiB"] if disk.read_ahead_kib is not None else []
-    parts += [disk.write_cache]
+def part_words(part: Part) -> str:
+    """Return a part of an ``environment_lines`` line in words: scheduler none."""
+    return " ".join(word for word in part if word)
+
+
+def _array_parts(array: ArrayShape) -> tuple[Part, ...]:
+    return (
+        ("", f"{array.level} {array.layout}".strip()),
+        ("chunk", f"{array.chunk_kib}K" if array.chunk_kib else ""),
+        ("bitmap", array.bitmap),
+        ("", f"{len(array.members)} members"),
+        ("", f"{array.missing} missing" if array.missing else ""),
+        ("", f"a {array.sync} ran" if array.sync else ""),
+    )
+
+
+def _disk_parts(disk: DiskSettings) -> tuple[Part, ...]:
     worn = [f"{value:g} %" for value in disk.worn_percent if value is not None]
-    taken = [binary_size(value) for value in disk.written_bytes if value is not None]
-    parts += [f"worn {' → '.join(dict.fromkeys(worn))}"] if worn else []
-    parts += [f"written {' → '.join(dict.fromkeys(taken))}"] if taken else []
-    return ", ".join(part for part in parts if part)
+    written = [binary_size(value) for value in disk.written_bytes if value is not None]
+    return (
+        ("", disk.model),
+        ("", disk.serial),
+        ("", binary_size(disk.size_bytes) if disk.size_bytes else ""),
+        ("scheduler", disk.scheduler),
+        ("queue depth", str(disk.queue_depth) if disk.queue_depth is not None else ""),
+        ("", f"{disk.requests} requests" if disk.requests is not None else ""),
+        ("read-ahead", f"{disk.read_ahead_kib} KiB" if disk.read_ahead_kib is not None else ""),
+        ("", disk.write_cache),
+        ("worn", " → ".join(dict.fromkeys(worn))),
+        ("written", " → ".join(dict.fromkeys(written))),
+    )
 
 
 def _cells(tag: str, *texts: str, numbers: bool = True) -> str:

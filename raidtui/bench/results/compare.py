@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from raidtui.bench.results.run_record import FAILED, NOT_STEADY, WHOLE, RunRecord, RunSample, milliseconds
-from raidtui.bench.results.steady import WINDOW
-from raidtui.bench.results.verdict import (
+from raidtui.bench.results.comparison_verdict import (
     Spread,
     Verdict,
     VerdictOutcome,
@@ -18,6 +16,8 @@ from raidtui.bench.results.verdict import (
     spread,
     too_few_words,
 )
+from raidtui.bench.results.run_record import FAILED, NOT_STEADY, WHOLE, RunRecord, RunSample, milliseconds
+from raidtui.bench.results.steady import WINDOW
 from raidtui.bench.schedule import labels_of, point_words
 from raidtui.view.units import three_digits
 
@@ -236,7 +236,7 @@ def table_lines(rows: Sequence[SeriesRow], measure: Metric) -> list[str]:
         numbers = "  ".join(f"{measure.words(value):>10}" for value in cells)
         lines.append(f"{row.series.label:<{width}}  {numbers}  {row.spread.count:>4}")
     family = family_of(rows)
-    return [*lines, *(told.sentence for told in statements_of(rows)), *([family] if family else [])]
+    return [*lines, *(each.sentence for each in statements_of(rows)), *([family] if family else [])]
 
 
 class Curve(Struct, frozen=True, kw_only=True):

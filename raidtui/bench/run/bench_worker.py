@@ -7,7 +7,6 @@ Killed anywhere, a benchmark leaves figures up to its last sample, and the next 
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 from collections.abc import Callable
 from functools import partial
@@ -22,14 +21,15 @@ from raidtui.bench.results.run_record import NOT_STEADY, WHOLE, RunRecord, RunSa
 from raidtui.bench.results.run_store import Results, ResultsError
 from raidtui.bench.results.steady import steadiness
 from raidtui.bench.run.changes import ChangeError, Changes, StuckError
-from raidtui.bench.run.live_file import LiveFile, arounds_of_last, last_run, read_live
+from raidtui.bench.run.live_file import LiveFile, last_run, read_live, surroundings_of_last
 from raidtui.bench.run.measure import begun_record, measure, partial_record
 from raidtui.bench.run.quiet import noise
 from raidtui.bench.run.stage import Stage, StageError
 from raidtui.bench.schedule import Run, Schedule, decode_schedule, point_words
 from raidtui.host.roots.root import Root
 from raidtui.host.tool_versions import read_fio_version
-from raidtui.jobs.store import COURSE_FILE, Job, JobError, only_worker
+from raidtui.jobs.lock import JobError, only_worker
+from raidtui.jobs.store import COURSE_FILE, Job
 from raidtui.jobs.worker import CostMeasure, status_of
 from raidtui.view.units import counted
 
@@ -62,7 +62,7 @@ class BenchWorker:
             self._listen()
             schedule = schedule_of(self._job)
             self._job.keep_room()
-            self._job.note(event="work", pid=os.getpid())
+            self._job.note_work()
             stage = Stage(self._root, self._job, schedule, self._stopped)
             cost = self._measuring(schedule) if self._measuring is not None and schedule.place.disks else None
             if cost is not None:
@@ -90,7 +90,7 @@ class BenchWorker:
                 return self._settle()
             schedule = schedule_of(self._job)
             self._job.keep_room()
-            self._job.note(event="work", pid=os.getpid(), back=True)
+            self._job.note_work(back=True)
             stage = Stage(self._root, self._job, schedule, self._stopped)
             state, reason = self._guarded(self._keep_rest)
             ended, trouble = self._guarded(lambda: self._take_back(stage))
@@ -102,7 +102,7 @@ class BenchWorker:
         """Put back what can be, note the rest, and come to an end in any case."""
         with contextlib.suppress(JobError):  # a journal that takes one line more is all that this needs
             self._job.keep_room()
-        self._job.note(event="work", pid=os.getpid(), back=True)
+        self._job.note_work(back=True)
         left: list[str] = []
 
         def rest() -> tuple[str, str]:
@@ -204,9 +204,9 @@ class BenchWorker:
         """Run fio once; return its record, samples and JSON."""
         record = begun_record(self._root, self._job.id, schedule, run, place=place, fio=self._fio)
         if schedule.conditions.quiet_check and (found := noise(self._root, place, looks=1)):
-            told = f"The machine was not quiet as it began: {', '.join(found)}."
-            self._job.note(event="output", text=told)
-            record = replace(record, told=(*record.told, told))
+            remarks = f"The machine was not quiet as it began: {', '.join(found)}."
+            self._job.note(event="output", text=remarks)
+            record = replace(record, remarks=(*record.remarks, remarks))
         self._job.note(event="run", run=run.number, of=len(schedule.runs()), words=record.words)
         live.begin(record)
         return measure(
@@ -215,7 +215,7 @@ class BenchWorker:
             place,
             stage.folder,
             add=live.add,
-            add_around=live.add_around,
+            add_surroundings=live.add_surroundings,
             stopped=self._stopped,
         )
 
@@ -239,7 +239,7 @@ class BenchWorker:
         with Results() as results:
             if any(each.number == record.number for each in results.of_job(self._job.id)):
                 return "done", ""
-            made = partial_record(record, samples, arounds_of_last(lines))
+            made = partial_record(record, samples, surroundings_of_last(lines))
             results.add(made, samples)
         self._tell(made)
         return "done", ""

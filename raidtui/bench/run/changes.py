@@ -13,8 +13,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from raidtui.host.roots.root import Root
+from raidtui.jobs.lock import JobError
 from raidtui.jobs.runner import do_step
-from raidtui.jobs.store import Job, JobError, all_jobs
+from raidtui.jobs.store import Job, all_jobs
 from raidtui.jobs.worker import Worker
 from raidtui.model.plan import Plan
 

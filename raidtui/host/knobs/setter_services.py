@@ -1,6 +1,7 @@
 """Services that set knobs: tuned, TLP, power-profiles-daemon, auto-cpufreq, cpupower, cpufrequtils.
 
-Only those count that are started at boot or run now.
+Only those count that are started at boot or are running. Processes are listed whenever this is read, which is
+when knobs are read afresh, never while the console watches.
 """
 
 from __future__ import annotations
@@ -8,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
+from msgspec.structs import replace
+
 from raidtui.host.knobs.drop_ins import assigned_lines, drop_ins
 from raidtui.host.md.array_names import usual_path
+from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.root import Root
 from raidtui.model.knob import By, Setting
 
@@ -39,16 +43,42 @@ _HERTZ = {"khz": 1, "mhz": 1000, "ghz": 1_000_000}
 def read_services(root: Root) -> Iterator[Setting]:
     """Yield what these services set."""
     wants = [f"{_UNITS}/{folder}" for folder in root.names(_UNITS) if folder.endswith(".wants")]
-    running = _running(root)
+    running = running_services(root)
     yield from _cpufrequtils(root)
     for name, reader in _SERVICES.items():
-        if name[:COMM_LENGTH] in running or any(root.is_there(f"{each}/{name}.service") for each in wants):
-            yield from reader(root)
+        if name in running or any(root.is_there(f"{each}/{name}.service") for each in wants):
+            for setting in reader(root):
+                yield replace(setting, running=name in running) if name in _DAEMONS else setting
 
 
-def _running(root: Root) -> frozenset[str]:
-    pids = (name for name in root.names("/proc") if name.isdigit())
-    return frozenset((root.text(f"/proc/{pid}/comm") or "").strip() for pid in pids)
+def running_services(root: Root) -> frozenset[str]:
+    """Return which of the services run now.
+
+    The name of a process is cut after 15 characters, and that of a Python program may be the interpreter's.
+    psutil reads the command of such a process; to read those of all processes takes ten times as long as to
+    read their names. Of a captured host the beginning of the name decides.
+    """
+    found: set[str] = set()
+    live = isinstance(root, DirRoot) and root.live
+    for pid in (name for name in root.names("/proc") if name.isdigit()):
+        comm = (root.text(f"/proc/{pid}/comm") or "").strip()
+        cut = {name for name in SERVICES if len(name) > COMM_LENGTH and name[:COMM_LENGTH] == comm}
+        if live and (cut or comm.startswith("python")):
+            found |= _programs(int(pid)) & {*SERVICES}
+        else:
+            found |= cut or {comm} & {*SERVICES}
+    return frozenset(found)
+
+
+def _programs(pid: int) -> frozenset[str]:
+    """Return the names of a process's program and of the script that it runs; nothing where it has ended."""
+    import psutil  # noqa: PLC0415  (most hosts run none of these services)
+
+    try:
+        words = [word for word in psutil.Process(pid).cmdline() if not word.startswith("-")]
+    except psutil.Error:
+        return frozenset()
+    return frozenset(word.rpartition("/")[2] for word in words[:2])
 
 
 def on_battery(root: Root) -> bool:
@@ -243,3 +273,5 @@ _SERVICES: Mapping[str, Callable[[Root], Iterator[Setting]]] = {
 }
 SERVICES = tuple(_SERVICES)
 """The services whose configuration is read: as their units are called, and their processes."""
+_DAEMONS = frozenset({"tuned", "auto-cpufreq", "power-profiles-daemon"})
+"""Those that keep running; the others set their values once."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from raidtui.host.md.mdstat import MdstatArray
 from raidtui.host.roots.root import Root
 from raidtui.model.array import Bitmap, Member, SpeedLimit
-from raidtui.model.levels import disk_count
+from raidtui.model.levels import disk_count, printed_layout
 from raidtui.model.snapshot import SystemLimits
 
 RAID_SYSCTL = "/proc/sys/dev/raid"
@@ -37,19 +37,7 @@ def level_of(sysfs: str | None, entry: MdstatArray) -> str | None:
 
 def layout_of(sysfs: int | None, entry: MdstatArray) -> int | None:
     """Return md's layout number, by sysfs or else by what mdstat prints of it; None where neither does."""
-    if sysfs is not None:
-        return sysfs
-    if "algorithm" in entry.layout:
-        return entry.layout["algorithm"]
-    if entry.level != "raid10":
-        return None
-    near, far = entry.layout.get("near", 1), entry.layout.get("offset") or entry.layout.get("far") or 1
-    if near > 255 or far > 255:
-        return None
-    sets = 0
-    if "set" in entry.layout:  # the fixed form unless only the buggy one gives this size (setup_geo)
-        sets = 2 if entry.layout["set"] == near * far else 1
-    return near | far << 8 | (0x10000 if "offset" in entry.layout else 0) | sets << 17
+    return sysfs if sysfs is not None else printed_layout(entry.level, entry.layout)
 
 
 def metadata_of(sysfs: str | None, entry: MdstatArray) -> str | None:

@@ -29,14 +29,12 @@ from raidtui.host.md.array_names import ArrayName, read_array_name, sysfs_uuid
 from raidtui.host.md.mdstat import MdstatArray, MdstatSync
 from raidtui.host.roots.root import Root
 from raidtui.model.array import Array, Member, Phase, Sync
+from raidtui.model.verdict import sync_phase, sync_word
 
 _VOLATILE = (
     "array_state", "sync_action", "degraded", "mismatch_cnt", "sync_speed_min", "sync_speed_max", "sync_min",
     "uuid",
 )  # fmt: skip
-_WORDS = {"recovery": "recover"}
-_PHASES = {"PENDING": Phase.PENDING, "DELAYED": Phase.DELAYED, "REMOTE": Phase.REMOTE}
-_ACTIONS = frozenset({"resync", "recover", "check", "repair", "reshape"})
 _REREAD_EVERY = 240
 # No other file tells of a new bad block; of hundreds of arrays, some are read at each sample.
 _BAD_BLOCKS_EVERY = 12
@@ -259,12 +257,8 @@ def _sync(line: MdstatSync | None, array: Array) -> Sync | None:
         if array.active and array.reshape_position not in (None, "none"):
             return Sync(action="reshape", phase=Phase.PENDING)
         return None
-    word = _WORDS.get(line.word, line.word)
-    if action in _ACTIONS and (line.waiting or (word, action) == ("resync", "repair")):
-        word = action  # mdstat says resync for a repair, and for whatever is delayed or pending
-    phase = _PHASES.get(line.waiting, Phase.RUNNING)
-    if phase is Phase.PENDING and action == "frozen":
-        phase = Phase.FROZEN
+    word = sync_word(line.word, line.waiting, action)
+    phase = Phase(sync_phase(line.waiting, action))
     if word == "recover" and phase is Phase.RUNNING and _is_filled(array):
         return None  # mdstat was read a moment before its end, sysfs after it
     return Sync(

@@ -1,8 +1,10 @@
-"""Through pySMART: which devices there are, the disk's own verdict, and starting a self-test.
+"""Through pySMART: which devices smartctl knows, a disk's own verdict, and the self-test that it runs.
 
 Figures do not come from here: pySMART reads smartctl's text, knows neither ``endurance_used`` nor device
-statistics, and takes 50 to 100 ms to import. What it asks is run by the host's root, with limited time, and
-never wakes a disk. Its two marks on the process, $LANG and the logger class, are undone after the import.
+statistics, and takes 50 to 100 ms to import. It knows what smartctl's JSON does not have: how far a SCSI
+disk's self-test is, and whether an attribute was at its threshold once. What it asks is run by the host's
+root, with limited time, and never wakes a disk. Its two marks on the process, $LANG and the logger class, are
+undone after the import. It starts no self-test: that is a plan's step (``raidtui.plans.self_test``).
 """
 
 from __future__ import annotations
@@ -17,11 +19,11 @@ from raidtui.host.roots.root import Root
 from raidtui.model.smart import ScannedDevice
 
 TIMEOUT_S = 30.0
-SELF_TESTS = ("short", "long", "conveyance", "offline")
 
 _LINE = re.compile(r"(/\S+)\s+-d\s+(\S+)")
 _AWAKE_ONLY = ("-n", "standby,3")
-_NOT_READING = ("-t", "-X", "--scan", "--scan-open")
+_NOT_READING = ("--scan", "--scan-open")
+_RUNS = 1  # of get_selftest_result: a self-test is in progress
 # What pySMART's parsers raise on lines that they do not expect.
 _PARSING = (ValueError, AttributeError, IndexError, KeyError, TypeError, UnboundLocalError)
 
@@ -30,16 +32,20 @@ class PysmartError(Exception):
     """smartctl could not be asked through pySMART, or pySMART did not understand the answer."""
 
 
-class Assessment(Struct, frozen=True, kw_only=True):
-    """A disk's own verdict.
+class PysmartAnswer(Struct, frozen=True, kw_only=True):
+    """What pySMART reports of one disk.
 
     Args:
-        word: PASS, WARN (an attribute was at its threshold once), FAIL, or "" where the disk gives none.
-        messages: pySMART's, one for each attribute or SCSI sense code.
+        verdict: PASS, WARN (an attribute was at its threshold once), FAIL, or "" where the disk gives none.
+        messages: one for each attribute or SCSI sense code.
+        running: whether a self-test runs.
+        left_percent: how much of it is left to do; None where that is not known.
     """
 
-    word: str
+    verdict: str = ""
     messages: tuple[str, ...] = ()
+    running: bool = False
+    left_percent: int | None = None
 
 
 class _Library(Struct, frozen=True, kw_only=True):
@@ -47,7 +53,7 @@ class _Library(Struct, frozen=True, kw_only=True):
     device: type[Any]
 
 
-def find_devices(root: Root, timeout_s: float = TIMEOUT_S) -> tuple[ScannedDevice, ...]:
+def scan_devices(root: Root, timeout_s: float = TIMEOUT_S) -> tuple[ScannedDevice, ...]:
     """Return what ``smartctl --scan`` lists. No device is opened, so that SATA disks read as "scsi".
 
     Raises:
@@ -58,44 +64,28 @@ def find_devices(root: Root, timeout_s: float = TIMEOUT_S) -> tuple[ScannedDevic
     return tuple(ScannedDevice(path=each[1], kind=each[2]) for each in found if each)
 
 
-def assess(root: Root, name: str, kind: str, timeout_s: float = TIMEOUT_S) -> Assessment:
-    """Return a disk's own verdict; that of one that is asleep is "".
+def ask_disk(root: Root, name: str, kind: str, timeout_s: float = TIMEOUT_S) -> PysmartAnswer:
+    """Return a disk's own verdict, and the self-test that it runs; nothing of a disk that is asleep.
 
     Args:
         root: the host.
         name: the kernel's name.
         kind: what smartctl asks it by: sat, scsi, nvme (``SmartReading.kind``).
-        timeout_s: how long each call of smartctl may take; pySMART needs one to three.
+        timeout_s: how long each call of smartctl may take; pySMART needs two to six.
 
     Raises:
         PysmartError: smartctl is missing or failed, or pySMART cannot read what it said.
     """
     device = _device(root, name, kind, timeout_s)
-    messages = tuple(str(each) for each in device.messages)
-    return Assessment(word=device.assessment or "", messages=messages)
-
-
-def start_selftest(root: Root, name: str, kind: str, test: str, timeout_s: float = TIMEOUT_S) -> str:
-    """Start a self-test in the disk's background; return when it should be done, as smartctl says it, or "".
-
-    Args:
-        root: the host; this is the one call here that makes a disk do something.
-        name: the kernel's name.
-        kind: what smartctl asks it by: sat, scsi, nvme.
-        test: one of ``SELF_TESTS``.
-        timeout_s: how long each call of smartctl may take.
-
-    Raises:
-        PysmartError: it was not started; the message says why.
-    """
-    device = _device(root, name, kind, timeout_s)
+    verdict = device.assessment or ""
+    messages = tuple(str(each) for each in device.messages)  # now: the next reading adds them once more
     try:
-        status, said, ends = device.run_selftest(test)
+        status, _, done_percent = device.get_selftest_result()
     except _PARSING as error:
         raise PysmartError(f"{name}: pySMART did not understand smartctl: {error!r}") from error
-    if status != 0:
-        raise PysmartError(f"{name}: {str(said).strip()}")
-    return str(ends or "")
+    running = status == _RUNS
+    left = 100 - done_percent if running and isinstance(done_percent, int) else None
+    return PysmartAnswer(verdict=verdict, messages=messages, running=running, left_percent=left)
 
 
 def _device(root: Root, name: str, kind: str, timeout_s: float) -> Any:  # noqa: ANN401  (pySMART's Device)

@@ -12,6 +12,8 @@ from typing import Any
 
 import msgspec
 
+from raidtui.host.smart.json_values import flag_at, number_at, rows_at, table_at, text_at, value_at
+from raidtui.host.smart.self_test_json import parse_self_tests
 from raidtui.model.smart import Attribute, Counted, ErrorRecovery, NoReading, SmartReading, Unread
 
 NVME_UNIT_BYTES = 512_000
@@ -29,7 +31,6 @@ _ANSWERS = (
     "nvme_smart_health_information_log", "scsi_error_counter_log",
 )  # fmt: skip
 _MOST_MESSAGES = 20
-_LONGEST_TEXT = 200
 _MOST_LINES = 2000
 _DECIMAL = re.compile(r"([0-9]{1,20})(?:\.([0-9]{1,9}))?")
 _NONMEDIUM = re.compile(r"Non-medium error count:\s+([0-9]{1,19})\s*")
@@ -58,9 +59,9 @@ def parse_smart(text: str, name: str = "", status: int | None = None) -> SmartRe
         return _unread(name or "?", Unread.BROKEN, f"smartctl said {said}")
     if not isinstance(whole, dict):
         return _unread(name or "?", Unread.BROKEN, "smartctl said something else than a JSON object")
-    path = _text(whole, "device", "name") or ""
+    path = text_at(whole, "device", "name") or ""
     name = name or path.removeprefix("/dev/") or "?"
-    exit_status = _number(whole, "smartctl", "exit_status") if status is None else status
+    exit_status = number_at(whole, "smartctl", "exit_status") if status is None else status
     messages = tuple(_messages(whole))
     return _refused(whole, name, exit_status or 0, messages) or _reading(
         whole, name, exit_status or 0, messages
@@ -80,7 +81,7 @@ def parse_nonmedium(text: str) -> int | None:
 
 
 def _nonmedium(whole: Mapping[str, Any]) -> int | None:
-    lines = _get(whole, ("smartctl", "output"))
+    lines = value_at(whole, ("smartctl", "output"))
     for line in lines[:_MOST_LINES] if isinstance(lines, list) else ():
         if isinstance(line, str) and (found := _NONMEDIUM.fullmatch(line)):
             return int(found[1])
@@ -116,118 +117,118 @@ def _unread(name: str, why: Unread, reason: str, remedy: str = "") -> NoReading:
 def _reading(whole: Mapping[str, Any], name: str, status: int, messages: tuple[str, ...]) -> SmartReading:
     attributes = tuple(_attributes(whole))
     pages = _statistics(whole)
-    health = _table(whole, "nvme_smart_health_information_log")
-    sector_bytes = _number(whole, "logical_block_size") or None
-    available = _flag(whole, "smart_support", "available")
+    health = table_at(whole, "nvme_smart_health_information_log")
+    sector_bytes = number_at(whole, "logical_block_size") or None
+    available = flag_at(whole, "smart_support", "available")
     return SmartReading(
         name=name,
-        protocol=_text(whole, "device", "protocol") or "",
-        kind=_text(whole, "device", "type") or "",
+        protocol=text_at(whole, "device", "protocol") or "",
+        kind=text_at(whole, "device", "type") or "",
         model=_model(whole),
-        family=_text(whole, "model_family"),
-        serial=_text(whole, "serial_number"),
+        family=text_at(whole, "model_family"),
+        serial=text_at(whole, "serial_number"),
         wwn=_wwn(whole),
-        firmware=_text(whole, "firmware_version") or _text(whole, "scsi_revision"),
-        capacity_bytes=_number(whole, "user_capacity", "bytes") or _number(whole, "nvme_total_capacity"),
+        firmware=text_at(whole, "firmware_version") or text_at(whole, "scsi_revision"),
+        capacity_bytes=number_at(whole, "user_capacity", "bytes") or number_at(whole, "nvme_total_capacity"),
         sector_bytes=sector_bytes,
-        rotation_rpm=_number(whole, "rotation_rate"),
+        rotation_rpm=number_at(whole, "rotation_rate"),
         in_database=_in_database(whole),
         smart_available=available,
-        passed=_flag(whole, "smart_status", "passed"),
+        passed=flag_at(whole, "smart_status", "passed"),
         exit_status=status,
         messages=messages,
-        power_on_hours=_number(whole, "power_on_time", "hours"),
-        power_cycles=_number(whole, "power_cycle_count"),
-        temperature_c=None if available is False else _number(whole, "temperature", "current"),
+        power_on_hours=number_at(whole, "power_on_time", "hours"),
+        power_cycles=number_at(whole, "power_cycle_count"),
+        temperature_c=None if available is False else number_at(whole, "temperature", "current"),
         crc_errors=_first(_crc(attributes), pages.get((6, 0x18))),
         reallocated=_first(
-            _reallocated(attributes), pages.get((3, 0x20)), _number(whole, "scsi_grown_defect_list")
+            _reallocated(attributes), pages.get((3, 0x20)), number_at(whole, "scsi_grown_defect_list")
         ),
         pending=_first(
             _pending(attributes),
-            _number(whole, "ata_pending_defects_log", "count"),
-            _number(whole, "scsi_pending_defects", "count"),
+            number_at(whole, "ata_pending_defects_log", "count"),
+            number_at(whole, "scsi_pending_defects", "count"),
         ),
         uncorrectable=_first(_uncorrectable(attributes), pages.get((4, 8))),
         nonmedium_errors=_nonmedium(whole),
-        media_errors=_first(_number(health, "media_errors"), _scsi_uncorrected(whole)),
+        media_errors=_first(number_at(health, "media_errors"), _scsi_uncorrected(whole)),
         spare_percent=_first(
-            _number(health, "available_spare"), _number(whole, "spare_available", "current_percent")
+            number_at(health, "available_spare"), number_at(whole, "spare_available", "current_percent")
         ),
         spare_threshold_percent=_first(
-            _number(health, "available_spare_threshold"),
-            _number(whole, "spare_available", "threshold_percent"),
+            number_at(health, "available_spare_threshold"),
+            number_at(whole, "spare_available", "threshold_percent"),
         ),
-        critical_warning=_number(health, "critical_warning"),
-        endurance_percent=_number(whole, "endurance_used", "current_percent"),
+        critical_warning=number_at(health, "critical_warning"),
+        endurance_percent=number_at(whole, "endurance_used", "current_percent"),
         statistics_percent=pages.get((7, 8)),
-        nvme_percent=_number(health, "percentage_used"),
-        scsi_percent=_number(whole, "scsi_percentage_used_endurance_indicator"),
+        nvme_percent=number_at(health, "percentage_used"),
+        scsi_percent=number_at(whole, "scsi_percentage_used_endurance_indicator"),
         host_writes=_units(
-            _number(whole, "host_writes", "units"), _number(whole, "host_writes", "bytes_per_unit")
+            number_at(whole, "host_writes", "units"), number_at(whole, "host_writes", "bytes_per_unit")
         ),
         statistics_written=_units(pages.get((1, 0x18)), sector_bytes or 512),
-        nvme_written=_units(_number(health, "data_units_written"), NVME_UNIT_BYTES),
-        scsi_written=_gigabytes(_table(whole, "scsi_error_counter_log", "write").get("gigabytes_processed")),
-        trim_supported=_flag(whole, "trim", "supported"),
-        trim_zeroed=_flag(whole, "trim", "zeroed"),
+        nvme_written=_units(number_at(health, "data_units_written"), NVME_UNIT_BYTES),
+        scsi_written=_gigabytes(value_at(whole, ("scsi_error_counter_log", "write", "gigabytes_processed"))),
+        trim_supported=flag_at(whole, "trim", "supported"),
+        trim_zeroed=flag_at(whole, "trim", "zeroed"),
         erc=_recovery(whole),
         attributes=attributes,
-        taken_s=_number(whole, "local_time", "time_t"),
+        self_tests=parse_self_tests(whole),
+        taken_s=number_at(whole, "local_time", "time_t"),
     )
 
 
 def _messages(whole: Mapping[str, Any]) -> Iterator[str]:
-    for each in _rows(whole, "smartctl", "messages")[:_MOST_MESSAGES]:
-        if text := _text(each, "string"):
+    for each in rows_at(whole, "smartctl", "messages")[:_MOST_MESSAGES]:
+        if text := text_at(each, "string"):
             yield text
 
 
 def _model(whole: Mapping[str, Any]) -> str | None:
-    parts = (_text(whole, "scsi_vendor"), _text(whole, "scsi_product"))
-    return (
-        _text(whole, "model_name") or _text(whole, "scsi_model_name") or " ".join(filter(None, parts)) or None
-    )
+    parts = (text_at(whole, "scsi_vendor"), text_at(whole, "scsi_product"))
+    joined = " ".join(filter(None, parts))
+    return text_at(whole, "model_name") or text_at(whole, "scsi_model_name") or joined or None
 
 
 def _wwn(whole: Mapping[str, Any]) -> str | None:
-    naa, oui, own = (_number(whole, "wwn", key) for key in ("naa", "oui", "id"))
+    naa, oui, own = (number_at(whole, "wwn", key) for key in ("naa", "oui", "id"))
     if naa is None or oui is None or own is None:
-        return _text(whole, "logical_unit_id")
+        return text_at(whole, "logical_unit_id")
     return f"0x{naa:x}{oui:06x}{own:09x}"
 
 
 def _in_database(whole: Mapping[str, Any]) -> bool | None:
-    known = _flag(whole, "in_smartctl_database")
-    return True if known is None and _text(whole, "model_family") else known
+    known = flag_at(whole, "in_smartctl_database")
+    return True if known is None and text_at(whole, "model_family") else known
 
 
 def _attributes(whole: Mapping[str, Any]) -> Iterator[Attribute]:
-    for row in _rows(whole, "ata_smart_attributes", "table"):
-        number, name = _number(row, "id"), _text(row, "name")
+    for row in rows_at(whole, "ata_smart_attributes", "table"):
+        number, name = number_at(row, "id"), text_at(row, "name")
         if number is None or name is None:
             continue
         yield Attribute(
             id=number,
             name=name,
-            value=_number(row, "value"),
-            worst=_number(row, "worst"),
-            threshold=_number(row, "thresh"),
-            when_failed=_text(row, "when_failed") or "",
-            prefailure=bool(_flag(row, "flags", "prefailure")),
-            raw=_number(row, "raw", "value"),
-            raw_text=_text(row, "raw", "string") or "",
+            value=number_at(row, "value"),
+            worst=number_at(row, "worst"),
+            threshold=number_at(row, "thresh"),
+            when_failed=text_at(row, "when_failed") or "",
+            prefailure=bool(flag_at(row, "flags", "prefailure")),
+            raw=number_at(row, "raw", "value"),
+            raw_text=text_at(row, "raw", "string") or "",
         )
 
 
 def _statistics(whole: Mapping[str, Any]) -> dict[tuple[int, int], int]:
     """Return ATA device statistics by page and offset; those marked as not valid are left out."""
     found: dict[tuple[int, int], int] = {}
-    for page in _rows(whole, "ata_device_statistics", "pages"):
-        number = _number(page, "number")
-        for row in _rows(page, "table"):
-            offset, value = _number(row, "offset"), _number(row, "value")
-            if None not in {number, offset, value} and _flag(row, "flags", "valid") is not False:
+    for page in rows_at(whole, "ata_device_statistics", "pages"):
+        number = number_at(page, "number")
+        for row in rows_at(page, "table"):
+            offset, value = number_at(row, "offset"), number_at(row, "value")
+            if None not in {number, offset, value} and flag_at(row, "flags", "valid") is not False:
                 found[number or 0, offset or 0] = value or 0
     return found
 
@@ -262,8 +263,8 @@ def _uncorrectable(attributes: Sequence[Attribute]) -> int | None:
 
 
 def _scsi_uncorrected(whole: Mapping[str, Any]) -> int | None:
-    log = _table(whole, "scsi_error_counter_log")
-    counts = [_number(log, kind, "total_uncorrected_errors") for kind in ("read", "write", "verify")]
+    log = table_at(whole, "scsi_error_counter_log")
+    counts = [number_at(log, kind, "total_uncorrected_errors") for kind in ("read", "write", "verify")]
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
@@ -285,9 +286,9 @@ def _gigabytes(value: object) -> Counted | None:
 
 
 def _recovery(whole: Mapping[str, Any]) -> ErrorRecovery | None:
-    table = _table(whole, "ata_sct_erc")
+    table = table_at(whole, "ata_sct_erc")
     limits = [
-        0 if _flag(table, kind, "enabled") is False else _number(table, kind, "deciseconds")
+        0 if flag_at(table, kind, "enabled") is False else number_at(table, kind, "deciseconds")
         for kind in ("read", "write")
     ]
     return None if limits == [None, None] else ErrorRecovery(read_ds=limits[0], write_ds=limits[1])
@@ -295,39 +296,3 @@ def _recovery(whole: Mapping[str, Any]) -> ErrorRecovery | None:
 
 def _first(*values: int | None) -> int | None:
     return next((value for value in values if value is not None), None)
-
-
-def _get(table: Mapping[str, Any], keys: Sequence[str]) -> Any:  # noqa: ANN401  (JSON)
-    found: Any = table
-    for key in keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found
-
-
-def _table(table: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    found = _get(table, keys)
-    return found if isinstance(found, dict) else {}
-
-
-def _rows(table: Mapping[str, Any], *keys: str) -> list[dict[str, Any]]:
-    found = _get(table, keys)
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-
-
-def _number(table: Mapping[str, Any], *keys: str) -> int | None:
-    """Return a count >= 0. What is too long for a double stands beside it as text, in KEY_s."""
-    exact = _get(table, (*keys[:-1], keys[-1] + "_s"))
-    if isinstance(exact, str) and exact.isascii() and exact.isdigit() and len(exact) < 40:
-        return int(exact)
-    found = _get(table, keys)
-    return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
-
-
-def _text(table: Mapping[str, Any], *keys: str) -> str | None:
-    found = _get(table, keys)
-    return (found.strip()[:_LONGEST_TEXT] or None) if isinstance(found, str) else None
-
-
-def _flag(table: Mapping[str, Any], *keys: str) -> bool | None:
-    found = _get(table, keys)
-    return found if isinstance(found, bool) else None

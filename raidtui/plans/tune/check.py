@@ -183,10 +183,12 @@ def _others(subject: Subject, knob: str, after: str, value: Value, *, kept: bool
     for other in value.others:
         if other.ours:
             continue
-        if other.by in _WATCHING:
-            found.append(f"{other.sentence} sets {knob}, too, and may set it again at any time.")
+        if other.running is False:
+            found.append(f"{other.sentence} sets {knob} too when it starts; it is not running.")
+        elif other.by in _WATCHING:
+            found.append(f"{other.sentence} sets {knob} too, and may set it again at any time.")
         elif kept and comes_later(other, knob):
-            found.append(f"{other.sentence} sets {knob}, too, later at boot: what it says will stand.")
+            found.append(f"{other.sentence} sets {knob} too, later at boot, so that its value wins.")
     return found
 
 

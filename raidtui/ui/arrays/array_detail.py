@@ -338,7 +338,7 @@ def _uses(report: Report, array: Array, width: int) -> Iterator[Line]:
 def remedy_words(finding: Finding, array: Array, keymap: Mapping[str, str]) -> str:
     """Return a finding's remedy; where a key of this screen does it, that key and not mdadm's command."""
     if finding.code == "inactive":
-        return f"{ASSEMBLE.shown_key(keymap)} shows how it can be started; never create it anew"
+        return f"{ASSEMBLE.shown_key(keymap)} shows how it can be started; never re-create it"
     if finding.code == "member-faulty":
         return f"{REMOVE.shown_key(keymap)} removes it from the array; then replace the disk"
     if finding.code in {"frozen", "frozen-with-work"}:

@@ -8,18 +8,10 @@ from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array, Phase
 from raidtui.model.finding import Health
 from raidtui.model.levels import layout_short
+from raidtui.model.verdict import ROLES, state
 from raidtui.session.watch import Report
 from raidtui.view.array_row import Brief
 from raidtui.view.line import RANKS
-
-_ROLES = {
-    Health.OPTIMAL: "ok",
-    Health.UNKNOWN: "unknown",
-    Health.ATTENTION: "warn",
-    Health.DEGRADED: "bad",
-    Health.FAILED: "bad",
-}
-
 
 Listed = Array | AbsentArray
 """What has a row: an array that runs, or one that should."""
@@ -44,25 +36,16 @@ def shared_titles(report: Report) -> frozenset[str]:
 def state_of(report: Report, array: Listed) -> tuple[str, str]:
     """Return (role, word) of an array's state."""
     health = report.healths[array.key]
-    role = _ROLES[health]
     if isinstance(array, AbsentArray):
-        return role, "failed" if health is Health.FAILED else "stopped"
-    sync = array.sync
-    if not array.active:
-        return ("ok", "container") if array.is_container else ("bad", "inactive")
-    if health is Health.FAILED:
-        return role, "failed"
-    if array.sync_action == "frozen":
-        return role, "frozen"
-    if sync is not None and sync.phase is Phase.RUNNING:
-        return ("bad" if role == "bad" else "warn"), sync.action
-    if role in {"bad", "unknown"}:
-        return role, health.word
-    if health is Health.ATTENTION:
-        return role, health.word
-    if sync is not None:
-        return "warn", sync.phase.value
-    return role, health.word
+        return ROLES[health.word], "failed" if health is Health.FAILED else "stopped"
+    return state(
+        health.word,
+        active=array.active,
+        container=array.is_container,
+        frozen=array.sync_action == "frozen",
+        sync=array.sync.action if array.sync is not None else "",
+        phase=array.sync.phase if array.sync is not None else "",
+    )
 
 
 def brief_of(report: Report, array: Listed, shared: Collection[str] = ()) -> Brief:

@@ -17,7 +17,7 @@ from raidtui.plans.locate import plan_locate, slot_of
 from raidtui.plans.rename import plan_rename
 from raidtui.plans.repair import plan_add, plan_re_add, plan_replace, refuse_replacing
 from raidtui.plans.stop import plan_stop
-from raidtui.session import storage as desk
+from raidtui.session import storage
 from raidtui.ui.frame.choose import Ask
 from raidtui.ui.frame.plan_flow import Judge, Made, Offered, PlanFlow, offered_devices, option_of
 from raidtui.ui.frame.surveying import Surveying, surveying
@@ -39,7 +39,7 @@ class RepairFlow(PlanFlow):
             name = await self._shell.ask(Ask(f"A new name for {array.title}", hint)) or ""
             if not name:
                 return
-        with surveying(self._shell, snapshot, desk.form_scope(verb, array, snapshot)) as found:
+        with surveying(self._shell, snapshot, storage.form_scope(verb, array, snapshot)) as found:
             if verb in _AT_ONCE:
                 survey = await found.read(f"{verb.capitalize()} {array.title}")
                 made = None if survey is None else _AT_ONCE[verb](survey, self._now(survey, array), name)

@@ -8,28 +8,21 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from raidtui.bench.forms.form_draft import BenchDraft, FormField, FormKind, text_of
+from raidtui.bench.request import FieldRefusal
 from raidtui.model.plan import Refusal
 from raidtui.ui.frame.pages import note_lines
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
 
+NAMES = {FormKind.RUN: "Measure", FormKind.SWEEP: "Sweep", FormKind.AB: "A/B"}
 TITLES = {
-    FormKind.RUN: "Measure",
-    FormKind.SWEEP: "Sweep: measure again and again, with something changed",
-    FormKind.AB: "A/B: two settings against each other",
+    FormKind.RUN: NAMES[FormKind.RUN],
+    FormKind.SWEEP: f"{NAMES[FormKind.SWEEP]}: measure repeatedly, with something changed",
+    FormKind.AB: f"{NAMES[FormKind.AB]}: two settings against each other",
 }
 _LABEL = 15
 _LEAST_ROWS = 3
 _MOST_MEANING = 100
-
-
-_REMEDIES = (
-    ("--confirm=", "the devices are others than when this form was opened: leave it, and open it again"),
-    ("--directory", "choose a folder at where"),
-    ("--write", "choose yes at overwrite it"),
-    ("--scratch", "choose arrays made for it at where"),
-)
-"""What the command line's options are called here."""
 
 
 class FormRow(Struct, frozen=True, kw_only=True):
@@ -49,8 +42,9 @@ class FormRow(Struct, frozen=True, kw_only=True):
 
 
 def in_form(refusal: Refusal) -> str:
-    """Return a refusal as a sentence that fits a form: options are fields here."""
-    remedy = next((words for option, words in _REMEDIES if option in refusal.remedy), refusal.remedy)
+    """Return a refusal as a sentence for a form, where options of the command line are fields."""
+    remedy = refusal.form_remedy if isinstance(refusal, FieldRefusal) else ""
+    remedy = remedy or refusal.remedy
     return f"{refusal.why}; {remedy}" if remedy else refusal.why
 
 
@@ -73,7 +67,8 @@ class Form(Struct, frozen=True, kw_only=True):
         at: the one that is chosen.
         cursor: where in its text the cursor is.
         wrong: the sentence about each field in which something is wrong, by its name.
-        said: why it could not be gone on; "" where that was not tried.
+        said: why there is no review; "" where none was asked for.
+        said_about: the name of the field that this is about; "" where it is about none.
         meaning: paragraphs about the chosen field.
         width: cells.
         height: lines.
@@ -85,6 +80,7 @@ class Form(Struct, frozen=True, kw_only=True):
     cursor: int = 0
     wrong: Mapping[str, str] = {}
     said: str = ""
+    said_about: str = ""
     meaning: tuple[str, ...] = ()
     width: int
     height: int
@@ -128,7 +124,7 @@ class Form(Struct, frozen=True, kw_only=True):
         row = self.rows[self.at]
         wrong = self.wrong.get(row.field.name, "")
         lines = note_lines(self.said, self.width, "warn") if self.said else []
-        if wrong and wrong not in self.said:
+        if wrong and not (self.said and row.field.name == self.said_about):
             lines += note_lines(wrong, self.width, "warn")
         about = row.field.picks[row.pick].note if row.pick is not None else ""
         return [*lines, *note_lines(f"{about} {row.field.hint}".strip(), self.width, "plain")]
@@ -136,11 +132,8 @@ class Form(Struct, frozen=True, kw_only=True):
     def _more(self, room: int) -> list[Line]:
         """Return more about the field: as many paragraphs as there is room for."""
         lines: list[Line] = []
-        told = self.rows[self.at].field.hint
         for text in self.meaning:
             parts = textwrap.wrap(text, min(self.width, _MOST_MEANING)) or [""]
-            if text in told and (text or not lines):  # the hint has said it
-                continue
             if len(lines) + len(parts) >= room:
                 break
             lines += [[(part, "dim")] for part in parts]

@@ -14,13 +14,21 @@ from msgspec.structs import replace
 from textual import events
 from textual.binding import Binding, BindingType
 
-from raidtui.bench.forms.form import fields, filled, name_about, overwritten, problem, request_of_draft
+from raidtui.bench.forms.form import (
+    fields,
+    filled,
+    meaning,
+    name_about,
+    overwritten,
+    problem,
+    request_of_draft,
+)
 from raidtui.bench.forms.form_draft import BenchDraft, FormField, FormKind, text_of, with_text
 from raidtui.bench.forms.known import HostChoices
-from raidtui.bench.forms.meaning import meaning
-from raidtui.bench.offer import FieldRefusal, Offer, Request
+from raidtui.bench.offer import Offer
+from raidtui.bench.request import FieldRefusal, Request
 from raidtui.model.plan import Loss, Refusal
-from raidtui.ui.bench.form_lines import TITLES, Form, FormRow, in_form, rows_of
+from raidtui.ui.bench.form_lines import NAMES, TITLES, Form, FormRow, in_form, rows_of
 from raidtui.ui.frame.choose import Choice, Option
 from raidtui.ui.frame.pages import PageScreen
 from raidtui.ui.frame.screen_shell import later
@@ -106,6 +114,7 @@ class BenchForm(PageScreen[Offer]):
             cursor=self._cursor,
             wrong=self._wrong(rows),
             said=self._said,
+            said_about=self._about,
             meaning=meaning(self.draft, self._field, self._known),
             width=self.inner_width,
             height=self.inner_height,
@@ -265,8 +274,8 @@ class BenchForm(PageScreen[Offer]):
         """Show what the field means, and where presets come from."""
         from raidtui.ui.frame.pages import WhyScreen  # noqa: PLC0415
 
-        page = meaning(self.draft, self._field, self._known)
-        self.app.push_screen(WhyScreen(f"{self._title.partition(':')[0]}: {self._field.label}", page))
+        page = (self._field.hint, "", *meaning(self.draft, self._field, self._known))
+        self.app.push_screen(WhyScreen(f"{NAMES[self._kind]}: {self._field.label}", page))
 
     def action_back(self) -> None:
         """Leave; while the host is asked, stay."""
@@ -292,8 +301,7 @@ class BenchForm(PageScreen[Offer]):
             return
         request = request_of_draft(self.draft, self._kind, self._known)
         if isinstance(request, Refusal):
-            self._said = request.sentence
-            self.draw()
+            self._refused(request)
             return
         # The host is asked as if they were typed; the review gives nothing back before they are.
         words = tuple(each.word for each in overwritten(self.draft, self._kind, self._known))

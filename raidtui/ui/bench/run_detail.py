@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
-from raidtui.bench.environment import Environment
-from raidtui.bench.report.html_report import environment_lines
+from raidtui.bench.report.html_report import Part, environment_lines, part_words
 from raidtui.bench.results.run_record import FAILED, NOT_STEADY, PARTIAL, SHORT_S, RunRecord
 from raidtui.bench.surroundings import merged, span_words
+from raidtui.bench.workload import Workload
 from raidtui.ui.bench.run_table import cut_line, wrap_cells
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import fit, visible
@@ -50,7 +50,7 @@ def _noted(records: Sequence[RunRecord]) -> Iterator[tuple[str, str, str]]:
         if run.unsteady:
             how = "the steady state was not reached, so these rounds have no figure together"
             found.setdefault((NOT_STEADY, how, "warn"), []).append(_name_of(run))
-        for text in (*run.told, run.steady, _short(run)):
+        for text in (*run.remarks, run.steady, _short(run)):
             if text:
                 found.setdefault(("noted", text, "plain"), []).append(_name_of(run))
     for (what, how, role), names in found.items():
@@ -72,56 +72,46 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _surroundings(records: Sequence[RunRecord], width: int) -> list[Line]:
-    """Where runs differ in something, all that they had is told."""
-    found: dict[str, list[str]] = {}
-    for what, how in _asked(records):
-        found.setdefault(what, []).append(how)
+    """Where runs differ in something, all of their values are shown."""
+    found: dict[str, list[tuple[Part, ...]]] = {}
     for record in records:
-        for what, how in _around(record.environment):
-            found.setdefault(what, []).append(how)
+        if record.work is not None:
+            found.setdefault("asked of fio", []).append(_asked(record.work))
+    for record in records:
+        for what, parts in environment_lines(record.environment):
+            found.setdefault(what, []).append(parts)
     written: dict[str, int] = {}
     for record in records:
         for name, size in record.written.items():
             written[name] = written.get(name, 0) + size
     if written:
-        sizes = ", ".join(f"{name} {binary_size(size)}" for name, size in written.items())
-        found["written"] = [f"{sizes}, in all"]
-    if around := span_words(merged([record.during for record in records])):
-        found["meanwhile"] = [around]
+        sizes = [("", f"{name} {binary_size(size)}") for name, size in written.items()]
+        found["written"] = [(*sizes, ("", "in all"))]
+    if used := sum(record.cpu_s or 0.0 for record in records):
+        found["CPU time"] = [(("", f"{used:.1f} s of fio"),)]
+    if surroundings := span_words(merged([record.during for record in records])):
+        found["meanwhile"] = [(("", surroundings),)]
     return [line for what, hows in found.items() for line in _labelled(what, _joined(hows), width)]
 
 
-def _around(environment: Environment) -> list[tuple[str, str]]:
-    known = environment_lines(environment) if environment != Environment() else []
-    return [(what, how) for what, how in known if how and not how.startswith("0 x")]
+def _asked(work: Workload) -> tuple[Part, ...]:
+    """Return what fio was asked besides what the words of a run say."""
+    parts = [("engine", work.engine), ("", "direct" if work.direct else "through the page cache")]
+    parts.append(("", f"{binary_size(work.size_bytes)}{' in each job' if work.jobs > 1 else ''}"))
+    parts += [("", f"{work.runtime_s} s")] if work.runtime_s else []
+    parts += [("", f"after {work.ramp_s} s of ramp")] if work.ramp_s else []
+    return tuple(parts)
 
 
-def _asked(records: Sequence[RunRecord]) -> Iterator[tuple[str, str]]:
-    """Yield what fio was asked besides what the runs' words say."""
-    for work in (record.work for record in records):
-        if work is None:
-            continue
-        parts = [f"engine {work.engine}", "direct" if work.direct else "through the page cache"]
-        parts.append(f"{binary_size(work.size_bytes)}{' in each job' if work.jobs > 1 else ''}")
-        parts += [f"{work.runtime_s} s"] if work.runtime_s else []
-        parts += [f"after {work.ramp_s} s of ramp"] if work.ramp_s else []
-        yield "asked of fio", ", ".join(parts)
-
-
-def _joined(texts: Sequence[str]) -> str:
-    """Return texts as one; parts in which they differ as ``scheduler none / bfq``."""
-    distinct = list(dict.fromkeys(texts))
-    split = [text.split(", ") for text in distinct]
-    if len({len(parts) for parts in split}) > 1:
-        return "; ".join(distinct)
-    return ", ".join(_either(list(dict.fromkeys(parts))) for parts in zip(*split, strict=True))
-
-
-def _either(parts: Sequence[str]) -> str:
-    same, _, _ = parts[0].rpartition(" ")
-    if len(parts) > 1 and same and all(part.rpartition(" ")[0] == same for part in parts):
-        return f"{same} {' / '.join(part.rpartition(' ')[2] for part in parts)}"
-    return " / ".join(parts)
+def _joined(found: Sequence[tuple[Part, ...]]) -> str:
+    """Return parts as one text; values in which they differ as ``scheduler none / bfq``."""
+    distinct = list(dict.fromkeys(found))
+    if len({tuple(label for label, _ in parts) for parts in distinct}) > 1:
+        return "; ".join(", ".join(map(part_words, parts)) for parts in distinct)
+    return ", ".join(
+        part_words((parts[0][0], " / ".join(dict.fromkeys(value for _, value in parts))))
+        for parts in zip(*distinct, strict=True)
+    )
 
 
 def _labelled(what: str, how: str, width: int, role: str = "plain") -> list[Line]:

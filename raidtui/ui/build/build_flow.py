@@ -14,7 +14,7 @@ from raidtui.plans.create.create_plan import new_array_words
 from raidtui.plans.leave import plan_zero_superblock
 from raidtui.plans.wizard.wizard_draft import WizardDraft, plan_draft
 from raidtui.plans.wizard.wizard_steps import REVIEW, asked
-from raidtui.session import storage as desk
+from raidtui.session import storage
 from raidtui.ui.build.wizard_screen import TITLE, WizardScreen
 from raidtui.ui.frame.choose import Option
 from raidtui.ui.frame.plan_flow import Made, Offered, PlanFlow, labels_on, offered_devices
@@ -30,7 +30,7 @@ class BuildFlow(PlanFlow):
 
     async def build(self, snapshot: Snapshot) -> None:
         """Go the whole way of a new array; from the review Esc leads back to the last step."""
-        with surveying(self._shell, snapshot, desk.form_scope("build", None, snapshot)) as found:
+        with surveying(self._shell, snapshot, storage.form_scope("build", None, snapshot)) as found:
             await self._build(found)
 
     async def _build(self, found: Surveying) -> None:
@@ -52,8 +52,8 @@ class BuildFlow(PlanFlow):
             draft, survey = taken, fresh
             steps = asked(draft, survey)
             step, said = steps[-1], ""
-            uuid = desk.new_uuid()
-            made = plan_draft(draft, survey, uuid, desk.new_file_system_uuid())
+            uuid = storage.new_uuid()
+            made = plan_draft(draft, survey, uuid, storage.new_file_system_uuid())
             if isinstance(made, Refusal):
                 said = made.sentence
             else:
@@ -72,7 +72,7 @@ class BuildFlow(PlanFlow):
             snapshot: the host.
             uuid: of the array that was chosen before, if one was.
         """
-        with surveying(self._shell, snapshot, desk.form_scope("assemble", None, snapshot)) as found:
+        with surveying(self._shell, snapshot, storage.form_scope("assemble", None, snapshot)) as found:
             if uuid is not None:
                 survey = await found.read(_ASSEMBLE)
                 if survey is None:
@@ -96,7 +96,7 @@ class BuildFlow(PlanFlow):
 
     async def zero(self, snapshot: Snapshot) -> None:
         """Go the whole way of wiping a superblock."""
-        with surveying(self._shell, snapshot, desk.form_scope("zero-superblock", None, snapshot)) as found:
+        with surveying(self._shell, snapshot, storage.form_scope("zero-superblock", None, snapshot)) as found:
             title = "Zero the md superblock of which device?"
             made, devices = await self.choose(found, title, _with_superblock, nothing=_NO_SUPERBLOCK)
         await self.end(made, devices)

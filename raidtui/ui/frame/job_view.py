@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from raidtui.jobs.states import GOES_ON, entry_text
+from raidtui.jobs.states import SETTLED, UNDER_WAY, JobState, entry_text
 from raidtui.session.storage import JobNews
 from raidtui.ui.frame.pages import FrameScreen, wrapped
 from raidtui.view.line import Line
@@ -37,7 +37,7 @@ class JobView(FrameScreen[str]):
         self._seen = 0
         self._waits = 0
         self._lines: list[Line] = []
-        self.state = ""
+        self.state = JobState.RUNNING
 
     def on_mount(self) -> None:
         """Begin to follow."""
@@ -46,14 +46,16 @@ class JobView(FrameScreen[str]):
         self.set_interval(_PACE_S, self._look)
 
     async def _look(self) -> None:
-        if self.state not in {"", GOES_ON}:
+        if self.state not in UNDER_WAY:
             return
         news = await self._ask(self.job_id, self._seen)
         self._seen += len(news.entries)
         for entry in news.entries:
             self._take(entry)
         self._waits = 0 if news.entries else self._waits + 1
-        before, self.state = self.state, news.state or ("interrupted" if self._is_lost else "")
+        before, self.state = self.state, news.state
+        if self.state is JobState.RUNNING and self._is_lost:
+            self.state = JobState.INTERRUPTED
         if news.entries or self.state != before:
             self._draw()
 
@@ -71,11 +73,11 @@ class JobView(FrameScreen[str]):
     def _draw(self) -> None:
         self.show_body(self._lines or [[("the worker starts …", "dim")]])
         self._body.scroll_end(animate=False)
-        if not self.state:
+        if self.state is JobState.RUNNING:
             self.show_foot(("x", "cancel after this step"), ("Esc", "leave; the job goes on"))
-        elif self.state == GOES_ON:
+        elif self.state is JobState.GOES_ON:
             self.show_foot(("b", "roll back"), ("Esc", "leave; it goes on"))
-        elif self.state in {"done", "rolled back", "not begun"}:
+        elif self.state in SETTLED:
             self.show_foot(("Esc", "back"))
         else:
             words = f"{self.state}: nothing is lost; the journal knows what was under way"
@@ -83,8 +85,8 @@ class JobView(FrameScreen[str]):
 
     def action_order(self, order: str) -> None:
         """Give an order, where it makes sense now."""
-        running = not self.state
-        if self.state == GOES_ON and order != "rollback":
+        running = self.state is JobState.RUNNING
+        if self.state is JobState.GOES_ON and order != "rollback":
             return
-        if (order == "cancel") == running and self.state not in {"done", "rolled back", "not begun"}:
+        if (order == "cancel") == running and self.state not in SETTLED:
             self.dismiss(order)

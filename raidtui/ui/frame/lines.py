@@ -2,6 +2,11 @@
 
 Textual's DataTable and Static repaint as a whole; at one change a second over ssh that is what counts. Text
 is given as spans (text, role) and never goes through markup.
+
+Measured with the same rows, 11 at 80x24 and 40 at 120x40 (Textual 8.2, median of five runs): one changed
+cell costs 51 B and 1.3 ms at either size, with DataTable 6.2 kB and 11 ms, and 18.4 kB and 27 ms; mounting
+takes 13 to 19 ms instead of 72 to 77 ms, and 0.2 to 0.3 MiB instead of 2.1 to 3.6 MiB. So the tables of Wear,
+Tune and Bench are ``ScrollLines``.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ from textual.theme import Theme
 from textual.widget import Widget
 
 from raidtui.ui.frame.painting import PaintingScreen
+from raidtui.ui.frame.textual_private import mark_dirty
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width
 
@@ -75,7 +81,7 @@ class LineBox(_Base):
         new_lines = self._lines + [[]] * (length - len(self._lines))
         top, (width, height) = self.top, self.size
         if not height:  # not in view: what was drawn before must not come back
-            self._set_dirty()
+            mark_dirty(self)
             return
         regions: list[Region] = []
         for number in range(top, min(top + height, length)):

@@ -15,11 +15,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.host.reading import ReadingProgress
-from raidtui.jobs.store import JobError
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.states import UNDER_WAY
+from raidtui.jobs.store import JobLine
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import old_arrays, word_of
-from raidtui.session import storage as desk
+from raidtui.session import storage
 from raidtui.ui.frame.choose import Ask, Choice, Option
 from raidtui.ui.frame.job_view import JobView
 from raidtui.ui.frame.plan_view import SAVE, PlanView
@@ -93,19 +95,24 @@ class PlanFlow:
             return False
         if answer == SAVE:
             try:
-                path = await session.loop.aside(lambda: desk.save_script(plan))
+                path = await session.loop.aside(lambda: storage.save_script(plan))
             except OSError as error:
                 shell.say(f"the script cannot be written: {error}")
             else:
                 shell.say(f"saved as {path}; nothing was changed", "ok")
             return True
+        await self.carry_out(plan)
+        return True
+
+    async def carry_out(self, plan: Plan) -> None:
+        """Make a job of a plan that was confirmed, and follow it."""
+        shell, session = self._shell, self._shell.session
         try:
-            job_id = await session.loop.aside(lambda: desk.begin(session.root, plan))
+            job_id = await session.loop.aside(lambda: storage.start_job(session.root, plan))
         except JobError as error:
             shell.say(str(error), "bad")
-            return True
+            return
         await self.follow(job_id, plan.title)
-        return True
 
     async def follow(self, job_id: str, title: str) -> None:
         """Show a job until the view is left, and do what is asked for there."""
@@ -116,7 +123,7 @@ class PlanFlow:
             order = await shell.ask(view)
             session.loop.look()
             if order is None:
-                shell.say(f"{title}: {GOING if view.state in {'', 'goes on'} else view.state}", "plain")
+                shell.say(f"{title}: {GOING if view.state in UNDER_WAY else view.state}", "plain")
                 return
             try:
                 begun_after = await session.loop.aside(partial(_give, order, job_id))
@@ -124,19 +131,19 @@ class PlanFlow:
                 shell.say(str(error), "bad")
                 return
 
-    async def _news(self, begun_after: int, job_id: str, since: int) -> desk.JobNews:
-        return await self._shell.session.loop.aside(lambda: desk.news(job_id, since, begun_after))
+    async def _news(self, begun_after: int, job_id: str, since: int) -> storage.JobNews:
+        return await self._shell.session.loop.aside(lambda: storage.job_news(job_id, since, begun_after))
 
     async def jobs(self) -> None:
         """Show the last jobs; those that run or were interrupted first."""
         session = self._shell.session
         choice = Choice("Jobs", nothing="there was no job yet")
         choice.show_options((), "reading the jobs …")
-        found: tuple[desk.JobLine, ...] = ()
+        found: tuple[JobLine, ...] = ()
 
         async def fill() -> None:
             nonlocal found
-            found = await session.loop.aside(desk.recent)
+            found = await session.loop.aside(storage.recent_jobs)
             choice.show_options(tuple(Option(key=job.id, words=_job_words(job)) for job in found))
 
         filling = asyncio.ensure_future(fill())
@@ -198,17 +205,17 @@ class PlanFlow:
         return await found.shown(choice, show)
 
 
-def _job_words(job: desk.JobLine) -> str:
-    at = "" if job.made_s is None else time.strftime("%d %b %H:%M", time.localtime(job.made_s))
+def _job_words(job: JobLine) -> str:
+    at = time.strftime("%d %b %H:%M", time.localtime(job.made_s)) if job.made_s else ""
     return f"{job.state:<12} {at:<12}  {job.title}"
 
 
 def _give(order: str, job_id: str) -> int:
     """Return how many entries the journal had before a worker was started; 0 for the one that runs."""
     if order == "cancel":
-        desk.stop_job(job_id)
+        storage.cancel_job(job_id)
         return 0
-    return desk.again(job_id, back=order == "rollback")
+    return storage.restart_job(job_id, back=order == "rollback")
 
 
 def labels_on(survey: Survey, name: str) -> tuple[str, ...]:

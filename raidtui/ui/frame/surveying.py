@@ -12,7 +12,7 @@ from textual.screen import Screen
 from raidtui.host.reading import ReadingProgress, ReadingScope
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
-from raidtui.session import storage as desk
+from raidtui.session import storage
 from raidtui.session.host_thread import tell
 from raidtui.session.session import Session
 from raidtui.ui.frame.pages import FrameScreen
@@ -45,7 +45,7 @@ class Surveying:
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
         self._steps: asyncio.Future[None] | None = None
-        self._reading = desk.read(session.root, snapshot, scope, told=self._tell)
+        self._reading = storage.reading_of(session.root, snapshot, scope, told=self._tell)
         self._started = False
 
     def _start(self) -> None:

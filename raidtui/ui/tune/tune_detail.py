@@ -103,9 +103,7 @@ def _told_of(row: KnobRow, knob: str, width: int, *, risk: bool) -> Iterator[Lin
     yield from _wrapped(f"{range_words(knob, value, explained=True)}{default}.", width, "dim")
     yield from _wrapped(f"{_by(value)} {_boot(value)}{_other_way(knob)}", width)
     for each in (other for other in value.others if not other.ours):
-        sets = f"sets {each.value}" if each.value is not None else "sets it"
-        sure = "" if each.sure else ", or may not apply"
-        yield from _wrapped(f"At boot {each.sentence} {sets}{sure}.", width, "dim")
+        yield from _wrapped(each.boot_sentence, width, "dim")
     risks = f" {risk_of(knob, row.subject)}" if risk else ""
     yield from _wrapped(f"{KNOBS[knob].what}{risks}", width)
 

@@ -8,7 +8,7 @@ from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.tune.keep import KeepItem, items_for_now, kept_items, plan_forget, plan_keep
 from raidtui.plans.tune.profiles import Profile, plan_profile
-from raidtui.session import storage as desk
+from raidtui.session import storage
 from raidtui.session.tuning import TuneSession
 from raidtui.ui.frame.choose import Ask, Choice, Option
 from raidtui.ui.frame.plan_flow import PlanFlow
@@ -53,7 +53,7 @@ class TuneFlow:
         answer = await self._shell.ask(PlanView(plan, title=title))
         if answer == SAVE:
             try:
-                path = await self._knobs.loop.aside(lambda: desk.save_script(plan))
+                path = await self._knobs.loop.aside(lambda: storage.save_script(plan))
             except OSError as error:
                 self._shell.say(f"the script cannot be written: {error}")
             else:

@@ -13,14 +13,16 @@ from raidtui.model.finding import Finding, Severity
 from raidtui.model.snapshot import Snapshot
 from raidtui.ui.frame.chart import bar
 from raidtui.ui.frame.pages import stamp
-from raidtui.ui.wear.wear_lines import ASLEEP, ROLES, WIDE, odd_names
+from raidtui.ui.wear.wear_lines import ASLEEP, ROLES, WIDE, odd_names, running_self_test
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import amount, counted, decimal_size
 from raidtui.wear.costs import life_share, rebuild_cost, share_words
+from raidtui.wear.disk_finding import DiskCode
 from raidtui.wear.disk_wear import DiskWear
 from raidtui.wear.ledger_entries import MarkedCost, writes_per_day
 from raidtui.wear.readings import DiskHistory, WearLook
+from raidtui.wear.self_test_words import last_words
 
 LABEL = 11
 _MOST_COSTS = 2
@@ -40,7 +42,9 @@ class DiskGroup(Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...]
 
 
-def body_lines(look: WearLook, snapshot: Snapshot, width: int, *, since: bool = False) -> list[Line]:
+def body_lines(
+    look: WearLook, snapshot: Snapshot, width: int, *, since: bool = False, chosen: str | None = None
+) -> list[Line]:
     """Return everything below the table.
 
     Args:
@@ -48,8 +52,9 @@ def body_lines(look: WearLook, snapshot: Snapshot, width: int, *, since: bool = 
         snapshot: the arrays.
         width: of the window.
         since: whether bars show what was written since the mark, instead of ever.
+        chosen: the disk whose self-tests are shown.
     """
-    lines = list(_lacks(look, width))
+    lines = [*_self_tests(look, chosen, width), *_lacks(look, width)]
     lines += _of_disks(look, width, grave=True)
     groups = groups_of(look, snapshot)
     for group in groups:
@@ -60,6 +65,16 @@ def body_lines(look: WearLook, snapshot: Snapshot, width: int, *, since: bool = 
         if each.severity is Severity.INFO:
             lines += _said(f" {visible(each.name)}", each.sentence, each.remedy, "plain", width)
     return lines
+
+
+def _self_tests(look: WearLook, chosen: str | None, width: int) -> Iterator[Line]:
+    """Yield what disks test now, and how the chosen one's last self-test ended."""
+    for disk in look.disks:
+        runs = running_self_test(disk) is not None
+        if disk.reading is not None and (runs or disk.name == chosen):
+            words = last_words(disk.reading)
+            if words:
+                yield from _said(f" {visible(disk.name)}", words, "", "accent" if runs else "plain", width)
 
 
 def _lacks(look: WearLook, width: int) -> Iterator[Line]:
@@ -93,7 +108,7 @@ def _of_disks(look: WearLook, width: int, *, grave: bool) -> Iterator[Line]:
         (disk, each)
         for disk in look.disks
         for each in disk.findings
-        if (each.severity > Severity.INFO) is grave and each.code != "smart-unread"
+        if (each.severity > Severity.INFO) is grave and each.code != DiskCode.SMART_UNREAD
     ]
     for disk, each in sorted(found, key=lambda pair: -pair[1].severity):
         role = ROLES[each.severity]
@@ -198,9 +213,8 @@ def _paragraphs(group: DiskGroup, look: WearLook) -> Iterator[tuple[str, str, st
             yield visible(each.sentence), visible(each.remedy), ROLES[each.severity]
     titles = [array.title for array in group.arrays]
     for title in titles:
-        own = [cost for cost in look.costs if cost.what.endswith(f" of {title}")]
-        for cost in own[:_MOST_COSTS]:
-            action = cost.what.removesuffix(f" of {title}")
+        own = [(cost, action) for cost in look.costs if (action := cost.action_on(title)) is not None]
+        for cost, action in own[:_MOST_COSTS]:
             whose = "" if len(titles) == 1 else f" of {title}"
             if words := cost_words(cost, look, group.disks):
                 yield visible(f"{stamp(cost.began_s, look.at_s)} {action}{whose}: {words}"), "", "plain"
@@ -228,9 +242,9 @@ def cost_words(cost: MarkedCost, look: WearLook, names: Iterable[str] | None = N
 
 def _jobs(look: WearLook, snapshot: Snapshot, width: int) -> Iterator[Line]:
     """What else has a begin and an end in the ledger: jobs, benchmarks, arrays that are no more."""
-    titles = tuple(f" of {array.title}" for array in snapshot.arrays)
-    others = [cost for cost in look.costs if not cost.what.endswith(titles)][:_MOST_COSTS]
-    for number, cost in enumerate(others):
+    titles = [array.title for array in snapshot.arrays]
+    others = [cost for cost in look.costs if all(cost.action_on(title) is None for title in titles)]
+    for number, cost in enumerate(others[:_MOST_COSTS]):
         if words := cost_words(cost, look):
             text = f"{stamp(cost.began_s, look.at_s)} {cost.what}: {words}"
             yield from _said(" jobs" if number == 0 else "", text, "", "plain", width)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from raidtui.model.finding import Severity
+from raidtui.model.self_test import RunningSelfTest
 from raidtui.model.smart import Unread
 from raidtui.ui.frame.pages import OLD_S, stamp
 from raidtui.view.line import GLYPHS, Line
@@ -12,7 +13,7 @@ from raidtui.view.text import cell_width, fit, tail, visible
 from raidtui.view.units import decimal_size
 from raidtui.wear.costs import life_share, share_words
 from raidtui.wear.disk_wear import DiskWear
-from raidtui.wear.endurance import Confidence
+from raidtui.wear.endurance import Confidence, FigureSource
 from raidtui.wear.readings import WearLook
 
 WIDE = 100
@@ -28,10 +29,10 @@ _SERIAL, _AGE, _TEMPERATURE = 16, 7, 7
 _LITTLE_LEFT = 10
 _NARROW = 72
 _SHORT = {
-    "NVMe health log": "health log",
-    "device statistics page 7": "statistics",
-    "SCSI endurance indicator": "endurance",
-    "smartctl endurance_used": "smartctl",
+    FigureSource.NVME_LOG: "health log",
+    FigureSource.STATISTICS: "statistics",
+    FigureSource.SCSI_INDICATOR: "endurance",
+    FigureSource.SMARTCTL: "smartctl",
 }
 _HOURS_A_YEAR = 8766
 
@@ -97,13 +98,8 @@ def disk_line(disk: DiskWear, look: WearLook, width: int, *, since: bool = False
 
 
 def odd_names(look: WearLook) -> frozenset[str]:
-    """Return the disks that are out of line in one of their arrays: the sentence begins with the name."""
-    return frozenset(
-        each.sentence.partition(" ")[0]
-        for array in look.arrays
-        for each in array.findings
-        if each.code == "out-of-line"
-    )
+    """Return the disks that are out of line in one of their arrays."""
+    return frozenset(name for array in look.arrays for name in array.odd)
 
 
 def role_of(disk: DiskWear, *, odd: bool = False) -> str:
@@ -123,6 +119,12 @@ def role_of(disk: DiskWear, *, odd: bool = False) -> str:
     return "unknown" if disk.percent.percent is None and not rotates else "plain"
 
 
+def running_self_test(disk: DiskWear) -> RunningSelfTest | None:
+    """Return the self-test that a disk runs."""
+    tests = disk.reading.self_tests if disk.reading is not None else None
+    return tests.running if tests is not None else None
+
+
 def _left(disk: DiskWear) -> tuple[str, str]:
     if disk.reading is None:
         return "·", "dim"
@@ -134,19 +136,19 @@ def _left(disk: DiskWear) -> tuple[str, str]:
 
 
 def worn_by(disk: DiskWear) -> str:
-    """Return in a word or two where the figure comes from, or why there is none."""
+    """Return where the figure comes from, or why there is none; while a self-test runs, how far it is."""
     if disk.unread is not None:
         return "asleep" if disk.unread.why in ASLEEP else "not read"
+    if (test := running_self_test(disk)) is not None:
+        return "testing" if test.left_percent is None else f"testing {100 - test.left_percent}%"
     percent = disk.percent
     if percent.percent is None:
         return "rotates" if disk.reading is not None and disk.reading.rotates else "unknown"
-    if percent.source in _SHORT:
-        return _SHORT[percent.source]
-    number = percent.source.removeprefix("attribute ").partition(" ")[0]
+    if percent.attribute is None:
+        return next((short for source, short in _SHORT.items() if source == percent.source), "")
     if percent.confidence is Confidence.ASSUMED:
-        return f"{number} assumed"
-    normalized = f"value {100 - percent.percent}," in percent.raw
-    return f"{number} {'norm.' if normalized else 'raw'}"
+        return f"{percent.attribute} assumed"
+    return f"{percent.attribute} {'norm.' if percent.normalized else 'raw'}"
 
 
 def _written(disk: DiskWear) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.timer import Timer
 
 from raidtui.first_frame import SMALLEST
 from raidtui.session.watch import Report
@@ -17,8 +18,9 @@ from raidtui.ui.commands import DOWN, UP, WEAR, Command
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.frame.pane import Pane
 from raidtui.ui.frame.screen_shell import later
+from raidtui.ui.wear.self_test_flow import SelfTestFlow
 from raidtui.ui.wear.wear_detail import body_lines, history_lines
-from raidtui.ui.wear.wear_lines import disk_line, head_line, rule_line
+from raidtui.ui.wear.wear_lines import disk_line, head_line, rule_line, running_self_test
 from raidtui.view.line import Line
 from raidtui.wear.disk_wear import DiskWear
 from raidtui.wear.readings import DiskHistory, WearLook
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from raidtui.session.wear import WearSession
 
 EVERY_S = 600.0
+TESTED_EVERY_S = 10.0
+"""How often disks that run a self-test are read."""
 
 
 class WearList(ScrollLines, can_focus=True):
@@ -72,6 +76,7 @@ class WearPane(Pane):
         self._reading: WearSession | None = None
         self._read_of: WearSession | None = None
         self._read_at_s = 0.0
+        self._follows: Timer | None = None
         self.head = Lines(id="wear-head", lines=[[]])
         self.rows = WearList(self.move)
         self.rule = Lines(id="wear-rule", lines=[[]])
@@ -84,6 +89,7 @@ class WearPane(Pane):
     def on_mount(self) -> None:
         """Read every ten minutes while the pane is in view."""
         self.set_interval(EVERY_S, self.come)
+        self._follows = self.set_interval(TESTED_EVERY_S, self._follow_self_tests, pause=True)
         self.redraw()
 
     def come(self) -> None:
@@ -125,6 +131,35 @@ class WearPane(Pane):
         self.redraw()
         if self.history is not None:
             await self._read_history()
+
+    def _follow_self_tests(self) -> None:
+        """Read the disks that run a self-test, while the pane is in view; those of another host are not."""
+        if self.display and self._tested() and self._read_of is self._wearing():
+            later(self, partial(self._read_again, self._tested()))
+
+    def _tested(self) -> tuple[str, ...]:
+        disks = self.look.disks if self.look is not None else ()
+        return tuple(disk.name for disk in disks if running_self_test(disk) is not None)
+
+    async def _read_again(self, names: tuple[str, ...]) -> None:
+        wearing, report, before = self._wearing(), self.report, self.look
+        if report is None or before is None or self._reading is not None:
+            return
+        look = await wearing.look_again(before, report.snapshot, names)
+        if self.look is before:  # else all were read meanwhile, or another host is in view
+            self.look = look
+            self.redraw()
+
+    def action_self_test(self) -> None:
+        """Start a self-test on the chosen disk, or abort the one that runs."""
+        if self.chosen is not None and self.report is not None:
+            later(self, partial(self._self_test, self.chosen))
+
+    async def _self_test(self, name: str) -> None:
+        if self.report is None:
+            return
+        await SelfTestFlow(self.shell).run(name, self.report.snapshot)
+        await self._read_again((name,))
 
     def _marked(self, look: WearLook) -> None:
         read = any(disk.entry is not None for disk in look.disks)
@@ -209,6 +244,8 @@ class WearPane(Pane):
             self.rows.keep_in_view(chosen)
         self.rule.show([rule_line(look, width, since=self.since, busy=self._reading is not None)])
         self.body.show(self._body(width))
+        if self._follows is not None:
+            (self._follows.resume if self._tested() else self._follows.pause)()
         self.redraw_frame()
 
     def _body(self, width: int) -> list[Line]:
@@ -216,7 +253,7 @@ class WearPane(Pane):
             return []
         if self.history is not None:
             return history_lines(self.history, self.look.disk(self.chosen), width)
-        return body_lines(self.look, self.report.snapshot, width, since=self.since)
+        return body_lines(self.look, self.report.snapshot, width, since=self.since, chosen=self.chosen)
 
     def _nothing(self) -> list[Line]:
         if self.wanted_text:
@@ -242,6 +279,7 @@ class WearPane(Pane):
         labels = {
             "wear.since": ("Whole life" if self.since else "Since mark", marked),
             "wear.history": ("All disks" if self.history is not None else "History", self.chosen is not None),
+            "wear.self_test": ("Self-test", self.chosen is not None),
         }
         return [(each, *labels.get(each.id, (each.label, True))) for each in WEAR]
 

@@ -9,8 +9,9 @@ import pytest
 
 from raidtui.bench.forms.form_draft import BenchDraft
 from raidtui.bench.forms.known import Candidate, Folder, HostChoices, KnobChoice
-from raidtui.bench.offer import Offer, Request, make_offer
+from raidtui.bench.offer import Offer, make_offer
 from raidtui.bench.place import Place, find_directory
+from raidtui.bench.request import Request
 from raidtui.host.roots.root import Root
 from raidtui.model.knob_table import KNOBS
 from raidtui.model.plan import Refusal

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from raidtui.bench.forms.form import fields, filled, name_about, problem, request_of_draft
 from raidtui.bench.forms.form_draft import OTHER, BenchDraft, FormKind
 from raidtui.bench.forms.known import HostChoices
+from raidtui.bench.request import FieldRefusal
 from raidtui.model.plan import Refusal, RefusalCode
 from tests.bench.forms.choices import KNOWN
 
@@ -25,20 +26,20 @@ def wrong(draft: BenchDraft, kind: FormKind = FormKind.RUN, known: HostChoices =
 @pytest.mark.parametrize(
     ("draft", "name", "sentence"),
     [
-        (BenchDraft(what="own"), "size", "there is no size; give one: 500m, 4g"),
-        (BenchDraft(what="own", size="4x"), "size", "4x is no size; give it as 4k, 500m or 2g"),
+        (BenchDraft(what="own"), "size", "no size is given; give one: 500m, 4g"),
+        (BenchDraft(what="own", size="4x"), "size", "4x is not a size; give it as 4k, 500m or 2g"),
         (
             BenchDraft(size="1m", folder="/"),
             "size",
-            "a size of 1 MiB has no block of 19.5 MiB; choose a larger size",
+            "a size of 1 MiB is smaller than a block of 19.5 MiB; choose a larger size",
         ),
         (
             replace(OWN, block="4k,5"),
             "block",
-            "blocks of 5 bytes are no whole sectors; choose a multiple of 512",
+            "blocks of 5 bytes are not whole sectors; choose a multiple of 512",
         ),
-        (replace(OWN, block="4k,x"), "block", "x is no size; give it as 4k, 500m or 2g"),
-        (replace(OWN, depth="1,deep"), "depth", "deep is no number"),
+        (replace(OWN, block="4k,x"), "block", "x is not a size; give it as 4k, 500m or 2g"),
+        (replace(OWN, depth="1,deep"), "depth", "deep is not a number"),
         (replace(OWN, depth="99999"), "depth", "the depth must be between 1 and 65536, not 99999"),
         (replace(OWN, jobs="0"), "jobs", "the number of jobs must be between 1 and 1024, not 0"),
         (
@@ -54,13 +55,17 @@ def wrong(draft: BenchDraft, kind: FormKind = FormKind.RUN, known: HostChoices =
         (
             replace(OWN, places="flat"),
             "places",
-            "'flat' is no distribution; choose zipf:1.2, pareto:0.9 or normal:20",
+            "'flat' is not a distribution; choose zipf:1.2, pareto:0.9 or normal:20",
         ),
-        (replace(OWN, runtime="1", ramp="x"), "ramp", "x is no number"),
-        (replace(OWN, repeats="0"), "repeats", "0 is not possible; give a number between 1 and 5000"),
-        (replace(OWN, cool="-1"), "cool", "-1 is not possible; give a number between 0 and 86400"),
-        (BenchDraft(what="job"), "job", "no job file is named; give its path"),
-        (BenchDraft(folder=OTHER), "path", "no folder is named; give one that is there: /srv/bench"),
+        (replace(OWN, runtime="1", ramp="x"), "ramp", "x is not a number"),
+        (replace(OWN, repeats="0"), "repeats", "the number of repeats must be between 1 and 5000, not 0"),
+        (
+            replace(OWN, cool="-1"),
+            "cool",
+            "the pause before each run in seconds must be between 0 and 86400, not -1",
+        ),
+        (BenchDraft(what="job"), "job", "no job file is given; give its path"),
+        (BenchDraft(folder=OTHER), "path", "no folder is given; give an existing one: /srv/bench"),
         (
             BenchDraft(where="device", device="sde", preset="mixed"),
             "write",
@@ -91,7 +96,7 @@ def test_what_is_wrong_in_a_run(draft: BenchDraft, name: str, sentence: str) -> 
             BenchDraft(first="depth", values={"values depth": "8"}),
             "sweep",
             "values depth",
-            "one value is no sweep; give two or more",
+            "one value is not a sweep; give two or more",
         ),
         (
             BenchDraft(first="depth", values={"values depth": " , "}),
@@ -103,19 +108,19 @@ def test_what_is_wrong_in_a_run(draft: BenchDraft, name: str, sentence: str) -> 
             BenchDraft(first="jobs", values={"values jobs": "2,4,2"}),
             "sweep",
             "values jobs",
-            "2 is there twice; give each value once",
+            "2 is given twice; give each value once",
         ),
         (
             BenchDraft(first="block", values={"values block": "4k,7"}),
             "sweep",
             "values block",
-            "blocks of 7 bytes are no whole sectors; choose a multiple of 512",
+            "blocks of 7 bytes are not whole sectors; choose a multiple of 512",
         ),
         (
             BenchDraft(knob="scheduler", values={"values scheduler": "none,cfq"}),
             "sweep",
             "values scheduler",
-            "cfq cannot be taken here; leave it out",
+            "cfq cannot be used here; leave it out",
         ),
         (
             BenchDraft(first="chunk", folder="/"),
@@ -139,27 +144,27 @@ def test_what_is_wrong_in_a_run(draft: BenchDraft, name: str, sentence: str) -> 
             replace(ARRAYS, scratch="sde"),
             "sweep",
             "scratch",
-            "an array wants two devices at least; take them with Space",
+            "an array needs at least two devices; select them with Space",
         ),
-        (replace(ARRAYS, scratch="sde,sda"), "sweep", "scratch", "sda cannot be taken here; leave it out"),
+        (replace(ARRAYS, scratch="sde,sda"), "sweep", "scratch", "sda cannot be used here; leave it out"),
         (
             replace(ARRAYS, values={"values chunk": "one,x"}),
             "sweep",
             "values chunk",
-            "x is no size in KiB; give numbers, or one",
+            "x is not a size in KiB; give numbers, or one",
         ),
         (
             replace(ARRAYS, first="layout", chunk="16,32"),
             "sweep",
             "chunk",
-            "there are several chunks; give one, or choose the chunk as what changes",
+            "there are several chunks; give one, or choose the chunk under changes",
         ),
-        (replace(ARRAYS, member_size="5"), "sweep", "member_size", "5 is too little; give more: 10g"),
+        (replace(ARRAYS, member_size="5"), "sweep", "member_size", "5 is too small; give more: 10g"),
         (
             BenchDraft(first="depth", values={"A depth": "1", "B depth": "1"}),
             "ab",
             "B depth",
-            "1 is A already; give another value",
+            "1 is already the value of A; give another value",
         ),
         (
             BenchDraft(first="depth", values={"A depth": "", "B depth": "1"}),
@@ -177,7 +182,7 @@ def test_what_is_wrong_in_a_run(draft: BenchDraft, name: str, sentence: str) -> 
             BenchDraft(knob="bitmap", values={"A bitmap": "none", "B bitmap": "none"}),
             "ab",
             "B bitmap",
-            "none is A already; give another value",
+            "none is already the value of A; give another value",
         ),
     ],
 )
@@ -192,20 +197,20 @@ def test_what_is_wrong_in_a_sweep(draft: BenchDraft, kind: str, name: str, sente
 def test_nothing_to_choose_from() -> None:
     bare = HostChoices()
     assert wrong(HERE, FormKind.SWEEP, bare) == {
-        "knob": "no knob is chosen; choose another thing that changes"
+        "knob": "no knob is chosen; choose something else under changes"
     }
     assert wrong(BenchDraft(where="device"), FormKind.RUN, bare)["device"] == (
         "no device is chosen; choose a folder, or a device"
     )
     assert wrong(replace(ARRAYS, scratch=""), FormKind.SWEEP, bare)["scratch"] == (
-        "an array wants two devices at least; take them with Space"
+        "an array needs at least two devices; select them with Space"
     )
     assert wrong(HERE, FormKind.RUN, bare) == {}
 
 
 def test_the_first_thing_that_is_wrong_is_told() -> None:
-    assert request_of_draft(replace(OWN, size="x", depth="y"), FormKind.RUN) == Refusal(
-        code=RefusalCode.INVALID, why="size: x is no size", remedy="give it as 4k, 500m or 2g"
+    assert request_of_draft(replace(OWN, size="x", depth="y"), FormKind.RUN) == FieldRefusal(
+        code=RefusalCode.INVALID, part="size", why="size: x is not a size", remedy="give it as 4k, 500m or 2g"
     )
 
 

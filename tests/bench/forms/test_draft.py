@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from msgspec.structs import fields as struct_fields
 from msgspec.structs import replace
 
-from raidtui.bench.forms.form import fields, filled, overwritten, problem, request_of_draft
+from raidtui.bench.forms.form import fields, filled, meaning, overwritten, problem, request_of_draft
 from raidtui.bench.forms.form_draft import OTHER, BenchDraft, FormKind, text_of, with_text
 from raidtui.bench.forms.known import HostChoices
-from raidtui.bench.forms.meaning import meaning
-from raidtui.bench.offer import Request
-from raidtui.bench.schedule import Conditions, Scratch
-from raidtui.bench.workload import ENGINES, KINDS_OF_IO, PRESETS, Workload
+from raidtui.bench.request import Request
+from raidtui.bench.schedule import Conditions
+from raidtui.bench.workload import ENGINES, KINDS_OF_IO, PRESETS
 from raidtui.cli import build_parser
 from raidtui.command.bench_run import request_of
 from raidtui.host.roots.memory_root import MemoryRoot
@@ -239,21 +238,28 @@ def test_what_is_overwritten() -> None:
 def test_what_is_asked_for() -> None:
     assert asked(BenchDraft(preset="mixed", size="8m", runtime=" 5 ", block="4k", note="x")) == Request(
         preset="mixed",
-        changes={"size_bytes": 8 * MIB, "runtime_s": 5, "block_bytes": 4096},
+        size_bytes=8 * MIB,
+        runtime_s=5,
+        blocks=(4096,),
         directory="/srv/data",
         note="x",
     )
     assert asked(
         replace(OWN, rw="rw", read_percent="70", depth="4", cache="yes", trim="yes", cool="9")
     ) == Request(
-        work=Workload(rw="rw", block_bytes=4096, size_bytes=0),
-        changes={"size_bytes": 1 << 30, "read_percent": 70, "direct": False, "depth": 4},
+        rw="rw",
+        size_bytes=1 << 30,
+        read_percent=70,
+        direct=False,
+        depths=(4,),
         directory="/srv",
         conditions=Conditions(trim=True, cool_s=9),
     )
     assert asked(replace(ARRAYS, member_size="1m", second="layout"), FormKind.SWEEP) == Request(
         preset="random-read",
-        scratch=Scratch(devices=("sde", "sdf"), level="raid10", layout="n2", size_kib=1024),
+        scratch=("sde", "sdf"),
+        levels=("raid10",),
+        member_kib=1024,
         chunks=("16", "32", "64", "128", "512"),
         layouts=("n2", "f2"),
         repeats=3,
@@ -263,13 +269,11 @@ def test_what_is_asked_for() -> None:
 def test_what_is_not_shown_is_not_asked_for() -> None:
     """It waits for the answers with which it matters."""
     draft = replace(OWN, rw="randread", read_percent="70", ramp="5", device="sde", write="yes", job="x")
-    assert asked(draft).changes == {"size_bytes": 1 << 30}
-    assert asked(replace(draft, rw="rw", runtime="9")).changes == {
-        "size_bytes": 1 << 30,
-        "runtime_s": 9,
-        "ramp_s": 5,
-        "read_percent": 70,
-    }
+    own: dict[str, Any] = {"directory": "/srv", "size_bytes": 1 << 30}
+    assert asked(draft) == Request(rw="randread", **own)
+    assert asked(replace(draft, rw="rw", runtime="9")) == Request(
+        rw="rw", runtime_s=9, ramp_s=5, read_percent=70, **own
+    )
 
 
 # -- whatever is typed

@@ -15,9 +15,9 @@ from raidtui.bench.results.compare import (
     table,
     table_lines,
 )
+from raidtui.bench.results.comparison_verdict import Best
 from raidtui.bench.results.heat import HeatMap, heat_lines, heat_maps, published_mb_s
 from raidtui.bench.results.run_record import FAILED, PARTIAL
-from raidtui.bench.results.verdict import Best
 from raidtui.plans.wizard.evidence import SOURCE, TABLE
 from tests.bench.records import READ, chunk_sweep, record, samples, surroundings
 
@@ -135,6 +135,7 @@ def test_a_heat_map() -> None:
     (heat,) = heat_maps(runs)
     assert heat == HeatMap(
         title="random read, MB/s",
+        what="random read",
         rows=("one", "16"),
         columns=(8192, 16384),
         yours=((7000 * 8192 / 1e6, None), (8000 * 8192 / 1e6, 9000 * 8192 / 1e6)),

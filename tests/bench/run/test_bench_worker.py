@@ -28,7 +28,8 @@ from raidtui.bench.run.bench_worker import BenchWorker, bench_on
 from raidtui.bench.run.fio_process import FioEnd, run_fio
 from raidtui.bench.schedule import Axis, Conditions, Schedule
 from raidtui.bench.sweep_knobs import find_knob, knob_axis
-from raidtui.jobs.store import BusyError, Job, JobError, jobs_folder, only_worker
+from raidtui.jobs.lock import BusyError, JobError, only_worker
+from raidtui.jobs.store import Job, jobs_folder
 from raidtui.model.plan import Fact, FactKind, Refusal
 from tests.bench.fake_fio import FakeFio
 from tests.bench.host import AS_BEFORE, DISKS, Host
@@ -268,10 +269,10 @@ def test_what_is_not_quiet_is_kept_with_the_run(
     )
     assert BenchWorker(host, make_job(host, schedule(srv))).work() == "done"
     told = "The machine was not quiet as it began: sda does 45 MB/s, 90 requests/s."
-    assert [run.told for run in kept()] == [(told,)] * 2
+    assert [run.remarks for run in kept()] == [(told,)] * 2
     without = schedule(srv, conditions=Conditions(quiet_check=False))
     assert BenchWorker(host, make_job(host, without)).work() == "done"
-    assert [run.told for run in kept()[2:]] == [()] * 2
+    assert [run.remarks for run in kept()[2:]] == [()] * 2
 
 
 def test_a_knob_that_does_not_come_back(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:

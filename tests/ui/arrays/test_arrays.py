@@ -82,7 +82,7 @@ def test_capture(shows: Shows) -> None:
 @pytest.mark.parametrize(
     ("arrays", "words"),
     [
-        ((inactive(raid5(members=("sdg", "sdh"))),), "→ a shows how it can be started; never create it anew"),
+        ((inactive(raid5(members=("sdg", "sdh"))),), "→ a shows how it can be started; never re-create it"),
         ((raid5(failed=("sdh",)),), "→ A adds a disk"),
         ((raid5(failed=("sdh",), spares=("sdx",)),), "→ a spare is there; its recovery has not started yet"),
         (

@@ -11,11 +11,13 @@ from msgspec.structs import replace
 
 from raidtui.host.reading import ReadingProgress, ReadingScope
 from raidtui.host.roots.root import Root
-from raidtui.jobs.store import JobError
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.states import JobState
+from raidtui.jobs.store import JobLine
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Superblock, Survey
-from raidtui.session.storage import JobLine, JobNews
+from raidtui.session.storage import JobNews
 from raidtui.ui.build.wizard_screen import WizardScreen
 from raidtui.ui.frame.choose import Ask, Choice
 from raidtui.ui.frame.job_view import JobView
@@ -61,37 +63,37 @@ class AllRead:
     """A reading that is at its end from the beginning.
 
     Args:
-        desk: has what it finds.
+        fake: has the devices.
         snapshot: the host's arrays.
     """
 
     serial = open = False
 
-    def __init__(self, desk: Desk, snapshot: Snapshot) -> None:
-        self._desk = desk
+    def __init__(self, fake: Fake, snapshot: Snapshot) -> None:
+        self._fake = fake
         self._snapshot = snapshot
-        self.progress = ReadingProgress(read=len(desk.devices), of=len(desk.devices), ready=True, enough=True)
+        self.progress = ReadingProgress(read=len(fake.devices), of=len(fake.devices), ready=True, enough=True)
 
     def start(self) -> None:
         """It is at its end."""
 
     def survey(self) -> Survey:
-        return replace(plain_host(), snapshot=self._snapshot, devices=self._desk.devices)
+        return replace(plain_host(), snapshot=self._snapshot, devices=self._fake.devices)
 
     def again(self, snapshot: Snapshot, names: Collection[str]) -> None:
         self._snapshot = snapshot
-        self._desk.read_again.append(tuple(names))
+        self._fake.read_again.append(tuple(names))
 
     def enough(self, names: object) -> bool:
         del names
         return True
 
     def cancel(self) -> None:
-        self._desk.cancelled += 1
+        self._fake.cancelled += 1
 
 
-class Desk:
-    """What the desk is asked for; nothing is done.
+class Fake:
+    """What is asked of the storage module; nothing is done.
 
     Args:
         devices: what a survey finds.
@@ -106,14 +108,14 @@ class Desk:
         self.read_again: list[tuple[str, ...]] = []
         self.cancelled = 0
 
-    def read(
+    def reading_of(
         self, root: Root, snapshot: Snapshot, scope: ReadingScope, *, told: Callable[[], None]
     ) -> AllRead:
         del root, told
         self.scopes.append(scope)
         return AllRead(self, snapshot)
 
-    def begin(self, root: Root, plan: Plan) -> str:
+    def start_job(self, root: Root, plan: Plan) -> str:
         del root
         if self.busy:
             raise JobError(self.busy)
@@ -124,16 +126,16 @@ class Desk:
         self.saved.append(plan)
         return "/root/raidtui.sh"
 
-    def news(self, job_id: str, since: int, begun_after: int) -> JobNews:
+    def job_news(self, job_id: str, since: int, begun_after: int) -> JobNews:
         del job_id, since, begun_after
-        return JobNews(entries=({"event": "work", "pid": 1}, {"event": "done"}), state="done")
+        return JobNews(entries=({"event": "work", "pid": 1}, {"event": "done"}), state=JobState.DONE)
 
 
 @pytest.fixture
-def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
-    """The desk of the screen."""
-    made = Desk(*DEVICES)
-    for name in ("begin", "news", "read", "save_script"):
+def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
+    """Nothing is read or changed."""
+    made = Fake(*DEVICES)
+    for name in ("start_job", "job_news", "reading_of", "save_script"):
         monkeypatch.setattr(f"raidtui.session.storage.{name}", getattr(made, name))
     monkeypatch.setattr("raidtui.session.storage.new_uuid", lambda: "11111111:22222222:33333333:44444444")
     return made
@@ -173,17 +175,17 @@ async def done(pilot: Paces, *keys: str) -> str:
 
 
 @pytest.mark.parametrize("key", ["2", "b"])
-async def test_leaving_the_wizard_leads_back(desk: Desk, key: str) -> None:
+async def test_leaving_the_wizard_leads_back(fake: Fake, key: str) -> None:
     async with console(raid10()) as pilot:
         await pilot.press("6")
         await at(pilot, WizardScreen, key)
         assert await closed(pilot, "escape") == "nothing was built"
         assert main_of(pilot).pane == "log"
-    assert desk.begun == []
+    assert fake.begun == []
 
 
-async def test_from_the_wizard_to_the_job(desk: Desk) -> None:
-    desk.devices = {name: ssd(name) for name in FOUR}
+async def test_from_the_wizard_to_the_job(fake: Fake) -> None:
+    fake.devices = {name: ssd(name) for name in FOUR}
     async with console() as pilot:
         await at(pilot, WizardScreen, "b")
         await at(pilot, PlanView, *FIRST_FOUR, *["enter"] * 6, *"127", "enter")
@@ -194,14 +196,14 @@ async def test_from_the_wizard_to_the_job(desk: Desk) -> None:
         await pilot.press("enter", "enter")  # Enter alone never does it
         assert isinstance(pilot.app.screen, PlanView)
         assert await done(pilot, *"127", "enter") == "create: 127, raid10 of 4 devices: done"
-    [plan] = desk.begun
+    [plan] = fake.begun
     assert plan.confirm == "127"
     assert "--chunk=32" in plan.steps[0].argv
 
 
-async def test_from_the_review_back_to_the_wizard(desk: Desk) -> None:
+async def test_from_the_review_back_to_the_wizard(fake: Fake) -> None:
     """What was decided is still there; a script can be had instead."""
-    desk.devices = {name: ssd(name) for name in FOUR}
+    fake.devices = {name: ssd(name) for name in FOUR}
     async with console() as pilot:
         await at(pilot, WizardScreen, "b")
         await at(pilot, PlanView, *FIRST_FOUR, *["enter"] * 6, *"127", "enter")
@@ -210,15 +212,15 @@ async def test_from_the_review_back_to_the_wizard(desk: Desk) -> None:
         await at(pilot, PlanView, "backspace", "8", "enter")
         said = await closed(pilot, "ctrl+s")
         assert said == "saved as /root/raidtui.sh; nothing was changed"
-    assert desk.begun == []
-    assert [plan.confirm for plan in desk.saved] == ["128"]
+    assert fake.begun == []
+    assert [plan.confirm for plan in fake.saved] == ["128"]
 
 
 async def test_a_plan_that_cannot_be_leads_back_with_the_reason(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    fake: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Something changed while one was typing: the name was free when it was typed."""
-    desk.devices = {name: ssd(name) for name in FOUR}
+    fake.devices = {name: ssd(name) for name in FOUR}
     monkeypatch.setattr("raidtui.ui.build.wizard_screen.refuse_word", lambda *_: None)
     async with console(raid10()) as pilot:
         await at(pilot, WizardScreen, "b")
@@ -226,7 +228,7 @@ async def test_a_plan_that_cannot_be_leads_back_with_the_reason(
         await until(pilot, lambda: "md127 already exists" in screen_text(pilot))
         assert isinstance(pilot.app.screen, WizardScreen)
         assert pilot.app.screen.step == "name"
-    assert desk.begun == []
+    assert fake.begun == []
 
 
 @pytest.mark.parametrize(
@@ -265,7 +267,7 @@ async def test_the_demo_host_is_left_alone() -> None:
 
 
 @SIZES
-def test_assemble(shows: Shows, desk: Desk, size: tuple[int, int]) -> None:
+def test_assemble(shows: Shows, fake: Fake, size: tuple[int, int]) -> None:
     async def choose(pilot: Paces) -> None:
         await at(pilot, Choice, "a")
 
@@ -273,7 +275,7 @@ def test_assemble(shows: Shows, desk: Desk, size: tuple[int, int]) -> None:
 
 
 @SIZES
-def test_ways_to_assemble(shows: Shows, desk: Desk, size: tuple[int, int]) -> None:
+def test_ways_to_assemble(shows: Shows, fake: Fake, size: tuple[int, int]) -> None:
     async def choose(pilot: Paces) -> None:
         await at(pilot, Choice, "a")
         await pilot.press("enter")
@@ -283,7 +285,7 @@ def test_ways_to_assemble(shows: Shows, desk: Desk, size: tuple[int, int]) -> No
 
 
 @SIZES
-def test_assemble_review(shows: Shows, desk: Desk, size: tuple[int, int]) -> None:
+def test_assemble_review(shows: Shows, fake: Fake, size: tuple[int, int]) -> None:
     async def choose(pilot: Paces) -> None:
         await at(pilot, Choice, "a")
         await pilot.press("enter")
@@ -298,7 +300,7 @@ def test_assemble_review(shows: Shows, desk: Desk, size: tuple[int, int]) -> Non
     [(0, ("--run", "--readonly")), (1, ("--run",))],
     ids=["read-only", "degraded"],
 )
-async def test_a_degraded_array_is_started(desk: Desk, downs: int, flags: tuple[str, ...]) -> None:
+async def test_a_degraded_array_is_started(fake: Fake, downs: int, flags: tuple[str, ...]) -> None:
     """Normal and read-only cannot be chosen: a member is missing."""
     async with console() as pilot:
         await at(pilot, Choice, "a")
@@ -307,14 +309,14 @@ async def test_a_degraded_array_is_started(desk: Desk, downs: int, flags: tuple[
         await at(pilot, PlanView, *["down"] * downs, "enter")
         await pilot.press("enter")  # Enter alone never does it
         assert await done(pilot, "y") == "assemble: media: done"
-    [plan] = desk.begun
+    [plan] = fake.begun
     assert [step.argv for step in plan.steps] == [
         ("mdadm", "--assemble", "/dev/md/media", f"--uuid={UUID}", *flags, "/dev/sda2", "/dev/sdb2")
     ]
 
 
-async def test_nothing_to_assemble(desk: Desk) -> None:
-    desk.devices = {"sdd2": ssd("sdd2")}
+async def test_nothing_to_assemble(fake: Fake) -> None:
+    fake.devices = {"sdd2": ssd("sdd2")}
     async with console() as pilot:
         await at(pilot, Choice, "a")
         assert "no device has a superblock of an array that is not running" in screen_text(pilot)
@@ -322,7 +324,7 @@ async def test_nothing_to_assemble(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("keys", [("escape",), ("enter", "escape"), ("enter", "enter", "escape")])
-async def test_leaving_before_anything_is_started(desk: Desk, keys: tuple[str, ...]) -> None:
+async def test_leaving_before_anything_is_started(fake: Fake, keys: tuple[str, ...]) -> None:
     async with console() as pilot:
         await at(pilot, Choice, "a")
         for key in keys:
@@ -331,26 +333,26 @@ async def test_leaving_before_anything_is_started(desk: Desk, keys: tuple[str, .
             await until(pilot, lambda before=before: pilot.app.screen is not before)  # type: ignore[misc]
             await pilot.pause()
         await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
-    assert desk.begun == []
+    assert fake.begun == []
 
 
-async def test_another_job_is_running(desk: Desk) -> None:
-    desk.busy = "another job is running: job-0; wait for it, or cancel it"
+async def test_another_job_is_running(fake: Fake) -> None:
+    fake.busy = "another job is running: job-0; wait for it, or cancel it"
     async with console() as pilot:
         await at(pilot, Choice, "a")
         await pilot.press("enter")
         await until(pilot, lambda: "How to start media?" in screen_text(pilot))
         await at(pilot, PlanView, "enter")
-        assert await closed(pilot, "y") == desk.busy
+        assert await closed(pilot, "y") == fake.busy
 
 
 # -- zero
 
 
 @SIZES
-def test_zero(shows: Shows, desk: Desk, size: tuple[int, int]) -> None:
+def test_zero(shows: Shows, fake: Fake, size: tuple[int, int]) -> None:
     member = raid5("md9", members=("sde1", "sdf1", "sdg1"))
-    desk.devices["sde1"] = ssd("sde1", superblock=Superblock(uuid=member.array_uuid, name="nas:media"))
+    fake.devices["sde1"] = ssd("sde1", superblock=Superblock(uuid=member.array_uuid, name="nas:media"))
 
     async def choose(pilot: Paces) -> None:
         await at(pilot, Choice, "Z", *["down"] * 4)
@@ -359,7 +361,7 @@ def test_zero(shows: Shows, desk: Desk, size: tuple[int, int]) -> None:
     shows(staged(Kernel(member)), size=size, prepare=choose)
 
 
-async def test_a_superblock_that_is_needed_says_so_and_wants_the_arrays_name(desk: Desk) -> None:
+async def test_a_superblock_that_is_needed_says_so_and_wants_the_arrays_name(fake: Fake) -> None:
     async with console() as pilot:
         await at(pilot, Choice, "Z")
         await at(pilot, PlanView, "enter")
@@ -367,12 +369,12 @@ async def test_a_superblock_that_is_needed_says_so_and_wants_the_arrays_name(des
         assert "Lost afterwards:" in text
         assert "sda2 is needed to start the array" in text
         assert await done(pilot, *"media", "enter") == "zero superblock: sda2: done"
-    [plan] = desk.begun
+    [plan] = fake.begun
     assert [step.argv for step in plan.steps] == [("mdadm", "--zero-superblock", "/dev/sda2")]
 
 
-async def test_no_superblock_to_wipe(desk: Desk) -> None:
-    desk.devices = {"sdd2": ssd("sdd2")}
+async def test_no_superblock_to_wipe(fake: Fake) -> None:
+    fake.devices = {"sdd2": ssd("sdd2")}
     async with console() as pilot:
         await at(pilot, Choice, "Z")
         assert "no device has an md superblock" in screen_text(pilot)
@@ -383,8 +385,8 @@ async def test_no_superblock_to_wipe(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(("typed", "begun"), [("old", 1), ("data", 0)])
-async def test_adding_a_member_of_another_array_wants_its_name(desk: Desk, typed: str, begun: int) -> None:
-    desk.devices = {"sdc2": ssd("sdc2", superblock=OLD)}
+async def test_adding_a_member_of_another_array_wants_its_name(fake: Fake, typed: str, begun: int) -> None:
+    fake.devices = {"sdc2": ssd("sdc2", superblock=OLD)}
     async with console(raid10(members=("sda", "sdb", "sdc", None))) as pilot:
         await at(pilot, Choice, "A")
         await at(pilot, Ask, "enter")
@@ -394,7 +396,7 @@ async def test_adding_a_member_of_another_array_wants_its_name(desk: Desk, typed
             assert await done(pilot, *"data", "enter") == "add: sdc2: done"
         else:
             assert await closed(pilot, *typed, "enter") == "nothing was changed"
-    assert len(desk.begun) == begun
+    assert len(fake.begun) == begun
 
 
 # -- which disk is it
@@ -405,8 +407,8 @@ def plugged(name: str, port: int) -> Any:
 
 
 @SIZES
-def test_which_disk(shows: Shows, desk: Desk, size: tuple[int, int]) -> None:
-    desk.devices = {name: plugged(name, port) for port, name in enumerate(("sda", "sdb", "sdc", "sdd"), 1)}
+def test_which_disk(shows: Shows, fake: Fake, size: tuple[int, int]) -> None:
+    fake.devices = {name: plugged(name, port) for port, name in enumerate(("sda", "sdb", "sdc", "sdd"), 1)}
 
     async def choose(pilot: Paces) -> None:
         await at(pilot, Choice, "i")
@@ -414,25 +416,27 @@ def test_which_disk(shows: Shows, desk: Desk, size: tuple[int, int]) -> None:
     shows(staged(Kernel(raid10())), size=size, prepare=choose)
 
 
-async def test_the_light_of_a_bay(desk: Desk) -> None:
-    desk.devices = {name: plugged(name, port) for port, name in enumerate(("sda", "sdb", "sdc", "sdd"), 1)}
+async def test_the_light_of_a_bay(fake: Fake) -> None:
+    fake.devices = {name: plugged(name, port) for port, name in enumerate(("sda", "sdb", "sdc", "sdd"), 1)}
     async with console(raid10()) as pilot:
         await at(pilot, Choice, "i")
         await at(pilot, PlanView, "down", "enter")
         assert await done(pilot, "y") == "locate light of sdb on: done"
-    [plan] = desk.begun
+    [plan] = fake.begun
     assert [step.argv for step in plan.steps] == [("ledctl", "locate=/dev/sdb")]
 
 
 # -- what was begun before
 
 
-async def test_the_list_of_jobs_has_those_that_ended(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_list_of_jobs_has_those_that_ended(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = (
-        JobLine(id="job-2", state="interrupted", title="replace: data: sda → sdb", made_s=1_763_000_000.0),
-        JobLine(id="job-1", state="done", title="stop: media → gone"),
+        JobLine(
+            id="job-2", state=JobState.INTERRUPTED, title="replace: data: sda → sdb", made_s=1_763_000_000.0
+        ),
+        JobLine(id="job-1", state=JobState.DONE, title="stop: media → gone"),
     )
-    monkeypatch.setattr("raidtui.session.storage.recent", lambda: jobs)
+    monkeypatch.setattr("raidtui.session.storage.recent_jobs", lambda: jobs)
     async with console(raid10()) as pilot:
         await at(pilot, Choice, "J")
         text = screen_text(pilot)
@@ -443,8 +447,8 @@ async def test_the_list_of_jobs_has_those_that_ended(desk: Desk, monkeypatch: py
         assert await closed(pilot, "escape") == "stop: media → gone: done"
 
 
-async def test_no_job_yet(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raidtui.session.storage.recent", tuple)
+async def test_no_job_yet(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raidtui.session.storage.recent_jobs", tuple)
     async with console(raid10()) as pilot:
         await pilot.press("J")
         await until(pilot, lambda: "there was no job yet" in screen_text(pilot))
@@ -452,8 +456,8 @@ async def test_no_job_yet(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
         await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
 
 
-async def test_the_array_that_the_wizard_has_made_is_chosen(desk: Desk) -> None:
-    desk.devices = {name: ssd(name) for name in FOUR}
+async def test_the_array_that_the_wizard_has_made_is_chosen(fake: Fake) -> None:
+    fake.devices = {name: ssd(name) for name in FOUR}
     new = raid5("md3", "new", uuid="11111111222222223333333344444444")
     kernel = Kernel(raid10())
     async with running(kernel) as pilot:

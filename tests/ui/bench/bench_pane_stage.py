@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from raidtui.bench.forms.known import HostChoices
-from raidtui.bench.offer import Offer, Request
+from raidtui.bench.offer import Offer
+from raidtui.bench.request import Request
 from raidtui.bench.results.run_record import RunRecord, RunSample
 from raidtui.bench.run.bench_jobs import Restored
 from raidtui.bench.run.bench_progress import BenchProgress
@@ -21,7 +22,7 @@ DATA = raid10("md127", "data", members=("sda2", "sdb2", "sdc2", "sdd2"), compone
 """What is measured."""
 
 
-class StagedBenching(BenchSession):
+class StagedBench(BenchSession):
     """Benchmarks that a test says.
 
     Attributes:
@@ -33,9 +34,9 @@ class StagedBenching(BenchSession):
         trouble: why nothing can be begun, stopped or changed.
     """
 
-    def __init__(self, app: StagedApp, *records: RunRecord, way: BenchProgress | None = None) -> None:
+    def __init__(self, app: StagedApp, *records: RunRecord, progress: BenchProgress | None = None) -> None:
         super().__init__(app, app.session.loop)
-        self.way = way
+        self.progress = progress
         self.records = list(records)
         self.trouble_of_history = ""
         self.left: tuple[str, ...] = ()
@@ -48,7 +49,7 @@ class StagedBenching(BenchSession):
         return ""
 
     async def look(self) -> BenchProgress | None:
-        return self.way
+        return self.progress
 
     async def history(self) -> BenchHistory:
         return BenchHistory(records=tuple(self.records), trouble=self.trouble_of_history)
@@ -93,10 +94,10 @@ def tree() -> Tree:
     return host_tree(DATA, raid1("md126", "root"))
 
 
-def measured(*records: RunRecord, way: BenchProgress | None = None) -> tuple[StagedApp, StagedBenching]:
+def measured(*records: RunRecord, progress: BenchProgress | None = None) -> tuple[StagedApp, StagedBench]:
     """Return the console on a host with these benchmarks."""
     app = staged(tree())
-    benching = StagedBenching(app, *records, way=way)
+    benching = StagedBench(app, *records, progress=progress)
     app.session.bench = benching
     return app, benching
 

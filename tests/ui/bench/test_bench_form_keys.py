@@ -13,9 +13,9 @@ from textual import events
 
 from raidtui.bench.forms.form_draft import BenchDraft, FormKind
 from raidtui.bench.forms.known import HostChoices
-from raidtui.bench.offer import FieldRefusal, Offer, Request
+from raidtui.bench.offer import Offer
+from raidtui.bench.request import FieldRefusal, Request
 from raidtui.bench.schedule import Conditions
-from raidtui.bench.workload import Workload
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.ui.bench.form_page import BenchForm
 from raidtui.ui.bench.review_page import BenchReview
@@ -92,9 +92,7 @@ async def test_from_a_preset_to_an_offer(ask: Asked) -> None:
         assert there.results == []
         await there.press("y")
         offer = await there.given()
-    assert ask.requests == [
-        Request(preset="random-write", changes={"block_bytes": 16384}, directory="/srv/data")
-    ]
+    assert ask.requests == [Request(preset="random-write", blocks=(16384,), directory="/srv/data")]
     assert (offer.schedule.title, offer.schedule.place.directory) == ("random-write", "/srv/data")
 
 
@@ -113,8 +111,9 @@ async def test_from_an_own_workload_to_an_offer(ask: Asked) -> None:
         await there.given()
     assert ask.requests == [
         Request(
-            work=Workload(rw="randrw", block_bytes=4096, size_bytes=0),
-            changes={"size_bytes": 1 << 30, "runtime_s": 30},
+            rw="randrw",
+            size_bytes=1 << 30,
+            runtime_s=30,
             directory="/srv/data",
             note="hjkl? no",
         )
@@ -241,7 +240,7 @@ async def test_another_disk_than_when_the_form_was_opened(ask: Asked) -> None:
         ask.host.put("/run/udev/data/b8:4", "E:ID_SERIAL_SHORT=ANOTHER\n")
         await there.press("enter")
         await until(there.pilot, lambda: "it destroys what is on the devices" in there.text)
-        assert "leave it, and open it again" in there.text
+        assert "leave it and open it again" in there.text
         assert there.results == []
 
 
@@ -273,6 +272,7 @@ async def test_another_disk_than_when_the_form_was_opened(ask: Asked) -> None:
                 part="write",
                 why="/dev/sde is only read",
                 remedy="give --write, and --confirm",
+                form_remedy="choose yes at overwrite it",
             ),
             "/dev/sde is only read; choose yes at overwrite it",
             "cool",
@@ -298,9 +298,9 @@ async def test_one_does_not_go_on_with_what_is_wrong(ask: Asked) -> None:
         assert "▲" not in there.text
         await there.press("enter")
         assert there.form._field.name == "size"
-        assert "there is no size; give one: 500m, 4g" in there.text
+        assert "no size is given; give one: 500m, 4g" in there.text
         await there.type("4x")
-        assert "4x is no size; give it as 4k, 500m or 2g" in there.text
+        assert "4x is not a size; give it as 4k, 500m or 2g" in there.text
         await there.press("enter")
         assert ask.requests == []
         await there.press("backspace")

@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from raidtui.jobs.store import JobError
+from raidtui.jobs.lock import JobError
 from raidtui.model.plan import Plan
 from raidtui.plans.tune.keep import KeepItem, plan_keep
 from raidtui.ui.frame.choose import Ask, Choice
@@ -188,7 +188,7 @@ class Begun:
 @pytest.fixture
 def begun(monkeypatch: pytest.MonkeyPatch) -> Begun:
     made = Begun()
-    monkeypatch.setattr("raidtui.session.storage.begin", made.begin)
+    monkeypatch.setattr("raidtui.session.storage.start_job", made.begin)
     return made
 
 

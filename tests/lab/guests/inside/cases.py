@@ -7,8 +7,9 @@ import hashlib
 import os
 from pathlib import Path
 
+from raidtui.jobs.lock import JobError, worker_of
 from raidtui.jobs.spawn import cancel
-from raidtui.jobs.store import Job, JobError, PlanFile, save_plan, worker_of
+from raidtui.jobs.store import Job, PlanFile, save_plan
 from tests.lab.guests.inside import runs
 from tests.lab.guests.inside.runs import (
     Case,

@@ -22,7 +22,8 @@ import raidtui.jobs.worker
 from raidtui.cli import run
 from raidtui.host.roots.opening import open_root
 from raidtui.host.tools import ToolOutput, run_tool, tool_path
-from raidtui.jobs.store import Job, JobError, PlanFile, all_jobs, jobs_folder, load_plan, save_plan
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.store import Job, PlanFile, all_jobs, jobs_folder, load_plan, save_plan
 from raidtui.jobs.worker import work_on
 
 FAULT = Path("/tmp/fault")

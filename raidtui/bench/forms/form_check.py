@@ -1,4 +1,4 @@
-"""What is wrong with what stands in one field of a benchmark's form. Pure."""
+"""Checks of the fields of a benchmark's form. Pure."""
 
 from __future__ import annotations
 
@@ -19,35 +19,39 @@ from raidtui.bench.forms.form_draft import (
     values_of,
     work_of,
 )
-from raidtui.bench.offer import sweep_values
-from raidtui.bench.request import RequestError, read_chunks, read_number, read_size
+from raidtui.bench.request import (
+    RequestError,
+    read_chunk,
+    read_number,
+    read_size,
+    read_values,
+    refuse_number,
+    sweep_values,
+)
 from raidtui.bench.schedule import ONE
 from raidtui.bench.workload import KINDS_OF_IO, Workload, parse_size, refuse_workload
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.view.units import KIB
 
-_MOST_REPEATS = 5000
-_DAY_S = 86400
-_MOST_TIMES = 100
 _SHORT = 72
+_LISTED = frozenset({"folder", "device"})
+"""Their choices have a line each: too much for a sentence."""
 
 
 def refuse_field(draft: BenchDraft, field: FormField) -> Refusal | None:
-    """Return what is wrong with what stands in a field, or None."""
+    """Return why the text of a field cannot be used, or None."""
     text = text_of(draft, field.name).strip()
-    name = field.name.rpartition(" ")[2]
     try:
-        if field.several or field.name.startswith("values "):
+        if field.several or (field.axis and not field.side):
             return _refuse_values(draft, field, text)
         if field.picks:
             return _refuse_pick(draft, field, text)
-        if field.name[:2] in {"A ", "B "}:
+        if field.side:
             return _refuse_side(draft, field, text)
-        check = _CHECKS.get(name)
+        check = _CHECKS.get(field.name)
         return check(draft, field.of, text) if check is not None else None
     except RequestError as error:
-        why, _, remedy = str(error).partition("; ")
-        return Refusal(code=RefusalCode.INVALID, why=why, remedy=remedy)
+        return Refusal(code=RefusalCode.INVALID, why=error.why, remedy=error.remedy)
 
 
 def _refuse_pick(draft: BenchDraft, field: FormField, text: str) -> Refusal | None:
@@ -56,7 +60,7 @@ def _refuse_pick(draft: BenchDraft, field: FormField, text: str) -> Refusal | No
         return None
     if pick is None:
         few = ", ".join(each.words for each in field.picks)
-        few = few if len(few) <= _SHORT and "  " not in few else "one with the arrow keys"
+        few = few if len(few) <= _SHORT and field.name not in _LISTED else "one with the arrow keys"
         why = f"{text} cannot be chosen here" if text else "nothing is chosen"
         return Refusal(code=RefusalCode.INVALID, why=why, remedy=f"choose {few}")
     if pick.refusal:
@@ -69,12 +73,11 @@ def _refuse_pick(draft: BenchDraft, field: FormField, text: str) -> Refusal | No
                 why=f"{KINDS_OF_IO.get(work.rw, work.rw)} overwrites what is on the device",
                 remedy="choose yes, or a workload that reads",
             )
-    return _refuse_side(draft, field, text) if field.name[:2] in {"A ", "B "} else None
+    return _refuse_side(draft, field, text) if field.side else None
 
 
 def _refuse_side(draft: BenchDraft, field: FormField, text: str) -> Refusal | None:
     """A and B are a value each, and two different ones."""
-    side, _, axis = field.name.partition(" ")
     words = sweep_values(text)
     if len(words) != 1:
         why = "there is no value" if not words else "there are several values"
@@ -83,11 +86,13 @@ def _refuse_side(draft: BenchDraft, field: FormField, text: str) -> Refusal | No
             why=why,
             remedy="give one" if not words else "give one, or choose a sweep",
         )
-    if side == "B" and words == sweep_values(text_of(draft, f"A {axis}")):
+    if field.side == "B" and words == sweep_values(text_of(draft, f"A {field.axis}")):
         return Refusal(
-            code=RefusalCode.NOTHING_TO_DO, why=f"{words[0]} is A already", remedy="give another value"
+            code=RefusalCode.NOTHING_TO_DO,
+            why=f"{words[0]} is already the value of A",
+            remedy="give another value",
         )
-    return _refuse_axis(draft, field.of, axis, words)
+    return _refuse_axis(draft, field.of, field.axis, words)
 
 
 def _refuse_values(draft: BenchDraft, field: FormField, text: str) -> Refusal | None:
@@ -95,33 +100,30 @@ def _refuse_values(draft: BenchDraft, field: FormField, text: str) -> Refusal | 
     if field.picks or field.name == "scratch":
         gone = next((word for word in words if field.pick(word) is None), "")
         if gone and field.picks:
-            return Refusal(
-                code=RefusalCode.INVALID, why=f"{gone} cannot be taken here", remedy="leave it out"
-            )
-    axis = field.name.removeprefix("values ")
-    if axis == "scratch":
+            return Refusal(code=RefusalCode.INVALID, why=f"{gone} cannot be used here", remedy="leave it out")
+    if field.name == "scratch":
         chunks = sweep_values(
             values_of(draft, field.of, "chunk") if "chunk" in axes_of(draft, field.of) else ""
         )
         if len(words) < (1 if chunks == (ONE,) else 2):
             return Refusal(
                 code=RefusalCode.TOO_SMALL,
-                why="an array wants two devices at least",
-                remedy="take them with Space",
+                why="an array needs at least two devices",
+                remedy="select them with Space",
             )
         return None
     if len(words) < 2:
-        why = "one value is no sweep" if words else "there is no value"
+        why = "one value is not a sweep" if words else "there is no value"
         return Refusal(code=RefusalCode.INVALID, why=why, remedy="give two or more")
     again = next((word for word in words if words.count(word) > 1), "")
     if again:
-        return Refusal(code=RefusalCode.INVALID, why=f"{again} is there twice", remedy="give each value once")
-    return _refuse_axis(draft, field.of, axis, words)
+        return Refusal(code=RefusalCode.INVALID, why=f"{again} is given twice", remedy="give each value once")
+    return _refuse_axis(draft, field.of, field.axis, words)
 
 
 def _refuse_axis(draft: BenchDraft, kind: FormKind, axis: str, words: tuple[str, ...]) -> Refusal | None:
     if axis == "chunk":
-        read_chunks(",".join(words))
+        read_values("chunk", ",".join(words), read_chunk)
     check = _CHECKS.get(axis) if axis in {"block", "depth", "jobs"} else None
     return check(draft, kind, ",".join(words)) if check is not None else None
 
@@ -148,7 +150,7 @@ def _refuse_size(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None
         return (
             None
             if preset is not None
-            else Refusal(code=RefusalCode.INVALID, why="there is no size", remedy="give one: 500m, 4g")
+            else Refusal(code=RefusalCode.INVALID, why="no size is given", remedy="give one: 500m, 4g")
         )
     words = sweep_values(values_of(draft, kind, "block") if "block" in axes_of(draft, kind) else draft.block)
     blocks = [found for word in words if (found := parse_size(word))]
@@ -187,16 +189,12 @@ def _refuse_one(option: str, attribute: str) -> Callable[[BenchDraft, FormKind, 
     return check
 
 
-def _within(least: int, most: int) -> Callable[[BenchDraft, FormKind, str], Refusal | None]:
+def _refuse_limit(name: str) -> Callable[[BenchDraft, FormKind, str], Refusal | None]:
+    """Return a check of a number that ``Request`` itself knows the limits of."""
+
     def check(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
         del draft, kind
-        if not text or least <= read_number("", text) <= most:
-            return None
-        return Refusal(
-            code=RefusalCode.INVALID,
-            why=f"{text} is not possible",
-            remedy=f"give a number between {least} and {most}",
-        )
+        return refuse_number(name, read_number(name, text)) if text else None
 
     return check
 
@@ -207,11 +205,11 @@ def _refuse_places(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | No
 
 def _refuse_chunk(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
     del draft, kind
-    if len(read_chunks(text)) > 1:
+    if len(read_values("chunk", text, read_chunk)) > 1:
         return Refusal(
             code=RefusalCode.AMBIGUOUS,
             why="there are several chunks",
-            remedy="give one, or choose the chunk as what changes",
+            remedy="give one, or choose the chunk under changes",
         )
     return None
 
@@ -219,7 +217,7 @@ def _refuse_chunk(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | Non
 def _refuse_member(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
     del draft, kind
     if text and read_size("member_size", text) < KIB:
-        return Refusal(code=RefusalCode.TOO_SMALL, why=f"{text} is too little", remedy="give more: 10g")
+        return Refusal(code=RefusalCode.TOO_SMALL, why=f"{text} is too small", remedy="give more: 10g")
     return None
 
 
@@ -236,12 +234,12 @@ def _refuse_path(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None
     if directory_of(draft):
         return None
     return Refusal(
-        code=RefusalCode.NOT_FOUND, why="no folder is named", remedy="give one that is there: /srv/bench"
+        code=RefusalCode.NOT_FOUND, why="no folder is given", remedy="give an existing one: /srv/bench"
     )
 
 
 _CHECKS: dict[str, Callable[[BenchDraft, FormKind, str], Refusal | None]] = {
-    "job": _wanted("no job file is named", "give its path"),
+    "job": _wanted("no job file is given", "give its path"),
     "block": _refuse_block,
     "size": _refuse_size,
     "depth": _refuse_number("depth", "depth"),
@@ -250,13 +248,13 @@ _CHECKS: dict[str, Callable[[BenchDraft, FormKind, str], Refusal | None]] = {
     "ramp": _refuse_one("ramp", "ramp_s"),
     "read_percent": _refuse_one("read_percent", "read_percent"),
     "places": _refuse_places,
-    "knob": _wanted("no knob is chosen", "choose another thing that changes"),
-    "knob2": _wanted("no knob is chosen", "choose another thing that changes"),
+    "knob": _wanted("no knob is chosen", "choose something else under changes"),
+    "knob2": _wanted("no knob is chosen", "choose something else under changes"),
     "path": _refuse_path,
     "device": _wanted("no device is chosen", "choose a folder, or a device"),
     "chunk": _refuse_chunk,
     "member_size": _refuse_member,
-    "repeats": _within(1, _MOST_REPEATS),
-    "cool": _within(0, _DAY_S),
-    "precondition": _within(0, _MOST_TIMES),
+    "repeats": _refuse_limit("repeats"),
+    "cool": _refuse_limit("cool"),
+    "precondition": _refuse_limit("precondition"),
 }

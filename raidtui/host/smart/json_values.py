@@ -1,0 +1,49 @@
+"""Values out of decoded JSON of any form: a key of the wrong type is a key that is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_LONGEST_TEXT = 200
+
+
+def value_at(table: Mapping[str, Any], keys: Sequence[str]) -> Any:  # noqa: ANN401  (JSON)
+    """Return what lies below a path of keys; None where one of them is missing."""
+    found: Any = table
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found
+
+
+def table_at(table: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """Return an object; an empty one where there is none."""
+    found = value_at(table, keys)
+    return found if isinstance(found, dict) else {}
+
+
+def rows_at(table: Mapping[str, Any], *keys: str) -> list[dict[str, Any]]:
+    """Return the objects of an array."""
+    found = value_at(table, keys)
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def number_at(table: Mapping[str, Any], *keys: str) -> int | None:
+    """Return a count >= 0. What is too long for a double stands beside it as text, in KEY_s."""
+    exact = value_at(table, (*keys[:-1], keys[-1] + "_s"))
+    if isinstance(exact, str) and exact.isascii() and exact.isdigit() and len(exact) < 40:
+        return int(exact)
+    found = value_at(table, keys)
+    return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
+
+
+def text_at(table: Mapping[str, Any], *keys: str) -> str | None:
+    """Return a text without white space around it, cut to 200 characters; None where it is empty."""
+    found = value_at(table, keys)
+    return (found.strip()[:_LONGEST_TEXT] or None) if isinstance(found, str) else None
+
+
+def flag_at(table: Mapping[str, Any], *keys: str) -> bool | None:
+    """Return a boolean."""
+    found = value_at(table, keys)
+    return found if isinstance(found, bool) else None
