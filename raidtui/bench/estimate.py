@@ -44,14 +44,14 @@ class WriteEstimate(Struct, frozen=True, kw_only=True):
     def sentence(self) -> str:
         """The same in words."""
         if not self.known:
-            return "How much it writes is not known: the job file does not say all sizes."
+            return "How much it writes is not known: the job file does not give all sizes."
         if not self.size_bytes:
             return "It writes nothing."
         how = ("at most " if self.at_most else "") + ("about " if self.guessed else "")
         text = f"It writes {how}{binary_size(self.size_bytes)}"
         if self.disks:
             text += f", {binary_size(self.each_bytes)} to each of {counted(self.disks, 'disk')}"
-        return f"{text}{', if it writes 500 MB/s' if self.guessed else ''}."
+        return f"{text}{', assuming 500 MB/s' if self.guessed else ''}."
 
 
 def estimate_writes(schedule: Schedule, array: Array | None = None, *, disks: int = 0) -> WriteEstimate:
@@ -177,7 +177,7 @@ class RunTime(Struct, frozen=True, kw_only=True):
         if not self.known:
             return "How long it takes is not known: the job file decides."
         words = f"{self.words[0].upper()}{self.words[1:]}"
-        return f"{words}, if this is as fast as usual SATA SSDs." if self.guessed else f"{words}."
+        return f"{words}, assuming the speed of usual SATA SSDs." if self.guessed else f"{words}."
 
 
 class ExpectedRuns(Struct, frozen=True, kw_only=True):

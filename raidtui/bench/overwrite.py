@@ -130,9 +130,7 @@ def _unconfirmed(devices: Sequence[Device], survey: Survey, confirmed: Sequence[
     missing = [device for device in devices if confirm_word(device) not in confirmed]
     if not missing:
         return None
-    lost = [
-        f"{device.disk.name}: {contents_of(device, survey) or 'nothing that is known'}" for device in devices
-    ]
+    lost = [f"{device.disk.name}: {contents_of(device, survey) or 'nothing known'}" for device in devices]
     words = " ".join(f"--confirm={confirm_word(device)}" for device in missing)
     return FieldRefusal(
         code=RefusalCode.NEEDS_CONFIRMATION,
@@ -224,7 +222,7 @@ def wait_for_sync(root: Root, name: str, stopped: Callable[[], bool]) -> str:
         elif idle_s is None:
             idle_s = time.monotonic()
         elif time.monotonic() - idle_s > _IDLE_S:
-            return f"the first sync of {name} stopped before its end: what is half synced is not measured"
+            return f"the first sync of {name} stopped early: a partly synced array is not measured"
         time.sleep(_LOOK_S)
     return ""
 

@@ -56,11 +56,11 @@ def find_directory(root: Root, directory: str) -> Place | Refusal:
     # A form's "~" was not seen by a shell.
     path = os.path.realpath(os.path.expanduser(directory))  # noqa: PTH111
     if not os.path.isdir(path):  # noqa: PTH112
-        what = "is no folder" if os.path.exists(path) else "is not there"  # noqa: PTH110
+        what = "is not a folder" if os.path.exists(path) else "does not exist"  # noqa: PTH110
         return Refusal(
             code=RefusalCode.NOT_FOUND,
             why=f"{directory} {what}",
-            remedy="name a folder on what shall be measured",
+            remedy="name a folder on the file system to measure",
         )
     if os.statvfs(path).f_flag & os.ST_RDONLY:
         return Refusal(
@@ -113,7 +113,7 @@ def refuse_size(root: Root, place: Place, size_bytes: int) -> Refusal | None:
         return None
     return Refusal(
         code=RefusalCode.TOO_SMALL,
-        why=f"/dev/{place.device} has {binary_size(has)}, and {binary_size(size_bytes)} are asked for",
+        why=f"/dev/{place.device} has {binary_size(has)}, but {binary_size(size_bytes)} are needed",
         remedy="choose a smaller size",
     )
 

@@ -51,7 +51,7 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
         kind: what kind of thing.
         name: of a knob: queue-depth.
         values: what it becomes, in order.
-        plans: of a knob, for each value: the plan that sets it; without steps where it is so already. There
+        plans: of a knob, for each value: the plan that sets it; without steps where already set. There
             are none where the knob is one of arrays that are yet to be made.
     """
 

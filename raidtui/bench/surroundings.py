@@ -170,12 +170,12 @@ def array_changes(before: Sequence[ArrayShape], seen: Sequence[Surroundings]) ->
         title = shape.label or shape.name
         states = [now for each in seen for now in each.arrays if now.name == shape.name and now.state]
         syncs = dict.fromkeys(now.sync for now in states if now.sync not in _AT_REST)
-        remarks += [f"A {sync} of {title} began meanwhile." for sync in syncs if sync != shape.sync]
+        remarks += [f"A {sync} of {title} started during the run." for sync in syncs if sync != shape.sync]
         if shape.sync in {now.sync for now in states} - _AT_REST and states[-1].sync == "":
-            remarks.append(f"The {shape.sync} of {title} ended meanwhile.")
+            remarks.append(f"The {shape.sync} of {title} ended during the run.")
         lost = max((now.missing for now in states), default=0) - shape.missing
         if lost > 0:
-            remarks.append(f"{title} lost {counted(lost, 'member')} meanwhile.")
+            remarks.append(f"{title} lost {counted(lost, 'member')} during the run.")
     return tuple(remarks)
 
 

@@ -58,7 +58,7 @@ class BenchSession:
         """Why nothing can be measured here; "" where it can."""
         if self.root.live:
             return ""
-        what = "the demo host is simulated" if self.root.source == "demo" else "a capture is only looked at"
+        what = "the demo host is simulated" if self.root.source == "demo" else "a capture is read-only"
         return f"{what}: nothing can be measured there"
 
     async def look(self) -> BenchProgress | None:
@@ -132,7 +132,7 @@ class BenchSession:
             from raidtui.jobs.lock import JobError  # noqa: PLC0415
 
             if interrupted():
-                return "a benchmark was interrupted meanwhile: R puts back what it changed, then ask again"
+                return "a benchmark was interrupted in the meantime: R puts back what it changed"
             try:
                 begin(self.root, offer.schedule)
             except JobError as error:
@@ -141,7 +141,7 @@ class BenchSession:
 
         trouble = await self._work(work)
         if not trouble:
-            self.note(f"{offer.schedule.title}: begun on {offer.schedule.place.words}")
+            self.note(f"{offer.schedule.title}: started on {offer.schedule.place.words}")
         return trouble
 
     async def stop(self, job: str) -> str:
@@ -187,7 +187,7 @@ class BenchSession:
             for text in each.left:
                 self.note(f"{each.job}: not put back: {text}", Tone.BAD)
         if found and not any(each.left for each in found):
-            self.note("what interrupted benchmarks had changed is put back", Tone.GOOD)
+            self.note("the changes of interrupted benchmarks are put back", Tone.GOOD)
         return found, trouble
 
     async def change(self, runs: Sequence[int], *, note: str | None = None) -> str:

@@ -64,7 +64,7 @@ def test_chunks_against_blocks(guest: Guest) -> None:
     refused = bench(guest, *asked, f"--confirm={serial_of(two[0])}")
     assert refused.stderr == (
         "raidtui: not possible: it destroys what is on the devices (ubda: nothing that is known; ubdb:"
-        " nothing that is known); if that is what you want, give their serial numbers:"
+        " nothing known); if that is what you want, give their serial numbers:"
         f" --confirm={serial_of(two[1])}\n"
     )
     assert (refused.status, checksum(guest, two)) == (2, sums)
@@ -133,7 +133,7 @@ def test_killed_and_stopped_in_the_middle(guest: Guest, sd: str) -> None:
         (killed, "partial"),
         (stopped, "partial"),
     ]
-    assert first["reason"] == "its worker was killed; latencies of the whole are not known"
+    assert first["reason"] == "its worker was killed; the latencies of the whole run are not known"
     assert first["read"]["ios"] > 0
-    assert second["reason"] == "stopped before its end"
+    assert second["reason"] == "stopped before it finished"
     assert second["read"]["p99_ns"] > 0

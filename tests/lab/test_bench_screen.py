@@ -96,7 +96,7 @@ def begin(terminal: Terminal, *serials: str) -> None:
     if not serials:
         terminal.wait_for("y begin")
         terminal.press("y")
-    terminal.wait_for("begun; it goes on when raidtui is left", SLOW_S)
+    terminal.wait_for("started; it continues when you leave raidtui", SLOW_S)
 
 
 def ended(terminal: Terminal, title: str) -> None:

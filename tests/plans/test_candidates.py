@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from raidtui.model.disk import Use
 from raidtui.model.plan import FactKind, Plan, Refusal, Step
-from raidtui.model.survey import Device, Named, Superblock, Survey
+from raidtui.model.survey import Device, Reference, Superblock, Survey
 from raidtui.plans.candidates import refuse_device, refuse_needed, refuse_old_arrays
 from raidtui.plans.contents import device_facts, wipe_steps
 from raidtui.plans.create.create_plan import plan_create
@@ -30,7 +30,7 @@ def part(name: str) -> Use:
 
 def test_what_the_next_boot_wants() -> None:
     free = device("sda2")
-    named = Named(path="/etc/fstab", line=2, text="LABEL=my data", devices=("sdx", "sda2"))
+    named = Reference(path="/etc/fstab", line=2, text="LABEL=my data", devices=("sdx", "sda2"))
     seen = replace(survey(free, device("sdb2")), named=(named,))
     sentence = "sda2 is named in /etc/fstab, line 2; remove that line first if the device is no longer used"
     assert refused(plain("raid1", "sda2", "sdb2"), seen) == sentence

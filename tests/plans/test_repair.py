@@ -321,7 +321,7 @@ def test_what_is_known_of_the_disk_is_told() -> None:
     """A cable is not a reason to throw a disk away: the plan says which of the two it looks like."""
     array = replace(raid10(members=("sda", None, "sdc", "sdd")), bitmap=BITMAP)
     block = former(array.array_uuid, "nas:data", events=17, updated_s=1_795_209_900.0 - 180)
-    words = "may have a bad cable: 12 transfers failed on the way (CRC errors); reseat or change the cable"
+    words = "may have a bad cable: 12 transfers failed (CRC errors); reseat or change the cable"
     found = device("sdz", RAID, size_bytes=BIG, superblock=block, trouble=words)
     live = device("sda", superblock=former(array.array_uuid, "nas:data", events=40, dirty_bytes=3 << 26))
     survey = host(array, devices=(found, live))

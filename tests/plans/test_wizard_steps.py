@@ -72,7 +72,7 @@ def test_devices_that_can_be_taken_come_first() -> None:
 
 
 def test_a_disk_says_how_worn_it_is() -> None:
-    words = "is dying: 8 more sectors were reallocated; replace it while its data can be read"
+    words = "is dying: 8 more sectors were reallocated; replace it while it can still be read"
     pick, _ = picks("devices", WizardDraft(), survey(device("sda2", wear_percent=89, trouble=words)))
     assert pick.cells == ("sda2", "100G", "89 %", "", "S-sda", "empty")
     assert pick.note == f"It starts at 1 MiB: aligned. 89 % of its rated life is used. sda2 {words}."

@@ -30,6 +30,7 @@ from tests.ui.staging import (
     move,
     rows_of,
     running,
+    says,
     screen_text,
     slider_text,
     until,
@@ -335,7 +336,7 @@ async def test_themes_change_while_it_runs() -> None:
 async def test_nothing_to_undo() -> None:
     async with running(Kernel(*ARRAYS["optimal"])) as pilot:
         await press(pilot, "u")
-        assert message_of(pilot) == "nothing to undo"
+        await says(pilot, "nothing to undo")
 
 
 async def test_a_capture_is_only_looked_at() -> None:

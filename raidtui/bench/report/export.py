@@ -134,7 +134,7 @@ def write_export(
     try:
         number = os.open(path, flags, 0o644)
     except FileExistsError as error:
-        what = "is a folder: name a file in it" if path.is_dir() else "is there already: choose another name"
+        what = "is a folder: name a file in it" if path.is_dir() else "exists already: choose another name"
         raise ExportError(f"{path} {what}") from error
     except (OSError, ValueError) as error:
         raise ExportError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
@@ -172,5 +172,5 @@ def typed_path(text: str) -> Path:
         ExportError: nothing was typed.
     """
     if not text.strip():
-        raise ExportError("type where to write it")
+        raise ExportError("type a file name")
     return Path(os.path.expanduser(text.strip()))  # noqa: PTH111  (an unknown ~name is no error)

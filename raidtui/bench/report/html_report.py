@@ -91,7 +91,7 @@ def _note(text: str) -> str:
 
 def _drawn(shown: int, of: int) -> str:
     """Return which runs are drawn."""
-    each = "One run of each series is drawn: the one in the middle by IOPS, named beside its colour."
+    each = "One run of each series is drawn: the median by IOPS, named beside its colour."
     return each if shown == of else f"{each} {shown} of {of} series are drawn."
 
 
@@ -136,7 +136,7 @@ def _runs(records: Sequence[RunRecord]) -> str:
         lines.append(
             _cells("td", *cells, binary_size(written) if record.written else "?", notes, numbers=False)
         )
-    return f'<table>{"".join(lines)}</table><p class="note">Written: to the disk that took most.</p>'
+    return f'<table>{"".join(lines)}</table><p class="note">Written: to the disk that received most.</p>'
 
 
 def _surroundings(records: Sequence[RunRecord]) -> list[str]:

@@ -276,11 +276,11 @@ def which_run(series: Series, run: RunRecord) -> str:
     steady = f"{NOT_STEADY}, " if series.unsteady else ""
     if len(series.runs) == 1:
         return f"{steady}{name}"
-    return f"{steady}{name}, in the middle of {len(series.runs)} by IOPS"
+    return f"{steady}{name}, the median of {len(series.runs)} by IOPS"
 
 
 def middle_run(runs: Sequence[RunRecord]) -> RunRecord:
-    """Return the run that stands for at least one: the one in the middle by IOPS."""
+    """Return the run that stands for at least one: the median by IOPS."""
     return sorted(runs, key=lambda run: run.iops)[(len(runs) - 1) // 2]
 
 

@@ -283,7 +283,7 @@ def sentence(verdict: Verdict, first: str, second: str, *, what: str = "faster",
     if verdict.outcome is VerdictOutcome.SAME:
         return f"no difference: {second} against {first} is {between}"
     if verdict.outcome is VerdictOutcome.OPEN:
-        return f"not decided: {second} against {first} is {between}; more repeats may tell"
+        return f"not decided: {second} against {first} is {between}; more repeats may decide"
     word = what if verdict.outcome is VerdictOutcome.HIGHER else less
     return f"{second} is {word} than {first} by {abs(verdict.shift) * 100:.1f} % ({between})"
 
@@ -293,7 +293,7 @@ def too_few_words(verdict: Verdict) -> str:
     one, two = verdict.first.count, verdict.second.count
     runs = f"{one} and {two} runs"
     among = f" among {verdict.of} comparisons" if verdict.of > 1 else ""
-    return f"{runs} decide nothing{among}; {verdict.fewest} of each are the fewest that could"
+    return f"{runs} cannot decide{among}; at least {verdict.fewest} of each are needed"
 
 
 def family_words(verdict: Verdict) -> str:
@@ -302,7 +302,7 @@ def family_words(verdict: Verdict) -> str:
         return ""
     return (
         f"{verdict.of} comparisons, corrected together (Holm): the chance of a wrong verdict among them is at"
-        f" most {verdict.error * 100:.0f} %. {verdict.fewest} runs of each are the fewest that could decide."
+        f" most {verdict.error * 100:.0f} %. At least {verdict.fewest} runs of each are needed to decide."
     )
 
 

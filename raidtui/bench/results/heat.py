@@ -122,10 +122,10 @@ def best_words(heat: HeatMap) -> str:
     runs = f"{best.runs} run{'s'[: best.runs != 1]} of each"
     if best.runs < best.fewest:
         return (
-            f"no chunk is decided to be the fastest: {runs}, and {best.fewest} are the fewest that could"
-            f" decide among {best.of} comparisons"
+            f"no chunk is decidedly the fastest: {runs}, but {best.of} comparisons need at least"
+            f" {best.fewest}"
         )
-    return f"no chunk is decided to be the fastest ({runs}, {counted(best.of, 'comparison')})"
+    return f"no chunk is decidedly the fastest ({runs}, {counted(best.of, 'comparison')})"
 
 
 def left_out_words(heat: HeatMap) -> str:

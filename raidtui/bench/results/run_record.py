@@ -191,7 +191,7 @@ def sample_words(sample: RunSample) -> str:
 
 
 def from_samples(samples: Sequence[RunSample]) -> tuple[Figures, Figures]:
-    """Return what the samples alone tell of a run; latencies of the whole are not known."""
+    """Return what the samples alone tell of a run; the latencies of the whole run are not known."""
     if not samples:
         return Figures(), Figures()
     last = samples[-1]

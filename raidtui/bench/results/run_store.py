@@ -117,7 +117,7 @@ class Results(Database):
         try:
             return tuple(msgspec.json.decode(data, type=list[RunSample])) if data else ()
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise ResultsError(f"what run {run} was seen to do is damaged: {error}") from error
+            raise ResultsError(f"the samples of run {run} are damaged: {error}") from error
 
     def raw(self, run: int) -> bytes:
         """Return fio's own JSON of a run.

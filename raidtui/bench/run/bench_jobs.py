@@ -45,12 +45,12 @@ def begin(root: Root, schedule: Schedule) -> Job:
         JobError: another job is running, this one cannot be kept, or something cannot be put back.
     """
     if not root.live:
-        raise JobError("a captured tree is only looked at: there is nothing to measure here")
+        raise JobError("a captured tree is read-only: nothing can be measured there")
     refuse_busy(jobs_folder())
     turns = any(plan.steps for axis in schedule.axes for plan in axis.plans)
     if restore(root) and turns:
         raise JobError(
-            "an interrupted benchmark has just been put back: ask again, the settings are others now"
+            "an interrupted benchmark has just been put back and settings have changed: run the command again"
         )
     job = make_job(root, schedule)
     try:
@@ -65,7 +65,7 @@ def make_job(root: Root, schedule: Schedule) -> Job:
     """Put a schedule on disk as a new job.
 
     Raises:
-        JobError: it cannot be written; nothing was begun.
+        JobError: it cannot be written; nothing was started.
     """
     # A plan without steps: what the benchmark changes are plans in jobs of their own, below this one.
     plan = Plan(title=f"bench: {schedule.title}", subject=schedule.place.words, steps=())
@@ -74,7 +74,7 @@ def make_job(root: Root, schedule: Schedule) -> Job:
         job.keep(COURSE_FILE, encode_schedule(schedule))
     except OSError as error:
         raise JobError(
-            f"a benchmark cannot be kept in {job.folder}: {error.strerror}; nothing was begun"
+            f"the benchmark cannot be written to {job.folder}: {error.strerror}; nothing was started"
         ) from error
     return job
 
@@ -93,11 +93,11 @@ def find_bench(name: str = "") -> Job:
     if name:
         job = find_job(name)
         if job.order != "bench":
-            raise JobError(f"job {job.id} is no benchmark: raidtui jobs attach {job.id}")
+            raise JobError(f"job {job.id} is not a benchmark: raidtui jobs attach {job.id}")
         return job
     jobs = bench_jobs()
     if not jobs:
-        raise JobError("there is no benchmark yet: raidtui bench run begins one")
+        raise JobError("there is no benchmark yet: raidtui bench run starts one")
     return jobs[-1]
 
 
@@ -158,7 +158,7 @@ def settle(root: Root) -> list[Restored]:
             BenchWorker(root, job).put_back(settle=True)
         except OSError as error:
             why = f"{job.folder} cannot be written to: {error.strerror}"
-            raise JobError(f"{why}; make room there, then ask again") from error
+            raise JobError(f"{why}; free some space there and run the command again") from error
         found.append(_restored(job, before))
     return found
 

@@ -112,7 +112,7 @@ class BenchWorker:
                 changes = Changes(self._root, self._job.folder).take_back_rest(settle=True)
                 for title in changes.back:
                     self._job.note(event="put back", title=title)
-                left.extend((*changes.left, f"its files, if it has made any: {error}"))
+                left.extend((*changes.left, f"its files, if any: {error}"))
             else:
                 left.extend(stage.take_back_rest(settle=True))
                 left.extend(why for why in (stage.remove_folder(),) if why)
@@ -120,7 +120,7 @@ class BenchWorker:
 
         kept, why = self._guarded(self._keep_rest)
         ended, trouble = self._guarded(rest)
-        left += [f"what it had measured is not kept: {why}"] if kept != "done" else []
+        left += [f"its results so far are not kept: {why}"] if kept != "done" else []
         left += [trouble] if ended != "done" else []
         for text in left:
             self._job.note(event="left", text=text)
@@ -204,7 +204,7 @@ class BenchWorker:
         """Run fio once; return its record, samples and JSON."""
         record = begun_record(self._root, self._job.id, schedule, run, place=place, fio=self._fio)
         if schedule.conditions.quiet_check and (found := noise(self._root, place, looks=1)):
-            remarks = f"The machine was not quiet as it began: {', '.join(found)}."
+            remarks = f"The machine was not quiet when the run started: {', '.join(found)}."
             self._job.note(event="output", text=remarks)
             record = replace(record, remarks=(*record.remarks, remarks))
         self._job.note(event="run", run=run.number, of=len(schedule.runs()), words=record.words)

@@ -27,7 +27,7 @@ from raidtui.host.roots.root import Root
 
 _JOB_FILE = "job.fio"
 _PROBE = "raidtui-was-here"
-_RAMP = ", within its ramp: nothing was measured yet"
+_RAMP = ", during its ramp time: nothing was measured"
 
 
 def begun_record(root: Root, job: str, schedule: Schedule, run: Run, *, place: Place, fio: str) -> RunRecord:
@@ -107,7 +107,7 @@ def _turned_read_only(place: Place, folder: Path) -> str:
         probe.unlink()
     except OSError as error:
         if error.errno == errno.EROFS:
-            return f"the file system at {place.directory} became read-only meanwhile; see the kernel log"
+            return f"the file system at {place.directory} became read-only during the run; see the kernel log"
     return ""  # of all other troubles fio has told
 
 
@@ -128,7 +128,7 @@ def partial_record(
     return replace(
         record,
         state=PARTIAL,
-        reason="its worker was killed; latencies of the whole are not known",
+        reason="its worker was killed; the latencies of the whole run are not known",
         seconds=samples[-1].t_s,
         read=read,
         write=write,

@@ -31,7 +31,10 @@ _PAUSE_S = 0.1
 _MOST_TRIED = 8
 """Of a knob with more values than that, the first and the last one are tried."""
 _SETTLE = Step(
-    argv=("udevadm", "settle", "--timeout=10"), why="udev looks at new devices", timeout_s=15.0, may_fail=True
+    argv=("udevadm", "settle", "--timeout=10"),
+    why="udev processes new devices",
+    timeout_s=15.0,
+    may_fail=True,
 )
 
 
@@ -87,7 +90,7 @@ class Stage:
             plans = axis.plans if len(axis.plans) <= _MOST_TRIED else (axis.plans[0], axis.plans[-1])
             if not any(plan.steps for plan in plans):
                 continue
-            self._job.note(event="doing", title=f"trying whether {axis.name} can be set and put back")
+            self._job.note(event="doing", title=f"checking that {axis.name} can be set and put back")
             if trouble := self._changes.try_out(plans):
                 raise StageError(f"{axis.name} cannot be swept: {trouble}; nothing was measured")
 
@@ -98,7 +101,7 @@ class Stage:
     def _make_folder(self) -> None:
         made = str(self.folder) in self._made_folders()
         if self.folder.is_symlink():
-            raise StageError(f"{self.folder} is a link, and not what was made there")
+            raise StageError(f"{self.folder} is a symbolic link, not the folder that was created")
         try:
             self._job.note(event="folder", path=str(self.folder))
             self.folder.mkdir(mode=0o700, exist_ok=made)
@@ -143,7 +146,7 @@ class Stage:
         if self._course.place.directory and ours:
             shutil.rmtree(self.folder, ignore_errors=True)
             if self.folder.exists():  # its file system has become read-only, say
-                why = f"{self.folder} cannot be removed: do that by hand"
+                why = f"{self.folder} cannot be removed: remove it yourself"
                 self._job.note(event="output", text=why)
                 return why
         return ""
@@ -256,7 +259,7 @@ class Stage:
             argv = ("blkdiscard", "--verbose", f"/dev/{self._place.device}")
         step = Step(
             argv=argv,
-            why="what is free is told to the SSDs",
+            why="free blocks are reported to the SSDs",
             timeout_s=_TRIM_S,
             counts=self._place.members,
             may_fail=True,
@@ -272,7 +275,7 @@ class Stage:
         """Write what will be measured, so that reads find data."""
         size = self._course.region_bytes(work)
         how = f"{times} times" if times > 1 else "once"
-        self._job.note(event="doing", title=f"writing {binary_size(size)} {how}, before it is measured")
+        self._job.note(event="doing", title=f"writing {binary_size(size)} {how} before measuring")
         writing = replace(
             work,
             rw="write",
@@ -290,7 +293,7 @@ class Stage:
         errors = [job.error for job in end.dump.jobs] if end.dump else []
         why = fio_trouble(end.status, end.said, errors, where=self._place.words, stopped=end.stopped)
         if why and not end.stopped:
-            raise StageError(f"what is to be measured cannot be written: {why}")
+            raise StageError(f"the data to be measured cannot be written: {why}")
 
     @property
     def _path(self) -> str:
@@ -333,8 +336,8 @@ class Holder:
             self._number = os.open(f"/dev/{name}", os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC)
         except OSError as error:
             if error.errno == errno.EBUSY:
-                return f"{name} has come into use meanwhile; nothing more is written to it"
-            return f"{name} cannot be held: {error.strerror}"
+                return f"{name} is in use now; nothing more is written to it"
+            return f"{name} cannot be opened exclusively: {error.strerror}"
         self.name = name
         return ""
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from raidtui.bench.forms.form_draft import BenchDraft, FormKind
     from raidtui.ui.bench.bench_flow import BenchFlow
 
-_BUSY = "something else is being done: press the key again"
+_BUSY = "another dialog is being opened: press the key again"
 _BEGINS = frozenset({"bench.new", "bench.sweep", "bench.ab"})
 _OF_ENTRY = frozenset(f"bench.{verb}" for verb in ("compare", "heat", "export", "mark", "note", "delete"))
 
@@ -47,7 +47,7 @@ class BenchPane(BenchView):
         if command_id == "bench.restore":
             return "" if self.interrupted else "no benchmark was interrupted"
         if command_id in _OF_ENTRY and self.entry is None:
-            return "nothing was measured yet" if not self.wanted_text else "no benchmark is chosen"
+            return "nothing has been measured yet" if not self.wanted_text else "no benchmark is chosen"
         return ""
 
     def foot(self) -> list[tuple[Command, str, bool]]:
@@ -75,7 +75,7 @@ class BenchPane(BenchView):
         later(self, partial(self._through, flow, afresh=afresh))
 
     async def _through(self, flow: Callable[[], Coroutine[Any, Any, object]], *, afresh: bool) -> None:
-        self.shell.cancel_on_escape(lambda: self.say("nothing was begun", "plain"))
+        self.shell.cancel_on_escape(lambda: self.say("nothing was started", "plain"))
         try:
             await flow()
         finally:
@@ -113,7 +113,7 @@ class BenchPane(BenchView):
     async def _begin(self, flow: BenchFlow, kind: FormKind, draft: BenchDraft, array: str) -> None:
         self._drafts[kind], begun = await flow.begin(kind, draft, array)
         if begun:
-            self.say("begun; it goes on when raidtui is left", "ok")
+            self.say("started; it continues when you leave raidtui", "ok")
         await self.look(afresh=True)
         if self.progress is not None and self.progress.works:
             self.chosen = self.progress.job

@@ -35,10 +35,10 @@ _REST_S = 2.0
 _TONES = {"done": Tone.GOOD, "cancelled": Tone.WARN, "rolled back": Tone.WARN}
 _ROLES = {Tone.GOOD: "ok", Tone.WARN: "warn", Tone.BAD: "bad"}
 _NOTHING = (
-    "No benchmark yet. n measures one thing: a preset, a fio job file of your own, or your own choice of"
-    " block size and depth. s goes through values: block sizes, depths, schedulers, chunks of arrays that are"
-    " made for it. a compares two settings, and says whether they differ. Files in a folder that you name are"
-    " used, unless you name a device."
+    "No benchmark yet. n measures one thing: a preset, an fio job file of your own, or your own choice"
+    " of block size and depth. s runs through values: block sizes, depths, schedulers, chunks of arrays"
+    " that are made for it. a compares two settings and says whether they differ. Files in a folder of"
+    " your choice are used, unless you choose a device."
 )
 
 
@@ -212,23 +212,23 @@ class BenchView(Pane):
     def _body(self, width: int) -> list[Line]:
         lines: list[Line] = []
         for title in self.interrupted:
-            words = f"{title} was interrupted: what it changed is not put back. R puts it back."
+            words = f"{title} was interrupted: what it changed is not put back yet. R puts it back."
             lines += wrapped(" " + visible(words), width - 1, "warn", indent=1)
         entry = self.entry
         if entry is not None:
             if self._details[0] is not entry or self._details[1] != width:
                 self._details = (entry, width, details_lines(entry, width))
             return [*lines, *self._details[2]]
-        return [*lines, *([[(" No run of it has ended yet.", "dim")]] if self._awaited else [])]
+        return [*lines, *([[(" None of its runs has finished yet.", "dim")]] if self._awaited else [])]
 
     def _nothing(self, width: int) -> list[Line]:
         session = self.session()
         if self.history is None:
-            return [[(" Reading.", "plain")]]
+            return [[(" Reading …", "plain")]]
         if self.history.trouble:
             return wrapped(" " + visible(self.history.trouble), width - 1, "bad", indent=1)
         if self.wanted_text:
-            return [[(" No benchmark holds that. Esc shows all.", "plain")]]
+            return [[(" No benchmark matches. Esc shows all.", "plain")]]
         if self.progress is not None and self.progress.works:
             return [[(" This is the first one.", "dim")]]
         refusal = session.refusal if session is not None else ""

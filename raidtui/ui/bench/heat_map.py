@@ -190,10 +190,10 @@ def _notes(heat: HeatMap, layer: Layer, width: int, *, bars: bool = True) -> lis
     if words := left_out_words(heat):
         notes.append(words)
     if layer is Layer.RATIO:
-        notes.append("half a bar: as fast as what was published")
+        notes.append("half a bar: as fast as published")
     if layer is not Layer.YOURS:
         known = _has_published(heat)
-        notes.append(f"published: {heat.source}" if known else "nothing was published for these sizes")
+        notes.append(f"published: {heat.source}" if known else "nothing is published for these sizes")
     lines = [line for text in notes for line in paragraph(text, width, "dim")]
     return [[], *lines] if lines and bars else lines
 

@@ -17,9 +17,9 @@ WIDE = 100
 _MARK, _GAP, _RUNS, _LEAST_LABEL = 3, 2, 6, 12
 _STRIP, _MOST_STRIPS = (12, 30), 12
 _JOINER = "\u00a0"
-NOTHING = "Nothing that was measured to compare: no run has figures of this kind."
-UNLIKE = "None of these were asked the same, so none are compared."
-ALONE = "One series alone has nothing to be compared with: mark another benchmark, too."
+NOTHING = "Nothing to compare: no run has figures of this kind."
+UNLIKE = "None of these have the same workload, so none are compared."
+ALONE = "One series alone cannot be compared: mark another benchmark, too."
 
 
 def letter_of(number: int) -> str:

@@ -90,7 +90,8 @@ OLD = [
         )
         for number, iops in enumerate((1000, 1400, 1010, 1390, 990, 1410, 1005, 1405))
     ),
-    *series("20261121-180000-c", "stream-write", 700, id_=30, state=PARTIAL, reason="stopped before its end"),
+    *series("20261121-180000-c", "stream-write", 700, id_=30, state=PARTIAL,
+            reason="stopped before it finished"),
 ]  # fmt: skip
 HEAT = [
     record(
@@ -190,7 +191,7 @@ async def test_a_benchmark_is_begun() -> None:
         app.screen.dismiss(OFFER)
         await until(pilot, lambda: ("begin", OFFER) in benching.done)
         await until(pilot, lambda: pane.progress is not None and pane.chosen == JOB)
-        assert message_of(pilot) == "begun; it goes on when raidtui is left"
+        assert message_of(pilot) == "started; it continues when you leave raidtui"
         assert pane.live.display
 
 
@@ -213,7 +214,7 @@ async def test_what_was_typed_is_there_again() -> None:
         assert isinstance(form, BenchForm)
         form.draft = replace(form.draft, path="/srv/mine", folder="another folder")
         await pilot.press("escape")
-        await until(pilot, lambda: message_of(pilot) == "nothing was begun")
+        await until(pilot, lambda: message_of(pilot) == "nothing was started")
         await pilot.press("n")
         await until(pilot, lambda: isinstance(app.screen, BenchForm), "the form")
         again = app.screen
@@ -247,7 +248,7 @@ async def test_what_cannot_be_put_back_is_listed_and_blocks_nothing() -> None:
         await until(pilot, lambda: "Not put back:" in lines_of(pilot, "#question-text"), "what is left")
         told = " ".join(lines_of(pilot, "#question-text").split())
         assert "echo 8 > /sys/q: Input/output error" in told
-        assert "Later benchmarks are free to run." in told
+        assert "Later benchmarks can run." in told
         await pilot.press("y")
         await until(pilot, lambda: isinstance(app.screen, BenchForm), "the form")
 
@@ -262,7 +263,7 @@ async def test_while_one_runs_none_is_begun_and_it_can_be_stopped() -> None:
         assert "1 run of 3 ended and kept." in lines_of(pilot, "#question-text")
         await pilot.press("y")
         await until(pilot, lambda: ("stop", JOB) in benching.done)
-        benching.progress = replace(WAY, state="cancelled", reason="run 2 of 3: stopped before its end")
+        benching.progress = replace(WAY, state="cancelled", reason="run 2 of 3: stopped before it finished")
         await looked(pilot)
         words = "random read 4K, depth 32: stopped; what was measured is kept"
         assert message_of(pilot) == words
@@ -275,7 +276,7 @@ async def test_nothing_runs_that_could_be_stopped() -> None:
         await opened(pilot, "x")
         assert message_of(pilot) == "no benchmark is running"
         await pilot.press("c")
-        await until(pilot, lambda: message_of(pilot) == "nothing was measured yet")
+        await until(pilot, lambda: message_of(pilot) == "nothing has been measured yet")
         await pilot.press("R")
         await until(pilot, lambda: message_of(pilot) == "no benchmark was interrupted")
 
@@ -406,7 +407,7 @@ async def test_a_history_that_cannot_be_read_is_said() -> None:
 async def test_a_capture_has_no_benchmarks() -> None:
     async with running(tree()) as pilot:
         await opened(pilot, "n")
-        assert message_of(pilot) == "a capture is only looked at: nothing can be measured there"
+        assert message_of(pilot) == "a capture is read-only: nothing can be measured there"
 
 
 def test_nothing_of_it_is_loaded_before_the_pane_is_opened() -> None:
