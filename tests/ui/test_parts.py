@@ -141,12 +141,12 @@ def test_a_superblock_alone_is_no_erased_device() -> None:
     made = plan(
         zero, losses=(Loss(device="sda2", what="a member of old"),), harm=Harm.DESTROYS, devices=("sda2",)
     )
-    assert texts(review_lines(made, 60))[:2] == ["Lost:", "  sda2  a member of old"]
+    assert texts(review_lines(made, 60))[:2] == ["Lost afterwards:", "  sda2  a member of old"]
 
 
 def test_a_plan_that_was_saved_without_devices_of_its_losses() -> None:
     made = plan(WIPE, loses=("sda2: the ext4 file system",), harm=Harm.DESTROYS, devices=("sda2",))
-    assert texts(review_lines(made, 60))[:2] == ["Lost:", "  sda2: the ext4 file system"]
+    assert texts(review_lines(made, 60))[:2] == ["Lost afterwards:", "  sda2: the ext4 file system"]
 
 
 def test_long_commands_wrap_with_an_indent() -> None:

@@ -114,7 +114,7 @@ class Choice(FrameScreen[str]):
         here = self._options[self._at] if self._options else None
         note = visible(here.note) if here is not None else ""
         if here is not None and here.refusal:
-            note = f"cannot be chosen: {visible(here.refusal)}"
+            note = f"not available: {visible(here.refusal)}"
         role = "warn" if here is not None and here.refusal else "plain"
         self.show_foot(("↑↓", "select"), ("Enter", "choose"), ("Esc", "back"), note=note, role=role)
 

@@ -147,7 +147,7 @@ def _losses(plan: Plan, width: int, devices: Mapping[str, Device]) -> list[Line]
     """Return each device that is overwritten, with what is on it; empty ones, too."""
     if plan.loses and not plan.losses:  # a plan of an earlier version
         return [
-            [("Lost:", "bad")],
+            [("Lost afterwards:", "bad")],
             *(line for text in plan.loses for line in _wrapped(text, width, "bad", "  ")),
             [],
         ]
@@ -160,7 +160,7 @@ def _losses(plan: Plan, width: int, devices: Mapping[str, Device]) -> list[Line]
     only_superblocks = all(
         step.argv[:2] == ("mdadm", "--zero-superblock") for step in plan.steps if step.destroys
     )
-    head = "Lost:" if only_superblocks else f"This erases {counted(len(names), 'device')}:"
+    head = "Lost afterwards:" if only_superblocks else f"This erases {counted(len(names), 'device')}:"
     room = max(len(visible(name)) for name in names) + 2
     models = [visible(devices[name].disk.model or "") for name in names if name in devices]
     model = min(_MODEL, max(map(cell_width, models), default=0))
