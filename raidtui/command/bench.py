@@ -199,7 +199,7 @@ def _run_subcommand(root: Root, arguments: argparse.Namespace) -> int:
 
 
 def _cost(root: Root, schedule: Schedule) -> CostMeasure:
-    """Return what measures what a benchmark costs the disks that it is on."""
+    """Return what measures the writes of a benchmark to its disks."""
     from raidtui.wear.cost_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
 
     return JobCost(root, "benchmark", schedule.place.disks)

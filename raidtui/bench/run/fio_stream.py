@@ -1,8 +1,8 @@
 """fio's output while it runs: one JSON object per status interval, with messages between them.
 
-``fio --output-format=json+ --status-interval=250ms`` prints an object, then a whole new one, and so on; all values are
-cumulative. Errors and "terminating on signal" come between them. An object begins with a line
-``{`` and ends with a line ``}``, whatever comes in one reading.
+``fio --output-format=json+ --status-interval=250ms`` prints one object after another; all values
+are cumulative. Errors and "terminating on signal" come between them. An object starts with a line ``{`` and
+ends with a line ``}``, however the output is split into reads.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The live samples in a benchmark's folder: written by its worker, read by those that follow it.
 
-JSON lines: the record of a run as it starts, then its samples, and between them its surroundings. They are not
-synced: they survive when the worker is killed, and do not disturb the measurement.
+JSON lines: the record of a run as it starts, then its samples, and between them its surroundings. They are
+not synced: they survive when the worker is killed, and do not disturb the measurement.
 """
 
 from __future__ import annotations

@@ -98,8 +98,8 @@ def measure(
 def _turned_read_only(place: Place, folder: Path) -> str:
     """Return a sentence where a file system has become read-only, or "".
 
-    ext4 does so when it finds an error, and many kernels still report it as mounted rw. fio does not notice that
-    if all blocks are allocated already: it keeps writing, and faster.
+    ext4 does so when it finds an error, and many kernels still report it as mounted rw. fio does not
+    notice that if all blocks are allocated already: it keeps writing, and faster.
     """
     probe = folder / _PROBE
     try:
