@@ -228,7 +228,7 @@ async def test_give_back_and_undo() -> None:
         assert "205 MB/s   system's" in slider_text(pilot, "max")
         await pilot.press("g")
         await until(pilot, lambda: "already" in message_of(pilot))
-        assert message_of(pilot) == "data follows the system's limits already"
+        assert message_of(pilot) == "data already follows the system's limits"
         await pilot.press("u")
         given = [(MIN, "system"), (MAX, "system")]
         await wrote(pilot, kernel, *given, (MIN, "195313"), (MAX, "488281"))
@@ -246,8 +246,8 @@ async def test_check_pause_resume_cancel() -> None:
         assert message_of(pilot) == "data: check started · u undoes it"
         await move(pilot, lambda: kernel.change(raid10(sync=CHECK), raid1()))
         await pilot.press("c")
-        await until(pilot, lambda: "there already" in message_of(pilot))
-        assert message_of(pilot) == "a check is there already; wait for it, or cancel it (x)"
+        await until(pilot, lambda: "already in progress" in message_of(pilot))
+        assert message_of(pilot) == "a check is already in progress; wait for it, or cancel it (x)"
         kernel.writes.clear()
         await pilot.press("p")
         await wrote(pilot, kernel, (ACTION, "idle"))
