@@ -103,7 +103,7 @@ def _write_action(kernel: SimKernel, array: SimArray, word: str) -> None:
         array.frozen = False
     else:
         raise _error(errno.EINVAL)  # reshape as well: there is nothing to reshape to
-    kernel.tell(array.name, "sync_action")
+    kernel.emit(array.name, "sync_action")
     kernel.settle(array)
 
 
@@ -120,7 +120,7 @@ def _write_member(kernel: SimKernel, array: SimArray, device: str, word: str) ->
     elif not _set_flag(member, word):
         raise _error(errno.EINVAL)
     else:
-        kernel.tell(array.name, f"dev-{device}/state")
+        kernel.emit(array.name, f"dev-{device}/state")
         kernel.settle(array)
 
 
@@ -213,10 +213,10 @@ def fail_member(kernel: SimKernel, array: SimArray, device: str) -> None:
     if not fatal or array.level == "raid5":  # RAID-1 and RAID-10 keep the last copy, RAID-0 all of them
         kernel.interrupt(array)
         member.faulty, member.in_sync, member.replacement = True, False, False
-        kernel.tell(array.name, f"dev-{device}/state")
+        kernel.emit(array.name, f"dev-{device}/state")
         kernel.settle(array)
     else:
-        kernel.tell(array.name, "array_state")
+        kernel.emit(array.name, "array_state")
     if fatal:
         raise _error(errno.EBUSY)
 
@@ -232,7 +232,7 @@ def remove_member(kernel: SimKernel, array: SimArray, device: str) -> None:
     if member.slot is not None and not member.faulty:
         raise _error(errno.EBUSY)
     array.members.remove(member)
-    kernel.tell(array.name, "degraded")
+    kernel.emit(array.name, "degraded")
 
 
 def add_member(
@@ -251,7 +251,7 @@ def add_member(
     if number is None or number in taken:
         number = next(each for each in range(array.raid_disks, 4096) if each not in taken)
     array.members.append(SimMember(device=device, disk=disk, number=number, slot=None))
-    kernel.tell(array.name, f"dev-{device}/state")
+    kernel.emit(array.name, f"dev-{device}/state")
     kernel.settle(array)
 
 
@@ -274,7 +274,7 @@ def re_add_member(kernel: SimKernel, array: SimArray, device: str) -> None:
         member.slot = member.saved_slot
         member.recovered_sectors = array.component_kib * 2 * 95 // 100
     member.saved_slot = None
-    kernel.tell(array.name, f"dev-{device}/state")
+    kernel.emit(array.name, f"dev-{device}/state")
     kernel.settle(array)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from raidtui.demo.disks import SimCounters, SimDisk, SimSelfTest
 from raidtui.demo.rates import account_load, account_sync, natural_kib_s, running, speed_kib_s
 from raidtui.demo.sim_array import SimArray, SimSync, activate_spares, place_spares
-from raidtui.host.roots.root import Happening, Listener
+from raidtui.host.roots.root import KernelEvent, Listener
 
 _MISMATCH_AT = 0.4
 
@@ -58,11 +58,11 @@ class SimKernel:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    def tell(self, device: str, what: str, *, source: str = "poll") -> None:
+    def emit(self, device: str, what: str, *, source: str = "poll") -> None:
         """Something happened that is told."""
         self.generation += 1
         for listener in tuple(self._listeners):
-            listener(Happening(source=source, device=device, what=what))
+            listener(KernelEvent(source=source, device=device, what=what))
 
     def array(self, name: str) -> SimArray | None:
         """Return the array with this kernel name or label."""
@@ -82,14 +82,14 @@ class SimKernel:
         self.sequences[disk.name] = 1 + max(self.sequences.values(), default=0)
         for name in (disk.name, *(disk.partition_name(each.number) for each in disk.partitions)):
             self.counters.setdefault(name, SimCounters())
-        self.tell(disk.name, "add", source="uevent")
+        self.emit(disk.name, "add", source="uevent")
 
     def unplug(self, name: str) -> None:
         """A disk that no array uses goes; one in use stays."""
         used = {member.disk for array in self.arrays for member in array.members}
         if name in self.disks and name not in used:
             del self.disks[name]
-            self.tell(name, "remove", source="uevent")
+            self.emit(name, "remove", source="uevent")
 
     def limits(self, array: SimArray) -> tuple[int, int]:
         """Return the (min, max) limit in force, KiB/s."""
@@ -218,7 +218,7 @@ class SimKernel:
             array.sync.delayed = True
         else:
             array.sync.begin(self.now_s)
-        self.tell(array.name, "sync_action")
+        self.emit(array.name, "sync_action")
 
     def _conflicts(self, array: SimArray) -> bool:
         own = {member.disk for member in array.members}
@@ -231,7 +231,7 @@ class SimKernel:
         for array in self.arrays:
             if array.sync is not None and array.sync.delayed and not self._conflicts(array):
                 array.sync.begin(self.now_s)
-                self.tell(array.name, "sync_action")
+                self.emit(array.name, "sync_action")
 
     def finish(self, array: SimArray) -> None:
         """A sync came to its end."""
@@ -247,7 +247,7 @@ class SimKernel:
             if sync.action == "repair":
                 array.latent_mismatches = 0
         self._watch_degraded(array)
-        self.tell(array.name, "sync_action")
+        self.emit(array.name, "sync_action")
         self.settle(array)
         self.wake()
 
@@ -266,5 +266,5 @@ class SimKernel:
                     member.recovered_sectors = done
         elif not sync.delayed:
             array.sync_min = done // 8 * 8
-        self.tell(array.name, "sync_action")
+        self.emit(array.name, "sync_action")
         self.wake()
