@@ -30,7 +30,7 @@ _COMMANDS = {
     "jobs": "list jobs; attach, cancel, resume, roll back",
     "bench": "measure with fio: run, sweep, compare, report",
     "tune": "scheduler, NCQ, governor and md's knobs: show, set for now, keep for good",
-    "wear": "how worn the disks are, what was written to them, and what is wrong with one",
+    "wear": "how worn the disks are, what was written to them, and what is wrong with them",
 }
 """Each is a module of ``raidtui.command`` with ``add_arguments`` and ``run``."""
 
