@@ -5,8 +5,8 @@ most requests a second that there can be, so that whatever is taken away from fi
 take turns, and each pair gives a ratio.  The watched round runs a benchmark's worker and the console on a
 terminal of its own with pane 5 in view; all that they store is in a folder that is removed.
 
-Other load on the machine takes more from fio than raidtui does.  So a second ratio compares requests per second
-of fio's own CPU time, which other load hardly changes, less the CPU time of worker and console.
+Other load on the machine takes more from fio than raidtui does.  So a second ratio compares requests per
+second of fio's own CPU time, which other load hardly changes, less the CPU time of worker and console.
 """
 
 import argparse
