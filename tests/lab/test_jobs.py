@@ -151,7 +151,7 @@ def test_members(guest: Guest, data: Made) -> None:
     plan(guest, "add", "127", disks[1])
     assert (
         apply(guest, status=2)
-        == "raidtui: not done: it destroys data: give --confirm=127 if that is what you want\n"
+        == "raidtui: not done: it destroys data: to confirm, give --confirm=127\n"
     )
     apply(guest, "--confirm=127")
     in_sync(guest, data.kernel, disks[4], disks[1], disks[2], disks[3])
