@@ -129,7 +129,9 @@ def _add_create(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chunk", type=int, default=0, metavar="KIB")
     parser.add_argument("--bitmap", default="", choices=("none", "internal"))
     parser.add_argument("--consistency-policy", default="", choices=("resync", "bitmap", "ppl", "journal"))
-    parser.add_argument("--write-journal", default="", metavar="DEVICE", help="device for a journal (raid4, raid5, raid6)")
+    parser.add_argument(
+        "--write-journal", default="", metavar="DEVICE", help="device for a journal (raid4, raid5, raid6)"
+    )
     parser.add_argument("--metadata", default="1.2", choices=("1.0", "1.1", "1.2"))
     parser.add_argument("--spare", action="append", default=[], metavar="DEVICE")
     parser.add_argument("--write-mostly", action="append", default=[], metavar="DEVICE")
@@ -142,21 +144,37 @@ def _add_create(parser: argparse.ArgumentParser) -> None:
         "--partition", action="store_true", help="give whole disks a GPT with a Linux RAID partition"
     )
     parser.add_argument(
-        "--reserve", type=int, default=10, metavar="PERCENT", help="left unused at the end of a disk (default: 10)"
+        "--reserve",
+        type=int,
+        default=10,
+        metavar="PERCENT",
+        help="left unused at the end of a disk (default: 10)",
     )
-    parser.add_argument("--lvm", default="", metavar="GROUP[/VOLUME]", help="create a volume group and a volume on it")
+    parser.add_argument(
+        "--lvm", default="", metavar="GROUP[/VOLUME]", help="create a volume group and a volume on it"
+    )
     parser.add_argument(
         "--pv", action="append", default=[], metavar="DEVICE", help="another physical volume for the group"
     )
-    parser.add_argument("--stripes", type=int, default=0, help="stripe the volume over this many physical volumes")
     parser.add_argument(
-        "--stripe-size", type=int, default=64, metavar="KIB", help="size of the volume's stripes (default: 64)"
+        "--stripes", type=int, default=0, help="stripe the volume over this many physical volumes"
     )
-    parser.add_argument("--filesystem", default="", choices=("ext4", "xfs"), help="create it with the array's geometry")
+    parser.add_argument(
+        "--stripe-size",
+        type=int,
+        default=64,
+        metavar="KIB",
+        help="size of the volume's stripes (default: 64)",
+    )
+    parser.add_argument(
+        "--filesystem", default="", choices=("ext4", "xfs"), help="create it with the array's geometry"
+    )
     parser.add_argument("--mount", default="", metavar="FOLDER", help="mount it there, now and in fstab")
     parser.add_argument("--trim-weekly", action="store_true", help="enable fstrim.timer")
     _add_destroy(parser)
-    parser.add_argument("devices", metavar="DEVICE", nargs="+", help="members by slot; the word missing leaves a slot empty")
+    parser.add_argument(
+        "devices", metavar="DEVICE", nargs="+", help="members by slot; the word missing leaves a slot empty"
+    )
 
 
 def _closely(scope: ReadingScope, survey: Survey) -> list[Device]:
