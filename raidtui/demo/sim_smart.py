@@ -32,7 +32,7 @@ class Life(Struct, frozen=True, kw_only=True):
 
     Args:
         per_day_bytes: in the last months.
-        percent: used; None where it does not tell.
+        percent: used; None if it is not reported.
         count_bytes: the unit of its counter, which for ``gib_by_name`` is called GiB all the same.
         asleep: whether it has stopped turning.
     """
@@ -108,10 +108,10 @@ def smartctl(kernel: SimKernel, argv: tuple[str, ...]) -> tuple[int, str]:
 
 
 def _frame(disk: SimDisk | None, status: int, message: str = "") -> dict[str, Any]:
-    told: dict[str, Any] = {"version": [7, 3], "exit_status": status}
+    own: dict[str, Any] = {"version": [7, 3], "exit_status": status}
     if message:
-        told["messages"] = [{"string": message, "severity": "information"}]
-    found: dict[str, Any] = {"json_format_version": [1, 0], "smartctl": told}
+        own["messages"] = [{"string": message, "severity": "information"}]
+    found: dict[str, Any] = {"json_format_version": [1, 0], "smartctl": own}
     if disk is not None:
         kind = ("nvme", "NVMe") if disk.is_nvme else ("sat", "ATA")
         found["device"] = {"name": f"/dev/{disk.name}", "type": kind[0], "protocol": kind[1]}
