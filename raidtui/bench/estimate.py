@@ -1,4 +1,4 @@
-"""What a benchmark writes: estimated before, from levels and sizes, and measured after. Pure.
+"""How much a benchmark writes, and how long it takes: estimated before, measured after. Pure.
 
 A write to an array is more than one to its members: copies for RAID-1 and RAID-10, parity for RAID-5 and -6,
 where a write smaller than a stripe writes data and parity each time. A file system's own writes, and what the
@@ -18,11 +18,11 @@ from raidtui.model.levels import PARITY_LEVELS, Raid10Layout
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted, duration
 
 GUESSED_BYTES_S = 500_000_000
-"""What a run by time is taken to write in a second, since nobody knows before."""
+"""The write speed that is assumed for a run by time."""
 
 
 class WriteEstimate(Struct, frozen=True, kw_only=True):
-    """What a schedule writes.
+    """How much a schedule writes.
 
     Args:
         size_bytes: to the file or device, all runs together.
@@ -101,7 +101,7 @@ def estimate_writes(schedule: Schedule, array: Array | None = None, *, disks: in
 
 
 def _array_key(repeat: int, scratch: Scratch) -> str:
-    """Return what tells one scratch array from the next."""
+    """Return a key that differs between scratch arrays."""
     return f"{repeat} {scratch.level} {scratch.layout} {scratch.chunk_kib} {scratch.bitmap}"
 
 
@@ -145,12 +145,12 @@ def measured_bytes(before: Mapping[str, int], after: Mapping[str, int]) -> dict[
 
 GUESSED_REQUEST_S = 0.0001
 _AT_A_TIME = 8
-"""What a request to a SATA SSD is taken to last, and how many it does at a time: nobody knows before."""
+"""The assumed time of a request to a SATA SSD, and how many it serves at a time."""
 _QUIET_S = 1.0
 
 
 class RunTime(Struct, frozen=True, kw_only=True):
-    """How long a schedule takes, or still takes.
+    """The time that a schedule takes, or still takes.
 
     Args:
         seconds: what makes arrays and trims is left out.
@@ -181,7 +181,7 @@ class RunTime(Struct, frozen=True, kw_only=True):
 
 
 class ExpectedRuns(Struct, frozen=True, kw_only=True):
-    """How long each run of a schedule is taken to last, what is done before it along.
+    """The expected time of each run of a schedule, with its preparation.
 
     Args:
         each_s: by the runs' numbers.
@@ -195,7 +195,7 @@ class ExpectedRuns(Struct, frozen=True, kw_only=True):
 
 
 class RunsDone(Struct, frozen=True, kw_only=True):
-    """How far a schedule is.
+    """How far a schedule has got.
 
     Args:
         ended: the numbers of the runs that have ended.

@@ -1,4 +1,4 @@
-"""From what somebody asks for to a schedule, or to why it is not run. Nothing is changed here."""
+"""Turns a request into a schedule that can be run, or into a refusal. Changes nothing."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _PARTS = {
 
 
 class Offer(Struct, frozen=True, kw_only=True):
-    """A schedule that can be run.
+    """A schedule that can be run, with what it costs.
 
     Args:
-        losses: what is gone afterwards, by device.
-        notes: what else there is to know.
-        arrays: the plans that make its scratch arrays; each will have another UUID then.
-        room: what its files take of what is free; "" where there are none.
+        losses: what is lost, by device.
+        notes: remarks, a sentence each.
+        arrays: the plans that create its scratch arrays; the UUIDs will differ.
+        room: the space that its files need, in a sentence; "" without files.
     """
 
     schedule: Schedule
@@ -60,7 +60,7 @@ class Offer(Struct, frozen=True, kw_only=True):
 
     @property
     def sentences(self) -> list[str]:
-        """What is to be told before it begins."""
+        """What is shown before it starts."""
         count = len(self.schedule.runs())
         runs = f"up to {count} runs" if self.schedule.conditions.steady else f"{count} run{'s'[: count != 1]}"
         lines = [f"{self.schedule.title}: {runs} on {self.schedule.place.words}"]
@@ -75,7 +75,7 @@ class Offer(Struct, frozen=True, kw_only=True):
 
 
 def make_offer(root: Root, request: Request) -> Offer | Refusal:
-    """Return the schedule that was asked for, or why it is not run."""
+    """Return what a request comes to, or why it cannot be run."""
     if not root.live:
         return Refusal(
             code=RefusalCode.NOT_HERE,
@@ -139,7 +139,7 @@ def _about(part: str, refusal: Refusal) -> FieldRefusal:
 
 
 def _measured(request: Request) -> Schedule | Refusal:
-    """Return a schedule with what fio is asked to do, and nothing else yet."""
+    """Return a schedule with only the workload."""
     given = [bool(request.rw), bool(request.preset), bool(request.job_file)]
     names = ", ".join(preset.name for preset in PRESETS)
     if sum(given) != 1:
@@ -177,7 +177,7 @@ def _measured(request: Request) -> Schedule | Refusal:
 
 
 def read_job_file(path: str) -> JobFile | Refusal:
-    """Return somebody's own job file, or why it is not run."""
+    """Return a job file of the user, or why it cannot be run."""
     file = Path(path).expanduser() if path.startswith("~") else Path(path)
     remedy = "give the path of a fio job file"
     try:
@@ -269,7 +269,7 @@ def _axes(root: Root, request: Request, place: Place, base: Schedule) -> tuple[A
 
 
 def _shapes(request: Request) -> list[Scratch]:
-    """Return all arrays that will be made."""
+    """Return all scratch arrays that the request creates."""
     wanted = Schedule(title="", place=Place(), scratch=request.scratch_array, axes=_array_axes(request))
     return [shape for point in wanted.points if (shape := wanted.scratch_at(point)) is not None]
 
@@ -317,7 +317,7 @@ def _refuse_schedule(root: Root, schedule: Schedule) -> Refusal | None:
 
 
 def _refuse_noise(root: Root, schedule: Schedule) -> Refusal | None:
-    """Return that something else goes on, which would be measured along; or None."""
+    """Return a refusal where other activity would distort the figures, or None."""
     if not schedule.conditions.quiet_check:
         return None
     found = noise(root, schedule.place)
@@ -333,7 +333,7 @@ def _refuse_noise(root: Root, schedule: Schedule) -> Refusal | None:
 
 
 def _refuse_most(root: Root, schedule: Schedule, most: int) -> Refusal | None:
-    """Return why there is no room for so many bytes, or None."""
+    """Return why so many bytes do not fit, or None."""
     if schedule.place.directory:
         return refuse_room(schedule.place, most)
     if schedule.scratch is not None and most > schedule.scratch.least_bytes:
@@ -347,7 +347,7 @@ def _refuse_most(root: Root, schedule: Schedule, most: int) -> Refusal | None:
 
 
 def _room(schedule: Schedule) -> str:
-    """Return what files take of what is free, in a sentence; "" where there are none."""
+    """Return the space that files need, in a sentence; "" where there are none."""
     if not schedule.place.directory:
         return ""
     works = [work for point in schedule.points if (work := schedule.work_at(point)) is not None]
@@ -389,7 +389,7 @@ def _notes(root: Root, schedule: Schedule) -> tuple[str, ...]:
 
 
 def _compared(schedule: Schedule) -> int:
-    """Return how many comparisons its table will have: each point with the first that is asked the same."""
+    """Return the number of comparisons in its table: each point with the first of the same workload."""
     points = schedule.points
     return 1 if len(points) == 2 else len(points) - len({schedule.work_at(point) for point in points})
 

@@ -1,4 +1,4 @@
-"""Knobs: settings of the host that a sweep turns, each value as a plan that also knows the way back.
+"""Knobs: settings of the host that a sweep changes, each value as a plan with its undo.
 
 A knob is anything with a name and ``set``; those of ``raidtui tune`` are here by their names there.
 """
@@ -31,7 +31,7 @@ _SHORT = {"read_ahead": "read_ahead_kb", **ALIASES}
 
 
 class SweepKnob(Protocol):
-    """A setting that a sweep can turn."""
+    """A setting that a sweep can change."""
 
     @property
     def name(self) -> str:

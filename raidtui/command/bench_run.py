@@ -71,7 +71,7 @@ def list_presets(arguments: argparse.Namespace) -> int:
 
 
 def run(root: Root, arguments: argparse.Namespace) -> int:
-    """Begin a run or a sweep, and follow it."""
+    """Start a run or a sweep, and follow it."""
     if root.live and not arguments.dry_run:  # before the schedule: what a knob is put back to is read for it
         for job_id in restore(root):
             print(f"Benchmark {job_id} was interrupted: what it changed is put back.", file=sys.stderr)

@@ -210,10 +210,10 @@ def test_scratch_arrays(host: Host) -> None:
     assert offer.schedule.scratch is not None
     assert len([fact for fact in offer.schedule.scratch.needs if fact.kind == "serial"]) == 4
     assert refused(host, work=READ, scratch=SCRATCH, chunks=("3",), confirmed=TYPED) == (
-        "a chunk of 3 KiB is too small; 4 KiB is the least"
+        "a chunk of 3 KiB is too small; the minimum is 4 KiB"
     )
     assert refused(host, work=READ, scratch=SCRATCH, levels=("raid7",), confirmed=TYPED).startswith(
-        "no level 'raid7' can be created"
+        "'raid7' is not a level that can be created"
     )
     assert refused(host, **{**what, "work": replace(READ, size_bytes=400 * MIB)}, confirmed=TYPED) == (
         "the smallest of the arrays has 256 MiB, but 400 MiB are needed; choose a smaller size"
@@ -251,7 +251,7 @@ def test_knobs_of_arrays_that_are_yet_to_be_made(host: Host) -> None:
     assert list(offer.schedule.points) == [{"bitmap": "none"}, {"bitmap": "internal"}]
     assert ["--bitmap=internal" in plan.steps[-1].argv for plan in offer.arrays] == [False, True]
     assert refused(host, **what, knobs=(("bitmap", ("none", "external")),)) == (
-        "no bitmap 'external' can be created; choose none or internal"
+        "'external' is not a kind of bitmap; choose none or internal"
     )
 
 

@@ -31,7 +31,7 @@ def test_the_figure_that_is_kept_is_fios_own(guest: Guest) -> None:
     assert done.status == 0, done.output
     titles = read(guest, f"{JOBS}/*/journal.jsonl")
     assert '"title": "fstrim --verbose /mnt"' in titles
-    assert '"title": "writing 8 MiB once, before it is measured"' in titles
+    assert '"title": "writing 8 MiB once before measuring"' in titles
     (run,) = json.loads(done.stdout)["runs"]
     (raw,) = json.loads(guest.run(_RAW, interpreter="python").stdout)
     for side in ("read", "write"):
@@ -127,7 +127,7 @@ def test_killed_and_stopped_in_the_middle(guest: Guest, sd: str) -> None:
     two_samples(guest, stopped)
     ended = bench(guest, "stop")
     assert ended.status == 0, ended.output
-    assert "cancelled: run 1 of 1: stopped before its end\n" in ended.stdout
+    assert "cancelled: run 1 of 1: stopped before it finished\n" in ended.stdout
     first, second = kept(guest)
     assert [(run["job"], run["state"]) for run in (first, second)] == [
         (killed, "partial"),

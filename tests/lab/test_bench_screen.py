@@ -160,7 +160,7 @@ def test_chunks_against_blocks_end_in_a_heat_map(guest: Guest) -> None:
     two = disk_names(guest)[:2]
     with open_console(guest, cols=80, rows=24) as terminal:
         terminal.press("5", "s")
-        terminal.wait_for("Sweep: measure again and again")
+        terminal.wait_for("Sweep: measure repeatedly")
         turn(terminal, "measure", "a workload of your own")
         put(terminal, "size", "4m")
         put(terminal, "time", "1")

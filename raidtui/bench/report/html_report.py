@@ -140,7 +140,7 @@ def _runs(records: Sequence[RunRecord]) -> str:
 
 
 def _surroundings(records: Sequence[RunRecord]) -> list[str]:
-    """Return what explains the figures, once for each that differs."""
+    """Return the environments of the runs, each one once."""
     found = []
     seen: list[tuple[tuple[str, tuple[Part, ...]], ...]] = []
     for record in records:
@@ -160,7 +160,7 @@ Part = tuple[str, str]
 
 
 def environment_lines(environment: Environment) -> list[tuple[str, tuple[Part, ...]]]:
-    """Return what surrounded a run: (of what, its parts); what is not known is left out."""
+    """Return an environment as (what, parts); unknown values are left out."""
     cpu = environment.cpu
     governed = ", ".join(text for text in (cpu.driver, cpu.governor, cpu.preference) if text)
     model = f"{cpu.count} x {cpu.model}" if cpu.count else ""

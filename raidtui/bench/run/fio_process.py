@@ -54,7 +54,7 @@ class FioEnd(Struct, frozen=True, kw_only=True):
 
 
 def fio_argv(options: Sequence[str], *, read_only: bool) -> tuple[str, ...]:
-    """Return fio's command, with the options that make it live.
+    """Return fio's command with the options for its live output.
 
     ``--thread`` comes before a job file: jobs that are processes would outlive a fio that is killed.
     """
@@ -75,9 +75,9 @@ def run_fio(
     take: Callable[[RunSample], None],
     stopped: Callable[[], bool] = lambda: False,
 ) -> FioEnd:
-    """Run fio and read its stream; return when it has ended, and all that it started with it.
+    """Run fio and read its stream; return when fio and all its children have ended.
 
-    It gets a session of its own; where there is setpriv, it also ends when this process does.
+    It runs in a session of its own; with setpriv(1), it also ends when this process does.
 
     Args:
         argv: as ``fio_argv`` returns it.
@@ -119,7 +119,7 @@ class _Output:
                 self._selector.register(stream, selectors.EVENT_READ, number)
 
     def read(self) -> list[tuple[int, bytes]]:
-        """Return what has come within a moment: (1 for stderr, data)."""
+        """Wait briefly and return what has arrived: (0 stdout or 1 stderr, data)."""
         found = []
         for key, _ in self._selector.select(_LOOK_S):
             data = os.read(key.fd, _PIECE)

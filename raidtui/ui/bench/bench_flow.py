@@ -1,4 +1,4 @@
-"""From a key of pane 5 through its dialogs: forms, comparison, export, notes, and what is asked before."""
+"""The dialogs of pane 5: forms, comparison, export, notes, and questions."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class BenchFlow:
         self._snapshot = snapshot
 
     async def begin(self, kind: FormKind, draft: BenchDraft, array: str = "") -> tuple[BenchDraft, bool]:
-        """Fill in a form, see what it comes to, and begin it.
+        """Fill in a form, review the benchmark, and start it.
 
         Args:
             kind: which form.
-            draft: what stands in it at first.
-            array: the title of an array; a folder upon it is taken where none is chosen yet.
+            draft: its contents at first.
+            array: the title of an array; a folder on it is the default.
 
         Returns:
             What stood in the form when it was left, and whether a benchmark was begun.
@@ -72,10 +72,10 @@ class BenchFlow:
         return form.draft, not trouble
 
     async def restore(self, *, first: bool = False) -> bool:
-        """Put back what interrupted benchmarks have changed; return whether nothing is left to be.
+        """Put back what interrupted benchmarks changed; return whether nothing is left.
 
         Args:
-            first: whether that is on the way to a new one, and is not worth a word where there is none.
+            first: whether a new benchmark follows: then nothing is said where none was interrupted.
         """
         titles = await self._session.interrupted()
         if not titles:
@@ -151,7 +151,7 @@ class BenchFlow:
             self._shell.say(f"{counted(len(records), 'run')} written to {path}", "ok")
 
     async def note(self, entry: HistoryEntry) -> bool:
-        """Give a benchmark's runs a note; return whether there is another one now."""
+        """Edit the note of a benchmark's runs; return whether it changed."""
         text = await self._shell.ask(
             Ask(
                 f"A note for {visible(entry.title)}",
@@ -165,7 +165,7 @@ class BenchFlow:
         return await self._change(entry, "the note is kept", note=text)
 
     async def delete(self, entry: HistoryEntry) -> bool:
-        """Forget a benchmark's runs, after a question; return whether they are gone."""
+        """Delete a benchmark's runs, after a question; return whether they were deleted."""
         count = counted(len(entry.records), "run")
         lines = [[(visible(f"Delete {count} of {entry.title}?"), "strong")], []]
         words = "Their figures, samples and fio's own JSON are deleted for good. e exports them first."
@@ -182,7 +182,7 @@ class BenchFlow:
 
 
 def _needed(records: Sequence[RunRecord]) -> list[int]:
-    """Return the runs whose curve is laid over the others': of few all, of many the first of each series."""
+    """Return the runs whose curves are drawn: all of a few, the first of each series of many."""
     if len(records) <= 60:
         return [record.id for record in records]
     return [run.id for series in series_of(records) for run in series.runs[:3]]

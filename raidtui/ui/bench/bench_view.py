@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from raidtui.bench.run.bench_progress import BenchProgress
 
 _LIVE_S = 0.4
-"""Two looks a second at least: fio tells four times."""
+"""At least two updates a second: fio reports four times."""
 _REST_S = 2.0
 _TONES = {"done": Tone.GOOD, "cancelled": Tone.WARN, "rolled back": Tone.WARN}
 _ROLES = {Tone.GOOD: "ok", Tone.WARN: "warn", Tone.BAD: "bad"}
@@ -114,7 +114,7 @@ class BenchView(Pane):
     # -- reading
 
     def session(self) -> BenchSession:
-        """Return what begins and follows benchmarks on the host in view."""
+        """Return the benchmarks of the host in view."""
         return self.shell.session.bench
 
     def action_read(self) -> None:
@@ -235,7 +235,7 @@ class BenchView(Pane):
         return wrapped(" " + (f"{refusal}." if refusal else _NOTHING), width - 1, "plain", indent=1)
 
     def _shown(self) -> tuple[HistoryEntry, ...]:
-        """Return the rows; made anew only of another history, or for another filter."""
+        """Return the rows; they are made again only for another history or filter."""
         history, words = self.history, self.wanted_text.split()
         if history is not self._shown_of[0] or words != self._shown_of[1]:
             records = history.records if history is not None else ()
@@ -280,7 +280,7 @@ class BenchView(Pane):
 
 
 def _state_of_history(progress: BenchProgress | None) -> tuple[str, int, bool] | None:
-    """Return what of a benchmark is another one as soon as the history is."""
+    """Return the part of the state that changes with the history."""
     return None if progress is None else (progress.job, progress.done, progress.works)
 
 

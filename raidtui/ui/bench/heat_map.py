@@ -88,7 +88,7 @@ def window_of(
     top: int = 0,
     bars: bool = True,
 ) -> Window:
-    """Return what is in view of a map; a place that is too far to the right or down is drawn back.
+    """Return the visible part of a map; an offset beyond its end is reduced.
 
     Args:
         heat: the map.

@@ -1,4 +1,4 @@
-"""A benchmark before it is begun. Enter alone never begins it; what is lost wants its serial number typed."""
+"""The review of a benchmark. Enter alone never starts it; overwriting a device needs its serial number."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class BenchReview(PageScreen[Offer]):
     """Gives the offer, or None.
 
     Args:
-        offer: what can be begun.
+        offer: what can be started.
         devices: those that are overwritten.
         confirmed: serial numbers that were typed for the same loss before.
 
@@ -125,7 +125,7 @@ def offer_lines(offer: Offer, devices: Sequence[Candidate], width: int) -> list[
     """Return an offer in lines of at most ``width`` cells.
 
     Args:
-        offer: what can be begun.
+        offer: what can be started.
         devices: those that are overwritten.
         width: cells of a line.
     """
@@ -202,7 +202,7 @@ def _runs(schedule: Schedule) -> str:
 
 
 def _before(schedule: Schedule) -> str:
-    """Return what is done around the runs, in sentences."""
+    """Return what is done before and between the runs, in sentences."""
     given, each, texts = schedule.conditions, [], []
     if given.precondition:
         texts.append(f"The size is written {counted(given.precondition, 'time')} before all runs.")

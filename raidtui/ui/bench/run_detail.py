@@ -1,4 +1,4 @@
-"""What explains the runs of a benchmark: what was noted, what was asked, what surrounded them. Pure."""
+"""The details of a benchmark's runs: remarks, workload, surroundings. Pure."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _surroundings(records: Sequence[RunRecord], width: int) -> list[Line]:
 
 
 def _asked(work: Workload) -> tuple[Part, ...]:
-    """Return what fio was asked besides what the words of a run say."""
+    """Return the options of fio that the words of a run leave out."""
     parts = [("engine", work.engine), ("", "direct" if work.direct else "through the page cache")]
     parts.append(("", f"{binary_size(work.size_bytes)}{' in each job' if work.jobs > 1 else ''}"))
     parts += [("", f"{work.runtime_s} s")] if work.runtime_s else []

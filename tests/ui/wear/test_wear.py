@@ -34,6 +34,7 @@ from tests.ui.staging import (
     message_of,
     move,
     running,
+    says,
     slider_text,
     staged,
     until,
@@ -254,7 +255,7 @@ async def test_a_mark_and_what_came_since() -> None:
     async with running(root) as pilot:
         await opened(pilot)
         await pilot.press("d")
-        assert message_of(pilot) == "no mark yet: m marks this moment"
+        await says(pilot, "no mark yet: m marks this moment")
         await pilot.press("m")
         await until(
             pilot, lambda: message_of(pilot) == "marked at 21:25: d shows what is written from now on"
