@@ -25,13 +25,13 @@ FAILED, REFUSED, BUSY = 1, 2, 75
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what ``jobs`` takes."""
+    """Add the arguments of ``jobs``."""
     parser.add_argument("--json", action="store_true")
     commands = parser.add_subparsers(dest="order", metavar="COMMAND")
     for name, words in (
         ("attach", "follow a job"),
-        ("cancel", "end a job after its present step"),
-        ("resume", "go on with a job that was interrupted"),
+        ("cancel", "stop a job after its current step"),
+        ("resume", "continue a job that was interrupted"),
         ("rollback", "undo what a job has done"),
     ):
         commands.add_parser(name, help=words).add_argument("id", metavar="ID")
@@ -45,7 +45,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     if arguments.order is None:
         return _list(as_json=arguments.json)
     if arguments.order != "attach" and not root.live:
-        return refused(JobError("not done: jobs change this host, and what is looked at is another one"))
+        return refused(JobError("not done: jobs change this host, not a capture or the demo"))
     if arguments.order == "work":
         return work_on(root, arguments.folder, back=arguments.back, measuring=partial(_cost, root))
     try:
@@ -82,7 +82,7 @@ def _again(job: Job, *, back: bool) -> int:
     if back:
         job.refuse_back()
     elif state is JobState.GOES_ON:
-        raise JobError(f"job {job.id} goes on by itself: raidtui jobs attach {job.id}")
+        raise JobError(f"job {job.id} continues by itself: raidtui jobs attach {job.id}")
     elif state is JobState.NOT_BEGUN:
         raise JobError(f"job {job.id} was not begun, because another job was running: apply its plan again")
     elif state not in RESUMABLE:
@@ -101,7 +101,7 @@ def _list(*, as_json: bool) -> int:
         at = time.strftime("%Y-%m-%d %H:%M", time.localtime(line.made_s))
         print(visible(f"{line.id}  {line.state:<11}  {at}  {line.who}  {line.title}"))
     if not lines:
-        print(f"No job yet in {jobs_folder()}.")
+        print(f"There are no jobs in {jobs_folder()}.")
     return 0
 
 
@@ -127,13 +127,13 @@ def attach(job: Job, *, since: int = 0, wanted: JobState = JobState.DONE) -> int
             elif event == "work":  # an earlier end was not the last one
                 state = ""
     except KeyboardInterrupt:
-        print(f"\nThe job goes on: raidtui jobs attach {job.id} (or cancel)")
+        print(f"\nThe job continues: raidtui jobs attach {job.id} (or cancel)")
         return 0
     if state == JobState.NOT_BEGUN:
         return BUSY if busy else FAILED
     if not state:
         print(
-            f"The worker is gone, the job is interrupted. Nothing is lost:"
+            f"The worker is gone and the job is interrupted. To continue or undo it:"
             f" raidtui jobs resume {job.id}, or raidtui jobs rollback {job.id}"
         )
         return FAILED

@@ -34,7 +34,7 @@ WORK, DONE_0 = {"event": "work"}, {"event": "step done", "step": 0}
 BEGIN = {"event": "begin", "step": 0, "command": "mdadm --stop /dev/md127"}
 NOT_BEGUN = {"event": "not begun", "reason": "another job is running: x", "busy": True}
 HINT = "raidtui jobs resume {0}, or raidtui jobs rollback {0}\n"
-GONE = "The worker is gone, the job is interrupted. Nothing is lost: " + HINT
+GONE = "The worker is gone and the job is interrupted. To continue or undo it: " + HINT
 TOLD = "  1  mdadm --stop /dev/md127\n"
 
 Run = Callable[..., tuple[int, str, str]]
@@ -154,17 +154,17 @@ def test_what_is_no_plan(tmp_path: Path, call: Run, workers: list[tuple[str, boo
 @pytest.mark.parametrize(
     ("plan", "words", "sentence"),
     [
-        (DESTROYS, (), "it destroys data: give --confirm=data if that is what you want"),
-        (DESTROYS, ("--confirm=dat",), "it destroys data: give --confirm=data if that is what you want"),
+        (DESTROYS, (), "it destroys data: to confirm, give --confirm=data"),
+        (DESTROYS, ("--confirm=dat",), "it destroys data: to confirm, give --confirm=data"),
         (
             replace(DESTROYS, confirm="my data"),
             (),
-            "it destroys data: give --confirm='my data' if that is what you want",
+            "it destroys data: to confirm, give --confirm='my data'",
         ),
         (
             replace(DESTROYS, confirm="", subject="sda"),
             (),
-            "it destroys data: give --confirm=sda if that is what you want",
+            "it destroys data: to confirm, give --confirm=sda",
         ),
     ],
 )
@@ -188,7 +188,7 @@ def test_who_may_not(
     said = "raidtui: not done: needs root: run it with sudo\n"
     assert call("apply", saved(tmp_path)) == (2, "", said)
     host.live = False
-    said = "raidtui: not done: a captured tree is only looked at\n"
+    said = "raidtui: not done: a capture cannot be changed\n"
     assert call("apply", saved(tmp_path)) == (2, "", said)
     assert (workers, all_jobs()) == ([], [])
 
@@ -224,7 +224,7 @@ def test_one_that_came_too_late_is_not_gone_on_with(call: Run) -> None:
 
 
 def test_no_job_yet(call: Run, jobs: Path) -> None:
-    assert call("jobs") == (0, f"No job yet in {jobs}.\n", "")
+    assert call("jobs") == (0, f"There are no jobs in {jobs}.\n", "")
     assert call("jobs", "--json") == (0, '{\n "jobs": []\n}\n', "")
     sentence = "no job is called 'x': raidtui jobs lists them"
     for order in ("attach", "cancel", "resume", "rollback"):
@@ -291,7 +291,7 @@ def test_leaving_leaves_the_job(call: Run, monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr("raidtui.command.jobs.follow", follow)
     job = made(WORK)
-    said = f"\nThe job goes on: raidtui jobs attach {job.id} (or cancel)\n"
+    said = f"\nThe job continues: raidtui jobs attach {job.id} (or cancel)\n"
     assert call("jobs", "attach", "stop") == (0, said, "")
 
 
@@ -443,7 +443,7 @@ def test_another_host_has_no_jobs(
     """``--demo jobs resume`` would change this one."""
     made(WORK, BEGIN)
     host.live = False
-    said = "raidtui: not done: jobs change this host, and what is looked at is another one\n"
+    said = "raidtui: not done: jobs change this host, not a capture or the demo\n"
     assert (call("jobs", *words), workers) == ((2, "", said), [])
 
 

@@ -232,21 +232,21 @@ async def test_filter_finds_members_and_states() -> None:
 async def test_d_opens_the_demo_only_without_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     async with running(STATES["optimal"]) as pilot:
         await press(pilot, "d")
-        assert message_of(pilot) == "the demo opens only where there is no array: raidtui --demo"
+        await says(pilot, "the demo opens only where there is no array: raidtui --demo")
     async with running(STATES["no-md"]) as pilot:
         await press(pilot, "d")
         await until(pilot, lambda: len(rows_of(pilot)) == 4)
         assert header_of(pilot).split()[-2] == "demo"
-        assert message_of(pilot) == "a simulated host: nothing here is real"
+        await says(pilot, "a simulated host: nothing here is real")
 
 
 async def test_l_without_limits_says_why() -> None:
     async with running(Kernel(*ARRAYS["raid0"])) as pilot:
         await press(pilot, "l")
-        assert message_of(pilot) == "raid0 has no redundancy, so nothing is synced"
+        await says(pilot, "raid0 has no redundancy, so nothing is synced")
     async with running(Kernel()) as pilot:
         await press(pilot, "l")
-        assert message_of(pilot) == "no array is chosen"
+        await says(pilot, "no array is chosen")
 
 
 async def test_nobody_may_write() -> None:
@@ -342,7 +342,7 @@ async def test_nothing_to_undo() -> None:
 async def test_a_capture_is_only_looked_at() -> None:
     async with running(host_tree(raid10()).root(source="bug.tar.gz")) as pilot:
         await press(pilot, "c")
-        assert message_of(pilot) == "bug.tar.gz is a capture: nothing in it can be changed"
+        await says(pilot, "bug.tar.gz is a capture: nothing in it can be changed")
         assert header_of(pilot).split()[-2] == "capture"
 
 

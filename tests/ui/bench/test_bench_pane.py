@@ -33,6 +33,7 @@ from tests.ui.staging import (
     main_of,
     message_of,
     running,
+    says,
     staged,
     until,
 )
@@ -191,7 +192,7 @@ async def test_a_benchmark_is_begun() -> None:
         app.screen.dismiss(OFFER)
         await until(pilot, lambda: ("begin", OFFER) in benching.done)
         await until(pilot, lambda: pane.progress is not None and pane.chosen == JOB)
-        assert message_of(pilot) == "started; it continues when you leave raidtui"
+        await says(pilot, "started; it continues when you leave raidtui")
         assert pane.live.display
 
 
@@ -257,7 +258,7 @@ async def test_while_one_runs_none_is_begun_and_it_can_be_stopped() -> None:
     app, benching = measured(progress=WAY)
     async with app.run_test(size=SMALL) as pilot:
         await opened(pilot, "n")
-        assert message_of(pilot) == "a benchmark is running: x stops it"
+        await says(pilot, "a benchmark is running: x stops it")
         await pilot.press("x")
         await until(pilot, lambda: isinstance(app.screen, Question), "the question")
         assert "1 run of 3 ended and kept." in lines_of(pilot, "#question-text")
@@ -274,7 +275,7 @@ async def test_while_one_runs_none_is_begun_and_it_can_be_stopped() -> None:
 async def test_nothing_runs_that_could_be_stopped() -> None:
     async with measured()[0].run_test(size=SMALL) as pilot:
         await opened(pilot, "x")
-        assert message_of(pilot) == "no benchmark is running"
+        await says(pilot, "no benchmark is running")
         await pilot.press("c")
         await until(pilot, lambda: message_of(pilot) == "nothing has been measured yet")
         await pilot.press("R")
@@ -407,7 +408,7 @@ async def test_a_history_that_cannot_be_read_is_said() -> None:
 async def test_a_capture_has_no_benchmarks() -> None:
     async with running(tree()) as pilot:
         await opened(pilot, "n")
-        assert message_of(pilot) == "a capture is read-only: nothing can be measured there"
+        await says(pilot, "a capture is read-only: nothing can be measured there")
 
 
 def test_nothing_of_it_is_loaded_before_the_pane_is_opened() -> None:

@@ -34,6 +34,7 @@ from tests.ui.staging import (
     message_of,
     move,
     running,
+    says,
     slider_text,
     staged,
     until,
@@ -79,6 +80,7 @@ def pane_of(pilot: Paces) -> WearPane:
 async def opened(pilot: Paces) -> WearPane:
     """Open the pane, and wait for its first reading."""
     await pilot.press("3")
+    await until(pilot, lambda: "wear" in main_of(pilot).panes, "the pane")
     pane = pane_of(pilot)
     await until(pilot, lambda: pane.look is not None, "the disks are read")
     await pilot.pause()
@@ -254,7 +256,7 @@ async def test_a_mark_and_what_came_since() -> None:
     async with running(root) as pilot:
         await opened(pilot)
         await pilot.press("d")
-        assert message_of(pilot) == "no mark yet: m marks this moment"
+        await says(pilot, "no mark yet: m marks this moment")
         await pilot.press("m")
         await until(
             pilot, lambda: message_of(pilot) == "marked at 21:25: d shows what is written from now on"
