@@ -82,6 +82,21 @@ async def test_from_an_array_without_sliders_to_one_at_rest(
             await check(pilot, terminal, key)
 
 
+async def test_a_row_more_than_fits_leaves_the_chosen_array_in_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list is as high as before, and gets a scroll bar with the layout that comes after the scrolling."""
+    by_label = {array.label: array for array in _POOL.values()}
+    first, second, more = (by_label[label] for label in ("offset", "far", "four"))
+    media = [array for array in _POOL.values() if array.label == "media"]
+    failed, whole_again = (next(each for each in media if bool(each.failed) is bad) for bad in (True, False))
+    kernel = Kernel(first, second, failed)
+    async with running(kernel, size=LEAST) as pilot:
+        terminal = Terminal(pilot, monkeypatch)
+        await move(pilot, partial(kernel.change, first, second, more, whole_again))
+        await check(pilot, terminal, "a row more")
+        rows = main_of(pilot).arrays.rows
+        assert (rows.top, len(rows.lines), rows.size.height) == (1, 4, 3)
+
+
 def hosts() -> st.SearchStrategy[Sequence[ArraySpec]]:
     """Arrays of different names, in any state."""
     arrays = st.sampled_from(sorted(_POOL)).map(_POOL.__getitem__)

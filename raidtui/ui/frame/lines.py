@@ -177,9 +177,9 @@ class ScrollLines(LineBox, ScrollView):
         self._kept = number
         height = max(1, self.size.height)
         if number < self.top:
-            self.scroll_to(y=number, animate=False)
+            self.scroll_to(y=number, animate=False, force=True)
         elif number >= self.top + height:
-            self.scroll_to(y=number - height + 1, animate=False)
+            self.scroll_to(y=number - height + 1, animate=False, force=True)
 
 
 def _changed_cells(old: Line, new: Line) -> tuple[int, int] | None:
