@@ -37,7 +37,8 @@ async def chosen(pilot: Paces, *keys: str) -> None:
         await pilot.press(key)
         await pilot.pause()
     await until(pilot, lambda: isinstance(app_of(pilot).screen, Choice), "the choice is there")
-    await until(pilot, lambda: "reading" not in screen_text(pilot), "the disk is read")
+    await until(pilot, lambda: "abort the self-test that runs" in screen_text(pilot), "the disk is read")
+    await pilot.pause()
 
 
 async def started(pilot: Paces) -> None:
