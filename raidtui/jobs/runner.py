@@ -77,7 +77,7 @@ _MEANINGS = {
     errno.EROFS: "a captured tree is never written to",
 }
 _BEYOND_MD = {
-    errno.EBUSY: "the kernel is busy, or another setting stands in the way",
+    errno.EBUSY: "the kernel is busy, or another setting prevents it",
     errno.ENOENT: "the file is not there: the device is gone, or has no such setting",
     errno.ENODEV: "the device is gone",
 }

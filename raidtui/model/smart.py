@@ -48,7 +48,7 @@ class Counted(Struct, frozen=True, kw_only=True):
         count: in units.
         unit_bytes: bytes of one unit.
         text: the counter as it was printed.
-        size_bytes: what it comes to.
+        size_bytes: its size.
     """
 
     count: int

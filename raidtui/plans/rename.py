@@ -49,7 +49,7 @@ def plan_rename(survey: Survey, array: Array, to: str, *, references: bool = Fal
         steps=(*_steps(array, uuid, to, survey.homehost), *conf, *along),
         harm=Harm.REDUCES,
         warning="The array is stopped for a moment. Whatever uses its old path must use the new one.",
-        notes=(*notes, *told(survey, array, paths), *long_name_note(survey.homehost, to)),
+        notes=(*notes, *other_names(survey, array, paths), *long_name_note(survey.homehost, to)),
         rolls_back=True,
         devices=tuple(member.name for member in array.members),
         arrays=(array.name,),
@@ -240,7 +240,7 @@ def renamed(text: str, paths: Paths, link: str) -> str:
     )
 
 
-def told(survey: Survey, array: Array, paths: Paths) -> tuple[str, ...]:
+def other_names(survey: Survey, array: Array, paths: Paths) -> tuple[str, ...]:
     """Return which lines have to be looked at by a person, a sentence for each file."""
     notes = []
     for path in CHANGED:

@@ -226,7 +226,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
             )
 
     async def _tell_of_jobs(self) -> None:
-        """Say which job was interrupted: it can be gone on with, or undone; or why no job can be kept."""
+        """Say which job was interrupted and can be resumed or rolled back, or why no job can be kept."""
         from raidtui.session import storage  # noqa: PLC0415
 
         if trouble := await self.session.loop.aside(storage.state_trouble):

@@ -180,7 +180,7 @@ class MainScreen(PaintingScreen):
 
         Args:
             text: the sentence.
-            role: its colour; what is ``warn`` or ``bad`` stands in the log too.
+            role: its colour; ``warn`` and ``bad`` are logged too.
             logged: False for what has its own line there.
         """
         self._message = [(" " + visible(text), role)] if text else []

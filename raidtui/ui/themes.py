@@ -1,4 +1,4 @@
-"""Theme files (``themes/*.toml``) checked and made Textual themes. A broken one is said and passed over."""
+"""Theme files (``themes/*.toml``) checked and made Textual themes. One that cannot be read is reported."""
 
 from __future__ import annotations
 

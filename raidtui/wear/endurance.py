@@ -245,7 +245,7 @@ def _counted(counted: Counted, source: str) -> Written:
 def with_unit(
     found: Written, unit_bytes: int, confidence: Confidence, *, size_bytes: int | None = None, note: str = ""
 ) -> Written:
-    """Return a counter with a unit, and what it comes to; unknown where that is more than any disk takes."""
+    """Return a counter with a unit, and its bytes; unknown if that is more than any disk can take."""
     total = size_bytes if size_bytes is not None else (found.count or 0) * unit_bytes
     if total > _MOST_BYTES:
         why = f"{found.raw} units of {unit_bytes} bytes exceed what any disk can take"

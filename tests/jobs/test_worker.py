@@ -247,7 +247,7 @@ def test_what_was_never_begun_is_not_undone(tmp_path: Path, host: Host) -> None:
             (1, "", "mdadm: Cannot get exclusive access\n"),
             "mdadm failed (1): mdadm: Cannot get exclusive access",
         ),
-        (up(B), None, "the kernel is busy, or another setting stands in the way"),
+        (up(B), None, "the kernel is busy, or another setting prevents it"),
         (replace(up(B), text="2"), (0, "", ""), f"it was done, but {B} reads '2'"),
     ],
 )
@@ -331,7 +331,7 @@ def test_an_undo_that_fails(tmp_path: Path, host: Host) -> None:
     host.fails = {f"{C} 1": errno.EBUSY, f"{B} 0": errno.EBUSY}
     job = job_of(tmp_path, BACK)
     assert Worker(host, job).work() == "stuck"
-    busy = "the kernel is busy, or another setting stands in the way"
+    busy = "the kernel is busy, or another setting prevents it"
     assert (reason(job), job.state) == (f"step 3: {busy}; step 2 cannot be undone: {busy}", "stuck")
     assert (host.state, job.done_steps()) == ("010", (set(), {1}))
     assert journal(job, since=9) == ["undone 2", "undo 1", "undo failed 1", "undo 0", "undone 0", "stuck"]

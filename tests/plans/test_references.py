@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.model.survey import Survey
-from raidtui.plans.rename import naming, paths_of, renamed, told
+from raidtui.plans.rename import naming, other_names, paths_of, renamed
 from tests.hosts.specs import ArraySpec, raid1, raid10
 from tests.plans.running import OTHER, first, host
 
@@ -24,7 +24,7 @@ def change(
 
 
 def notes(survey: Survey) -> tuple[str, ...]:
-    return told(survey, first(survey), paths_of(survey, first(survey)))
+    return other_names(survey, first(survey), paths_of(survey, first(survey)))
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def device_lines(picks: Sequence[WizardChoice], at: int, marks: Sequence[str], w
     Args:
         picks: the devices.
         at: the chosen row.
-        marks: what stands in the brackets of each.
+        marks: the sign in the brackets of each.
         width: of the window.
     """
     sizes = _sizes([pick.cells for pick in picks])

@@ -80,7 +80,7 @@ class KeyOrderApp(App[int]):
     # -- on the way to a form
 
     def begin_opening(self) -> None:
-        """A form is on its way; what is typed from now on is held for it."""
+        """Keep the keys that are typed from now on for the form that is being opened."""
         self._opening += 1
 
     def end_opening(self) -> None:

@@ -68,7 +68,7 @@ class PlanFlow:
         """Offer a plan, or say why there is none.
 
         Args:
-            made: what a way has come to.
+            made: the plan, or the refusal, that a flow returned.
             devices: what is known of the devices.
             of: what a refusal begins with.
         """

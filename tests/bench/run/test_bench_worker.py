@@ -333,7 +333,7 @@ def test_a_knob_that_refuses_is_refused_before_fio(
     job = make_job(host, turned(host, srv))
     assert BenchWorker(host, job).work() == "failed"
     path = "/sys/class/block/sda/queue/scheduler"
-    why = "the kernel is busy, or another setting stands in the way"
+    why = "the kernel is busy, or another setting prevents it"
     assert last(job)[1] == (
         f"scheduler cannot be swept: writing the present value to {path} (mq-deadline) is refused: {why};"
         " nothing was measured"
