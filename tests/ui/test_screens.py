@@ -24,6 +24,7 @@ from tests.ui.staging import (
     main_of,
     message_of,
     play,
+    screen_text,
     slider_of,
     staged,
     until,
@@ -231,7 +232,12 @@ def test_second_row(shows: Shows) -> None:
 
 
 def test_last_of_many(shows: Shows) -> None:
-    shows(staged(STATES["many"]), prepare=pressing("end"))
+    async def end(pilot: Paces) -> None:
+        await until(pilot, lambda: app_of(pilot).focused is not None, "the list has the focus")
+        await pilot.press("end")
+        await until(pilot, lambda: "vol511    /dev/md511" in screen_text(pilot), "its details are shown")
+
+    shows(staged(STATES["many"]), prepare=end)
 
 
 # -- terminals and themes
