@@ -69,7 +69,7 @@ class Offer(Struct, frozen=True, kw_only=True):
         for axis in self.schedule.axes:
             for plan in axis.plans:
                 lines += [f"  {axis.name}: {step.command}" for step in plan.steps]
-            if axis.way is AxisKind.KNOB and not axis.plans:
+            if axis.kind is AxisKind.KNOB and not axis.plans:
                 lines.append(f"  {axis.name}: {', '.join(axis.values)}, set on each array once it is there")
         return lines
 
@@ -249,19 +249,19 @@ def _axes(root: Root, request: Request, place: Place, base: Schedule) -> tuple[A
     preset = find_preset(base.preset) if base.preset else None
     if not blocks and preset is not None:
         blocks = preset.blocks
-    for way, numbers in (
+    for kind, numbers in (
         (AxisKind.BLOCK, blocks),
         (AxisKind.DEPTH, request.depths),
         (AxisKind.JOBS, request.jobs),
     ):
         if len(numbers) > 1:
-            axes.append(Axis(way=way, values=tuple(map(str, numbers))))
+            axes.append(Axis(kind=kind, values=tuple(map(str, numbers))))
     for axis in axes:
         if len(set(axis.values)) < len(axis.values) or not axis.values:
             why = f"{axis.label} is given a value twice, or none"
             return FieldRefusal(
                 code=RefusalCode.INVALID,
-                part=_PARTS.get(axis.way, axis.name),
+                part=_PARTS.get(axis.kind, axis.name),
                 why=why,
                 remedy="name each value once",
             )
@@ -284,7 +284,7 @@ def _array_axes(request: Request) -> tuple[Axis, ...]:
         (AxisKind.CHUNK, request.chunks, len(request.chunks) > 1 or request.chunks == (ONE,)),
         (AxisKind.BITMAP, bitmaps, bool(bitmaps)),
     )
-    return tuple(Axis(way=way, values=values) for way, values, varies in given if varies)
+    return tuple(Axis(kind=kind, values=values) for kind, values, varies in given if varies)
 
 
 def _refuse_schedule(root: Root, schedule: Schedule) -> Refusal | None:

@@ -48,22 +48,22 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     """One thing that differs between runs.
 
     Args:
-        way: what kind of thing.
+        kind: what kind of thing.
         name: of a knob: queue-depth.
         values: what it becomes, in order.
         plans: of a knob, for each value: the plan that sets it; without steps where it is so already. There
             are none where the knob is one of arrays that are yet to be made.
     """
 
-    way: AxisKind
+    kind: AxisKind = msgspec.field(name="way")
     values: tuple[str, ...]
     name: str = ""
     plans: tuple[Plan, ...] = ()
 
     @property
     def label(self) -> str:
-        """The knob's name, or the way's word."""
-        return self.name or str(self.way)
+        """The knob's name, or the kind's."""
+        return self.name or str(self.kind)
 
 
 class Scratch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -213,7 +213,7 @@ class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
                 axis.plans[axis.values.index(point[axis.name])] if axis.plans else None,
             )
             for axis in self.axes
-            if axis.way is AxisKind.KNOB
+            if axis.kind is AxisKind.KNOB
         )
 
 
@@ -233,9 +233,9 @@ class Run(Struct, frozen=True, kw_only=True):
 
 def _weight(axis: Axis) -> int:
     """Arrays are dear to change, knobs cheaper, fio's options free."""
-    if axis.way in _OF_ARRAY:
-        return _OF_ARRAY.index(axis.way)
-    return 10 if axis.way is AxisKind.KNOB else 20
+    if axis.kind in _OF_ARRAY:
+        return _OF_ARRAY.index(axis.kind)
+    return 10 if axis.kind is AxisKind.KNOB else 20
 
 
 def point_words(point: dict[str, str]) -> str:

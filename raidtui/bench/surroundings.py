@@ -139,17 +139,6 @@ def _percent(text: str) -> float | None:
     return round(100 * int(done) / int(total), 1) if known and int(total) else None
 
 
-def read_surroundings(root: Root, place: Place, t_s: float) -> Surroundings:
-    """Return what surrounds a place now; its disks are asked for their temperature.
-
-    Args:
-        root: the host.
-        place: where something runs.
-        t_s: seconds of the run.
-    """
-    return SurroundingsReader(root, place).read(t_s)
-
-
 def span_of(seen: Sequence[Surroundings]) -> SurroundingsSpan:
     """Return what these say of a whole run."""
     mhz = [each.mhz for each in seen if each.mhz is not None]
@@ -176,24 +165,28 @@ def array_changes(before: Sequence[ArrayShape], seen: Sequence[Surroundings]) ->
         before: the arrays as it began.
         seen: what was seen since.
     """
-    told: list[str] = []
+    remarks: list[str] = []
     for shape in before:
         title = shape.label or shape.name
         states = [now for each in seen for now in each.arrays if now.name == shape.name and now.state]
         syncs = dict.fromkeys(now.sync for now in states if now.sync not in _AT_REST)
-        told += [f"A {sync} of {title} began meanwhile." for sync in syncs if sync != shape.sync]
+        remarks += [f"A {sync} of {title} began meanwhile." for sync in syncs if sync != shape.sync]
         if shape.sync in {now.sync for now in states} - _AT_REST and states[-1].sync == "":
-            told.append(f"The {shape.sync} of {title} ended meanwhile.")
+            remarks.append(f"The {shape.sync} of {title} ended meanwhile.")
         lost = max((now.missing for now in states), default=0) - shape.missing
         if lost > 0:
-            told.append(f"{title} lost {counted(lost, 'member')} meanwhile.")
-    return tuple(told)
+            remarks.append(f"{title} lost {counted(lost, 'member')} meanwhile.")
+    return tuple(remarks)
 
 
-def surroundings_words(around: Surroundings) -> str:
+def surroundings_words(surroundings: Surroundings) -> str:
     """Return it in a line: 1200 to 3400 MHz performance  sda 41 °C  data active, recover 34.2 %."""
-    cpu = " ".join(text for text in (_mhz_words(around.mhz), around.governor) if text)
-    parts = [cpu, _celsius_words(around.celsius), *(_array_words(array) for array in around.arrays)]
+    cpu = " ".join(text for text in (_mhz_words(surroundings.mhz), surroundings.governor) if text)
+    parts = [
+        cpu,
+        _celsius_words(surroundings.celsius),
+        *(_array_words(array) for array in surroundings.arrays),
+    ]
     return "  ".join(part for part in parts if part)
 
 

@@ -136,7 +136,7 @@ def knob_axis(knob: SweepKnob, values: Sequence[str]) -> Axis | Refusal:
         if isinstance(plan, Refusal):
             return plan
         plans.append(plan)
-    return Axis(way=AxisKind.KNOB, name=knob.name, values=tuple(values), plans=tuple(plans))
+    return Axis(kind=AxisKind.KNOB, name=knob.name, values=tuple(values), plans=tuple(plans))
 
 
 def plan_value(knob: SweepKnob, value: str) -> Plan | Refusal:
@@ -213,7 +213,7 @@ def scratch_axis(name: str, values: Sequence[str], shapes: Sequence[Scratch]) ->
     ):
         if refusal is not None:
             return refusal
-    return Axis(way=AxisKind.KNOB, name=knob.name, values=tuple(values))
+    return Axis(kind=AxisKind.KNOB, name=knob.name, values=tuple(values))
 
 
 def _refuse_shape(shape: Scratch, knob: Knob) -> Refusal | None:

@@ -147,14 +147,14 @@ def follow(job: Job, *, since: int = 0, quiet: bool = False) -> str:
     begun_s = time.monotonic()
     # Of what was measured before this moment the figures are enough.
     offset = news(job).offset if since or job.state not in {"made", "running"} else 0
-    told = _Told(quiet=quiet)
+    printer = _Printer(quiet=quiet)
     try:
         while True:
             found = news(job, since, offset)
             since, offset = since + len(found.entries), found.offset
-            told.take(found.lines)
+            printer.take(found.lines)
             for entry in found.entries:
-                told.entry(entry_words(entry))
+                printer.entry(entry_words(entry))
                 if entry.get("event") == "not begun":
                     return "busy" if entry.get("busy") else "failed"
             over = found.state in FINAL or found.state == "interrupted"
@@ -180,13 +180,13 @@ def _status(state: str) -> int:
     return 0 if state in {"done", "left"} else BUSY if state == "busy" else FAILED
 
 
-class _Told:
+class _Printer:
     """Prints entries, a sample a second, and what surrounds the run every ten, or when arrays change."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
         self._last_s = 0.0
-        self._around: Surroundings | None = None
+        self._surroundings: Surroundings | None = None
 
     def entry(self, words: str) -> None:
         for line in words.split("\n"):
@@ -196,20 +196,24 @@ class _Told:
     def take(self, lines: tuple[Line, ...]) -> None:
         for line in lines:
             if line.begins is not None:
-                self._last_s, self._around = 0.0, None
-            elif line.around is not None and self._says_more(line.around) and not self._quiet:
-                self._around = line.around
-                if words := surroundings_words(line.around):
+                self._last_s, self._surroundings = 0.0, None
+            elif line.surroundings is not None and self._says_more(line.surroundings) and not self._quiet:
+                self._surroundings = line.surroundings
+                if words := surroundings_words(line.surroundings):
                     print(visible(f"            {words}"), flush=True)
             elif line.sample is not None and line.sample.t_s >= self._last_s + _EACH_S and not self._quiet:
                 self._last_s = line.sample.t_s
                 print(f"            {sample_words(line.sample)}", flush=True)
 
-    def _says_more(self, around: Surroundings) -> bool:
-        last = self._around
-        if last is None or abs(around.t_s - last.t_s) >= _AROUND_S or around.governor != last.governor:
+    def _says_more(self, surroundings: Surroundings) -> bool:
+        last = self._surroundings
+        if (
+            last is None
+            or abs(surroundings.t_s - last.t_s) >= _AROUND_S
+            or surroundings.governor != last.governor
+        ):
             return True
-        now, then = ([_gist(array) for array in each.arrays] for each in (around, last))
+        now, then = ([_gist(array) for array in each.arrays] for each in (surroundings, last))
         return now != then
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from raidtui.host.block import BLOCK
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.root import Root
-from raidtui.host.udev import read_udev_entry
+from raidtui.host.udev import read_udev_entries
 
 _MOST_LINKS = 8
 # Which of udev's properties a tag is compared with; the first is encoded as in links: my\x20data.
@@ -95,11 +95,10 @@ class DevicePaths:
         self._is_read = True
         for node in self._nodes():
             number = self._root.text(f"{BLOCK}/{node}/dev")
-            if number is None:
-                continue
-            name = node.replace("!", "/")
-            self._numbers[name], self._names[number] = number, name
-            entry = read_udev_entry(self._root, number)
+            if number is not None:
+                name = node.replace("!", "/")
+                self._numbers[name], self._names[number] = number, name
+        for number, entry in read_udev_entries(self._root, self._names).items():
             for link in entry.links:
                 self._links.setdefault(link, number)
             for tag, keys in _TAGS.items():

@@ -1,6 +1,15 @@
-"""udev's database of a device (/run/udev/data/bMAJOR:MINOR): readable by everybody, no process started."""
+"""udev's database of block devices: what it knows of one, and its links under /dev. Everybody may read it.
+
+A single device is read from its file, /run/udev/data/bMAJOR:MINOR, on a live host as in a capture: watching
+imports nothing for it. For a form, all devices are read at once, and on a live host from libudev: its
+interface is stable, while the files are an internal matter of systemd.
+"""
 
 from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -34,3 +43,31 @@ def read_udev_entry(root: Root, dev: str | None) -> UdevEntry:
     """Return the entry of the block device with this "major:minor"; empty where udev has none."""
     text = root.text(f"{DATA}/b{dev}") if dev else None
     return parse_udev_entry(text) if text else UdevEntry()
+
+
+def read_udev_entries(root: Root, devs: Collection[str]) -> dict[str, UdevEntry]:
+    """Return the entries of many block devices by "major:minor"; empty ones where udev has none.
+
+    On a live host libudev is asked, where it is installed; loading pyudev takes some 15 ms.
+    """
+    context = _libudev() if root.live else None
+    if context is None:
+        return {dev: read_udev_entry(root, dev) for dev in devs}
+    found = {dev: UdevEntry() for dev in devs}
+    for device in context.list_devices(subsystem="block"):
+        number = device.device_number
+        dev = f"{os.major(number)}:{os.minor(number)}"
+        if dev in found:
+            links = tuple(sorted(link.removeprefix("/dev/") for link in device.device_links))
+            found[dev] = UdevEntry(properties=dict(device.properties), links=links)
+    return found
+
+
+def _libudev() -> Any | None:  # noqa: ANN401  (pyudev has no types)
+    """Return a context of its own for each caller: libudev's are not to be shared between threads."""
+    try:
+        import pyudev  # noqa: PLC0415  (a form alone needs it)
+
+        return pyudev.Context()
+    except (ImportError, OSError):
+        return None

@@ -75,7 +75,9 @@ def load_plan(data: bytes) -> PlanFile:
         if version != SCHEMA:
             raise JobError(f"this is no plan of version {SCHEMA}: make it with raidtui plan ... --json")
         return msgspec.json.decode(data, type=PlanFile)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except RecursionError as error:  # Python's own words for it differ from version to version
+        raise JobError("this is no plan: it is nested too deeply") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise JobError(f"this is no plan: {error}") from error
 
 

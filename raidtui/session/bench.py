@@ -164,10 +164,9 @@ class BenchSession:
         """Return the titles of the benchmarks that were interrupted and have left something."""
 
         def work() -> tuple[str, ...]:
-            from raidtui.bench.run.bench_jobs import interrupted  # noqa: PLC0415
-            from raidtui.bench.run.changes import title_of  # noqa: PLC0415
+            from raidtui.bench.run.bench_jobs import bench_title, interrupted  # noqa: PLC0415
 
-            return tuple(f"{title_of(job).removeprefix('bench: ')} ({job.id})" for job in interrupted())
+            return tuple(f"{bench_title(job)} ({job.id})" for job in interrupted())
 
         return await self._work(work) if self.root.live else ()
 

@@ -7,65 +7,75 @@ import contextlib
 import gc
 import os
 import signal
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import events
 from textual.binding import BindingType
 from textual.driver import Driver
+from textual.message import Message
 from textual.screen import Screen
-from textual.theme import Theme
 
 from raidtui.config import Config
 from raidtui.first_frame import SMALLEST
 from raidtui.host.roots.root import Root
 from raidtui.model.finding import Event, EventKind, Tone
-from raidtui.model.plan import Harm, Plan
 from raidtui.plans.target import needs_root
 from raidtui.session.session import Session
 from raidtui.session.watch import Report
 from raidtui.ui.arrays.arrays_pane import ArraysPane
-from raidtui.ui.commands import CLI_COMMANDS, DEMO, EVERYWHERE, HELP
+from raidtui.ui.commands import EVERYWHERE
 from raidtui.ui.frame.key_order import KeyOrderApp
-from raidtui.ui.frame.messages import Sampled
+from raidtui.ui.frame.pane import Pane
+from raidtui.ui.frame.stock import STOCK
+from raidtui.ui.frame.textual_private import DefectHooks, drop_extra_widgets
 from raidtui.ui.main_screen import MainScreen
-from raidtui.ui.themes import load_themes, pick, shipped_theme
+from raidtui.ui.themes import Themes
 from raidtui.view.palette import choose_theme
 
 if TYPE_CHECKING:
     from textual.command import Provider
 
-    from raidtui.ui.frame.command_palette import PaletteEntry
-    from raidtui.ui.frame.text_field import FilterLine
     from raidtui.ui.tune.tune_pane import TunePane
-
-
-def _commands() -> type[Provider]:
-    from raidtui.ui.frame.command_palette import PaletteProvider  # noqa: PLC0415  (the palette alone needs it)
-
-    return PaletteProvider
 
 
 T = TypeVar("T")
 _LATER_S = 0.4  # what is not needed for the first picture waits until it is there
 
 
-class RaidApp(KeyOrderApp):
+class Sampled(Message):
+    """A new report is there. A slow screen gets the latest alone."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__()
+        self.report = report
+
+    def can_replace(self, message: Message) -> bool:
+        """Whether this one makes an earlier, unhandled one needless."""
+        return isinstance(message, Sampled)
+
+
+def palette_provider() -> type[Provider]:
+    """Return what gives the palette its lines; nothing else needs it."""
+    from raidtui.ui.frame.command_palette import PaletteProvider  # noqa: PLC0415
+
+    return PaletteProvider
+
+
+class RaidApp(DefectHooks, KeyOrderApp):
     """The console on one host.
 
     Args:
         root: the host.
         config: the user's settings.
         theme: the theme asked for on the command line.
-        demo_root: makes the demo host, for the key d where there is no array.
     """
 
     CSS_PATH = "raidtui.tcss"
     TITLE = "raidtui"
     BINDINGS: ClassVar[list[BindingType]] = [each for command in EVERYWHERE for each in command.bindings]
     COMMAND_PALETTE_BINDING = "ctrl+p"
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_commands}
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {palette_provider}
     ENABLE_COMMAND_PALETTE = True
 
     def __init__(
@@ -77,9 +87,7 @@ class RaidApp(KeyOrderApp):
         driver_class: type[Driver] | None = None,
     ) -> None:
         self._settings = config or Config()
-        self._found: dict[str, Theme] = {}
         self._styled_for = ""
-        self._troubles: list[str] = list(self._settings.troubles)
         self._said = ""
         self.crash = ""
         """The report of the defect that ended the console, if one did."""
@@ -89,10 +97,12 @@ class RaidApp(KeyOrderApp):
         self._root = root
         self.session = self._session_of(root)
         self.report: Report | None = self.session.loop.first()
-        self._use_theme(choose_theme(theme or self._settings.theme))
-        self.stylesheet.set_variables(self.get_css_variables())
-        self._styled_for = self.theme
-        self._disable_tooltips = self._disable_notifications = True  # two widgets a screen, never used
+        self._themes = Themes(self)
+        self.theme = self._themes.choose(choose_theme(theme or self._settings.theme))
+        if not STOCK:
+            self.stylesheet.set_variables(self.get_css_variables())
+            self._styled_for = self.theme
+        drop_extra_widgets(self)
         if self._settings.keys:
             self.set_keymap(dict(self._settings.keys))
 
@@ -118,7 +128,7 @@ class RaidApp(KeyOrderApp):
         """Begin to watch."""
         self.session.loop.start(self.report)
         self.call_after_refresh(_settle_memory)
-        for trouble in self._troubles:
+        for trouble in (*self._settings.troubles, *self._themes.troubles):
             self.call_after_refresh(self._say, trouble)
         if self._root.writable:
             self.set_timer(_LATER_S, self._tell_of_jobs)
@@ -155,9 +165,9 @@ class RaidApp(KeyOrderApp):
         """Draw the header and the footer anew."""
         self.main.redraw_frame()
 
-    def say(self, text: str, role: str = "warn") -> None:
-        """Show a sentence."""
-        self.main.say(text, role)
+    def say(self, text: str, role: str = "warn", *, logged: bool = True) -> None:
+        """Show a sentence above the footer."""
+        self.main.say(text, role, logged=logged)
 
     def note_events(self, events: Sequence[Event]) -> None:
         """Add events to the log."""
@@ -200,29 +210,20 @@ class RaidApp(KeyOrderApp):
 
     # -- defects
 
-    def _handle_exception(self, error: Exception) -> None:
-        """Make the report of a defect while the screens are there, and end."""
-        self.crash = self.crash or self._crash_text(error)
-        super()._handle_exception(error)
+    def note_defect(self, error: Exception) -> None:
+        """Make the report of a defect that ends the console, while its screens are there."""
+        if not self.crash:
+            from raidtui.ui.crash import defect_report  # noqa: PLC0415
 
-    def _crash_text(self, error: BaseException) -> str:
-        """Return a report; it holds no serial numbers."""
-        from raidtui.ui.crash import crash_text, serials_of  # noqa: PLC0415
-
-        disks = self.report.snapshot.disks.values() if self.report is not None else ()
-        secrets = {text for disk in disks for text in (disk.serial, disk.wwn) if text}
-        main = next((screen for screen in self.screen_stack if isinstance(screen, MainScreen)), None)
-        view = " > ".join(type(screen).__name__ for screen in self.screen_stack)
-        return crash_text(
-            error,
-            events=main.events if main is not None else (),
-            secrets=secrets | serials_of(self._root),
-            view=f"{view}, pane {main.pane}" if main is not None else view,
-        )
-
-    def _fatal_error(self) -> None:
-        """End; Textual's own prints all variables, serial numbers among them."""
-        self._close_messages_no_wait()
+            main = self.screen_stack[0] if self.screen_stack else None
+            pane = f", pane {main.pane}" if isinstance(main, MainScreen) else ""
+            self.crash = defect_report(
+                error,
+                events=main.events if isinstance(main, MainScreen) else (),
+                snapshot=self.report.snapshot if self.report is not None else None,
+                root=self._root,
+                view=" > ".join(type(screen).__name__ for screen in self.screen_stack) + pane,
+            )
 
     async def _tell_of_jobs(self) -> None:
         """Say which job was interrupted: it can be gone on with, or undone; or why no job can be kept."""
@@ -262,84 +263,33 @@ class RaidApp(KeyOrderApp):
         self.report = report
         self.main.show_report(report)
 
-    # -- plans
-
-    async def on_arrays_pane_wanted(self, message: ArraysPane.Wanted) -> None:
-        """Carry a plan out; ask first where it harms."""
-        message.stop()
-        plan = message.plan
-        if plan.harm is Harm.HARMLESS:
-            self.run_worker(self._execute(plan))
-        else:
-            self.go(self._confirm(plan))
-
-    async def _confirm(self, plan: Plan) -> None:
-        from raidtui.ui.frame.dialog import Question, plan_lines  # noqa: PLC0415
-
-        answer = await self.push_screen_wait(Question(plan_lines(plan), (("y", "do it"),)))
-        if answer == "y":
-            await self._execute(plan)
-        else:
-            self.main.say("nothing was changed", "plain")
-            self.main.arrays.settled()
-
-    async def _execute(self, plan: Plan, *, is_undo: bool = False) -> None:
-        outcome, report = await self.session.loop.execute(plan, is_undo=is_undo)
+    def own_report(self, report: Report) -> None:
+        """Show the state after a write of this session; its events are in the log from now on."""
         self.session.wear.follow(report)
         self.main.note_events(report.new_events)
         self._own(report)
-        role = "ok" if outcome.failed is None else "bad"
-        note = f" · {trouble}" if (trouble := self.session.loop.watch.journal.trouble) else ""
-        undo = " · u undoes it" if outcome.failed is None and plan.undo and not is_undo else ""
-        self.main.say(f"{plan.subject}: {outcome.sentence}{undo}{note}", role, logged=False)
-        if outcome.failed is not None:
-            self.main.arrays.forget_asked()
-        self.main.arrays.settled()
 
-    async def on_arrays_pane_undo_wanted(self, message: ArraysPane.UndoWanted) -> None:
-        """Undo the last change."""
-        message.stop()
-        self.run_worker(self._undo())
+    # -- flows
 
-    async def _undo(self) -> None:
-        plan = await self.session.loop.work(self.session.loop.watch.take_undo)
-        if plan is None:
-            self.main.say("nothing to undo")
-            self.main.arrays.settled()
-        else:
-            self.main.arrays.forget_asked()
-            await self._execute(plan, is_undo=True)
-
-    def on_arrays_pane_repair_wanted(self, message: ArraysPane.RepairWanted) -> None:
-        """Go the way from a verb to a job."""
-        message.stop()
-        if self.report is None:
-            self.end_opening()
-            return
-        snapshot = self.report.snapshot
-        if message.verb in {"assemble", "zero"}:
-            from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
-
-            way = BuildFlow(self)
-            assemble = message.verb == "assemble"
-            self.go(way.assemble(snapshot, message.uuid) if assemble else way.zero(snapshot))
-        elif message.array is not None:
-            from raidtui.ui.arrays.repair_flow import RepairFlow  # noqa: PLC0415
-
-            self.go(RepairFlow(self).run(message.verb, message.array, snapshot))
-        else:
-            self.end_opening()
-
-    def go(self, way: Coroutine[Any, Any, object]) -> None:
+    def open_flow(self, flow: Coroutine[Any, Any, object]) -> None:
         """Run a flow that opens a form; ``begin_opening`` was called. Esc before its form cancels it."""
-        self.run_worker(self._go(way))
+        self.run_worker(self._run_flow(flow))
 
-    async def _go(self, way: Coroutine[Any, Any, object]) -> None:
+    async def _run_flow(self, flow: Coroutine[Any, Any, object]) -> None:
         self.cancel_on_escape(lambda: self.main.say("nothing was changed", "plain"))
         try:
-            await way
+            await flow
         finally:
             self.end_opening()
+
+    def on_arrays_pane_build_wanted(self, message: ArraysPane.BuildWanted) -> None:
+        """Assemble an array, or wipe a superblock: flows of the room that builds arrays."""
+        from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
+
+        message.stop()
+        flow, snapshot = BuildFlow(self), message.snapshot
+        assemble = message.verb == "assemble"
+        self.open_flow(flow.assemble(snapshot, message.uuid) if assemble else flow.zero(snapshot))
 
     def action_build(self) -> None:
         """Open the wizard."""
@@ -356,14 +306,14 @@ class RaidApp(KeyOrderApp):
         from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
 
         self.begin_opening()
-        self.go(BuildFlow(self).build(snapshot))
+        self.open_flow(BuildFlow(self).build(snapshot))
 
     def action_jobs(self) -> None:
         """Show the last jobs."""
         from raidtui.ui.frame.plan_flow import PlanFlow  # noqa: PLC0415
 
         self.begin_opening()
-        self.go(PlanFlow(self).jobs())
+        self.open_flow(PlanFlow(self).jobs())
 
     # -- keys
 
@@ -398,28 +348,11 @@ class RaidApp(KeyOrderApp):
             await self.main.mount(FilterLine(id="filter"), before="#bottom")
         self.main.set_focus(self.main.query_one("#filter"))
 
-    def on_filter_line_changed(self, message: FilterLine.Changed) -> None:
-        """Narrow the pane in view."""
-        self.main.narrow(message.text)
-
-    def on_filter_line_closed(self) -> None:
-        """Give the focus back."""
-        self.main.focus_pane()
-
     def action_help(self) -> None:
         """Show the keys, and why some are dim."""
-        from raidtui.ui.frame.help import HelpScreen  # noqa: PLC0415
+        from raidtui.ui.frame.help import HelpScreen, help_rows  # noqa: PLC0415
 
-        rows: list[tuple[str, str, str, str]] = []
-        for command, label, _ in self.main.in_view.foot():
-            why = self.main.in_view.why_not(command.id)
-            rows.append((command.shown_key(self._settings.keys), label, command.help, why))
-        rows += [
-            (each.shown_key(self._settings.keys), each.label, each.help, "")
-            for each in EVERYWHERE
-            if each is not HELP
-        ]
-        self.push_screen(HelpScreen(rows))
+        self.push_screen(HelpScreen(help_rows(self.pane_in_view, self.keymap)))
 
     async def action_demo(self) -> None:
         """Open the demo host; only where there is no array that it would hide."""
@@ -439,7 +372,7 @@ class RaidApp(KeyOrderApp):
     def action_leave(self) -> None:
         """Leave; offer to put back what this session changed for now."""
         self.begin_opening()
-        self.go(self._leave())
+        self.open_flow(self._leave())
 
     async def _leave(self) -> None:
         from raidtui.ui.leaving import may_leave  # noqa: PLC0415
@@ -456,78 +389,31 @@ class RaidApp(KeyOrderApp):
         if not first:
             super().refresh_css(animate=animate)
 
-    def _use_theme(self, name: str) -> None:
-        quick = shipped_theme(name)
-        if quick is not None:
-            self._found[name] = quick
-            self.register_theme(quick)
-        else:
-            self._load_all_themes()
-        chosen, trouble = pick(self._found, name)
-        if trouble:
-            self._troubles.append(trouble)
-        self.theme = chosen
-
-    def _load_all_themes(self) -> None:
-        found, troubles = load_themes()
-        for name, theme in found.items():
-            self._found.setdefault(name, theme)
-            self.register_theme(theme)
-        self._troubles += [each for each in troubles if each not in self._troubles]
-
     def action_command_palette(self) -> None:
-        """Open the palette; themes are read when they are first offered."""
+        """Open the palette; it and the themes are read when they are first offered."""
+        from raidtui.ui.palette_later import load_palette  # noqa: PLC0415
+
+        load_palette()
         from raidtui.ui.frame.command_palette import Palette  # noqa: PLC0415
 
-        self._load_all_themes()
+        self._themes.load_all()
         if not any(isinstance(screen, Palette) for screen in self.screen_stack):
             self.push_screen(Palette(id="--command-palette"))
 
-    def palette_entries(self) -> Iterable[PaletteEntry]:
-        """Everything that can be done, and what the command line alone does."""
-        from raidtui.ui.frame.command_palette import PaletteEntry  # noqa: PLC0415
+    @property
+    def theme_names(self) -> list[str]:
+        """The themes that the palette offers."""
+        return self._themes.names
 
-        keys = self._settings.keys
-        for command, label, possible in self.main.in_view.foot():
-            yield PaletteEntry(
-                title=f"{label} ({command.shown_key(keys)})",
-                help=command.help,
-                words=command.words,
-                possible=possible,
-                run=partial(self._run_in_pane, command.action),
-            )
-        has_arrays = self.report is not None and bool(self.report.snapshot.arrays)
-        for command in EVERYWHERE:
-            if command.action != "command_palette":
-                yield PaletteEntry(
-                    title=f"{command.label} ({command.shown_key(keys)})",
-                    help=command.help,
-                    words=command.words,
-                    possible=command is not DEMO or not has_arrays,
-                    run=partial(self.call_later, self.run_action, command.action),
-                )
-        for order in CLI_COMMANDS:
-            yield PaletteEntry(
-                title=f"{order.title}: raidtui {order.order}",
-                help=f"On the command line: {order.help}",
-                words=order.words,
-                run=partial(self.main.say, f"on the command line: raidtui {order.order}", "plain"),
-            )
-        for name in sorted(self._found):
-            yield PaletteEntry(
-                title=f"Theme: {name}",
-                help=f"Use the theme {name}",
-                words="colours colors",
-                run=partial(self._set_theme, name),
-            )
+    @property
+    def pane_in_view(self) -> Pane:
+        """The pane whose commands the palette and the help show."""
+        return self.main.in_view
 
-    def _run_in_pane(self, action: str) -> None:
-        if self._draws_no_pane:
-            return  # the screen says how large the window has to be
-        self.call_later(self.run_action, action, self.main.in_view)
-
-    def _set_theme(self, name: str) -> None:
-        self.theme = name
+    def run_in_pane(self, action: str) -> None:
+        """Run an action of the pane in view, where the window is large enough for panes."""
+        if not self._draws_no_pane:
+            self.call_later(self.run_action, action, self.main.in_view)
 
 
 def _settle_memory() -> None:

@@ -16,6 +16,7 @@ import raidtui
 from raidtui.host.roots.root import Root
 from raidtui.jobs.journal import journal_path
 from raidtui.model.finding import Event
+from raidtui.model.snapshot import Snapshot
 from raidtui.view.glyphs import encoding
 from raidtui.view.text import visible
 
@@ -62,6 +63,23 @@ def crash_text(
         if len(secret) >= _SHORTEST_SERIAL:
             text = text.replace(secret, "(serial)")
     return text
+
+
+def defect_report(
+    error: BaseException, *, events: Sequence[Event], snapshot: Snapshot | None, root: Root, view: str
+) -> str:
+    """Return the report of a defect, without the serial numbers of the host's disks.
+
+    Args:
+        error: the exception.
+        events: the log, oldest first.
+        snapshot: the last state of the host, where one was read.
+        root: the host.
+        view: the screens that were open, and the pane.
+    """
+    disks = snapshot.disks.values() if snapshot is not None else ()
+    secrets = {text for disk in disks for text in (disk.serial, disk.wwn) if text}
+    return crash_text(error, events=events, secrets=secrets | serials_of(root), view=view)
 
 
 _TOLD = ("TERM", "COLORTERM", "TERM_PROGRAM", "TMUX", "LANG", "LC_ALL", "LC_CTYPE", "PYTHONIOENCODING")

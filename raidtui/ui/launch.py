@@ -7,12 +7,24 @@ import os
 import sys
 from typing import NoReturn
 
+from textual.driver import Driver
+
 from raidtui.config import read_config
 from raidtui.first_frame import TERMINAL
 from raidtui.host.roots.root import Root
 from raidtui.ui.app import RaidApp
 from raidtui.ui.crash import CRASHED, crash_text, serials_of, tell
-from raidtui.ui.frame.driver import QuietDriver
+from raidtui.ui.frame.stock import STOCK
+
+
+def _driver() -> type[Driver] | None:
+    """Return the driver of the terminal; None for Textual's."""
+    if STOCK:
+        TERMINAL.restore()  # Textual's driver knows nothing of the first frame
+        return None
+    from raidtui.ui.frame.driver import QuietDriver  # noqa: PLC0415
+
+    return QuietDriver
 
 
 def launch(root: Root, *, theme: str | None, mouse: bool) -> NoReturn:
@@ -27,7 +39,7 @@ def launch(root: Root, *, theme: str | None, mouse: bool) -> NoReturn:
     code = CRASHED
     try:
         config = read_config()
-        app = RaidApp(root, config=config, theme=theme, driver_class=QuietDriver)
+        app = RaidApp(root, config=config, theme=theme, driver_class=_driver())
         status = app.run(mouse=mouse and config.mouse)
         report = app.crash
         code = app.return_code or status or 0

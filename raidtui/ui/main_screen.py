@@ -9,6 +9,7 @@ from __future__ import annotations
 import textwrap
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.reactive import Reactive
@@ -36,8 +37,12 @@ from raidtui.ui.frame.lines import Lines
 from raidtui.ui.frame.painting import PaintingScreen
 from raidtui.ui.frame.pane import Pane
 from raidtui.ui.frame.screen_shell import ScreenShell, shell_of
+from raidtui.ui.frame.stock import STOCK
 from raidtui.view.line import Line, counts_line, header_line, tab_line
 from raidtui.view.text import fit, fit_words, visible
+
+if TYPE_CHECKING:
+    from raidtui.ui.frame.text_field import FilterLine
 
 _KEEP_EVENTS = 2000
 _TONES = {"warn": Tone.WARN, "bad": Tone.BAD}
@@ -53,7 +58,7 @@ class MainScreen(PaintingScreen):
 
     AUTO_FOCUS = "#array-list"
     # Textual's own repaints the whole screen when the focus moves; the widgets that show it do so themselves.
-    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    focused: Reactive[Widget | None] = Reactive(None, repaint=STOCK)
 
     def __init__(self, report: Report | None = None) -> None:
         super().__init__(id="main")
@@ -147,6 +152,14 @@ class MainScreen(PaintingScreen):
         with self.painting():
             self.in_view.narrow(text)
             self.redraw_frame()
+
+    def on_filter_line_changed(self, message: FilterLine.Changed) -> None:
+        """Narrow the pane in view."""
+        self.narrow(message.text)
+
+    def on_filter_line_closed(self) -> None:
+        """Give the focus back."""
+        self.focus_pane()
 
     def focus_pane(self) -> None:
         """Give the focus to the pane in view."""

@@ -12,6 +12,8 @@ from abc import ABC, ABCMeta
 from importlib import import_module
 from types import ModuleType
 
+from raidtui.ui.frame.stock import STOCK
+
 PALETTE_NAMES = frozenset(
     {"CommandListItem", "CommandPalette", "DiscoveryHit", "Hit", "Hits", "Provider", "SimpleProvider"}
 )
@@ -21,7 +23,7 @@ _COMMAND, _USERS = "textual.command", ("textual.app", "textual.theme")
 
 def import_app() -> None:
     """Import ``textual.app``; names of the palette are placeholders in it until ``load_palette``."""
-    if any(name in sys.modules for name in (_COMMAND, *_USERS)):
+    if STOCK or any(name in sys.modules for name in (_COMMAND, *_USERS)):
         return
     stand_in = ModuleType(_COMMAND)
     for name in PALETTE_NAMES:

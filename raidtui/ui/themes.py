@@ -6,6 +6,7 @@ import errno
 from pathlib import Path
 from typing import Any
 
+from textual.app import App
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
@@ -114,3 +115,43 @@ def pick(found: dict[str, Theme], name: str) -> tuple[str, str | None]:
     fallback = DEFAULT if DEFAULT in found else next(iter(found), "textual-dark")
     known = ", ".join(sorted(found)) or "none"
     return fallback, f"no usable theme {name!r}; using {fallback} (there are: {known})"
+
+
+class Themes:
+    """The themes that have been read; the one in use is read alone, the others when they are offered.
+
+    Args:
+        app: where they are registered.
+    """
+
+    def __init__(self, app: App[Any]) -> None:
+        self._app = app
+        self._found: dict[str, Theme] = {}
+        self.troubles: list[str] = []
+        """What is wrong with theme files, or with the name of one."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the themes, sorted."""
+        return sorted(self._found)
+
+    def choose(self, name: str) -> str:
+        """Read a theme, and return the name of the one to use: another where there is none of this name."""
+        quick = shipped_theme(name)
+        if quick is not None:
+            self._found[name] = quick
+            self._app.register_theme(quick)
+        else:
+            self.load_all()
+        chosen, trouble = pick(self._found, name)
+        if trouble:
+            self.troubles.append(trouble)
+        return chosen
+
+    def load_all(self) -> None:
+        """Read all themes."""
+        found, troubles = load_themes()
+        for name, theme in found.items():
+            self._found.setdefault(name, theme)
+            self._app.register_theme(theme)
+        self.troubles += [each for each in troubles if each not in self.troubles]

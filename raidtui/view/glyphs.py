@@ -68,11 +68,6 @@ def _is_utf8(name: str) -> bool:
     return name.lower().replace("-", "").replace("_", "") in {"utf8", "utf8sig"}
 
 
-def is_utf8() -> bool:
-    """Whether all signs can be written as they are."""
-    return _is_utf8(encoding())
-
-
 def to_cells(text: str) -> bytes:
     """Return what draws a text on this terminal."""
     register()

@@ -31,6 +31,26 @@ if behaviour == "deaf":
     (here / "ready").touch()
     while True:
         time.sleep(0.05)
+if behaviour == "parent":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    child = os.fork()
+    if not child:
+        os.setsid()
+        while True:
+            time.sleep(0.05)
+    (here / "child").write_text(str(child))
+    (here / "ready").touch()
+    while True:
+        time.sleep(0.05)
+if behaviour == "works":
+    if not os.fork():
+        while time.process_time() < 0.3:
+            pass
+        os._exit(0)
+    while time.process_time() < 0.1:
+        pass
+    os.wait()
+    behaviour = ""
 if behaviour == "dies":
     os.kill(os.getpid(), signal.SIGSEGV)
 sys.exit(int(behaviour or 0))
@@ -59,7 +79,9 @@ class FakeFio:
 
         Args:
             stream: what it prints.
-            behaviour: an exit status; waits (for SIGINT); asks (its parent to end, and waits); deaf; dies.
+            behaviour: an exit status; waits (for SIGINT); asks (its parent to end, and waits); deaf; dies;
+                works (uses 0.4 s of CPU time, 0.3 s of it in a child); parent (deaf, with a child in a
+                session of its own).
             errors: what it prints as errors.
             last: what it prints when it is asked to end.
         """

@@ -28,8 +28,8 @@ from tests.hosts.trees import raid5, raid10, snapshot_of
 MIB = 1 << 20
 NONE = Plan(title="scheduler none", subject="sda", steps=())
 SET = Plan(title="scheduler mq-deadline", subject="sda", steps=(Step(path="/sys/a", text="1", why="x"),))
-KNOB = Axis(way=AxisKind.KNOB, name="scheduler", values=("none", "mq-deadline"), plans=(NONE, SET))
-BLOCKS = Axis(way=AxisKind.BLOCK, values=("8192", "16384"))
+KNOB = Axis(kind=AxisKind.KNOB, name="scheduler", values=("none", "mq-deadline"), plans=(NONE, SET))
+BLOCKS = Axis(kind=AxisKind.BLOCK, values=("8192", "16384"))
 HERE = Place(directory="/srv", disks=("sda", "sdb"))
 COURSE = Schedule(title="random-read", place=HERE, work=READ, axes=(BLOCKS, KNOB), repeats=2)
 
@@ -54,8 +54,8 @@ def test_grouped() -> None:
 
 
 def test_what_a_point_is() -> None:
-    depths = Axis(way=AxisKind.DEPTH, values=("1", "8"))
-    jobs = Axis(way=AxisKind.JOBS, values=("1", "4"))
+    depths = Axis(kind=AxisKind.DEPTH, values=("1", "8"))
+    jobs = Axis(kind=AxisKind.JOBS, values=("1", "4"))
     schedule = replace(COURSE, axes=(depths, jobs, BLOCKS, KNOB))
     point = {"depth": "8", "jobs": "4", "block": "16384", "scheduler": "mq-deadline"}
     assert schedule.work_at(point) == replace(READ, depth=8, jobs=4, block_bytes=16384, engine="libaio")
@@ -66,9 +66,9 @@ def test_what_a_point_is() -> None:
 def test_arrays_of_a_point() -> None:
     scratch = Scratch(devices=("sda", "sdb"), level="raid10")
     axes = (
-        Axis(way=AxisKind.CHUNK, values=("one", "16", "512")),
-        Axis(way=AxisKind.LAYOUT, values=("n2", "f2")),
-        Axis(way=AxisKind.LEVEL, values=("raid10",)),
+        Axis(kind=AxisKind.CHUNK, values=("one", "16", "512")),
+        Axis(kind=AxisKind.LAYOUT, values=("n2", "f2")),
+        Axis(kind=AxisKind.LEVEL, values=("raid10",)),
     )
     schedule = replace(COURSE, place=Place(), scratch=scratch, axes=axes)
     assert [point_words(point) for point in schedule.points][:3] == [
@@ -170,7 +170,7 @@ def test_each_scratch_array_is_laid_out() -> None:
         place=Place(members=("sda", "sdb", "sdc", "sdd")),
         work=Workload(rw="randread", block_bytes=8192, size_bytes=8 * MIB),
         scratch=Scratch(devices=("sda", "sdb", "sdc", "sdd"), level="raid10"),
-        axes=(Axis(way=AxisKind.CHUNK, values=("16", "512")), BLOCKS),
+        axes=(Axis(kind=AxisKind.CHUNK, values=("16", "512")), BLOCKS),
         repeats=3,
     )
     assert estimate_writes(schedule, disks=4) == WriteEstimate(

@@ -19,7 +19,6 @@ from raidtui.bench.surroundings import (
     SurroundingsSpan,
     array_changes,
     merged,
-    read_surroundings,
     span_of,
     span_words,
     surroundings_words,
@@ -91,11 +90,11 @@ def test_arrays(host: Host, files: dict[str, str], array: ArrayNow) -> None:
     host.drop(MD)
     for file, text in files.items():
         host.put(f"{MD}/{file}", f"{text}\n")
-    assert read_surroundings(host, PLACE, 0.0).arrays == (array,)
+    assert SurroundingsReader(host, PLACE).read(0.0).arrays == (array,)
 
 
 def test_nothing_of_it_is_there() -> None:
-    found = read_surroundings(Host(), Place(directory="/srv"), 1.0)
+    found = SurroundingsReader(Host(), Place(directory="/srv")).read(1.0)
     assert found == Surroundings(t_s=1.0)
     assert surroundings_words(found) == ""
 
@@ -194,9 +193,9 @@ def test_a_lookout_goes_by_the_samples_clock() -> None:
     told: list[Surroundings] = []
     enough, now_s = threading.Event(), 100.0
 
-    def tell(around: Surroundings) -> None:
-        told.append(around)
-        if around.t_s == 20.0:
+    def tell(surroundings: Surroundings) -> None:
+        told.append(surroundings)
+        if surroundings.t_s == 20.0:
             enough.set()
 
     with SurroundingsThread(lambda t_s: Surroundings(t_s=t_s), tell, clock=lambda: now_s) as lookout:
@@ -204,7 +203,7 @@ def test_a_lookout_goes_by_the_samples_clock() -> None:
         lookout.sampled(RunSample(t_s=10.0))  # fio began 2 s after it was started
         now_s = 122.0
         assert enough.wait(PATIENCE_S)
-    assert {around.t_s for around in told} <= {0.0, 12.0, 10.0, 20.0}
+    assert {surroundings.t_s for surroundings in told} <= {0.0, 12.0, 10.0, 20.0}
     assert lookout.seen == told
 
 
@@ -215,15 +214,15 @@ def test_what_was_before_fio_counted_anew_is_forgotten() -> None:
     def read(_: float) -> Surroundings:
         return Surroundings(t_s=number)
 
-    def tell(around: Surroundings) -> None:
-        (before if around.t_s == 0.0 else after).set()
+    def tell(surroundings: Surroundings) -> None:
+        (before if surroundings.t_s == 0.0 else after).set()
 
     with SurroundingsThread(read, tell) as lookout:
         assert before.wait(PATIENCE_S)
         number = 1.0
         assert after.wait(PATIENCE_S)
         lookout.sampled(RunSample(t_s=0.1, anew=True))
-    assert {around.t_s for around in lookout.seen} <= {1.0}
+    assert {surroundings.t_s for surroundings in lookout.seen} <= {1.0}
 
 
 @pytest.mark.usefixtures("hasty")

@@ -44,7 +44,7 @@ def test_whose_knob(name: str, wanted: bool) -> None:  # noqa: FBT001
 def test_an_axis_without_plans(name: str, values: tuple[str, ...], shapes: tuple[Scratch, ...]) -> None:
     found = scratch_axis(name, values, shapes)
     assert isinstance(found, Axis)
-    assert (found.way, found.values, found.plans) == (AxisKind.KNOB, values, ())
+    assert (found.kind, found.values, found.plans) == (AxisKind.KNOB, values, ())
     schedule = Schedule(title="x", place=Place(), work=READ, scratch=RAID5, axes=(found,))
     assert schedule.knobs_at(schedule.points[1]) == ((found.name, values[1], None),)
 
@@ -93,8 +93,8 @@ def test_what_no_array_would_take(name: str, values: tuple[str, ...], shape: Scr
 
 def test_arrays_are_made_with_their_bitmap() -> None:
     axes = (
-        Axis(way=AxisKind.BITMAP, values=("none", "internal")),
-        Axis(way=AxisKind.CHUNK, values=("one", "64")),
+        Axis(kind=AxisKind.BITMAP, values=("none", "internal")),
+        Axis(kind=AxisKind.CHUNK, values=("one", "64")),
     )
     schedule = Schedule(title="x", place=Place(), work=READ, scratch=RAID10, axes=axes)
     assert [point_words(point) for point in schedule.points] == [

@@ -18,7 +18,7 @@ from tests.bench.host import DISKS
 from tests.bench.recorded import MIXED, dumps_of
 from tests.bench.records import READ
 
-BLOCKS = Axis(way=AxisKind.BLOCK, values=("8192", "16384"))
+BLOCKS = Axis(kind=AxisKind.BLOCK, values=("8192", "16384"))
 
 
 class Killed(BaseException):

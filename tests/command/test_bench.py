@@ -23,7 +23,7 @@ from raidtui.bench.schedule import Conditions, Schedule
 from raidtui.bench.surroundings import ArrayNow, Surroundings, SurroundingsSpan
 from raidtui.bench.workload import PRESETS
 from raidtui.cli import build_parser, run
-from raidtui.command.bench_run import OptionError, _Told, request_of
+from raidtui.command.bench_run import OptionError, _Printer, request_of
 from raidtui.jobs.store import Job
 from tests.bench.fake_fio import FakeFio
 from tests.bench.host import Host
@@ -366,21 +366,23 @@ def test_what_surrounded_the_runs_that_are_compared(host: Host, capsys: pytest.C
 def test_what_surrounds_a_run_is_printed_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
     def seen(t_s: float, state: str, sync: str = "", governor: str = "powersave") -> Line:
         array = ArrayNow(name="md127", label="\x1b[31mdata", state=state, sync=sync)
-        return Line(around=Surroundings(t_s=t_s, mhz=(800, 900), governor=governor, arrays=(array,)))
+        return Line(surroundings=Surroundings(t_s=t_s, mhz=(800, 900), governor=governor, arrays=(array,)))
 
-    told = _Told(quiet=False)
-    told.take((seen(0.3, "clean"), seen(1.3, "active"), Line(sample=samples(100.0)[0]), seen(9.3, "clean")))
-    told.take((seen(10.3, "clean"), seen(11.3, "active", "check"), seen(12.3, "active", "check")))
-    told.take((seen(13.3, "clean", "check", "performance"), Line(begins=record(1)), seen(0.4, "clean")))
-    told.take((Line(around=Surroundings(t_s=20.0)),))
-    _Told(quiet=True).take((seen(0.3, "clean"),))
-    around = "            800 to 900 MHz powersave  \\x1b[31mdata"
+    printer = _Printer(quiet=False)
+    printer.take(
+        (seen(0.3, "clean"), seen(1.3, "active"), Line(sample=samples(100.0)[0]), seen(9.3, "clean"))
+    )
+    printer.take((seen(10.3, "clean"), seen(11.3, "active", "check"), seen(12.3, "active", "check")))
+    printer.take((seen(13.3, "clean", "check", "performance"), Line(begins=record(1)), seen(0.4, "clean")))
+    printer.take((Line(surroundings=Surroundings(t_s=20.0)),))
+    _Printer(quiet=True).take((seen(0.3, "clean"),))
+    surroundings = "            800 to 900 MHz powersave  \\x1b[31mdata"
     assert capsys.readouterr().out.split("\n") == [
-        f"{around} clean",
-        f"{around} clean",
-        f"{around} active, check",
+        f"{surroundings} clean",
+        f"{surroundings} clean",
+        f"{surroundings} active, check",
         "            800 to 900 MHz performance  \\x1b[31mdata clean, check",
-        f"{around} clean",
+        f"{surroundings} clean",
         "",
     ]
 

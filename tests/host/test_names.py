@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from types import SimpleNamespace
+
 import pytest
 from msgspec.structs import replace
 
+from raidtui.host import udev as udev_database
 from raidtui.host.md.array_names import ArrayName, canonical_uuid, read_array_name, read_uuid, sysfs_uuid
 from raidtui.host.md.mdadm import MdadmError, parse_export, read_detail, read_examine
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput, output_path
-from raidtui.host.udev import UdevEntry, parse_udev_entry, read_udev_entry
+from raidtui.host.udev import UdevEntry, parse_udev_entry, read_udev_entries, read_udev_entry
 from raidtui.model.array import Array, Member
 
 DETAIL = """\
@@ -258,3 +262,32 @@ def test_udev_entry() -> None:
     )
     assert read_udev_entry(MemoryRoot({}), None) == UdevEntry()
     assert read_udev_entry(MemoryRoot({}), "9:1") == UdevEntry()
+
+
+class Libudev:
+    """A context with one disk and one partition."""
+
+    def list_devices(self, subsystem: str) -> list[SimpleNamespace]:
+        assert subsystem == "block"
+        return [
+            SimpleNamespace(
+                device_number=os.makedev(8, minor),
+                properties={"ID_FS_TYPE": kind},
+                device_links=iter((f"/dev/disk/by-id/{kind}", "/dev/disk/by-id/a")),
+            )
+            for minor, kind in ((16, "xfs"), (17, "ext4"))
+        ]
+
+
+def test_many_devices_of_a_live_host_come_from_libudev(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(udev_database, "_libudev", Libudev)
+    root = MemoryRoot({"/run/udev/data/b8:17": "E:ID_FS_TYPE=swap\n"})
+    of_file = UdevEntry(properties={"ID_FS_TYPE": "swap"})
+    assert read_udev_entries(root, ("8:17", "8:32")) == {"8:17": of_file, "8:32": UdevEntry()}
+    monkeypatch.setattr(root, "live", True)
+    assert read_udev_entries(root, ("8:17", "8:32")) == {
+        "8:17": UdevEntry(properties={"ID_FS_TYPE": "ext4"}, links=("disk/by-id/a", "disk/by-id/ext4")),
+        "8:32": UdevEntry(),
+    }
+    monkeypatch.setattr(udev_database, "_libudev", lambda: None)  # not installed
+    assert read_udev_entries(root, ("8:17",)) == {"8:17": of_file}

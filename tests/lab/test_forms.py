@@ -92,13 +92,15 @@ def test_a_form_is_there_while_its_devices_are_read(slow_mdadm: Guest) -> None:
         terminal.wait_for("nothing was changed")
         assert guest.run(f"touch {GO}").status == 0
         wait_until(lambda: guest.run("pgrep -f [s]low-mdadm").status != 0, 20, "no mdadm runs")
-        terminal.press("down")
-        terminal.wait_for(lambda text: "nothing was changed" not in text)
+        terminal.press("6")
+        terminal.wait_for(lambda text: "in_sync" not in text)
+        terminal.press("1")
+        terminal.wait_for("in_sync")
         assert "which device" not in terminal.screen()
         terminal.press("A")
         terminal.wait_for(lambda text: "Add which device" in text and "read …" not in text)
         terminal.press("escape")
-        terminal.wait_for("nothing was changed")
+        terminal.wait_for(lambda text: "Add which device" not in text)
         terminal.press("q")
         assert terminal.wait_exit() == 0
 

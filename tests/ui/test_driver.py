@@ -286,7 +286,7 @@ main()
 """
 DEFECTS = {
     "a key": ("arrays.arrays_pane", "ArraysPane", "action_limits"),
-    "the start": ("app", "RaidApp", "_use_theme"),
+    "the start": ("themes", "Themes", "choose"),
     "the input": ("frame.driver", "QuietDriver", "process_message"),
 }
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from textual.widgets import Input, OptionList
 
 from raidtui.config import Config, read_config
+from raidtui.ui.frame.command_palette import palette_entries
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.log.log_pane import LogLines
 from tests.hosts.kernel import Kernel
@@ -310,7 +311,7 @@ async def test_troubles_with_the_settings_are_said() -> None:
 async def test_the_palette_offers_everything() -> None:
     kernel = Kernel(*ARRAYS["optimal"])
     async with running(kernel) as pilot:
-        titles = [entry.shown for entry in app_of(pilot).palette_entries()]
+        titles = [entry.shown for entry in palette_entries(app_of(pilot))]
         assert titles[:3] == ["Check (c)", "Cancel (x) – not now", "Pause (p) – not now"]
         assert "Quit (q)" in titles
         await press(pilot, "ctrl+p")
@@ -324,8 +325,8 @@ async def test_the_palette_offers_everything() -> None:
 async def test_themes_change_while_it_runs() -> None:
     async with running(STATES["degraded"]) as pilot:
         before = pilot.app.theme_variables["r-background"]
-        app_of(pilot)._load_all_themes()
-        app_of(pilot)._set_theme("light")
+        app_of(pilot)._themes.load_all()
+        app_of(pilot).theme = "light"
         await pilot.pause()
         assert pilot.app.theme_variables["r-background"] != before
         assert "degraded" in rows_of(pilot)[0]
@@ -451,7 +452,7 @@ async def in_the_palette(pilot: Paces, query: str) -> list[str]:
     await pilot.press("ctrl+p")
     await until(pilot, lambda: len(pilot.app.screen_stack) == 2)
     listed = pilot.app.screen.query_one(OptionList)
-    everything = len(list(app_of(pilot).palette_entries()))
+    everything = len(list(palette_entries(app_of(pilot))))
     await until(pilot, lambda: listed.option_count == everything)
     if query:
         pilot.app.screen.query_one(Input).value = query

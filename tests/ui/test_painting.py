@@ -13,8 +13,8 @@ from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 
+from raidtui.ui.frame.line_compositor import LineCompositor, SpansUpdate
 from raidtui.ui.frame.lines import Lines
-from raidtui.ui.frame.painting import LineCompositor, SpansUpdate
 from raidtui.view.text import cell_width
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import Syncing, raid1, raid5, raid10

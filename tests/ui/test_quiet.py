@@ -12,8 +12,8 @@ from textual.message import Message
 from textual.widget import Widget
 
 from raidtui.model.finding import Event, EventKind
+from raidtui.ui.app import Sampled
 from raidtui.ui.frame.lines import Lines
-from raidtui.ui.frame.messages import Sampled
 from raidtui.ui.frame.painting import PaintingScreen
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import Syncing, raid1, raid10

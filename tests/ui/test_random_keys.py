@@ -69,7 +69,7 @@ async def test_two_quick_enters_run_a_command_once(monkeypatch: pytest.MonkeyPat
     async with running(kernel) as pilot:
         palette = await palette_of(pilot)
         ran: list[str] = []
-        monkeypatch.setattr(app_of(pilot), "_run_in_pane", ran.append)
+        monkeypatch.setattr(app_of(pilot), "run_in_pane", ran.append)
         await pilot.press(*"check")
         await until(pilot, lambda: palette._list_visible and palette._hit_count)
         line = palette.query_one(CommandInput)

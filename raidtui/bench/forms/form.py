@@ -130,8 +130,8 @@ def _usual(axis: str, knob: KnobChoice | None) -> tuple[str, ...]:
     now = next((int(each) for each in knob.now if each.isdecimal() and len(each) < 10), None)
     if now is None:
         return knob.now
-    around = [max(low, now // 4), now, now * 4 if high is None else min(high, now * 4)]
-    return tuple(map(str, dict.fromkeys(around)))
+    near = [max(low, now // 4), now, now * 4 if high is None else min(high, now * 4)]
+    return tuple(map(str, dict.fromkeys(near)))
 
 
 def _two(values: tuple[str, ...]) -> tuple[str, str]:

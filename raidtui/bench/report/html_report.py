@@ -116,8 +116,8 @@ def _table(rows: Sequence[SeriesRow], measure: str) -> str:
         elif row.spread is not None:
             numbers = (kind.words(value) for value in (row.spread.median, row.spread.low, row.spread.high))
             lines.append(_cells("td", row.series.label, *numbers, str(row.spread.count)))
-    told = "".join(f"<p>{text_of(each.sentence)}</p>" for each in statements_of(rows))
-    return f"<table>{''.join(lines)}</table>{told}{_note(family_of(rows))}{_note(_HOW)}"
+    statements = "".join(f"<p>{text_of(each.sentence)}</p>" for each in statements_of(rows))
+    return f"<table>{''.join(lines)}</table>{statements}{_note(family_of(rows))}{_note(_HOW)}"
 
 
 def _runs(records: Sequence[RunRecord]) -> str:
@@ -128,9 +128,10 @@ def _runs(records: Sequence[RunRecord]) -> str:
         what = record.work.words if record.work is not None else record.title
         point = point_words(record.point)
         cells = (f"#{record.id}", f"{what} ({point})" if point else what, record.figures)
-        around = span_words(record.during)
+        surroundings = span_words(record.during)
         steady = NOT_STEADY if record.unsteady else ""
-        texts = (state, steady, record.short, around, record.steady, *record.told, record.note)
+        cpu = f"fio used {record.cpu_s:.1f} s of CPU time" if record.cpu_s else ""
+        texts = (state, steady, record.short, surroundings, cpu, record.steady, *record.remarks, record.note)
         notes = "; ".join(text for text in texts if text)
         lines.append(
             _cells("td", *cells, binary_size(written) if record.written else "?", notes, numbers=False)

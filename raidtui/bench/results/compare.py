@@ -236,7 +236,7 @@ def table_lines(rows: Sequence[SeriesRow], measure: Metric) -> list[str]:
         numbers = "  ".join(f"{measure.words(value):>10}" for value in cells)
         lines.append(f"{row.series.label:<{width}}  {numbers}  {row.spread.count:>4}")
     family = family_of(rows)
-    return [*lines, *(told.sentence for told in statements_of(rows)), *([family] if family else [])]
+    return [*lines, *(each.sentence for each in statements_of(rows)), *([family] if family else [])]
 
 
 class Curve(Struct, frozen=True, kw_only=True):

@@ -34,6 +34,7 @@ class HeatMap(Struct, frozen=True, kw_only=True):
 
     Args:
         title: random read, MB/s.
+        what: random read.
         rows: "one" for a single device, else the chunk in KiB.
         columns: bytes of a request.
         yours: median MB/s (10^6 bytes), by row and column; None where nothing was measured.
@@ -44,6 +45,7 @@ class HeatMap(Struct, frozen=True, kw_only=True):
     """
 
     title: str
+    what: str
     rows: tuple[str, ...]
     columns: tuple[int, ...]
     yours: tuple[tuple[float | None, ...], ...]
@@ -96,6 +98,7 @@ def _map(rw: str, cells: dict[tuple[str, int], list[float]], left_out: tuple[str
     }
     return HeatMap(
         title=f"{KINDS_OF_IO[rw]}, MB/s",
+        what=KINDS_OF_IO[rw],
         rows=rows,
         columns=columns,
         yours=tuple(tuple(_median(cells.get((row, block))) for block in columns) for row in rows),

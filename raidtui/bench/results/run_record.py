@@ -89,12 +89,13 @@ class RunRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
         work: what fio was asked to do; None of a job file: ``job_file`` is its text.
         seconds: how long it was measured.
         read, write: the figures.
+        cpu_s: CPU time of fio, user and system; None where it was not measured.
         written: bytes that the kernel wrote to each member meanwhile.
         environment: what surrounded it as it began.
         during: what was seen of that until it ended.
         steady: what the rule of the steady state said after this round, where it was asked.
         unsteady: whether the rounds of its point were not steady in the end.
-        told: what else was noted, a sentence each.
+        remarks: what else was noted, a sentence each.
     """
 
     job: str
@@ -114,12 +115,13 @@ class RunRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     seconds: float = 0.0
     read: Figures = Figures()
     write: Figures = Figures()
+    cpu_s: float | None = None
     written: dict[str, int] = {}
     environment: Environment = Environment()
     during: SurroundingsSpan = NOTHING_SEEN
     steady: str = ""
     unsteady: bool = False
-    told: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = msgspec.field(default=(), name="told")
 
     @property
     def iops(self) -> float:

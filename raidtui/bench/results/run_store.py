@@ -93,7 +93,7 @@ class Results(Database):
     def runs(self, *words: str) -> tuple[RunRecord, ...]:
         """Return the runs that fit all words, the oldest first; without words all.
 
-        A word is a run's number, a benchmark's id or the end or beginning of one, or a part of what is told
+        A word is a run's number, a benchmark's id or the end or beginning of one, or a part of what is shown
         of a run: its title, place, preset, note, point, state, array or disk model.
         """
         with self.reading() as file:
@@ -168,7 +168,7 @@ def fits(record: RunRecord, word: str) -> bool:
         return record.id == int(word)
     if record.job == word or record.job.startswith(word) or record.job.endswith(word):
         return True
-    told = (record.title, record.place, record.preset, record.note, record.state, record.words)
+    texts = (record.title, record.place, record.preset, record.note, record.state, record.words)
     shapes = (f"{each.name} {each.label} {each.level} {each.uuid}" for each in record.environment.arrays)
     models = (f"{each.name} {each.model} {each.serial}" for each in record.environment.disks)
-    return any(word.lower() in text.lower() for text in (*told, *shapes, *models))
+    return any(word.lower() in text.lower() for text in (*texts, *shapes, *models))

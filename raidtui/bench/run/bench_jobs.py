@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import Struct
 
 from raidtui.bench.results.run_record import NOT_STEADY
-from raidtui.bench.run.bench_worker import BenchWorker
-from raidtui.bench.run.changes import left_behind
+from raidtui.bench.run.bench_worker import BenchWorker, schedule_of
+from raidtui.bench.run.changes import left_behind, title_of
 from raidtui.bench.run.live_file import Line, read_live
 from raidtui.bench.schedule import Schedule, encode_schedule
 from raidtui.host.roots.root import Root
@@ -99,6 +99,14 @@ def find_bench(name: str = "") -> Job:
     if not jobs:
         raise JobError("there is no benchmark yet: raidtui bench run begins one")
     return jobs[-1]
+
+
+def bench_title(job: Job) -> str:
+    """Return a benchmark's title, or the job's where its schedule cannot be read."""
+    try:
+        return schedule_of(job).title
+    except JobError:
+        return title_of(job)
 
 
 def interrupted() -> list[Job]:

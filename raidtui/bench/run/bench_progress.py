@@ -57,7 +57,7 @@ class BenchProgress(Struct, frozen=True, kw_only=True):
     run: int | None = None
     record: RunRecord | None = None
     samples: tuple[RunSample, ...] = ()
-    around: Surroundings | None = None
+    surroundings: Surroundings | None = None
     done: int = 0
     steady: bool | None = None
     ended: frozenset[int] = frozenset()
@@ -93,46 +93,48 @@ def follow(before: BenchProgress, found: News) -> BenchProgress:
     return replace(after, state=state)
 
 
-def _with_entry(way: BenchProgress, entry: Mapping[str, Any]) -> BenchProgress:
+def _with_entry(progress: BenchProgress, entry: Mapping[str, Any]) -> BenchProgress:
     event, at_s = entry.get("event"), entry.get("at_s")
     at_s = float(at_s) if isinstance(at_s, int | float) else None
     if event == "work":
-        return replace(way, state="running", reason="", doing="", first_s=at_s, ended=frozenset())
+        return replace(progress, state="running", reason="", doing="", first_s=at_s, ended=frozenset())
     if event == "run":
         number, of = entry.get("run"), entry.get("of")
         return replace(
-            way,
+            progress,
             doing="",
-            run=number if isinstance(number, int) else way.run,
-            of=of if isinstance(of, int) else way.of,
+            run=number if isinstance(number, int) else progress.run,
+            of=of if isinstance(of, int) else progress.of,
         )
     if event == "run done":
         steady = entry.get("steady")
         return replace(
-            way,
-            done=way.done + 1,
-            ended=way.ended | {entry["run"]} if isinstance(entry.get("run"), int) else way.ended,
+            progress,
+            done=progress.done + 1,
+            ended=progress.ended | {entry["run"]} if isinstance(entry.get("run"), int) else progress.ended,
             last_s=at_s,
             steady=steady if isinstance(steady, bool) else None,
         )
     if event in {"change", "put back", "doing"}:
         word = "putting back: " if event == "put back" else ""
-        return replace(way, doing=f"{word}{entry.get('title', '')}")
+        return replace(progress, doing=f"{word}{entry.get('title', '')}")
     if event in FINAL or event == "not begun":
-        return replace(way, state=str(event), reason=str(entry.get("reason", "")), doing="")
-    return way
+        return replace(progress, state=str(event), reason=str(entry.get("reason", "")), doing="")
+    return progress
 
 
-def _with_line(way: BenchProgress, line: Line) -> BenchProgress:
+def _with_line(progress: BenchProgress, line: Line) -> BenchProgress:
     if line.begins is not None:
-        way = replace(way, record=line.begins, samples=(), around=None, ramp_s=0.0)
-    if line.around is not None:
-        way = replace(way, around=line.around)
+        progress = replace(progress, record=line.begins, samples=(), surroundings=None, ramp_s=0.0)
+    if line.surroundings is not None:
+        progress = replace(progress, surroundings=line.surroundings)
     if line.sample is not None:
         if line.sample.anew:
-            way = replace(way, ramp_s=way.samples[-1].t_s if way.samples else 0.0, samples=())
-        way = replace(way, samples=(*way.samples, line.sample))
-    return way
+            progress = replace(
+                progress, ramp_s=progress.samples[-1].t_s if progress.samples else 0.0, samples=()
+            )
+        progress = replace(progress, samples=(*progress.samples, line.sample))
+    return progress
 
 
 class ProgressWatcher:
@@ -143,29 +145,29 @@ class ProgressWatcher:
         self._seen = 0
         self._offset = 0
         self._found_s = 0.0
-        self._way: BenchProgress | None = None
+        self._progress: BenchProgress | None = None
 
     def look(self) -> BenchProgress | None:
         """Return the newest benchmark as it is now; None where there is none."""
-        if self._way is None or self._way.state != "running":
+        if self._progress is None or self._progress.state != "running":
             self._find()
-        if self._job is None or self._way is None:
+        if self._job is None or self._progress is None:
             return None
         found = news(self._job, self._seen, self._offset)
         self._seen += len(found.entries)
         self._offset = found.offset
-        self._way = follow(self._way, found)
+        self._progress = follow(self._progress, found)
         if found.state == "made" and time.monotonic() - self._found_s > _BEGIN_S:
-            self._way = replace(self._way, state="not begun", reason="its worker never began")
-        return self._way
+            self._progress = replace(self._progress, state="not begun", reason="its worker never began")
+        return self._progress
 
     def _find(self) -> None:
         jobs = bench_jobs()
         if not jobs:
-            self._job = self._way = None
+            self._job = self._progress = None
         elif self._job is None or self._job.id != jobs[-1].id:
             self._job, self._seen, self._offset = jobs[-1], 0, 0
-            self._way, self._found_s = _unseen(jobs[-1]), time.monotonic()
+            self._progress, self._found_s = _unseen(jobs[-1]), time.monotonic()
 
 
 def _unseen(job: Job) -> BenchProgress:

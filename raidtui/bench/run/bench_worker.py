@@ -21,7 +21,7 @@ from raidtui.bench.results.run_record import NOT_STEADY, WHOLE, RunRecord, RunSa
 from raidtui.bench.results.run_store import Results, ResultsError
 from raidtui.bench.results.steady import steadiness
 from raidtui.bench.run.changes import ChangeError, Changes, StuckError
-from raidtui.bench.run.live_file import LiveFile, arounds_of_last, last_run, read_live
+from raidtui.bench.run.live_file import LiveFile, last_run, read_live, surroundings_of_last
 from raidtui.bench.run.measure import begun_record, measure, partial_record
 from raidtui.bench.run.quiet import noise
 from raidtui.bench.run.stage import Stage, StageError
@@ -204,9 +204,9 @@ class BenchWorker:
         """Run fio once; return its record, samples and JSON."""
         record = begun_record(self._root, self._job.id, schedule, run, place=place, fio=self._fio)
         if schedule.conditions.quiet_check and (found := noise(self._root, place, looks=1)):
-            told = f"The machine was not quiet as it began: {', '.join(found)}."
-            self._job.note(event="output", text=told)
-            record = replace(record, told=(*record.told, told))
+            remarks = f"The machine was not quiet as it began: {', '.join(found)}."
+            self._job.note(event="output", text=remarks)
+            record = replace(record, remarks=(*record.remarks, remarks))
         self._job.note(event="run", run=run.number, of=len(schedule.runs()), words=record.words)
         live.begin(record)
         return measure(
@@ -215,7 +215,7 @@ class BenchWorker:
             place,
             stage.folder,
             add=live.add,
-            add_around=live.add_around,
+            add_surroundings=live.add_surroundings,
             stopped=self._stopped,
         )
 
@@ -239,7 +239,7 @@ class BenchWorker:
         with Results() as results:
             if any(each.number == record.number for each in results.of_job(self._job.id)):
                 return "done", ""
-            made = partial_record(record, samples, arounds_of_last(lines))
+            made = partial_record(record, samples, surroundings_of_last(lines))
             results.add(made, samples)
         self._tell(made)
         return "done", ""

@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -19,6 +20,9 @@ from raidtui.bench.results.run_record import RunSample
 from raidtui.bench.run.fio_stream import Dump, Meter, StreamParser
 from raidtui.host.tools import tool_path
 from raidtui.model.plan import Refusal, RefusalCode
+
+if TYPE_CHECKING:
+    import psutil
 
 INTERVAL_MS = 250
 _LOOK_S = 0.1
@@ -37,6 +41,7 @@ class FioEnd(Struct, frozen=True, kw_only=True):
         said: what it printed besides.
         stopped: whether it was asked to end.
         broken: how many objects could not be read.
+        cpu_s: CPU time of fio and its children, user and system; None where it was not measured.
     """
 
     status: int | None
@@ -45,6 +50,7 @@ class FioEnd(Struct, frozen=True, kw_only=True):
     said: tuple[str, ...]
     stopped: bool = False
     broken: int = 0
+    cpu_s: float | None = None
 
 
 def fio_argv(options: Sequence[str], *, read_only: bool) -> tuple[str, ...]:
@@ -163,8 +169,10 @@ def _watch(
     finally:
         output.close()
     said = (*errors.decode("utf-8", "replace").split("\n"), *parser.said)
+    cpu_s = None if killed else _cpu_s(process)
     return FioEnd(
         status=None if killed else process.wait(),
+        cpu_s=cpu_s,
         dump=last,
         raw=parser.last,
         said=tuple(line.strip() for line in said if line.strip()),
@@ -173,24 +181,42 @@ def _watch(
     )
 
 
+def _cpu_s(process: subprocess.Popen[bytes]) -> float | None:
+    """Wait until fio has ended, and return the CPU time of it and its children before it is forgotten."""
+    import psutil  # noqa: PLC0415  (a worker alone needs it)
+
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    found = 0.0
+    for each in _tree(process.pid):
+        with contextlib.suppress(psutil.Error):
+            times = each.cpu_times()
+            found += times.user + times.system + times.children_user + times.children_system
+    return round(found, 2) or None
+
+
 def _kill_all(process: subprocess.Popen[bytes]) -> None:
-    """Kill fio, its session, and its own children: jobs that are processes make sessions of their own."""
+    """Kill fio, its session, and its children: jobs that are processes start sessions of their own."""
+    import psutil  # noqa: PLC0415  (as above)
+
     if process.poll() is not None:
         return
-    children = _children(process.pid)
+    tree = _tree(process.pid)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    for child in children:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
+    for each in tree[1:]:
+        with contextlib.suppress(psutil.Error):
+            each.kill()
 
 
-def _children(pid: int) -> list[int]:
+def _tree(pid: int) -> list[psutil.Process]:
+    """Return a process and all below it; none where it is gone."""
+    import psutil  # noqa: PLC0415  (as above)
+
     try:
-        text = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
-    except OSError:
+        first = psutil.Process(pid)
+        return [first, *first.children(recursive=True)]
+    except psutil.Error:
         return []
-    return [int(word) for word in text.split()]
 
 
 LEAST = (3, 1)

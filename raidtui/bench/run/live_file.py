@@ -26,7 +26,7 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     begins: RunRecord | None = None
     sample: RunSample | None = None
-    around: Surroundings | None = None
+    surroundings: Surroundings | None = msgspec.field(default=None, name="around")
 
 
 class LiveFile:
@@ -49,9 +49,9 @@ class LiveFile:
         """Write a sample."""
         self._write(Line(sample=sample))
 
-    def add_around(self, around: Surroundings) -> None:
+    def add_surroundings(self, surroundings: Surroundings) -> None:
         """Write what surrounds the run."""
-        self._write(Line(around=around))
+        self._write(Line(surroundings=surroundings))
 
     def _write(self, line: Line) -> None:
         with contextlib.suppress(OSError):
@@ -95,21 +95,12 @@ def last_run(lines: Sequence[Line]) -> tuple[RunRecord | None, list[RunSample]]:
     return record, samples
 
 
-def last_around(lines: Sequence[Line]) -> Surroundings | None:
-    """Return what surrounded the run that began last, as it was seen last."""
-    found: Surroundings | None = None
-    for line in lines:
-        if line.begins is not None or line.around is not None:
-            found = line.around
-    return found
-
-
-def arounds_of_last(lines: Sequence[Line]) -> list[Surroundings]:
+def surroundings_of_last(lines: Sequence[Line]) -> list[Surroundings]:
     """Return all that was seen around the run that began last, since fio last began to count anew."""
     found: list[Surroundings] = []
     for line in lines:
         if line.begins is not None or (line.sample is not None and line.sample.anew):
             found = []
-        elif line.around is not None:
-            found.append(line.around)
+        elif line.surroundings is not None:
+            found.append(line.surroundings)
     return found

@@ -56,7 +56,7 @@ def measure(
     folder: Path,
     *,
     add: Callable[[RunSample], None],
-    add_around: Callable[[Surroundings], None],
+    add_surroundings: Callable[[Surroundings], None],
     stopped: Callable[[], bool],
 ) -> tuple[RunRecord, list[RunSample], bytes]:
     """Run fio once; return the finished record, the samples, and fio's own JSON.
@@ -67,7 +67,7 @@ def measure(
         place: where it runs.
         folder: where its files are.
         add: takes the samples as they come.
-        add_around: likewise what surrounds the run; called in another thread.
+        add_surroundings: likewise what surrounds the run; called in another thread.
         stopped: whether it shall end.
 
     Raises:
@@ -76,7 +76,7 @@ def measure(
     samples: list[RunSample] = []
     arrays = record.environment.arrays
     reader = SurroundingsReader(root, place, {array.name: array.label for array in arrays})
-    lookout = SurroundingsThread(reader.read, add_around)
+    lookout = SurroundingsThread(reader.read, add_surroundings)
 
     def take(sample: RunSample) -> None:
         if sample.anew:
@@ -113,8 +113,8 @@ def _turned_read_only(place: Place, folder: Path) -> str:
 
 def _surrounded(record: RunRecord, seen: Sequence[Surroundings]) -> RunRecord:
     """Return a record with what was seen around its run."""
-    told = array_changes(record.environment.arrays, seen)
-    return replace(record, during=span_of(seen), told=(*record.told, *told))
+    remarks = array_changes(record.environment.arrays, seen)
+    return replace(record, during=span_of(seen), remarks=(*record.remarks, *remarks))
 
 
 def partial_record(
@@ -158,8 +158,9 @@ def _finished(
         seconds=max((side.runtime for part in parts for side in (part.read, part.write)), default=0) / 1000,
         read=read,
         write=write,
+        cpu_s=end.cpu_s,
         written=written,
-        told=(*record.told, *_unread(end)),
+        remarks=(*record.remarks, *_unread(end)),
     )
 
 
@@ -240,10 +241,10 @@ class SurroundingsThread:
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         pause = FIRST_S
         while not self._over.wait(pause):
-            around = self._read(round(max(0.0, self._clock() - self._began_s), 3))
+            surroundings = self._read(round(max(0.0, self._clock() - self._began_s), 3))
             with self._lock:
                 if self._over.is_set():
                     return
-                self.seen.append(around)
-                self._tell(around)
+                self.seen.append(surroundings)
+                self._tell(surroundings)
             pause = EACH_S

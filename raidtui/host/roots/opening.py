@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 from raidtui.host.regular_files import LARGEST_FILE, read_regular
@@ -24,16 +25,19 @@ def open_root(path: str = "/") -> Root:
     """
     place = Path(path)
     try:
-        if place.is_dir():
+        # From Python 3.14 on, is_dir() and exists() hide why a path cannot be read.
+        mode = place.stat().st_mode
+        if stat.S_ISDIR(mode):
             if not (place / "proc").is_dir() and not (place / ".raidtui").is_dir():
                 raise RootError(f"{path}: no host's root: it holds no proc/mdstat")
             return DirRoot(path if path == "/" else str(place.resolve()))
-        if not place.is_file():
-            what = "neither a folder nor a file" if place.exists() else "no such file or folder"
-            raise RootError(f"{path}: {what}")
+        if not stat.S_ISREG(mode):
+            raise RootError(f"{path}: neither a folder nor a file")
         from raidtui.host.roots.archive import is_archive, open_capture  # noqa: PLC0415
 
         return open_capture(place) if is_archive(place) else _open_mdstat(place)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise RootError(f"{path}: no such file or folder") from error
     except (OSError, ValueError) as error:  # a name may hold what no path can
         raise RootError(f"{path[:200]}: {getattr(error, 'strerror', '') or error}") from error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from functools import partial
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -14,17 +15,20 @@ from raidtui.first_frame import SMALLEST
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array
 from raidtui.model.plan import Harm, Plan, Refusal
+from raidtui.model.snapshot import Snapshot
 from raidtui.plans.sync_speed import plan_limits
 from raidtui.session.watch import Report, limit_path
 from raidtui.ui.arrays.absent_detail import absent_body_lines, absent_head_lines
 from raidtui.ui.arrays.array_detail import body_lines, head_lines, unit_lines
 from raidtui.ui.arrays.array_list import ArrayList, Chosen, keep_choice
 from raidtui.ui.arrays.array_rows import Listed, brief_of, matches, ordered, shared_titles
+from raidtui.ui.arrays.direct_flow import DirectFlow
 from raidtui.ui.arrays.offers import offers, plan_of
 from raidtui.ui.arrays.slider import Slider
 from raidtui.ui.commands import ARRAYS, Command
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.frame.pane import Pane
+from raidtui.ui.frame.screen_shell import later
 from raidtui.view.array_row import brief_line
 from raidtui.view.line import Line
 from raidtui.view.text import visible
@@ -37,30 +41,25 @@ class ArrayBody(ScrollLines, can_focus=True):
 
 
 class ArraysPane(Pane):
-    """See the module. What the app carries out is a message: ``Wanted``, ``UndoWanted``, ``RepairWanted``."""
+    """See the module. What another room carries out is a message: ``BuildWanted``."""
 
     ID = "arrays-pane"
     BINDINGS: ClassVar[list[BindingType]] = [each for command in ARRAYS for each in command.bindings]
 
-    class Wanted(Message):
-        """A plan to carry out, after confirmation where its harm asks for it."""
+    class BuildWanted(Message):
+        """A verb about devices that no array uses; another room carries it out.
 
-        def __init__(self, plan: Plan) -> None:
-            super().__init__()
-            self.plan = plan
+        Args:
+            verb: assemble, zero.
+            snapshot: the host.
+            uuid: of the array that is chosen and does not run, if one is.
+        """
 
-    class UndoWanted(Message):
-        """The last thing done shall be undone."""
-
-    class RepairWanted(Message):
-        """A verb that changes members or the array itself; some are about devices, and no array."""
-
-        def __init__(self, verb: str, array: Array | None, uuid: str | None = None) -> None:
+        def __init__(self, verb: str, snapshot: Snapshot, uuid: str | None) -> None:
             super().__init__()
             self.verb = verb
-            self.array = array
+            self.snapshot = snapshot
             self.uuid = uuid
-            """Of the array that is chosen and does not run."""
 
     def __init__(self, report: Report | None = None) -> None:
         super().__init__(report)
@@ -238,14 +237,31 @@ class ArraysPane(Pane):
         """Return (command, label now, whether it can be done) for the footer and the help."""
         return offers(self.report, self.chosen, system_scope=self.system_scope)
 
-    def _want(self, plan: Plan) -> None:
+    def _carry_out(self, plan: Plan) -> None:
         self.acting = True
-        if plan.harm is not Harm.HARMLESS:
+        if plan.harm is Harm.HARMLESS:
+            later(self, partial(self._execute, plan))
+        else:
             self.shell.begin_opening()
-        self.post_message(self.Wanted(plan))
+            self.shell.open_flow(self._confirm(plan))
 
-    def settled(self) -> None:
-        """What was being done is done, and shown: go on with what was asked for meanwhile."""
+    async def _confirm(self, plan: Plan) -> None:
+        confirmed = False
+        try:
+            confirmed = await DirectFlow(self.shell).confirm(plan)
+        finally:
+            if not confirmed:
+                self._end_acting()
+        if confirmed:
+            await self._execute(plan)
+
+    async def _execute(self, plan: Plan, *, is_undo: bool = False) -> None:
+        if not await DirectFlow(self.shell).execute(plan, is_undo=is_undo):
+            self.forget_asked()
+        self._end_acting()
+
+    def _end_acting(self) -> None:
+        """Begin what was asked for while something else was being done."""
         self.acting = False
         queued, self._queued = self._queued, ""
         if queued:
@@ -258,13 +274,23 @@ class ArraysPane(Pane):
             return
         if command_id == "arrays.undo":
             self.acting = True
-            self.post_message(self.UndoWanted())
+            later(self, self._undo)
             return
         plan = self.plan_of(command_id)
         if isinstance(plan, Refusal):
             self.say(plan.sentence)
         elif plan is not None:
-            self._want(plan)
+            self._carry_out(plan)
+
+    async def _undo(self) -> None:
+        loop = self.shell.session.loop
+        plan = await loop.work(loop.watch.take_undo)
+        if plan is None:
+            self.say("nothing to undo")
+            self._end_acting()
+        else:
+            self.forget_asked()
+            await self._execute(plan, is_undo=True)
 
     def action_check(self) -> None:
         """Start a check; on an array that is being checked the key says how to end it."""
@@ -289,13 +315,19 @@ class ArraysPane(Pane):
     def action_repair(self, verb: str) -> None:
         """Ask for what a repair verb needs to know, then for its plan."""
         refusal = self.plan_of(f"arrays.{verb}")
-        if isinstance(refusal, Refusal):
+        if self.report is None or isinstance(refusal, Refusal):
             self.shell.drop_held_keys()
-            self.say(refusal.sentence)
-        else:
+            self.say(refusal.sentence if isinstance(refusal, Refusal) else "")
+            return
+        snapshot, array, absent = self.report.snapshot, self.array, self.absent
+        if verb in {"assemble", "zero"}:
             self.shell.begin_opening()
-            absent = self.absent
-            self.post_message(self.RepairWanted(verb, self.array, absent.uuid if absent else None))
+            self.post_message(self.BuildWanted(verb, snapshot, absent.uuid if absent else None))
+        elif array is not None:
+            from raidtui.ui.arrays.repair_flow import RepairFlow  # noqa: PLC0415
+
+            self.shell.begin_opening()
+            self.shell.open_flow(RepairFlow(self.shell).run(verb, array, snapshot))
 
     def action_limits(self) -> None:
         """Go to the max slider."""
@@ -361,7 +393,7 @@ class ArraysPane(Pane):
             if plan.why != "the limits are so already":
                 self.say(plan.sentence)
         else:
-            self._want(plan)
+            self._carry_out(plan)
 
     def forget_asked(self) -> None:
         """What was asked was not done: show the kernel's values."""

@@ -29,16 +29,16 @@ _NOTE_CELLS = 200
 
 
 class BenchFlow:
-    """The ways that lead through a dialog.
+    """The flow that lead through a dialog.
 
     Args:
         shell: the app.
-        benching: the benchmarks of the host in view.
+        session: the benchmarks of the host in view.
         snapshot: the present state.
     """
 
-    def __init__(self, shell: ScreenShell, benching: BenchSession, snapshot: Snapshot) -> None:
-        self._benching = benching
+    def __init__(self, shell: ScreenShell, session: BenchSession, snapshot: Snapshot) -> None:
+        self._session = session
         self._shell = shell
         self._snapshot = snapshot
 
@@ -58,15 +58,15 @@ class BenchFlow:
         if not await self.restore(first=True):
             return draft, False
         self._shell.say("reading what can be measured …", "dim")
-        known = await self._benching.known(self._snapshot)
+        known = await self._session.known(self._snapshot)
         self._shell.say("", "plain")
         upon = next((each.path for each in known.folders if array in each.arrays), "")
-        form = BenchForm(kind, replace(draft, folder=draft.folder or upon), self._benching.ask, known)
+        form = BenchForm(kind, replace(draft, folder=draft.folder or upon), self._session.ask, known)
         offer = await self._shell.ask(form)
         if offer is None:
             self._shell.say("nothing was begun", "plain")
             return form.draft, False
-        trouble = await self._benching.begin(offer)
+        trouble = await self._session.begin(offer)
         if trouble:
             self._shell.say(trouble, "bad")
         return form.draft, not trouble
@@ -77,7 +77,7 @@ class BenchFlow:
         Args:
             first: whether that is on the way to a new one, and is not worth a word where there is none.
         """
-        titles = await self._benching.interrupted()
+        titles = await self._session.interrupted()
         if not titles:
             if not first:
                 self._shell.say("no benchmark was interrupted", "plain")
@@ -95,7 +95,7 @@ class BenchFlow:
         if await self._shell.ask(Question(lines, (("y", "put it back"),))) != "y":
             self._shell.say("nothing was changed", "plain")
             return False
-        found, trouble = await self._benching.restore()
+        found, trouble = await self._session.restore()
         if trouble:
             self._shell.say(trouble, "bad")
             return False
@@ -112,10 +112,10 @@ class BenchFlow:
         lines += [[], *_prose(words)]
         return bool(await self._shell.ask(Question(lines, (("y", "go on"),))) == "y")
 
-    async def stop(self, way: BenchProgress) -> None:
+    async def stop(self, progress: BenchProgress) -> None:
         """Ask whether a benchmark shall end now, and end it."""
-        lines = [[(visible(f"Stop {way.title}?"), "strong")], []]
-        ended = f"{counted(way.done, 'run')} of {way.of} ended and kept. " if way.done else ""
+        lines = [[(visible(f"Stop {progress.title}?"), "strong")], []]
+        ended = f"{counted(progress.done, 'run')} of {progress.of} ended and kept. " if progress.done else ""
         words = (
             f"{ended}The run under way ends now and is kept as partial. What the benchmark changed is put"
             " back, and its files are removed."
@@ -123,7 +123,7 @@ class BenchFlow:
         lines += _prose(words)
         if await self._shell.ask(Question(lines, (("y", "stop it"),), "")) != "y":
             return
-        trouble = await self._benching.stop(way.job)
+        trouble = await self._session.stop(progress.job)
         self._shell.say(trouble or "stopping: fio tells what it has …", "bad" if trouble else "dim")
 
     async def compare(self, records: tuple[RunRecord, ...], title: str, *, heat: bool = False) -> None:
@@ -131,7 +131,7 @@ class BenchFlow:
         from raidtui.ui.bench.compare_page import Comparison  # noqa: PLC0415
 
         try:
-            samples = await self._benching.samples(_needed(records))
+            samples = await self._session.samples(_needed(records))
         except ResultsError as error:
             self._shell.say(str(error), "bad")
             return
@@ -142,7 +142,7 @@ class BenchFlow:
         from raidtui.ui.bench.export_page import Export  # noqa: PLC0415
 
         try:
-            samples = await self._benching.samples([record.id for record in records])
+            samples = await self._session.samples([record.id for record in records])
         except ResultsError as error:
             self._shell.say(str(error), "bad")
             return
@@ -178,7 +178,7 @@ class BenchFlow:
         return await self._change(entry, f"{count} deleted")
 
     async def _change(self, entry: HistoryEntry, done: str, *, note: str | None = None) -> bool:
-        trouble = await self._benching.change([record.id for record in entry.records], note=note)
+        trouble = await self._session.change([record.id for record in entry.records], note=note)
         self._shell.say(trouble or done, "bad" if trouble else "ok")
         return not trouble
 

@@ -27,7 +27,7 @@ class BenchPane(BenchView):
     """See the module. What it takes is told in ``BenchView``."""
 
     BINDINGS: ClassVar[list[BindingType]] = [each for command in BENCH for each in command.bindings]
-    _on_the_way = False
+    _in_dialog = False
     _drafts: dict[str, BenchDraft]
 
     def on_mount(self) -> None:
@@ -37,10 +37,10 @@ class BenchPane(BenchView):
 
     def why_not(self, command_id: str) -> str:
         """Return why a command cannot be used now; "" where it can."""
-        benching, works = self.benching(), self.way is not None and self.way.works
+        session, works = self.session(), self.progress is not None and self.progress.works
         if command_id in _BEGINS:
-            if benching is not None and benching.refusal:
-                return benching.refusal
+            if session is not None and session.refusal:
+                return session.refusal
             return "a benchmark is running: x stops it" if works else ""
         if command_id == "bench.stop":
             return "" if works else "no benchmark is running"
@@ -55,31 +55,31 @@ class BenchPane(BenchView):
         labels = {"bench.compare": f"Compare {len(self.marked)}"} if len(self.marked) > 1 else {}
         return [(each, labels.get(each.id, each.label), not self.why_not(each.id)) for each in BENCH]
 
-    def _ways(self, command_id: str) -> BenchFlow | None:
-        """Return the ways through dialogs, or say why a command cannot be used."""
-        benching = self.benching()
-        why = self.why_not(command_id) or (_BUSY if self._on_the_way else "")
+    def _flow(self, command_id: str) -> BenchFlow | None:
+        """Return the flow through dialogs, or say why a command cannot be used."""
+        session = self.session()
+        why = self.why_not(command_id) or (_BUSY if self._in_dialog else "")
         if why:
             self.shell.drop_held_keys()
             self.say(why, "warn")
-        if why or benching is None or self.report is None:
+        if why or session is None or self.report is None:
             return None
         from raidtui.ui.bench.bench_flow import BenchFlow  # noqa: PLC0415
 
-        return BenchFlow(self.shell, benching, self.report.snapshot)
+        return BenchFlow(self.shell, session, self.report.snapshot)
 
-    def _go(self, way: Callable[[], Coroutine[Any, Any, object]], *, afresh: bool = False) -> None:
+    def _run(self, flow: Callable[[], Coroutine[Any, Any, object]], *, afresh: bool = False) -> None:
         """Open one way of dialogs at a time: keys typed ahead of the first must not open another."""
-        self._on_the_way = True
+        self._in_dialog = True
         self.shell.begin_opening()
-        later(self, partial(self._through, way, afresh=afresh))
+        later(self, partial(self._through, flow, afresh=afresh))
 
-    async def _through(self, way: Callable[[], Coroutine[Any, Any, object]], *, afresh: bool) -> None:
+    async def _through(self, flow: Callable[[], Coroutine[Any, Any, object]], *, afresh: bool) -> None:
         self.shell.cancel_on_escape(lambda: self.say("nothing was begun", "plain"))
         try:
-            await way()
+            await flow()
         finally:
-            self._on_the_way = False
+            self._in_dialog = False
             self.shell.end_opening()
         if afresh:
             await self.look(afresh=True)
@@ -106,30 +106,30 @@ class BenchPane(BenchView):
         self._open_form(FormKind.AB, draft, array)
 
     def _open_form(self, kind: FormKind, draft: BenchDraft, array: str = "") -> None:
-        ways = self._ways(f"bench.{'new' if kind == 'run' else kind}")
-        if ways is not None:
-            self._go(lambda: self._begin(ways, kind, draft, array))
+        flow = self._flow(f"bench.{'new' if kind == 'run' else kind}")
+        if flow is not None:
+            self._run(lambda: self._begin(flow, kind, draft, array))
 
-    async def _begin(self, ways: BenchFlow, kind: FormKind, draft: BenchDraft, array: str) -> None:
-        self._drafts[kind], begun = await ways.begin(kind, draft, array)
+    async def _begin(self, flow: BenchFlow, kind: FormKind, draft: BenchDraft, array: str) -> None:
+        self._drafts[kind], begun = await flow.begin(kind, draft, array)
         if begun:
             self.say("begun; it goes on when raidtui is left", "ok")
         await self.look(afresh=True)
-        if self.way is not None and self.way.works:
-            self.chosen = self.way.job
+        if self.progress is not None and self.progress.works:
+            self.chosen = self.progress.job
             self.redraw()
 
     def action_stop(self) -> None:
         """End the benchmark that runs."""
-        ways, way = self._ways("bench.stop"), self.way
-        if ways is not None and way is not None:
-            self._go(lambda: ways.stop(way))
+        flow, progress = self._flow("bench.stop"), self.progress
+        if flow is not None and progress is not None:
+            self._run(lambda: flow.stop(progress))
 
     def action_restore(self) -> None:
         """Put back what interrupted benchmarks have changed."""
-        ways = self._ways("bench.restore")
-        if ways is not None:
-            self._go(ways.restore, afresh=True)
+        flow = self._flow("bench.restore")
+        if flow is not None:
+            self._run(flow.restore, afresh=True)
 
     def action_mark(self) -> None:
         """Mark the chosen benchmark, or take the mark off, for the comparison."""
@@ -142,29 +142,29 @@ class BenchPane(BenchView):
 
     def action_compare(self, heat: bool = False) -> None:  # noqa: FBT001, FBT002  (a binding gives it)
         """Show the marked benchmarks side by side; without marks, the series of the chosen one."""
-        ways = self._ways("bench.compare")
-        if ways is not None:
+        flow = self._flow("bench.compare")
+        if flow is not None:
             records, title = self._meant()
-            self._go(lambda: ways.compare(records, title, heat=heat))
+            self._run(lambda: flow.compare(records, title, heat=heat))
 
     def action_export(self) -> None:
         """Write the marked benchmarks, or the chosen one, to a file."""
-        ways = self._ways("bench.export")
-        if ways is not None:
+        flow = self._flow("bench.export")
+        if flow is not None:
             records, _ = self._meant()
-            self._go(lambda: ways.export(records))
+            self._run(lambda: flow.export(records))
 
     def action_note(self) -> None:
         """Give the chosen benchmark a note."""
-        ways, entry = self._ways("bench.note"), self.entry
-        if ways is not None and entry is not None:
-            self._go(lambda: ways.note(entry), afresh=True)
+        flow, entry = self._flow("bench.note"), self.entry
+        if flow is not None and entry is not None:
+            self._run(lambda: flow.note(entry), afresh=True)
 
     def action_delete(self) -> None:
         """Forget the chosen benchmark."""
-        ways, entry = self._ways("bench.delete"), self.entry
-        if ways is not None and entry is not None:
-            self._go(lambda: ways.delete(entry), afresh=True)
+        flow, entry = self._flow("bench.delete"), self.entry
+        if flow is not None and entry is not None:
+            self._run(lambda: flow.delete(entry), afresh=True)
 
     def _meant(self) -> tuple[tuple[RunRecord, ...], str]:
         """Return the runs that are marked, or the chosen one's, oldest first, and what to call them."""

@@ -76,7 +76,7 @@ class BenchView(Pane):
 
     def __init__(self, report: Report | None) -> None:
         super().__init__(report)
-        self.way: BenchProgress | None = None
+        self.progress: BenchProgress | None = None
         self.history: BenchHistory | None = None
         self.chosen = ""
         """The id of the chosen benchmark."""
@@ -113,7 +113,7 @@ class BenchView(Pane):
 
     # -- reading
 
-    def benching(self) -> BenchSession:
+    def session(self) -> BenchSession:
         """Return what begins and follows benchmarks on the host in view."""
         return self.shell.session.bench
 
@@ -123,52 +123,56 @@ class BenchView(Pane):
 
     async def look(self, *, afresh: bool = False) -> None:
         """Look at what runs; read the history where a run has ended meanwhile, or ``afresh``."""
-        benching = self.benching()
-        if benching is None or self._looking:
+        session = self.session()
+        if session is None or self._looking:
             return
         self._looking = True
         try:
-            before = self.way if self._read_of is benching else None
-            way = await benching.look()
-            other = self._read_of is not benching or _progress(before) != _progress(way)
+            before = self.progress if self._read_of is session else None
+            progress = await session.look()
+            other = self._read_of is not session or _state_of_history(before) != _state_of_history(progress)
             if afresh or self.history is None or other:
-                self.history = await benching.history()
-                self.interrupted = await benching.interrupted() if way is None or not way.works else ()
+                self.history = await session.history()
+                self.interrupted = (
+                    await session.interrupted() if progress is None or not progress.works else ()
+                )
         finally:
             self._looking = False
-        if benching is not self.benching():
+        if session is not self.session():
             later(self, self.look)  # another host came into view meanwhile
             return
-        self._read_of = benching
-        self._own(before, way)
+        self._read_of = session
+        self._own(before, progress)
         self._look_again()
 
-    def _own(self, before: BenchProgress | None, way: BenchProgress | None) -> None:
-        self.way = way
-        if way is not None and way.works and (before is None or way.job != before.job):
-            self.chosen = way.job
-        elif way is not None and before is not None and before.works and not way.works:
-            self._tell_end(way)
+    def _own(self, before: BenchProgress | None, progress: BenchProgress | None) -> None:
+        self.progress = progress
+        if progress is not None and progress.works and (before is None or progress.job != before.job):
+            self.chosen = progress.job
+        elif progress is not None and before is not None and before.works and not progress.works:
+            self._report_end(progress)
         if not self.shell.held:
             self.redraw()
 
-    def _tell_end(self, way: BenchProgress) -> None:
-        tone = _TONES.get(way.state, Tone.BAD)
-        words = {"cancelled": "stopped"}.get(way.state, way.state)
-        kept = "; what was measured is kept" if way.state in {"cancelled", "failed", "interrupted"} else ""
-        why = f": {way.reason}" if way.reason and way.state != "cancelled" else ""
-        text = f"{way.title}: {words}{why}{kept}"
+    def _report_end(self, progress: BenchProgress) -> None:
+        tone = _TONES.get(progress.state, Tone.BAD)
+        words = {"cancelled": "stopped"}.get(progress.state, progress.state)
+        kept = (
+            "; what was measured is kept" if progress.state in {"cancelled", "failed", "interrupted"} else ""
+        )
+        why = f": {progress.reason}" if progress.reason and progress.state != "cancelled" else ""
+        text = f"{progress.title}: {words}{why}{kept}"
         self.say(text, _ROLES[tone])
-        benching = self.benching()
-        if benching is not None:
-            benching.note(text, tone)
+        session = self.session()
+        if session is not None:
+            session.note(text, tone)
 
     def _look_again(self) -> None:
         """Soon while something runs and is seen, seldom otherwise; not at all where nobody would see it."""
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
-        works = self.way is not None and self.way.works
+        works = self.progress is not None and self.progress.works
         if self.display or works:
             pause_s = _LIVE_S if works and self.display else _REST_S
             self._timer = self.set_timer(pause_s, lambda: later(self, self.look))
@@ -184,18 +188,18 @@ class BenchView(Pane):
         width, height = self.app.size
         if width < SMALLEST[0]:
             return
-        way = self.way if self.way is not None and self.way.works else None
-        shows = way is not None
+        progress = self.progress if self.progress is not None and self.progress.works else None
+        shows = progress is not None
         if self.live.display != shows:
             self.live.display = self.live_rule.display = shows
-        if way is not None:
-            self.live.show(live_lines(way, width, height))
+        if progress is not None:
+            self.live.show(live_lines(progress, width, height))
             self.live_rule.show([_rule(width)])
         self._entries = self._shown()
         self._settle_choice()
         self.head.show([history_head(width)])
-        benching = self.benching()
-        now_s = benching.root.now_s() if benching is not None else 0.0
+        session = self.session()
+        now_s = session.root.now_s() if session is not None else 0.0
         lines = [history_line(each, width, each.key in self.marked, now_s=now_s) for each in self._entries]
         at = next((n for n, each in enumerate(self._entries) if each.key == self.chosen), None)
         self.rows.show(lines or self._nothing(width), selected=at)
@@ -218,16 +222,16 @@ class BenchView(Pane):
         return [*lines, *([[(" No run of it has ended yet.", "dim")]] if self._awaited else [])]
 
     def _nothing(self, width: int) -> list[Line]:
-        benching = self.benching()
+        session = self.session()
         if self.history is None:
             return [[(" Reading.", "plain")]]
         if self.history.trouble:
             return wrapped(" " + visible(self.history.trouble), width - 1, "bad", indent=1)
         if self.wanted_text:
             return [[(" No benchmark holds that. Esc shows all.", "plain")]]
-        if self.way is not None and self.way.works:
+        if self.progress is not None and self.progress.works:
             return [[(" This is the first one.", "dim")]]
-        refusal = benching.refusal if benching is not None else ""
+        refusal = session.refusal if session is not None else ""
         return wrapped(" " + (f"{refusal}." if refusal else _NOTHING), width - 1, "plain", indent=1)
 
     def _shown(self) -> tuple[HistoryEntry, ...]:
@@ -249,7 +253,7 @@ class BenchView(Pane):
     @property
     def _awaited(self) -> bool:
         """Whether the chosen one runs, and has no run to its end yet."""
-        return self.way is not None and self.way.works and self.way.job == self.chosen
+        return self.progress is not None and self.progress.works and self.progress.job == self.chosen
 
     @property
     def entry(self) -> HistoryEntry | None:
@@ -275,9 +279,9 @@ class BenchView(Pane):
         self.body.scroll_relative(y=pages * max(1, self.body.size.height - 1), animate=False)
 
 
-def _progress(way: BenchProgress | None) -> tuple[str, int, bool] | None:
+def _state_of_history(progress: BenchProgress | None) -> tuple[str, int, bool] | None:
     """Return what of a benchmark is another one as soon as the history is."""
-    return None if way is None else (way.job, way.done, way.works)
+    return None if progress is None else (progress.job, progress.done, progress.works)
 
 
 def _rule(width: int) -> Line:

@@ -61,7 +61,7 @@ class Window(Struct, frozen=True, kw_only=True):
         left, top: the first column and row in view.
         columns, rows: how many of each are.
         high: how many lines a bar has; 0 where there are none.
-        told: whether there is room for what is told below.
+        notes: whether there is room for what is written below.
     """
 
     left: int
@@ -69,7 +69,7 @@ class Window(Struct, frozen=True, kw_only=True):
     columns: int
     rows: int
     high: int
-    told: bool
+    notes: bool
 
 
 def next_layer(layer: Layer) -> Layer:
@@ -108,15 +108,15 @@ def window_of(
     while left + columns < len(widths) and sum(widths[left : left + columns + 1]) <= room:
         columns += 1
     rows, free = len(heat.rows), height - _HEADS - (columns < len(widths))
-    below = len(_told(heat, layer, width, bars=bars))
+    below = len(_notes(heat, layer, width, bars=bars))
     ways = [(high, True) for high in range(_MOST_HIGH, 0, -1)] + [(1, False)] if bars else [(0, True)]
-    high, told = next(
+    high, notes = next(
         (way for way in ways if rows * (way[0] + 1) + (below if way[1] else 0) <= free), (0, False)
     )
     if rows > free and not high:
         rows = max(1, free - 1)
     top = max(0, min(top, len(heat.rows) - rows))
-    return Window(left=left, top=top, columns=columns, rows=rows, high=high, told=told)
+    return Window(left=left, top=top, columns=columns, rows=rows, high=high, notes=notes)
 
 
 def heat_map_lines(
@@ -158,7 +158,7 @@ def heat_map_lines(
 
 
 def _title(heat: HeatMap, layer: Layer, width: int) -> Line:
-    what, unit = heat.title.removesuffix(", MB/s"), "MB/s"
+    unit = "MB/s"
     words = {
         Layer.BOTH: f"{unit}   yours (published)",
         Layer.YOURS: f"{unit}   yours",
@@ -166,7 +166,7 @@ def _title(heat: HeatMap, layer: Layer, width: int) -> Line:
     }
     if layer is Layer.BOTH and not _has_published(heat):
         layer = Layer.YOURS
-    return [(fit(f" chunk x block size, {visible(what)}, {words[layer]}", width - 1), "strong")]
+    return [(fit(f" chunk x block size, {visible(heat.what)}, {words[layer]}", width - 1), "strong")]
 
 
 def _feet(heat: HeatMap, layer: Layer, seen: Window, width: int, *, bars: bool) -> list[Line]:
@@ -179,22 +179,22 @@ def _feet(heat: HeatMap, layer: Layer, seen: Window, width: int, *, bars: bool) 
             which = f"{before + 1} to {before + count}" if count > 1 else str(before + 1)
             hidden.append(f"{counted(more, word)} more with {keys}: {which} of {of}")
     lines: list[Line] = [[(fit(f" {text}", width - 1), "accent")] for text in hidden]
-    return [*lines, *(_told(heat, layer, width, bars=bars) if seen.told else [])]
+    return [*lines, *(_notes(heat, layer, width, bars=bars) if seen.notes else [])]
 
 
-def _told(heat: HeatMap, layer: Layer, width: int, *, bars: bool = True) -> list[Line]:
-    told = []
+def _notes(heat: HeatMap, layer: Layer, width: int, *, bars: bool = True) -> list[Line]:
+    notes = []
     if layer is not Layer.RATIO and (words := best_words(heat)):
         decided = any(place is not None for place in heat.best.places)
-        told.append(f"bold: {words}" if decided else words)
+        notes.append(f"bold: {words}" if decided else words)
     if words := left_out_words(heat):
-        told.append(words)
+        notes.append(words)
     if layer is Layer.RATIO:
-        told.append("half a bar: as fast as what was published")
+        notes.append("half a bar: as fast as what was published")
     if layer is not Layer.YOURS:
         known = _has_published(heat)
-        told.append(f"published: {heat.source}" if known else "nothing was published for these sizes")
-    lines = [line for text in told for line in paragraph(text, width, "dim")]
+        notes.append(f"published: {heat.source}" if known else "nothing was published for these sizes")
+    lines = [line for text in notes for line in paragraph(text, width, "dim")]
     return [[], *lines] if lines and bars else lines
 
 

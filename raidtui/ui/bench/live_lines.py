@@ -21,28 +21,28 @@ _TALL = 36
 _RUN_STATES = {"made": "begins", "running": ""}
 
 
-def live_lines(way: BenchProgress, width: int, height: int) -> list[Line]:
+def live_lines(progress: BenchProgress, width: int, height: int) -> list[Line]:
     """Return the lines on a benchmark that is under way.
 
     Args:
-        way: the benchmark.
+        progress: the benchmark.
         width: cells of a line.
         height: of the window: in a tall one the chart is.
     """
-    lines = [_head(way, width)]
+    lines = [_head(progress, width)]
     rows = 3 if height >= _TALL else 1
-    lines += _iops(way.samples, width, rows)
-    lines.append(_bandwidth(way, width))
-    lines.append(_latency(way.samples, width))
-    lines.append(_around(way.around))
+    lines += _iops(progress.samples, width, rows)
+    lines.append(_bandwidth(progress, width))
+    lines.append(_latency(progress.samples, width))
+    lines.append(_surroundings(progress.surroundings))
     return [_cut(line, width) for line in lines]
 
 
-def _head(way: BenchProgress, width: int) -> Line:
-    record = way.record
-    what = visible(record.words if record is not None else way.title)
-    where = visible(_where(record, way))
-    right, role = _progress(way)
+def _head(progress: BenchProgress, width: int) -> Line:
+    record = progress.record
+    what = visible(record.words if record is not None else progress.title)
+    where = visible(_where(record, progress))
+    right, role = _progress_words(progress)
     room = width - cell_width(right) - 4
     return [
         (" ", "plain"),
@@ -51,28 +51,28 @@ def _head(way: BenchProgress, width: int) -> Line:
     ]
 
 
-def _where(record: RunRecord | None, way: BenchProgress) -> str:
+def _where(record: RunRecord | None, progress: BenchProgress) -> str:
     arrays = record.environment.arrays if record is not None else ()
-    place = record.place if record is not None else way.place
+    place = record.place if record is not None else progress.place
     return f"{arrays[0].label or arrays[0].name}: {place}" if arrays else place
 
 
-def _progress(way: BenchProgress) -> tuple[str, str]:
+def _progress_words(progress: BenchProgress) -> tuple[str, str]:
     """Return how far it is, and how that is shown."""
-    if way.run is None:
-        words = _RUN_STATES.get(way.state) or way.doing or "begins"
+    if progress.run is None:
+        words = _RUN_STATES.get(progress.state) or progress.doing or "begins"
         return visible(words), "accent"
-    runs = f"run {way.run + 1} of {'up to ' if way.open_end else ''}{way.of}"
-    if way.open_end and not way.steady:
+    runs = f"run {progress.run + 1} of {'up to ' if progress.open_end else ''}{progress.of}"
+    if progress.open_end and not progress.steady:
         runs += f", {NOT_STEADY} yet"
-    if way.doing:
-        return f"{visible(way.doing)[:_TAIL]}  {runs}", "accent"
-    return f"{_how_far(way)}  {runs}", "plain"
+    if progress.doing:
+        return f"{visible(progress.doing)[:_TAIL]}  {runs}", "accent"
+    return f"{_how_far(progress)}  {runs}", "plain"
 
 
-def _how_far(way: BenchProgress) -> str:
-    last = way.samples[-1] if way.samples else None
-    work = way.record.work if way.record is not None else None
+def _how_far(progress: BenchProgress) -> str:
+    last = progress.samples[-1] if progress.samples else None
+    work = progress.record.work if progress.record is not None else None
     t_s = last.t_s if last is not None else 0.0
     if work is None:
         return duration(t_s)
@@ -98,12 +98,12 @@ def _iops(samples: Sequence[RunSample], width: int, rows: int) -> list[Line]:
     return [*lines, _row("IOPS", now, chart[-1], tail, role="strong")]
 
 
-def _bandwidth(way: BenchProgress, width: int) -> Line:
-    left = way.left
-    end = f"{left.words} left" if left is not None and left.words and way.works else ""
+def _bandwidth(progress: BenchProgress, width: int) -> Line:
+    left = progress.left
+    end = f"{left.words} left" if left is not None and left.words and progress.works else ""
     rate, mixed = "–", ""
-    if way.samples:
-        last = way.samples[-1]
+    if progress.samples:
+        last = progress.samples[-1]
         rate = three_digits((last.read.bytes_s + last.write.bytes_s) / 1e6)
         if last.ios[0] and last.ios[1]:
             mixed = f"read {short_number(last.read.iops)}, write {short_number(last.write.iops)}"
@@ -147,23 +147,25 @@ def _chart(points: Sequence[tuple[float, float]], width: int, rows: int) -> list
     return chart_rows(slices(points, cells, slice_s), cells, rows)
 
 
-def _around(around: Surroundings | None) -> Line:
+def _surroundings(surroundings: Surroundings | None) -> Line:
     spans: Line = [(f" {'CPU':<{_LABEL - 1}}", "dim")]
-    if around is None:
+    if surroundings is None:
         return [*spans, ("–", "dim")]
-    if around.mhz is None:
+    if surroundings.mhz is None:
         spans.append(("no cpufreq", "dim"))
     else:
-        low, high = (three_digits(each / 1000) for each in around.mhz)
-        spans.append((f"{low if low == high else f'{low} … {high}'} GHz {visible(around.governor)}", "plain"))
-    for word, role in (*_temperatures(around), *(_array(each) for each in around.arrays)):
+        low, high = (three_digits(each / 1000) for each in surroundings.mhz)
+        spans.append(
+            (f"{low if low == high else f'{low} … {high}'} GHz {visible(surroundings.governor)}", "plain")
+        )
+    for word, role in (*_temperatures(surroundings), *(_array(each) for each in surroundings.arrays)):
         spans.append((f"   {word}", role))
     return spans
 
 
-def _temperatures(around: Surroundings) -> list[tuple[str, str]]:
+def _temperatures(surroundings: Surroundings) -> list[tuple[str, str]]:
     """Return each disk with its temperature; of many the warmest."""
-    found = sorted(around.celsius.items(), key=lambda each: -each[1])
+    found = sorted(surroundings.celsius.items(), key=lambda each: -each[1])
     if len(found) > 4:
         name, most = found[0]
         return [(f"{counted(len(found), 'disk')} {found[-1][1]:.0f} … {most:.0f} °C ({name})", "plain")]

@@ -234,7 +234,7 @@ def _plans(offer: Offer) -> Iterator[tuple[str, Plan | None]]:
     for plan in offer.arrays:
         yield plan.title, plan
     for axis in offer.schedule.axes:
-        for number, value in enumerate(axis.values if axis.way is AxisKind.KNOB else ()):
+        for number, value in enumerate(axis.values if axis.kind is AxisKind.KNOB else ()):
             yield f"{axis.label} {value_words(axis.label, value)}", _plan_at(axis, number)
 
 
@@ -254,7 +254,7 @@ def _plan(title: str, plan: Plan | None, width: int) -> list[Line]:
 
 
 def _changes_host(offer: Offer) -> bool:
-    return bool(offer.arrays) or any(axis.way is AxisKind.KNOB for axis in offer.schedule.axes)
+    return bool(offer.arrays) or any(axis.kind is AxisKind.KNOB for axis in offer.schedule.axes)
 
 
 def _array_notes(offer: Offer) -> list[str]:

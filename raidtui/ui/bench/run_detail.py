@@ -50,7 +50,7 @@ def _noted(records: Sequence[RunRecord]) -> Iterator[tuple[str, str, str]]:
         if run.unsteady:
             how = "the steady state was not reached, so these rounds have no figure together"
             found.setdefault((NOT_STEADY, how, "warn"), []).append(_name_of(run))
-        for text in (*run.told, run.steady, _short(run)):
+        for text in (*run.remarks, run.steady, _short(run)):
             if text:
                 found.setdefault(("noted", text, "plain"), []).append(_name_of(run))
     for (what, how, role), names in found.items():
@@ -87,8 +87,10 @@ def _surroundings(records: Sequence[RunRecord], width: int) -> list[Line]:
     if written:
         sizes = [("", f"{name} {binary_size(size)}") for name, size in written.items()]
         found["written"] = [(*sizes, ("", "in all"))]
-    if around := span_words(merged([record.during for record in records])):
-        found["meanwhile"] = [(("", around),)]
+    if used := sum(record.cpu_s or 0.0 for record in records):
+        found["CPU time"] = [(("", f"{used:.1f} s of fio"),)]
+    if surroundings := span_words(merged([record.during for record in records])):
+        found["meanwhile"] = [(("", surroundings),)]
     return [line for what, hows in found.items() for line in _labelled(what, _joined(hows), width)]
 
 

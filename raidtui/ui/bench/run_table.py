@@ -61,12 +61,12 @@ def comparison_lines(rows: Sequence[SeriesRow], measure: Metric, width: int) -> 
     if all(row.spread is None and not row.series.unsteady for row in rows):
         return paragraph(NOTHING, width, "warn")
     lines = _table(rows, measure, width)
-    told, _ = verdicts_lines(rows, width)
-    lines += [[], *told]
+    verdicts, _ = verdicts_lines(rows, width)
+    lines += [[], *verdicts]
     if not any(row.verdict for row in rows):
         lines += paragraph(ALONE if len(rows) == 1 else UNLIKE, width, "dim")
     several = any(row.spread is not None and row.spread.count > 1 for row in rows)
-    if told and several and width < WIDE and len(rows) <= _MOST_STRIPS:
+    if verdicts and several and width < WIDE and len(rows) <= _MOST_STRIPS:
         lines += [[], *_strips(rows, measure, width)]
     return [cut_line(line, width) for line in lines]
 
@@ -79,9 +79,9 @@ def verdicts_lines(rows: Sequence[SeriesRow], width: int, *, most: int = 1000) -
         width: cells of a line.
         most: so many at most.
     """
-    told = statements_of(rows)
+    verdicts = statements_of(rows)
     lines: list[Line] = []
-    for each in told[:most]:
+    for each in verdicts[:most]:
         parts = wrap_cells(visible(each.sentence), max(8, width - _MARK - 1))
         role = "warn" if each.unsteady else "strong" if each.decided else "plain"
         letter = letter_of(each.places[0])
@@ -91,7 +91,7 @@ def verdicts_lines(rows: Sequence[SeriesRow], width: int, *, most: int = 1000) -
         ]
     if family := family_of(rows):
         lines += paragraph(family, width, "dim", indent=_MARK)
-    return lines, max(0, len(told) - most)
+    return lines, max(0, len(verdicts) - most)
 
 
 def paragraph(text: str, width: int, role: str = "plain", *, indent: int = 1) -> list[Line]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import ClassVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, Protocol
 
 from msgspec import Struct
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
@@ -11,7 +12,11 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, OptionList
 
+from raidtui.session.watch import Report
+from raidtui.ui.commands import CLI_COMMANDS, DEMO, EVERYWHERE, PALETTE
 from raidtui.ui.frame.dialog import ClosesOnce
+from raidtui.ui.frame.pane import Pane
+from raidtui.ui.frame.textual_private import PaletteHook
 
 _TITLE, _INSIDE_TITLE, _WORDS, _HELP, _INSIDE_HELP = 1.0, 0.8, 0.7, 0.4, 0.2
 _NOT_NOW = 0.01  # below everything that can be used now
@@ -73,20 +78,92 @@ def _begins_word(term: str, text: str) -> bool:
     return False
 
 
+class PaletteHost(Protocol):
+    """The app, as far as the palette needs it."""
+
+    theme: str
+
+    @property
+    def pane_in_view(self) -> Pane:
+        """The pane whose commands come first."""
+
+    @property
+    def keymap(self) -> Mapping[str, str]:
+        """The user's own keys, by command id."""
+
+    @property
+    def report(self) -> Report | None:
+        """What is known of the host."""
+
+    @property
+    def theme_names(self) -> Sequence[str]:
+        """The themes to choose from."""
+
+    def say(self, text: str, role: str = "warn") -> None:
+        """Show a sentence."""
+
+    def run_in_pane(self, action: str) -> None:
+        """Run an action of the pane in view."""
+
+    def call_later(self, callback: Callable[..., object], *args: object) -> bool:
+        """Call something once the palette is closed."""
+
+    async def run_action(self, action: str) -> bool:
+        """Run an action of the app."""
+
+
+def palette_entries(host: PaletteHost) -> Iterator[PaletteEntry]:
+    """Yield the commands of the pane in view, those everywhere, those of the command line alone, themes."""
+    keys = host.keymap
+    for command, label, possible in host.pane_in_view.foot():
+        yield PaletteEntry(
+            title=f"{label} ({command.shown_key(keys)})",
+            help=command.help,
+            words=command.words,
+            possible=possible,
+            run=partial(host.run_in_pane, command.action),
+        )
+    has_arrays = host.report is not None and bool(host.report.snapshot.arrays)
+    for command in EVERYWHERE:
+        if command is not PALETTE:
+            yield PaletteEntry(
+                title=f"{command.label} ({command.shown_key(keys)})",
+                help=command.help,
+                words=command.words,
+                possible=command is not DEMO or not has_arrays,
+                run=partial(host.call_later, host.run_action, command.action),
+            )
+    for each in CLI_COMMANDS:
+        yield PaletteEntry(
+            title=f"{each.title}: raidtui {each.order}",
+            help=f"On the command line: {each.help}",
+            words=each.words,
+            run=partial(host.say, f"on the command line: raidtui {each.order}", "plain"),
+        )
+    for name in host.theme_names:
+        yield PaletteEntry(
+            title=f"Theme: {name}",
+            help=f"Use the theme {name}",
+            words="colours colors",
+            run=partial(setattr, host, "theme", name),
+        )
+
+
 class PaletteProvider(Provider):
     """Gives the palette what the app offers; see ``PaletteEntry``."""
 
-    def _entries(self) -> Sequence[PaletteEntry]:
-        return tuple(self.app.palette_entries())  # type: ignore[attr-defined]
+    def _all(self) -> list[PaletteEntry]:
+        app: Any = self.app
+        return list(palette_entries(app))
 
     async def discover(self) -> Hits:
         """Yield everything; what cannot be used now comes last."""
-        for entry in sorted(self._entries(), key=lambda each: not each.possible):
+        for entry in sorted(self._all(), key=lambda each: not each.possible):
             yield DiscoveryHit(Content(entry.shown), entry.run, text=entry.shown, help=_plain(entry.help))
 
     async def search(self, query: str) -> Hits:
         """Yield what matches."""
-        for value, entry in found(self._entries(), query):
+        for value, entry in found(self._all(), query):
             yield Hit(value, Content(entry.shown), entry.run, text=entry.shown, help=_plain(entry.help))
 
 
@@ -95,7 +172,7 @@ def _plain(text: str) -> str:
     return text.replace("[", r"\[")
 
 
-class Palette(ClosesOnce, CommandPalette):
+class Palette(PaletteHook, ClosesOnce, CommandPalette):
     """The palette."""
 
     CSS = """
@@ -107,7 +184,6 @@ class Palette(ClosesOnce, CommandPalette):
         OptionList.OptionSelected,
     )
 
-    def _action_command_list(self, action: str) -> None:
-        """Move over the list, or take a line; a window of a few lines has no room for any of it."""
-        if self.query_one(CommandList).scrollable_content_region:
-            super()._action_command_list(action)
+    def can_move(self) -> bool:
+        """Whether the list has any room; in a window of a few lines it has none."""
+        return bool(self.query_one(CommandList).scrollable_content_region)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -12,22 +12,20 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.reactive import Reactive
-from textual.screen import ModalScreen, Screen
+from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from raidtui.model.plan import Plan
 from raidtui.ui.frame.lines import Lines
+from raidtui.ui.frame.stock import STOCK
+from raidtui.ui.frame.textual_private import MessageGate
 from raidtui.view.line import Line
 from raidtui.view.text import visible
 
 T = TypeVar("T")
-if TYPE_CHECKING:
-    _Mixed = Screen[Any]
-else:
-    _Mixed = object  # Textual looks for a widget's style in its first base
 
 
-class ClosesOnce(_Mixed):
+class ClosesOnce(MessageGate):
     """A screen that closes itself, once, and takes nothing afterwards.
 
     Textual's ``dismiss`` closes whatever screen is on top. The second of two quick keys reaches a dialog
@@ -45,9 +43,9 @@ class ClosesOnce(_Mixed):
         self._over = True
         return super().dismiss(result)
 
-    async def _dispatch_message(self, message: Message) -> None:
-        if not (self._over and isinstance(message, self.INPUTS)):
-            await super()._dispatch_message(message)
+    def accepts(self, message: Message) -> bool:
+        """Whether a message is dispatched: nothing that a person types or clicks, once this is closed."""
+        return not (self._over and isinstance(message, self.INPUTS))
 
 
 class Dialog(ClosesOnce, ModalScreen[T], Generic[T]):
@@ -89,7 +87,7 @@ class Question(Dialog[str]):
         background: $r-background;
     }
     """
-    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    focused: Reactive[Widget | None] = Reactive(None, repaint=STOCK)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,enter,q", "harmless", "Back", show=False),
     ]

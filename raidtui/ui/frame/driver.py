@@ -1,9 +1,7 @@
 """A terminal driver that sleeps until a key comes, ends at once, and takes over from the first frame.
 
 Textual's own wakes ten times a second to see whether it shall stop, and takes 0.2 s to do so. This one waits
-on a pipe besides the terminal. It overrides what is not public in Textual (``run_input_thread``,
-``_get_terminal_size``, ``_timeout_time`` of the parser): pyproject pins the version, and
-tests/ui/test_driver.py notices a change.
+on a pipe besides the terminal.
 """
 
 from __future__ import annotations
@@ -15,25 +13,31 @@ from codecs import getincrementaldecoder
 from io import TextIOWrapper
 from typing import Any
 
-from textual._time import get_time
-from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
 from raidtui.first_frame import TERMINAL
+from raidtui.ui.frame.textual_private import (
+    DriverHooks,
+    draw_on,
+    exit_app,
+    key_parser,
+    report_defect,
+    wait_ms,
+)
 from raidtui.view.glyphs import CELLS, encoding, register
 
 _ALTERNATE_SCREEN = "\x1b[?1049h"
 
 
-class QuietDriver(LinuxDriver):
+class QuietDriver(DriverHooks, LinuxDriver):
     """See the module."""
 
     def __init__(
         self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
-        self._file = _screen_file()  # Textual's is standard error, which may be a file, or closed
+        draw_on(self, _screen_file())  # Textual's is standard error, which may be a file, or closed
         self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
     def write(self, data: str) -> None:
@@ -42,7 +46,7 @@ class QuietDriver(LinuxDriver):
             return
         super().write(data)
 
-    def _get_terminal_size(self) -> tuple[int, int]:
+    def terminal_size(self) -> tuple[int, int] | None:
         """The terminal's size in columns and rows; COLUMNS and LINES only where it does not know its own.
 
         Where they are exported, as a container or a parent program may do, they stay what they were.
@@ -51,7 +55,7 @@ class QuietDriver(LinuxDriver):
             columns, rows = os.get_terminal_size(self.fileno)
             if columns and rows:
                 return columns, rows
-        return super()._get_terminal_size()
+        return None
 
     def start_application_mode(self) -> None:
         """Start; how the terminal was is known from before the first frame."""
@@ -66,11 +70,6 @@ class QuietDriver(LinuxDriver):
         super().stop_application_mode()
         TERMINAL.shown = TERMINAL.driven = False
 
-    def _sigcont_application(self, *_: object) -> None:
-        """Resume, if we were stopped: the kernel sends SIGCONT with the SIGHUP of a line that is cut, too."""
-        if self._must_signal_resume:
-            super()._sigcont_application()
-
     def disable_input(self) -> None:
         """Stop reading keys, without waiting for a timeout to pass."""
         os.write(self._wake_write, b"x")
@@ -81,17 +80,17 @@ class QuietDriver(LinuxDriver):
         try:
             self._read_keys()
         except Exception as error:  # noqa: BLE001
-            self._loop.call_soon_threadsafe(self._app._handle_exception, error)  # noqa: SLF001
+            report_defect(self, error)
 
     def _read_keys(self) -> None:
         """Read keys until told to stop, waking for nothing else."""
-        parser = XTermParser(self._debug)
+        parser = key_parser(self)
         decode = getincrementaldecoder("utf-8")("replace").decode
         waiting = select.poll()
         waiting.register(self.fileno, select.POLLIN)
         waiting.register(self._wake_read, select.POLLIN)
         while not self.exit_event.is_set():
-            ready = dict(waiting.poll(_timeout_ms(parser)))
+            ready = dict(waiting.poll(wait_ms(parser)))
             if self.fileno in ready:
                 try:
                     data = os.read(self.fileno, 4096)
@@ -99,7 +98,7 @@ class QuietDriver(LinuxDriver):
                     data = b""
                 if not data:  # the line was hung up; half a character is something else
                     waiting.unregister(self.fileno)
-                    self._loop.call_soon_threadsafe(self._app.exit)
+                    exit_app(self)
                     continue
                 if text := decode(data):  # the parser takes an empty text for the end
                     for message in parser.feed(text):
@@ -118,11 +117,3 @@ def _screen_file() -> TextIOWrapper[Any]:
     """Return the terminal to draw on; signs that it has not become ASCII twins."""
     register()
     return open(1, "w", encoding=encoding(), errors=CELLS, newline="", closefd=False)
-
-
-def _timeout_ms(parser: XTermParser) -> int | None:
-    """Return how long an unfinished escape sequence may still wait for its rest; None: there is none."""
-    until = parser._timeout_time  # noqa: SLF001
-    if until is None:
-        return None
-    return max(1, int((until - get_time()) * 1000) + 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -11,8 +12,11 @@ from textual.containers import Vertical
 from textual.reactive import Reactive
 from textual.widget import Widget
 
+from raidtui.ui.commands import EVERYWHERE, HELP
 from raidtui.ui.frame.dialog import Dialog
 from raidtui.ui.frame.lines import Lines, ScrollLines
+from raidtui.ui.frame.pane import Pane
+from raidtui.ui.frame.stock import STOCK
 from raidtui.view.line import Line
 from raidtui.view.text import visible
 
@@ -27,6 +31,16 @@ RAID-10: resync, check and repair count the array's KiB, recover a member's. The
 much per disk for a resync of near 2 on four disks.
 
 All values are the kernel's. Limits and pauses last until reboot, or until you put them back."""
+
+
+def help_rows(pane: Pane, keymap: Mapping[str, str]) -> list[tuple[str, str, str, str]]:
+    """Return the rows (key, label, sentence, refusal) of a pane's commands, then of those everywhere."""
+    rows = [
+        (command.shown_key(keymap), label, command.help, pane.why_not(command.id))
+        for command, label, _ in pane.foot()
+    ]
+    rows += [(each.shown_key(keymap), each.label, each.help, "") for each in EVERYWHERE if each is not HELP]
+    return rows
 
 
 class HelpBody(ScrollLines, can_focus=True):
@@ -44,7 +58,7 @@ class HelpScreen(Dialog[None]):
     }
     #help-text { height: 1fr; }
     """
-    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    focused: Reactive[Widget | None] = Reactive(None, repaint=STOCK)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,f1,enter", "close", "Back", show=False),
         Binding("j", "down", show=False),

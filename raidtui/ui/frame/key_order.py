@@ -16,6 +16,9 @@ from textual.app import App
 from textual.message import Message
 from textual.screen import Screen
 
+from raidtui.ui.frame.stock import STOCK
+from raidtui.ui.frame.textual_private import forward_event
+
 _MOST = 200
 _LOST_S = 1.0
 """What follows a key through the widgets is lost where one of them goes; the next key is not held for it."""
@@ -38,7 +41,8 @@ class KeyOrderApp(App[int]):
     async def on_event(self, event: events.Event) -> None:
         """Hold what is typed until it can be said whose it is."""
         if (
-            not isinstance(event, events.Key | events.Paste)
+            STOCK
+            or not isinstance(event, events.Key | events.Paste)
             or event.is_forwarded
             or len(self.screen_stack) > 1
         ):
@@ -116,4 +120,4 @@ class KeyOrderApp(App[int]):
         self._held.clear()
         if getattr(screen, "takes_ahead", False):
             for event in held:
-                screen._forward_event(event)  # noqa: SLF001
+                forward_event(screen, event)

@@ -25,6 +25,7 @@ from textual.theme import Theme
 from textual.widget import Widget
 
 from raidtui.ui.frame.painting import PaintingScreen
+from raidtui.ui.frame.textual_private import mark_dirty
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width
 
@@ -80,7 +81,7 @@ class LineBox(_Base):
         new_lines = self._lines + [[]] * (length - len(self._lines))
         top, (width, height) = self.top, self.size
         if not height:  # not in view: what was drawn before must not come back
-            self._set_dirty()
+            mark_dirty(self)
             return
         regions: list[Region] = []
         for number in range(top, min(top + height, length)):

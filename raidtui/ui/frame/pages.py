@@ -18,6 +18,8 @@ from textual.widget import Widget
 
 from raidtui.ui.frame.dialog import Dialog
 from raidtui.ui.frame.lines import Lines, ScrollLines
+from raidtui.ui.frame.stock import STOCK
+from raidtui.ui.frame.textual_private import KeyHook, bindings_for, is_default_prevented
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, visible
 
@@ -32,7 +34,7 @@ class FrameBody(ScrollLines, can_focus=True, inherit_bindings=False):
     """The part that scrolls. Keys are the screen's alone: what comes in a burst stays in its order."""
 
 
-class FrameScreen(Dialog[T], Generic[T]):
+class FrameScreen(KeyHook, Dialog[T], Generic[T]):
     """A dialog. Esc gives None."""
 
     CSS = """
@@ -42,7 +44,7 @@ class FrameScreen(Dialog[T], Generic[T]):
     }
     .frame-body { height: auto; min-height: 1; }
     """
-    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    focused: Reactive[Widget | None] = Reactive(None, repaint=STOCK)
     takes_ahead: ClassVar[bool] = False
     """Whether what was typed before it was there is its input; never where a key confirms something."""
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -99,7 +101,7 @@ class FrameScreen(Dialog[T], Generic[T]):
         self._foot.show([[], *notes, line])
         self._fit()
 
-    async def _on_key(self, event: events.Key) -> None:
+    async def key_pressed(self, event: events.Key) -> None:
         """Do what a key is bound to here and now.
 
         Textual looks bindings up a hop later, when letters behind this key have been typed already: into the
@@ -127,12 +129,12 @@ class FrameScreen(Dialog[T], Generic[T]):
             event = events.Key(*self._ahead.popleft())
             if (collect := getattr(self, "on_key", None)) is not None:
                 collect(event)
-            if not event._no_default_action:  # noqa: SLF001
+            if not is_default_prevented(event):
                 await self._press(event)
 
     async def _press(self, event: events.Key) -> None:
         with contextlib.suppress(NoBinding):
-            for binding in self._bindings.get_bindings_for_key(event.key):
+            for binding in bindings_for(self, event.key):
                 if await self.app.run_action(binding.action, default_namespace=self):
                     event.stop()
                     event.prevent_default()

@@ -1,127 +1,16 @@
-"""Draws the few cells that changed at once, without visiting every widget of the screen.
-
-Textual's own partial update renders each widget between the first changed line and the last, and cuts them
-to pieces; before that, each changed widget tells the screen by two messages, and a timer runs. Once a second,
-that is the larger part of what a resync costs. This uses what is not public in Textual (``_compositor``,
-``_set_dirty``, ``_compositor_refresh``); tests/ui/test_painting.py holds it against Textual's own.
-"""
+"""A screen that draws what changes together in one write."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
 
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.control import Control
-from textual._compositor import ChopsUpdate, Compositor, CompositorMap, CompositorUpdate, ReflowResult
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.screen import Screen
-from textual.strip import Strip
+from textual.widget import Widget
 
-if TYPE_CHECKING:
-    from textual.widget import Widget
-
-Span = tuple[int, int, int]
-"""A line, its first changed cell, and the one after its last."""
-
-
-class SpansUpdate(CompositorUpdate):
-    """Pieces of lines, each at its place (x, y)."""
-
-    def __init__(self, pieces: list[tuple[int, int, Strip]]) -> None:
-        self._pieces = pieces
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the pieces as rich wants them."""
-        del console, options
-        for x, y, strip in self._pieces:
-            yield Control.move_to(x, y).segment
-            yield from strip
-
-    def render_segments(self, console: Console) -> str:
-        """Return what is written to the terminal."""
-        return "".join(
-            Control.move_to(x, y).segment.text + strip.render(console) for x, y, strip in self._pieces
-        )
-
-
-class LineCompositor(Compositor):
-    """Textual's compositor; a partial update renders only the widgets that changed.
-
-    Textual compares a layout with the last map of places, and any question for a place while a layout is
-    due makes a new map: what has moved is then neither drawn nor told of its new size. Here a layout is
-    compared with the layout before it, and a picture with the picture before it.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._laid_out: CompositorMap = {}
-        self._painted: dict[Widget, tuple[Region, Region]] = {}
-
-    def clear(self) -> None:
-        """Forget all widgets."""
-        super().clear()
-        self._laid_out, self._painted = {}, {}
-
-    def reflow(self, parent: Widget, size: Size) -> ReflowResult:
-        """Lay out; the result names what differs from the last layout."""
-        self._full_map = self._laid_out
-        result = super().reflow(parent, size)
-        self._laid_out = self._full_map
-        return result
-
-    def render_update(
-        self,
-        full: bool = False,  # noqa: FBT001, FBT002
-        screen_stack: list[Screen[Any]] | None = None,
-        simplify: bool = False,  # noqa: FBT001, FBT002
-    ) -> RenderableType | None:
-        """Return what to send; where a widget is at another place than in the last picture, all of it."""
-        places = self.visible_widgets
-        if places is not self._painted:
-            moved = places.items() ^ self._painted.items()
-            regions = (place.intersection(clip) for _, (place, clip) in moved)
-            self._dirty_regions.update(region for region in regions if region)
-            self._painted = places
-        return super().render_update(full, screen_stack, simplify)
-
-    def render_partial_update(self) -> ChopsUpdate | SpansUpdate | None:  # type: ignore[override]
-        """Return the changed cells; Textual's own update where widgets overlap in them."""
-        inside = self.size.region.intersection
-        regions = [region for each in self._dirty_regions if (region := inside(each))]
-        spans = list(self._regions_to_spans(regions))
-        owned = self._owners(spans)
-        if owned is None:
-            return super().render_partial_update()
-        self._dirty_regions.clear()
-        pieces = [piece for widget, (place, own) in owned.items() for piece in _pieces(widget, place, own)]
-        return SpansUpdate(pieces) if pieces else None
-
-    def _owners(self, spans: Iterable[Span]) -> dict[Widget, tuple[Region, list[Span]]] | None:
-        """Return the place and the spans of each widget, or None where a span lies in more than one.
-
-        The places are taken all at once: drawing may find that a layout is due, and a widget is gone then.
-        """
-        owned: dict[Widget, tuple[Region, list[Span]]] = {}
-        for span in spans:
-            y, x1, x2 = span
-            region = Region(x1, y, x2 - x1, 1)
-            for widget, (place, clip) in self.visible_widgets.items():  # the one in front comes first
-                seen = place.intersection(clip)
-                if seen.contains_region(region):
-                    owned.setdefault(widget, (place, []))[1].append(span)
-                    break
-                if seen.overlaps(region):
-                    return None
-        return owned
-
-
-def _pieces(widget: Widget, place: Region, spans: list[Span]) -> Iterable[tuple[int, int, Strip]]:
-    top, end = spans[0][0], spans[-1][0] + 1
-    lines = widget.render_lines(Region(0, top - place.y, place.width, end - top))
-    for y, x1, x2 in spans:
-        yield x1, y, lines[y - top].crop(x1 - place.x, x2 - place.x)
+from raidtui.ui.frame.stock import STOCK
+from raidtui.ui.frame.textual_private import draw, is_batching, mark_dirty, set_compositor
 
 
 class PaintingScreen(Screen[None]):
@@ -129,14 +18,20 @@ class PaintingScreen(Screen[None]):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._compositor = LineCompositor()
+        if not STOCK:
+            from raidtui.ui.frame.line_compositor import LineCompositor  # noqa: PLC0415
+
+            set_compositor(self, LineCompositor())
         self._gathered: set[Widget] | None = None
 
     @contextlib.contextmanager
     def painting(self) -> Iterator[None]:
         """Gather the widgets that change, then draw them."""
-        nested = self._gathered is not None
-        if nested or not (self.is_active and self.is_running and not self.app._batch_count):  # noqa: SLF001
+        if (
+            STOCK
+            or self._gathered is not None
+            or not (self.is_active and self.is_running and not is_batching(self.app))
+        ):
             yield
             return
         self._gathered = set()
@@ -145,13 +40,12 @@ class PaintingScreen(Screen[None]):
         finally:
             gathered, self._gathered = self._gathered, None
             if gathered:
-                self._compositor.update_widgets(gathered | self._dirty_widgets)  # the next line clears both
-                self._compositor_refresh()
+                draw(self, gathered)
 
     def gather(self, widget: Widget, regions: list[Region]) -> bool:
         """Note the changed regions of a widget; False: nobody gathers, tell Textual."""
         if self._gathered is None or not widget.is_mounted:
             return False
-        widget._set_dirty(*regions)  # noqa: SLF001
+        mark_dirty(widget, regions)
         self._gathered.add(widget)
         return True

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from textual import events
-from textual._time import get_time
+from textual.message import Message
 
 from raidtui.model.plan import Harm, Plan, Step
 from raidtui.model.survey import Device
@@ -49,7 +49,7 @@ class PlanView(PageScreen[str]):
 
     def on_mount(self) -> None:
         """Draw."""
-        self._shown_s = get_time()
+        self._shown_s = Message().time
         self.draw()
         self._body.focus()
 

@@ -12,6 +12,7 @@ from textual.worker import Worker
 from raidtui.model.finding import Event
 from raidtui.session.session import Session
 from raidtui.session.shell import Shell
+from raidtui.session.watch import Report
 
 T = TypeVar("T")
 
@@ -42,6 +43,15 @@ class ScreenShell(Shell, Protocol):
 
     def redraw_frame(self) -> None:
         """Draw the header and the footer anew."""
+
+    def say(self, text: str, role: str = "warn", *, logged: bool = True) -> None:
+        """Show a sentence above the footer; warnings are logged, unless their event is in the log already."""
+
+    def own_report(self, report: Report) -> None:
+        """Show the state after a write of this session."""
+
+    def open_flow(self, flow: Coroutine[Any, Any, object]) -> None:
+        """Run a flow for which ``begin_opening`` was called; Esc before its form cancels it."""
 
     def begin_opening(self) -> None:
         """Hold the keys that are typed from now on for a form that is being opened."""

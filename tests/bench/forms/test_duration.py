@@ -55,7 +55,7 @@ def test_a_moment_is_a_second() -> None:
 
 
 def test_each_array_is_written_anew() -> None:
-    axes = (Axis(way=AxisKind.CHUNK, values=("16", "32")), Axis(way=AxisKind.DEPTH, values=("1", "1000")))
+    axes = (Axis(kind=AxisKind.CHUNK, values=("16", "32")), Axis(kind=AxisKind.DEPTH, values=("1", "1000")))
     scratch = Scratch(devices=("sda", "sdb"))
     work = replace(READ, runtime_s=1)
     schedule = Schedule(
@@ -104,7 +104,7 @@ def test_after_that_it_goes_by_how_long_the_runs_took() -> None:
 
 def test_runs_that_are_not_alike() -> None:
     """The first of two depths took eight times as long; the other one is not taken to do so, too."""
-    axes = (Axis(way=AxisKind.DEPTH, values=("1", "8")),)
+    axes = (Axis(kind=AxisKind.DEPTH, values=("1", "8")),)
     schedule = replace(EIGHT, axes=axes, repeats=1, work=replace(READ, engine="libaio"))
     expected = expected_runs(schedule)
     assert expected.each_s == (10.0, 1.25)
@@ -113,7 +113,7 @@ def test_runs_that_are_not_alike() -> None:
 
 def test_rounds_that_come_no_more_take_no_time() -> None:
     """The first of two points was steady after five rounds of 25."""
-    axes = (Axis(way=AxisKind.DEPTH, values=("1", "8")),)
+    axes = (Axis(kind=AxisKind.DEPTH, values=("1", "8")),)
     schedule = replace(
         TIMED, place=DISK, axes=axes, repeats=25, grouped=True, conditions=replace(ANYHOW, steady=True)
     )

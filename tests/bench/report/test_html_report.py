@@ -150,8 +150,8 @@ def test_texts_are_harmless(text: str) -> None:
 
 def test_what_surrounded_each_run() -> None:
     during = SurroundingsSpan(mhz=(1200, 3400), celsius={"sda": 41.0})
-    told = ("A check of data began meanwhile.",)
-    found = Tags(html_report([replace(RUNS[0], during=during, told=told)], SAMPLES))
+    remarks = ("A check of data began meanwhile.",)
+    found = Tags(html_report([replace(RUNS[0], during=during, remarks=remarks)], SAMPLES))
     assert (
         "whole; short: 1 s; 1200 to 3400 MHz, at most sda 41 °C; A check of data began meanwhile."
         in found.text

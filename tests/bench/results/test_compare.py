@@ -135,6 +135,7 @@ def test_a_heat_map() -> None:
     (heat,) = heat_maps(runs)
     assert heat == HeatMap(
         title="random read, MB/s",
+        what="random read",
         rows=("one", "16"),
         columns=(8192, 16384),
         yours=((7000 * 8192 / 1e6, None), (8000 * 8192 / 1e6, 9000 * 8192 / 1e6)),

@@ -25,7 +25,7 @@ from raidtui.bench.results.run_record import (
     sample_words,
 )
 from raidtui.bench.results.run_store import Results, ResultsError, results_path
-from raidtui.bench.run.live_file import Line, LiveFile, arounds_of_last, last_around, last_run, read_live
+from raidtui.bench.run.live_file import Line, LiveFile, last_run, read_live, surroundings_of_last
 from raidtui.bench.surroundings import Surroundings, SurroundingsSpan
 from tests.bench.records import JOB, record, samples
 
@@ -36,7 +36,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_what_is_kept_comes_back(path: Path) -> None:
-    run = record(2, 1234.5, point={"block": "8192"}, told=("x",), reason="y", state=PARTIAL)
+    run = record(2, 1234.5, point={"block": "8192"}, remarks=("x",), reason="y", state=PARTIAL)
     with Results(path) as results:
         number = results.add(run, samples(1.0, 2.0), b'{"jobs": []}')
         assert results.runs() == (replace(run, id=number),)
@@ -53,8 +53,8 @@ def test_a_run_that_is_done_again_takes_the_place(path: Path) -> None:
         results.add(record(0, 2.0))
         assert [run.iops for run in results.runs()] == [2.0]
         (run,) = results.runs()
-        results.update(replace(run, told=("warm",)))
-        assert results.runs() == (replace(run, told=("warm",)),)
+        results.update(replace(run, remarks=("warm",)))
+        assert results.runs() == (replace(run, remarks=("warm",)),)
 
 
 def test_what_a_word_finds(path: Path) -> None:
@@ -196,22 +196,23 @@ def test_what_surrounds_the_last_run(tmp_path: Path) -> None:
     early, late, other = (Surroundings(t_s=t_s, mhz=(800, 900)) for t_s in (0.3, 1.3, 0.4))
     live = LiveFile(tmp_path)
     live.begin(record(0))
-    live.add_around(early)
+    live.add_surroundings(early)
     live.add(samples(1.0)[0])
-    live.add_around(late)
+    live.add_surroundings(late)
     lines, _ = read_live(tmp_path)
-    assert (last_around(lines), arounds_of_last(lines)) == (late, [early, late])
+    assert surroundings_of_last(lines) == [early, late]
     assert last_run(lines) == (record(0), list(samples(1.0)))
     live.add(replace(samples(6.0)[0], anew=True))
     lines, _ = read_live(tmp_path)
-    assert (last_around(lines), arounds_of_last(lines)) == (late, [])
+    assert surroundings_of_last(lines) == []
     live.begin(record(1))
     lines, _ = read_live(tmp_path)
-    assert (last_around(lines), arounds_of_last(lines)) == (None, [])
-    live.add_around(other)
+    assert surroundings_of_last(lines) == []
+    live.add_surroundings(other)
     live.close()
     lines, _ = read_live(tmp_path)
-    assert (lines[-1], last_around(lines), arounds_of_last(lines)) == (Line(around=other), other, [other])
+    assert (lines[-1], surroundings_of_last(lines)) == (Line(surroundings=other), [other])
+    assert b'{"around":{"t_s":0.4' in (tmp_path / "live.jsonl").read_bytes(), "the key of the file"
 
 
 def test_the_live_file(tmp_path: Path) -> None:

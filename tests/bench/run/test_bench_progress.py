@@ -31,7 +31,7 @@ def news(*entries: dict[str, Any], lines: tuple[Line, ...] = (), state: str = "r
 
 def lines(*given: Any) -> tuple[Line, ...]:
     """A record begins a run, what surrounds it is so, and the rest are samples."""
-    kinds = {"RunRecord": "begins", "Surroundings": "around", "RunSample": "sample"}
+    kinds = {"RunRecord": "begins", "Surroundings": "surroundings", "RunSample": "sample"}
     return tuple(Line(**{kinds[type(each).__name__]: each}) for each in given)
 
 
@@ -48,7 +48,7 @@ def test_a_run_is_what_began_last_with_its_samples() -> None:
     assert (way.run, way.of, way.state) == (0, 6, "running")
     assert way.record == record(1)
     assert way.samples == (first, second)
-    assert way.around is None  # that was the first run's
+    assert way.surroundings is None  # that was the first run's
 
 
 def test_what_fio_counted_before_it_began_anew_is_no_part_of_the_run() -> None:
@@ -142,7 +142,7 @@ def test_there_is_none() -> None:
 
 def test_the_newest_one_is_followed() -> None:
     watcher = ProgressWatcher()
-    made("random-read", axes=(Axis(way=AxisKind.DEPTH, values=("1", "8")),), repeats=3)
+    made("random-read", axes=(Axis(kind=AxisKind.DEPTH, values=("1", "8")),), repeats=3)
     way = watcher.look()
     assert way is not None
     assert (way.title, way.place, way.of, way.state, way.open_end) == (

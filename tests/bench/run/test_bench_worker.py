@@ -269,10 +269,10 @@ def test_what_is_not_quiet_is_kept_with_the_run(
     )
     assert BenchWorker(host, make_job(host, schedule(srv))).work() == "done"
     told = "The machine was not quiet as it began: sda does 45 MB/s, 90 requests/s."
-    assert [run.told for run in kept()] == [(told,)] * 2
+    assert [run.remarks for run in kept()] == [(told,)] * 2
     without = schedule(srv, conditions=Conditions(quiet_check=False))
     assert BenchWorker(host, make_job(host, without)).work() == "done"
-    assert [run.told for run in kept()[2:]] == [()] * 2
+    assert [run.remarks for run in kept()[2:]] == [()] * 2
 
 
 def test_a_knob_that_does_not_come_back(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import psutil
 import pytest
+from msgspec.structs import replace
 
 from raidtui.bench.results.run_record import RunSample
 from raidtui.bench.run.fio_process import FioEnd, run_fio
 from tests.bench.fake_fio import FakeFio
 from tests.bench.recorded import MIXED, STOPPED, dumps_of
+from tests.lab.guests.deadline import wait_until
 
 
 def run(fio: FakeFio, tmp_path: Path, stopped: bool = False) -> tuple[FioEnd, list[RunSample]]:  # noqa: FBT001, FBT002
@@ -67,7 +70,37 @@ def test_one_that_dies(fio: FakeFio, tmp_path: Path) -> None:
 
 def test_one_that_says_nothing(fio: FakeFio, tmp_path: Path) -> None:
     fio.does(behaviour="1", errors=b"fio: failed parsing bs=x\n")
-    assert run(fio, tmp_path)[0] == FioEnd(status=1, dump=None, raw=b"", said=("fio: failed parsing bs=x",))
+    end, _ = run(fio, tmp_path)
+    assert replace(end, cpu_s=None) == FioEnd(
+        status=1, dump=None, raw=b"", said=("fio: failed parsing bs=x",)
+    )
+
+
+def test_the_cpu_time_of_fio_and_of_what_it_started(fio: FakeFio, tmp_path: Path) -> None:
+    fio.does(MIXED, behaviour="works")
+    end, _ = run(fio, tmp_path)
+    assert end.status == 0
+    assert end.cpu_s is not None
+    assert end.cpu_s > 0.3
+
+
+def test_what_fio_started_is_killed_with_it(
+    fio: FakeFio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job that is a process starts a session of its own: the signal to fio's session misses it."""
+    monkeypatch.setattr("raidtui.bench.run.fio_process._END_S", 0.0)
+    fio.does(MIXED, behaviour="parent")
+    end, _ = run(fio, tmp_path, stopped=True)
+    assert end.status is None
+    child = int((fio.folder / "child").read_text())
+    wait_until(lambda: not _runs(child), what="the end of the child")
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def test_whoever_reads_may_fail(fio: FakeFio, tmp_path: Path) -> None:

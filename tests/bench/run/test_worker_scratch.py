@@ -38,7 +38,7 @@ def made_before(host: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
 
 def on_scratch(srv: Path, name: str, *values: str) -> Schedule:
     """A schedule that turns a knob of arrays that it makes."""
-    axis = Axis(way=AxisKind.KNOB, name=name, values=values)
+    axis = Axis(kind=AxisKind.KNOB, name=name, values=values)
     scratch = Scratch(devices=("sde",), level="raid10")
     return schedule(srv, place=Place(members=("sde",)), scratch=scratch, axes=(axis,))
 

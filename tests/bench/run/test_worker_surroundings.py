@@ -13,7 +13,7 @@ from raidtui.bench.run import measure
 from raidtui.bench.run.bench_jobs import make_job, news, restore
 from raidtui.bench.run.bench_worker import BenchWorker
 from raidtui.bench.run.fio_process import FioEnd
-from raidtui.bench.run.live_file import last_around
+from raidtui.bench.run.live_file import surroundings_of_last
 from raidtui.bench.surroundings import SurroundingsSpan
 from tests.bench.host import Host
 from tests.bench.recorded import MIXED, dumps_of
@@ -58,9 +58,8 @@ def test_what_surrounds_a_run_is_noted(warm: Host, srv: Path, monkeypatch: pytes
     monkeypatch.setattr(measure, "run_fio", slow(job.folder / "live.jsonl"))
     assert BenchWorker(warm, job).work() == "done"
     (run,) = kept()
-    assert (run.state, run.during, run.told) == (WHOLE, SURROUNDED, CHECKED)
-    last = last_around(news(job).lines)
-    assert last is not None
+    assert (run.state, run.during, run.remarks) == (WHOLE, SURROUNDED, CHECKED)
+    last = surroundings_of_last(news(job).lines)[-1]
     assert (last.celsius, [array.sync for array in last.arrays]) == ({"sdb": 43.5}, ["check"])
 
 
@@ -76,4 +75,4 @@ def test_what_surrounded_a_run_that_was_killed(
         BenchWorker(warm, job).work()
     assert restore(warm) == [job.id]
     (run,) = kept()
-    assert (run.state, run.during, run.told) == (PARTIAL, SURROUNDED, CHECKED)
+    assert (run.state, run.during, run.remarks) == (PARTIAL, SURROUNDED, CHECKED)

@@ -22,7 +22,7 @@ DATA = raid10("md127", "data", members=("sda2", "sdb2", "sdc2", "sdd2"), compone
 """What is measured."""
 
 
-class StagedBenching(BenchSession):
+class StagedBench(BenchSession):
     """Benchmarks that a test says.
 
     Attributes:
@@ -34,9 +34,9 @@ class StagedBenching(BenchSession):
         trouble: why nothing can be begun, stopped or changed.
     """
 
-    def __init__(self, app: StagedApp, *records: RunRecord, way: BenchProgress | None = None) -> None:
+    def __init__(self, app: StagedApp, *records: RunRecord, progress: BenchProgress | None = None) -> None:
         super().__init__(app, app.session.loop)
-        self.way = way
+        self.progress = progress
         self.records = list(records)
         self.trouble_of_history = ""
         self.left: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class StagedBenching(BenchSession):
         return ""
 
     async def look(self) -> BenchProgress | None:
-        return self.way
+        return self.progress
 
     async def history(self) -> BenchHistory:
         return BenchHistory(records=tuple(self.records), trouble=self.trouble_of_history)
@@ -94,10 +94,10 @@ def tree() -> Tree:
     return host_tree(DATA, raid1("md126", "root"))
 
 
-def measured(*records: RunRecord, way: BenchProgress | None = None) -> tuple[StagedApp, StagedBenching]:
+def measured(*records: RunRecord, progress: BenchProgress | None = None) -> tuple[StagedApp, StagedBench]:
     """Return the console on a host with these benchmarks."""
     app = staged(tree())
-    benching = StagedBenching(app, *records, way=way)
+    benching = StagedBench(app, *records, progress=progress)
     app.session.bench = benching
     return app, benching
 

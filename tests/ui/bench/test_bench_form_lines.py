@@ -77,7 +77,7 @@ def test_all_that_is_done_around_the_runs() -> None:
 
 
 def test_grouped_and_many_points() -> None:
-    axis = Axis(way=AxisKind.BLOCK, values=tuple(str(512 << n) for n in range(14)))
+    axis = Axis(kind=AxisKind.BLOCK, values=tuple(str(512 << n) for n in range(14)))
     lines = review(replace(COURSE, axes=(axis,), repeats=2, grouped=True))
     assert "runs      28 runs: 14 points, each 2 times, one point after the other." in lines
     assert lines[-3:] == ["  10  block 256K", "  11  block 512K", "      … and 3 more"]
@@ -85,8 +85,8 @@ def test_grouped_and_many_points() -> None:
 
 def test_knobs_of_arrays_that_are_yet_to_be_made() -> None:
     axes = (
-        Axis(way=AxisKind.LEVEL, values=("raid5", "raid6")),
-        Axis(way=AxisKind.KNOB, name="stripe_cache_size", values=("256", "4096")),
+        Axis(kind=AxisKind.LEVEL, values=("raid5", "raid6")),
+        Axis(kind=AxisKind.KNOB, name="stripe_cache_size", values=("256", "4096")),
     )
     scratch = Scratch(devices=("sde", "sdf", "sdg", "sdh"))
     lines = review(replace(COURSE, place=Place(members=scratch.devices), scratch=scratch, axes=axes))

@@ -225,14 +225,14 @@ def test_where_runs_differ_all_that_they_had_is_told() -> None:
 
 
 def test_what_is_not_whole_and_what_was_noted() -> None:
-    told = "A resync of data began meanwhile."
+    remarks = "A resync of data began meanwhile."
     runs = [
-        replace(PAIR[0], told=(told,), steady="steady: 2 %"),
+        replace(PAIR[0], remarks=(remarks,), steady="steady: 2 %"),
         replace(PAIR[1], state=PARTIAL, reason="stopped before its end"),
         record(
             7, id=8, state=FAILED, reason="fio: \x1b[2J", iops=0.0, work=RANDOM, point={"scheduler": "bfq"}
         ),
-        replace(PAIR[2], told=(told,)),
+        replace(PAIR[2], remarks=(remarks,)),
     ]
     lines = details(runs, 90).split("\n")
     at = lines.index(" ▲ partial    #2: stopped before its end")
@@ -366,7 +366,7 @@ RECORDS = st.lists(
         environment=st.sampled_from(
             [Environment(), surroundings(), surroundings(label="写真と音楽と動画と文書")]
         ),
-        told=st.lists(WORDS, max_size=2).map(tuple),
+        remarks=st.lists(WORDS, max_size=2).map(tuple),
     ),
     max_size=8,
 )

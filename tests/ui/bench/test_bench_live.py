@@ -29,7 +29,7 @@ WAY = BenchProgress(
     state="running",
     run=1,
     record=record(work=WORK, place="/srv/bench"),
-    around=AROUND,
+    surroundings=AROUND,
 )
 
 
@@ -109,7 +109,7 @@ def test_how_far_it_is(changes: dict[str, object], wanted: str) -> None:
 
 
 def test_nothing_was_seen_yet() -> None:
-    assert text(replace(WAY, around=None))[1:] == [
+    assert text(replace(WAY, surroundings=None))[1:] == [
         " IOPS           –",
         " MB/s           –",
         " p99 ms         –",
@@ -119,14 +119,14 @@ def test_nothing_was_seen_yet() -> None:
 
 def test_what_is_not_as_it_should_be_is_told_apart() -> None:
     syncing = replace(DATA, sync="recover", percent=34.25, missing=1)
-    lines = live_lines(replace(WAY, around=replace(AROUND, mhz=None, arrays=(syncing,))), 100, 24)
+    lines = live_lines(replace(WAY, surroundings=replace(AROUND, mhz=None, arrays=(syncing,))), 100, 24)
     assert lines[-1][-1] == ("   data clean, 1 member missing, recover 34.2 %", "warn")
     assert lines[-1][1] == ("no cpufreq", "dim")
 
 
 def test_of_many_disks_the_warmest_is_told() -> None:
     many = {f"sd{letter}": 30.0 + number for number, letter in enumerate("abcdefgh")}
-    way = replace(WAY, around=replace(AROUND, celsius=many))
+    way = replace(WAY, surroundings=replace(AROUND, celsius=many))
     assert "   8 disks 30 … 37 °C (sdh)" in text(way, width=120)[-1]
 
 

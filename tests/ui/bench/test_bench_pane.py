@@ -22,7 +22,7 @@ from raidtui.ui.bench.form_page import BenchForm
 from raidtui.ui.frame.choose import Ask
 from raidtui.ui.frame.dialog import Question
 from tests.bench.records import READ, record
-from tests.ui.bench.bench_pane_stage import StagedBenching, log_of, looked, measured, opened, pane_of, tree
+from tests.ui.bench.bench_pane_stage import StagedBench, log_of, looked, measured, opened, pane_of, tree
 from tests.ui.staging import (
     SMALL,
     WIDE,
@@ -69,7 +69,7 @@ WAY = BenchProgress(
     last_s=62.0,
     record=record(work=WORK, place="/srv/bench", title="random read 4K, depth 32", job=JOB),
     samples=tuple(sample(1.2 * (number + 1), each) for number, each in enumerate(IOPS)),
-    around=AROUND,
+    surroundings=AROUND,
 )
 
 
@@ -130,20 +130,22 @@ def test_nothing_was_measured(shows: Shows, size: tuple[int, int]) -> None:
 @SIZES
 def test_live(shows: Shows, size: tuple[int, int]) -> None:
     runs = series(JOB, "random read 4K, depth 32", 101_700, id_=60, work=WORK)
-    shows(measured(*OLD, *runs, way=WAY)[0], size=size, prepare=pressing())
+    shows(measured(*OLD, *runs, progress=WAY)[0], size=size, prepare=pressing())
 
 
 @SIZES
 def test_live_before_a_run(shows: Shows, size: tuple[int, int]) -> None:
-    way = replace(WAY, doing="writing 1 GiB once, before it is measured", samples=(), around=None, run=None)
-    shows(measured(*OLD, way=way)[0], size=size, prepare=pressing())
+    progress = replace(
+        WAY, doing="writing 1 GiB once, before it is measured", samples=(), surroundings=None, run=None
+    )
+    shows(measured(*OLD, progress=progress)[0], size=size, prepare=pressing())
 
 
 @SIZES
 def test_live_while_an_array_syncs(shows: Shows, size: tuple[int, int]) -> None:
     syncing = replace(DATA, sync="resync", percent=34.2)
-    way = replace(WAY, around=replace(AROUND, arrays=(syncing,), mhz=None))
-    shows(measured(*OLD, way=way)[0], size=size, prepare=pressing())
+    progress = replace(WAY, surroundings=replace(AROUND, arrays=(syncing,), mhz=None))
+    shows(measured(*OLD, progress=progress)[0], size=size, prepare=pressing())
 
 
 @SIZES
@@ -165,11 +167,11 @@ def test_interrupted(shows: Shows, size: tuple[int, int]) -> None:
 
 @SIZES
 def test_stop_is_asked(shows: Shows, size: tuple[int, int]) -> None:
-    shows(measured(*OLD, way=WAY)[0], size=size, prepare=pressing("x"))
+    shows(measured(*OLD, progress=WAY)[0], size=size, prepare=pressing("x"))
 
 
 def test_least_size(shows: Shows) -> None:
-    shows(measured(*OLD, way=WAY)[0], size=(60, 15), prepare=pressing())
+    shows(measured(*OLD, progress=WAY)[0], size=(60, 15), prepare=pressing())
 
 
 def test_on_a_simulated_host(shows: Shows) -> None:
@@ -184,10 +186,10 @@ async def test_a_benchmark_is_begun() -> None:
     async with app.run_test(size=SMALL) as pilot:
         pane = await opened(pilot, "n")
         await until(pilot, lambda: isinstance(app.screen, BenchForm), "the form")
-        benching.way = replace(WAY, state="made", run=None)
+        benching.progress = replace(WAY, state="made", run=None)
         app.screen.dismiss(OFFER)
         await until(pilot, lambda: ("begin", OFFER) in benching.done)
-        await until(pilot, lambda: pane.way is not None and pane.chosen == JOB)
+        await until(pilot, lambda: pane.progress is not None and pane.chosen == JOB)
         assert message_of(pilot) == "begun; it goes on when raidtui is left"
         assert pane.live.display
 
@@ -251,7 +253,7 @@ async def test_what_cannot_be_put_back_is_listed_and_blocks_nothing() -> None:
 
 
 async def test_while_one_runs_none_is_begun_and_it_can_be_stopped() -> None:
-    app, benching = measured(way=WAY)
+    app, benching = measured(progress=WAY)
     async with app.run_test(size=SMALL) as pilot:
         await opened(pilot, "n")
         assert message_of(pilot) == "a benchmark is running: x stops it"
@@ -260,7 +262,7 @@ async def test_while_one_runs_none_is_begun_and_it_can_be_stopped() -> None:
         assert "1 run of 3 ended and kept." in lines_of(pilot, "#question-text")
         await pilot.press("y")
         await until(pilot, lambda: ("stop", JOB) in benching.done)
-        benching.way = replace(WAY, state="cancelled", reason="run 2 of 3: stopped before its end")
+        benching.progress = replace(WAY, state="cancelled", reason="run 2 of 3: stopped before its end")
         await looked(pilot)
         words = "random read 4K, depth 32: stopped; what was measured is kept"
         assert message_of(pilot) == words
@@ -333,7 +335,7 @@ async def test_the_filter_finds_what_is_told_of_runs() -> None:
 
 async def test_a_knob_of_pane_4_is_measured_against_the_value_beside_it() -> None:
     app = staged(tune_stage.host())
-    benching = StagedBenching(app)
+    benching = StagedBench(app)
     app.session.bench = benching
     async with app.run_test(size=SMALL) as pilot:
         await tune_stage.opened(pilot, "tab", "t")
@@ -349,12 +351,12 @@ async def test_a_knob_of_pane_4_is_measured_against_the_value_beside_it() -> Non
 
 
 async def test_the_picture_is_held_while_fio_goes_on() -> None:
-    app, benching = measured(way=WAY)
+    app, benching = measured(progress=WAY)
     async with app.run_test(size=SMALL) as pilot:
         pane = await opened(pilot, "space")
         before = pane.live.text
         assert "held" in header_of(pilot)
-        benching.way = replace(WAY, samples=(*WAY.samples, sample(13.0, 50_000)))
+        benching.progress = replace(WAY, samples=(*WAY.samples, sample(13.0, 50_000)))
         await looked(pilot)
         assert pane.live.text == before
         await pilot.press("space")
@@ -362,24 +364,24 @@ async def test_the_picture_is_held_while_fio_goes_on() -> None:
 
 
 async def test_a_run_that_ends_is_in_the_history_at_once() -> None:
-    app, benching = measured(way=WAY)
+    app, benching = measured(progress=WAY)
     async with app.run_test(size=SMALL) as pilot:
         pane = await opened(pilot)
         benching.records = series(JOB, "random read 4K, depth 32", 101_700, id_=60, work=WORK)
         await looked(pilot)
         assert pane.entry is None
-        benching.way = replace(WAY, done=2)
+        benching.progress = replace(WAY, done=2)
         await looked(pilot)
         assert pane.entry is not None
         assert pane.entry.key == JOB
 
 
 async def test_its_end_is_told_though_another_pane_is_in_view() -> None:
-    app, benching = measured(way=WAY)
+    app, benching = measured(progress=WAY)
     async with app.run_test(size=SMALL) as pilot:
         await opened(pilot)
         await pilot.press("1")
-        benching.way = replace(WAY, state="done", done=3)
+        benching.progress = replace(WAY, state="done", done=3)
         await looked(pilot)
         assert log_of(pilot) == ["random read 4K, depth 32: done"]
 

@@ -15,6 +15,7 @@ import pytest
 from raidtui.model.finding import EventKind
 from raidtui.session.watch import Report
 from raidtui.session.wear import WearSession
+from raidtui.ui.frame.command_palette import palette_entries
 from raidtui.ui.wear.wear_pane import WearPane
 from raidtui.wear.readings import WearReader
 from tests.demo.scene import Scene
@@ -330,7 +331,7 @@ async def test_an_array_that_comes_is_drawn() -> None:
 async def test_the_palette_has_its_commands() -> None:
     async with running(host(HEALTHY)) as pilot:
         await opened(pilot)
-        titles = [entry.shown for entry in app_of(pilot).palette_entries()]
+        titles = [entry.shown for entry in palette_entries(app_of(pilot))]
         assert titles[:5] == [
             "Mark now (m)", "Since mark (d) – not now", "Self-test (t)", "Read again (r)", "History (h)",
         ]  # fmt: skip

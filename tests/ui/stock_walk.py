@@ -1,0 +1,58 @@
+"""Walks all panes and some dialogs, in a Python of its own: how Textual is used is decided at the import."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+
+from tests.hosts.kernel import Kernel
+from tests.ui.staging import Paces, app_of, main_of, running, screen_text, until
+from tests.ui.states import ARRAYS
+
+
+async def walk() -> dict[str, str]:
+    """Return what each pane and dialog shows."""
+    shown: dict[str, str] = {}
+    kernel = Kernel(*ARRAYS["optimal"])
+    async with running(kernel, size=(100, 36)) as pilot:
+        for name, key in (("wear", "3"), ("tune", "4"), ("bench", "5"), ("log", "6"), ("arrays", "1")):
+            await pilot.press(key)
+            await until(pilot, lambda name=name: main_of(pilot).pane == name)  # type: ignore[misc]
+            await pilot.pause()
+            shown[name] = screen_text(pilot)
+        await pilot.press("down", "up", "l", "right", "escape")
+        shown["help"] = await dialog(pilot, "question_mark")
+        shown["palette"] = await dialog(pilot, "ctrl+p")
+        shown["jobs"] = await dialog(pilot, "J")
+        shown["replace"] = await dialog(pilot, "R")
+        shown["rename"] = await dialog(pilot, "N", "n", "a", "m", "e")
+        await pilot.press("slash", *"data", "enter")
+        await pilot.pause()
+        shown["filter"] = screen_text(pilot)
+        await pilot.press("slash", "escape", "c")
+        await until(pilot, lambda: kernel.writes, "the check begins")
+        shown["writes"] = str(kernel.writes)
+        screen = main_of(pilot)
+        shown["compositor"] = type(vars(screen)["_compositor"]).__name__
+        shown["status"] = str(app_of(pilot).crash)
+    own = ("line_compositor", "driver")
+    shown["loaded"] = ", ".join(name for name in own if f"raidtui.ui.frame.{name}" in sys.modules)
+    return shown
+
+
+async def dialog(pilot: Paces, *keys: str) -> str:
+    """Open a dialog by the first key, press the others in it, and leave it; return what it showed."""
+    await pilot.press(keys[0])
+    await until(pilot, lambda: len(pilot.app.screen_stack) == 2, f"the dialog of {keys[0]}")
+    await pilot.pause(0.1)
+    await pilot.press(*keys[1:])
+    await pilot.pause()
+    shown = screen_text(pilot)
+    await pilot.press("escape")
+    await until(pilot, lambda: len(pilot.app.screen_stack) == 1, f"the dialog of {keys[0]} closes")
+    return shown
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(walk())))  # noqa: T201
