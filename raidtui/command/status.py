@@ -17,12 +17,23 @@ from raidtui.command.streams import UsageError, print_json
 from raidtui.host.roots.root import Root
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Phase, container_words
-from raidtui.model.finding import Event, Health, Severity
+from raidtui.model.finding import Event, Finding, FindingCode, Health, Severity
 from raidtui.model.levels import layout_words
 from raidtui.monitor.kernel_watch import KernelWatch
 from raidtui.session.watch import HostWatch, Report
 from raidtui.view.text import visible
 from raidtui.view.units import binary_size, counted, duration, rate_mb_s, short_binary
+
+_OF_A_PART = frozenset(
+    {
+        FindingCode.BAD_BLOCKS,
+        FindingCode.MEMBER_FAULTY,
+        FindingCode.MEMBER_TROUBLE,
+        FindingCode.MISMATCHES,
+        FindingCode.READ_ERRORS,
+    }
+)
+"""The subject of their sentences is a member or a check, not the array."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -173,7 +184,7 @@ def _finding_lines(report: Report, array: Array | AbsentArray) -> Iterator[str]:
             continue  # the sync's line says so, with the reason
         mark = "Note" if finding.severity is Severity.INFO else finding.severity.word.capitalize()
         remedy = f" To do: {finding.remedy}." if finding.remedy else ""
-        yield visible(f"  {mark}: {finding.name} {_clause(finding.sentence)}.{remedy}")
+        yield visible(f"  {mark}: {_about(finding)}.{remedy}")
 
 
 def _facts(array: Array) -> str:
@@ -195,8 +206,9 @@ def _health_words(health: Health) -> str:
     return "needs attention" if health is Health.ATTENTION else f"is {health.word}"
 
 
-def _clause(sentence: str) -> str:
-    return sentence if sentence.startswith(("is ", "has ", "does ")) else f"- {sentence}"
+def _about(finding: Finding) -> str:
+    dash = "- " if finding.code in _OF_A_PART else ""
+    return f"{finding.name} {dash}{finding.sentence}"
 
 
 def _sync_lines(report: Report, array: Array) -> Iterator[str]:
