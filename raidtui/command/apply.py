@@ -23,12 +23,17 @@ _LARGEST_PLAN = 16 << 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what ``apply`` takes."""
+    """Add the arguments of ``apply``."""
     parser.add_argument(
-        "file", metavar="PLAN", help="a plan made with --json; - reads it from standard input"
+        "file", metavar="PLAN", help="a plan that raidtui plan ... --json printed; - is standard input"
     )
-    parser.add_argument("--confirm", default="", metavar="NAME", help="the name that the plan asks for")
-    parser.add_argument("--detach", action="store_true", help="do not wait for the end")
+    parser.add_argument(
+        "--confirm",
+        default="",
+        metavar="NAME",
+        help="confirm that data are destroyed: the name that the plan shows",
+    )
+    parser.add_argument("--detach", action="store_true", help="start the job and return at once")
 
 
 def run(root: Root, arguments: argparse.Namespace) -> int:

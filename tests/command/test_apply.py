@@ -33,8 +33,8 @@ ONE_WAY = replace(PLAN, title="fail: sda", steps=(replace(STEP, undo=()),))
 WORK, DONE_0 = {"event": "work"}, {"event": "step done", "step": 0}
 BEGIN = {"event": "begin", "step": 0, "command": "mdadm --stop /dev/md127"}
 NOT_BEGUN = {"event": "not begun", "reason": "another job is running: x", "busy": True}
-HINT = "raidtui jobs resume {0}, or raidtui jobs rollback {0}\n"
-GONE = "The worker is gone, the job is interrupted. Nothing is lost: " + HINT
+HINT = "To continue: raidtui jobs resume {0}; to undo: raidtui jobs rollback {0}\n"
+GONE = "The worker has ended, the job was interrupted. " + HINT
 TOLD = "  1  mdadm --stop /dev/md127\n"
 
 Run = Callable[..., tuple[int, str, str]]
@@ -217,14 +217,14 @@ def test_one_that_came_too_late_is_not_gone_on_with(call: Run) -> None:
     """Of two that are applied at once, one worker finds the other: its plan is of a host of before."""
     job = made(NOT_BEGUN)
     assert json.loads(call("jobs", "--json")[1])["jobs"][0]["state"] == "not begun"
-    why = f"job {job.id} was not begun, because another job was running: apply its plan again"
+    why = f"job {job.id} was not started, because another job was running: apply its plan again"
     assert call("jobs", "resume", job.id) == (2, "", f"raidtui: {why}\n")
     why = f"job {job.id} has done nothing that could be undone"
     assert call("jobs", "rollback", job.id) == (2, "", f"raidtui: {why}\n")
 
 
 def test_no_job_yet(call: Run, jobs: Path) -> None:
-    assert call("jobs") == (0, f"No job yet in {jobs}.\n", "")
+    assert call("jobs") == (0, f"No jobs in {jobs}.\n", "")
     assert call("jobs", "--json") == (0, '{\n "jobs": []\n}\n', "")
     sentence = "no job is called 'x': raidtui jobs lists them"
     for order in ("attach", "cancel", "resume", "rollback"):
@@ -291,7 +291,7 @@ def test_leaving_leaves_the_job(call: Run, monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr("raidtui.command.jobs.follow", follow)
     job = made(WORK)
-    said = f"\nThe job goes on: raidtui jobs attach {job.id} (or cancel)\n"
+    said = f"\nThe job continues. To follow it: raidtui jobs attach {job.id}\n"
     assert call("jobs", "attach", "stop") == (0, said, "")
 
 
@@ -336,7 +336,7 @@ def test_nothing_to_undo(
 
 def test_a_job_that_runs(call: Run, jobs: Path, workers: list[tuple[str, bool]]) -> None:
     job = made(WORK, BEGIN)
-    said = f"raidtui: job {job.id} is running: raidtui jobs attach {job.id}\n"
+    said = f"raidtui: job {job.id} is running; to follow it: raidtui jobs attach {job.id}\n"
     with only_worker(jobs, job.id):
         for order in ("resume", "rollback"):
             assert call("jobs", order, "stop") == (2, "", said)
@@ -443,7 +443,7 @@ def test_another_host_has_no_jobs(
     """``--demo jobs resume`` would change this one."""
     made(WORK, BEGIN)
     host.live = False
-    said = "raidtui: not done: jobs change this host, and what is looked at is another one\n"
+    said = "raidtui: refused: jobs change this host, and --root or --demo names another one\n"
     assert (call("jobs", *words), workers) == ((2, "", said), [])
 
 
