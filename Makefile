@@ -66,10 +66,11 @@ run: $(RUN_STAMP) ## install into .venv and start raidtui (ARGS="--demo")
 test: system kernel check ## everything: linters, tests, the laboratory; as root missing system packages are installed
 	@$(PY) -m pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder $(ARGS)
 
-check: $(DEV_STAMP) ## the linters alone: ruff, mypy, import contracts
+check: $(DEV_STAMP) ## the linters alone: ruff, mypy, vulture (dead code), import contracts
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(PY) -m mypy
+	@$(PY) -m vulture
 	@$(PY) -c 'import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())'
 
 lab: system $(DEV_STAMP) ## a guest with real arrays, for a person: a shell, or WHAT=tui

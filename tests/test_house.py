@@ -4,12 +4,21 @@ import ast
 import re
 import sys
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
 HOUSE = Path(__file__).parents[1]
 PRODUCT = HOUSE / "raidtui"
+
+SAME_NAME = {
+    "bench": "pane 5 in session/ and command/",
+    "plan": "the record in model/, the subcommand in command/",
+    "self_test": "the record in model/, the plan that starts one in plans/",
+    "wear": "pane 3 in session/ and command/",
+}
+"""Modules of one name on several floors, with what they share."""
 
 
 @cache
@@ -31,3 +40,21 @@ def test_what_is_declared_is_imported_and_the_reverse() -> None:
     declared = {re.split(r"[<>=~! ;\[]", line, maxsplit=1)[0] for line in project["dependencies"]}
     imported = {name for tree in _modules().values() for name in _imported(tree)}
     assert imported - set(sys.stdlib_module_names) - {"raidtui"} == declared
+
+
+def test_a_public_class_has_its_name_to_itself() -> None:
+    places = defaultdict(list)
+    for path, tree in _modules().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(str(path.relative_to(HOUSE)))
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
+
+
+def test_modules_of_one_name_are_one_feature() -> None:
+    places = defaultdict(list)
+    for path in _modules():
+        if path.stem != "__init__":
+            places[path.stem].append(str(path.relative_to(HOUSE)))
+    repeated = {name: paths for name, paths in places.items() if len(paths) > 1}
+    assert sorted(repeated) == sorted(SAME_NAME), repeated

@@ -15,9 +15,9 @@ from raidtui.bench.jobfile import JobFile, judge_job_file
 from raidtui.bench.overwrite import Site, offer_device, offer_scratch
 from raidtui.bench.place import Place, find_directory, free_bytes, refuse_room, refuse_size
 from raidtui.bench.request import FieldRefusal, Request, refuse_number
+from raidtui.bench.results.comparison_verdict import fewest_runs
 from raidtui.bench.results.run_record import SHORT_S
 from raidtui.bench.results.steady import MOST_ROUNDS
-from raidtui.bench.results.verdict import fewest_runs
 from raidtui.bench.run.fio_process import refuse_fio
 from raidtui.bench.run.quiet import noise
 from raidtui.bench.schedule import MOST_RUNS, ONE, Axis, AxisKind, Schedule, Scratch

@@ -1,11 +1,11 @@
-"""``raidtui tune``: knobs shown, set for now, kept for good, put back."""
+"""``raidtui tune``: shows knobs, sets them for now, keeps them over reboots, undoes."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from raidtui.command.device_names import kernel_name
 from raidtui.command.streams import print_json, print_refusal, write_bytes
@@ -20,11 +20,9 @@ from raidtui.command.tune_output import (
 )
 from raidtui.config import config_folder
 from raidtui.host.roots.root import Root
-from raidtui.host.smart.smart_reader import SmartReader
 from raidtui.jobs.store import save_plan
 from raidtui.model.knob import KnobScope, Tuning
 from raidtui.model.plan import NothingToDo, Plan, Refusal, RefusalCode
-from raidtui.model.smart import ErrorRecovery, SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.shell_script import plan_sentences
@@ -33,7 +31,7 @@ from raidtui.plans.tune.keep import KeepItem, items_for_now, plan_forget, plan_k
 from raidtui.plans.tune.now import AskedValue, plan_set
 from raidtui.plans.tune.profiles import BUILT_IN, Profile, plan_profile
 from raidtui.plans.tune.targets import NamedKnob, TargetReader
-from raidtui.session.tuning import Tuner, TuneResult, read_profiles
+from raidtui.session.tuning import Tuner, TuneResult, ask_erc, read_profiles
 from raidtui.view.text import visible
 
 NOT_DONE, REFUSED = 1, 2
@@ -43,41 +41,43 @@ _WORDS = "disks, @ARRAY (all of its members), an array, cpu, system; then KNOB=V
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what ``tune`` takes."""
-    orders = parser.add_subparsers(dest="order", metavar="ORDER", required=True)
+    """Add the arguments of ``tune``."""
+    subcommands = parser.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True)
     form = argparse.ArgumentParser(add_help=False)
     form.add_argument("--json", action="store_true", help="as JSON (docs/tune.md)")
     act = argparse.ArgumentParser(add_help=False, parents=[form])
     act.add_argument(
-        "--dry-run", action="store_true", help="show the plan, do nothing; with --json: for raidtui apply"
+        "--dry-run", action="store_true", help="show the plan and do nothing; with --json: for raidtui apply"
     )
 
-    def order(name: str, words: str, parent: argparse.ArgumentParser) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = orders.add_parser(
+    def subcommand(name: str, words: str, parent: argparse.ArgumentParser) -> argparse.ArgumentParser:
+        made: argparse.ArgumentParser = subcommands.add_parser(
             name, help=words, description=words, parents=[parent]
         )
         return made
 
-    show = order("show", "show all knobs, or those of some: value, default, who set it", form)
+    show = subcommand("show", "show knobs: value, default, and who has set it", form)
     show.add_argument("words", metavar="WHAT", nargs="*", help="disks, @ARRAY, an array, cpu, system")
     show.add_argument(
-        "--erc", action="store_true", help="ask the disks for SCT ERC, too (smartctl; needs root)"
+        "--erc", action="store_true", help="also ask the disks for SCT ERC (smartctl; needs root)"
     )
-    wish = order("set", "set knobs for now; a reboot forgets them", act)
+    wish = subcommand("set", "set knobs for now; a reboot resets them", act)
     wish.add_argument("words", metavar="WORD", nargs="+", help=_WORDS)
-    keep = order("keep", "keep values over reboots: those named, or all that was set for now", act)
-    keep.add_argument("words", metavar="WORD", nargs="*", help=f"{_WORDS}, or KNOB for the value of now")
-    forget = order("forget", "keep values no longer: those named, or all", act)
-    forget.add_argument("words", metavar="WORD", nargs="*", help="whose, and which knobs")
-    order("undo", "put back what was set last, also by another run since the boot", act)
-    profile = order("profile", "set what differs from a profile; without a name, list the profiles", act)
+    keep = subcommand("keep", "keep values over reboots: those named, or all that were set for now", act)
+    keep.add_argument("words", metavar="WORD", nargs="*", help=f"{_WORDS}, or KNOB for its present value")
+    forget = subcommand("forget", "stop keeping values: those named, or all", act)
+    forget.add_argument(
+        "words", metavar="WORD", nargs="*", help="disks, @ARRAY, an array, cpu, system; then KNOB"
+    )
+    subcommand("undo", "undo what was set last, by this run or another since the boot", act)
+    profile = subcommand("profile", "set what differs from a profile; without a name, list the profiles", act)
     profile.add_argument("name", metavar="NAME", nargs="?", default="")
     profile.add_argument("words", metavar="WHAT", nargs="*", help="disks, @ARRAY, cpu; all members otherwise")
     profile.add_argument("--keep", action="store_true", help="and keep it over reboots")
 
 
-class _Desk:
-    """What every order starts from: the host, its knobs, and what words mean there."""
+class _TuneRequest:
+    """What every subcommand starts from: the arguments, the host, its knobs, and a reader of the words."""
 
     def __init__(self, root: Root, arguments: argparse.Namespace) -> None:
         self.root = root
@@ -90,69 +90,60 @@ class _Desk:
 
 def run(root: Root, arguments: argparse.Namespace) -> int:
     """Carry ``raidtui tune ...`` out; return 0 done, 1 not all of it, 2 refused."""
-    return _ORDERS[arguments.order](_Desk(root, arguments))
+    return _SUBCOMMANDS[arguments.subcommand](_TuneRequest(root, arguments))
 
 
-def _show(desk: _Desk) -> int:
-    names = desk.reader.names(desk.arguments.words) if desk.arguments.words else None
+def _show(request: _TuneRequest) -> int:
+    names = request.reader.names(request.arguments.words) if request.arguments.words else None
     if isinstance(names, Refusal):
-        return _refused(desk, names)
-    tuning = desk.tuning
-    if desk.arguments.erc:
+        return _refused(request, names)
+    tuning = request.tuning
+    if request.arguments.erc:
         disks = [disk.name for disk in tuning.of(KnobScope.DISK) if names is None or disk.name in names]
-        tuning = desk.tuner.read(desk.snapshot, _patience(desk.root, disks))
-    if desk.arguments.json:
-        print_json(tuning_dict(tuning, desk.snapshot, names))
+        tuning = request.tuner.read(request.snapshot, ask_erc(request.root, disks))
+    if request.arguments.json:
+        print_json(tuning_dict(tuning, request.snapshot, names))
         return 0
     lines = table_lines(tuning) if names is None else detail_lines(tuning, names)
     print("\n".join(visible(line) for line in lines))
     return 0
 
 
-def _patience(root: Root, disks: Sequence[str]) -> dict[str, ErrorRecovery | None]:
-    """Return what the disks say of their own timeouts; those that say nothing are left out."""
-    return {
-        name: measured.result.erc
-        for name, measured in SmartReader(root).read(disks).items()
-        if isinstance(measured.result, SmartReading)
-    }
-
-
-def _set(desk: _Desk) -> int:
-    words = desk.reader.read(desk.arguments.words)
+def _set(request: _TuneRequest) -> int:
+    words = request.reader.read(request.arguments.words)
     if isinstance(words, Refusal):
-        return _refused(desk, words)
+        return _refused(request, words)
     asked = [AskedValue(subject=word.subject, knob=word.knob, value=word.value or "") for word in words]
-    return _carry_out(desk, plan_set(desk.snapshot, desk.tuning, asked))
+    return _carry_out(request, plan_set(request.snapshot, request.tuning, asked))
 
 
-def _keep(desk: _Desk) -> int:
-    if not desk.arguments.words:
-        return _carry_out(desk, plan_keep(desk.snapshot, desk.tuning, items_for_now(desk.tuning)))
-    words = desk.reader.read(desk.arguments.words, bare=True)
+def _keep(request: _TuneRequest) -> int:
+    if not request.arguments.words:
+        return _carry_out(request, plan_keep(request.snapshot, request.tuning, items_for_now(request.tuning)))
+    words = request.reader.read(request.arguments.words, bare=True)
     if isinstance(words, Refusal):
-        return _refused(desk, words)
-    for_now = {(item.subject, item.knob) for item in items_for_now(desk.tuning)}
+        return _refused(request, words)
+    for_now = {(item.subject, item.knob) for item in items_for_now(request.tuning)}
     items = [_item(word) for word in words if word.named or (word.subject, word.knob) in for_now]
-    return _carry_out(desk, plan_keep(desk.snapshot, desk.tuning, items))
+    return _carry_out(request, plan_keep(request.snapshot, request.tuning, items))
 
 
-def _forget(desk: _Desk) -> int:
-    if not desk.arguments.words:
-        return _carry_out(desk, plan_forget(desk.snapshot, desk.tuning, None))
-    words = desk.reader.read(desk.arguments.words, bare=True)
+def _forget(request: _TuneRequest) -> int:
+    if not request.arguments.words:
+        return _carry_out(request, plan_forget(request.snapshot, request.tuning, None))
+    words = request.reader.read(request.arguments.words, bare=True)
     if isinstance(words, Refusal):
-        return _refused(desk, words)
-    items = [_item(word) for word in words if word.named or _is_kept(desk.tuning, word)]
+        return _refused(request, words)
+    items = [_item(word) for word in words if word.named or _is_kept(request.tuning, word)]
     if not items:
         return _refused(
-            desk,
+            request,
             Refusal(
                 code=RefusalCode.NOTHING_TO_DO,
-                why=f"raidtui keeps nothing of {' '.join(desk.arguments.words)}",
+                why=f"raidtui keeps nothing of {' '.join(request.arguments.words)}",
             ),
         )
-    return _carry_out(desk, plan_forget(desk.snapshot, desk.tuning, items))
+    return _carry_out(request, plan_forget(request.snapshot, request.tuning, items))
 
 
 def _item(word: NamedKnob) -> KeepItem:
@@ -164,43 +155,43 @@ def _is_kept(tuning: Tuning, word: NamedKnob) -> bool:
     return subject is not None and subject.values[word.knob].kept is not None
 
 
-def _undo(desk: _Desk) -> int:
-    if refusal := needs_root(desk.snapshot):
-        return _refused(desk, refusal)
-    last = desk.tuner.last()
+def _undo(request: _TuneRequest) -> int:
+    if refusal := needs_root(request.snapshot):
+        return _refused(request, refusal)
+    last = request.tuner.last()
     if isinstance(last, Refusal):
-        return _refused(desk, last)
-    if desk.arguments.dry_run:
-        return _print_plan(desk, last.undo)
-    return _told(desk, desk.tuner.undo(last, desk.snapshot, desk.tuning))
+        return _refused(request, last)
+    if request.arguments.dry_run:
+        return _print_plan(request, last.undo)
+    return _report(request, request.tuner.undo(last, request.snapshot, request.tuning))
 
 
-def _profile(desk: _Desk) -> int:
+def _profile(request: _TuneRequest) -> int:
     own, troubles = read_profiles(config_folder())
     for trouble in troubles:
         print(f"raidtui: {visible(trouble)}", file=sys.stderr)
     profiles = {profile.name: profile for profile in (*BUILT_IN, *own)}
-    name = desk.arguments.name
+    name = request.arguments.name
     if not name:
-        return _list_profiles(desk, list(profiles.values()))
+        return _list_profiles(request, list(profiles.values()))
     if name not in profiles:
         return _refused(
-            desk,
+            request,
             Refusal(
                 code=RefusalCode.NOT_FOUND,
                 why=f"there is no profile {name!r}",
                 remedy=f"there are: {', '.join(profiles)}",
             ),
         )
-    only = desk.reader.names(desk.arguments.words) if desk.arguments.words else None
+    only = request.reader.names(request.arguments.words) if request.arguments.words else None
     if isinstance(only, Refusal):
-        return _refused(desk, only)
-    plan = plan_profile(desk.snapshot, desk.tuning, profiles[name], only, keep=desk.arguments.keep)
-    return _carry_out(desk, plan)
+        return _refused(request, only)
+    plan = plan_profile(request.snapshot, request.tuning, profiles[name], only, keep=request.arguments.keep)
+    return _carry_out(request, plan)
 
 
-def _list_profiles(desk: _Desk, profiles: list[Profile]) -> int:
-    if desk.arguments.json:
+def _list_profiles(request: _TuneRequest, profiles: list[Profile]) -> int:
+    if request.arguments.json:
         print_json({"profiles": [profile_dict(profile) for profile in profiles]})
         return 0
     width = max(len(profile.name) for profile in profiles)
@@ -210,55 +201,57 @@ def _list_profiles(desk: _Desk, profiles: list[Profile]) -> int:
     return 0
 
 
-def _carry_out(desk: _Desk, plan: Plan | Refusal) -> int:
+def _carry_out(request: _TuneRequest, plan: Plan | Refusal) -> int:
     if isinstance(plan, NothingToDo):
-        return _nothing(desk, plan)
+        return _nothing(request, plan)
     if isinstance(plan, Refusal):
-        return _refused(desk, plan)
-    if desk.arguments.dry_run:
-        return _print_plan(desk, plan)
-    result = desk.tuner.carry_out(plan, desk.snapshot, desk.tuning)
-    return _refused(desk, result) if isinstance(result, Refusal) else _told(desk, result, plan)
+        return _refused(request, plan)
+    if request.arguments.dry_run:
+        return _print_plan(request, plan)
+    result = request.tuner.carry_out(plan, request.snapshot, request.tuning)
+    return _refused(request, result) if isinstance(result, Refusal) else _report(request, result, plan)
 
 
-def _nothing(desk: _Desk, nothing: NothingToDo) -> int:
-    """What is so already is done."""
-    if not desk.arguments.json:
+def _nothing(request: _TuneRequest, nothing: NothingToDo) -> int:
+    """Report that there is nothing to change: done."""
+    if not request.arguments.json:
         print(visible(f"{NOTHING}: {nothing.sentence}"))
-    elif desk.arguments.dry_run:
-        return _print_plan(desk, Plan(title=NOTHING, subject="tuning", steps=(), notes=(nothing.sentence,)))
+    elif request.arguments.dry_run:
+        return _print_plan(
+            request, Plan(title=NOTHING, subject="tuning", steps=(), notes=(nothing.sentence,))
+        )
     else:
         print_json(nothing_dict(nothing))
     return 0
 
 
-def _print_plan(desk: _Desk, plan: Plan) -> int:
-    if desk.arguments.json:
-        write_bytes(save_plan(plan, host=desk.root.hostname or "", made_s=time.time()))
+def _print_plan(request: _TuneRequest, plan: Plan) -> int:
+    if request.arguments.json:
+        write_bytes(save_plan(plan, host=request.root.hostname or "", made_s=time.time()))
     else:
         print("\n".join(plan_sentences(plan)))
     return 0
 
 
-def _told(desk: _Desk, result: TuneResult, plan: Plan | None = None) -> int:
-    if desk.arguments.json:
+def _report(request: _TuneRequest, result: TuneResult, plan: Plan | None = None) -> int:
+    if request.arguments.json:
         print_json(result_dict(result))
     else:
         files = [step for step in result.outcome.done if not step.text]
         lines = [*result.sentences, *(step.command for step in files), *(plan.notes if plan else ())]
         print("\n".join(visible(line) for line in lines))
-    if desk.tuner.record.trouble:
-        why = f"{desk.tuner.record.trouble}; raidtui tune undo will not know of it"
+    if request.tuner.record.trouble:
+        why = f"{request.tuner.record.trouble}; raidtui tune undo will not know of it"
         print(f"raidtui: {visible(why)}", file=sys.stderr)
     return 0 if result.as_asked else NOT_DONE
 
 
-def _refused(desk: _Desk, refusal: Refusal) -> int:
-    print_refusal(refusal, as_json=desk.arguments.json)
+def _refused(request: _TuneRequest, refusal: Refusal) -> int:
+    print_refusal(refusal, as_json=request.arguments.json)
     return REFUSED
 
 
-_ORDERS: dict[str, Callable[[_Desk], int]] = {
+_SUBCOMMANDS: dict[str, Callable[[_TuneRequest], int]] = {
     "show": _show,
     "set": _set,
     "keep": _keep,

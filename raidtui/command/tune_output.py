@@ -11,7 +11,7 @@ from raidtui.model.knob import By, KnobScope, Setting, Subject, Tuning, Value, w
 from raidtui.model.knob_table import KNOBS, risk_of
 from raidtui.model.plan import NothingToDo
 from raidtui.model.snapshot import Snapshot
-from raidtui.plans.tune.findings import TuneFinding, judge_tuning, odd_members
+from raidtui.plans.tune.findings import TuneCode, TuneFinding, judge_tuning, odd_members
 from raidtui.plans.tune.profiles import Profile
 from raidtui.session.tuning import TuneResult
 from raidtui.view.text import fit
@@ -28,10 +28,10 @@ _LEAST_WIDTH, _MOST_WIDTH = 60, 100
 
 
 def table_lines(tuning: Tuning) -> list[str]:
-    """Return all knobs as a table, the findings below it."""
+    """Return all knobs as a table, with the findings below it."""
     lines: list[str] = []
     findings = judge_tuning(tuning)
-    odd = {pair for each in findings if each.code == "tune-uneven" for pair in each.about}
+    odd = {pair for each in findings if each.code == TuneCode.UNEVEN for pair in each.about}
     disks = tuning.of(KnobScope.DISK)
     if disks:
         lines.append(_row(_COLUMNS))
@@ -88,13 +88,13 @@ def _disk_cells(disk: Subject, odd: set[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def set_by_words(subjects: Sequence[Subject], shown: Collection[str]) -> str:
-    """Return who has set the values of a line, each knob with its own."""
+    """Return who has set the values of a line."""
     values = [pair for subject in subjects for pair in subject.values.items()]
     return who_set_words(who_set(values, shown))
 
 
 def _cpu_lines(tuning: Tuning) -> list[str]:
-    """Return a line for all policies that are alike."""
+    """Return a line for each group of policies with equal values."""
     groups: dict[tuple[str, ...], list[Subject]] = {}
     for policy in tuning.of(KnobScope.POLICY):
         texts = tuple(f"{name} {value.text}" for name, value in policy.values.items())
@@ -107,13 +107,13 @@ def _cpu_lines(tuning: Tuning) -> list[str]:
         lines.append(f"{fit('cpu', 9)} {who}: {kind}, {', '.join(words)}   set by: {by}")
     cpu = tuning.subject("cpu")
     if cpu is not None and cpu.values:
-        told = ", ".join(f"{name} {value.text}" for name, value in cpu.values.items())
-        lines.append(f"{fit('', 9)} {told}   set by: {set_by_words([cpu], cpu.values)}")
+        shown = ", ".join(f"{name} {value.text}" for name, value in cpu.values.items())
+        lines.append(f"{fit('', 9)} {shown}   set by: {set_by_words([cpu], cpu.values)}")
     return lines
 
 
 def detail_lines(tuning: Tuning, names: Collection[str]) -> list[str]:
-    """Return everything about some subjects: each knob with two sentences on it."""
+    """Return everything about some subjects: each knob with what it does and what it risks."""
     lines: list[str] = []
     for subject in tuning.subjects:
         if subject.name in names:
@@ -143,24 +143,24 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _facts(value: Value) -> str:
-    """Return range, default, who set it and what a reboot does, in one line."""
+    """Return range, default, who has set it, and the value after a reboot, in one line."""
     if value.choices:
         span = f"One of {', '.join(value.choices)}"
     elif value.high is not None:
         span = f"From {value.low} to {value.high}"
     else:
         span = f"{value.low} or more"
-    default = f"the kernel begins with {value.default}" if value.default is not None else "no default is told"
-    if value.untold:
-        boot = "nothing that sets it was found, and what is set by hand is not kept over a reboot"
+    default = f"the kernel's default is {value.default}" if value.default is not None else "default unknown"
+    if value.unexplained:
+        boot = "nothing that sets it was found; a value set by hand does not survive a reboot"
     elif value.survives is None:
-        boot = "what a reboot leaves is not known"
+        boot = "its value after a reboot is not known"
     elif value.survives:
-        boot = "a reboot leaves it so"
+        boot = "a reboot does not change it"
     else:
         boot = f"after a reboot it is {value.at_boot}"
     unknown = value.set_by.by is By.UNKNOWN
-    by = "who has set it is not known" if unknown else f"set by {value.set_by.sentence}"
+    by = "not known who has set it" if unknown else f"set by {value.set_by.sentence}"
     return f"{span}; {default}; {by}; {boot}"
 
 
@@ -241,7 +241,7 @@ def _setting(setting: Setting) -> dict[str, Any]:
 
 
 def result_dict(result: TuneResult) -> dict[str, Any]:
-    """Return how a plan ended."""
+    """Return how a plan ended, as a dict that ``json`` takes."""
     outcome = result.outcome
     return {
         "format_version": FORMAT_VERSION,
@@ -265,7 +265,7 @@ def result_dict(result: TuneResult) -> dict[str, Any]:
 
 
 def nothing_dict(nothing: NothingToDo) -> dict[str, Any]:
-    """Return the same form where all is so already."""
+    """Return the same form where there was nothing to change."""
     return {
         "format_version": FORMAT_VERSION,
         "title": NOTHING,
@@ -279,7 +279,7 @@ def nothing_dict(nothing: NothingToDo) -> dict[str, Any]:
 
 
 def profile_dict(profile: Profile) -> dict[str, Any]:
-    """Return a profile."""
+    """Return a profile, as a dict that ``json`` takes."""
     return {
         "name": profile.name,
         "description": profile.description,

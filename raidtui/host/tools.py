@@ -15,6 +15,7 @@ class ToolOutput(Struct, frozen=True, kw_only=True):
 
     Args:
         timed_out: whether it was run, and has not answered in time.
+        missing: whether it is not installed.
     """
 
     argv: tuple[str, ...]
@@ -23,13 +24,15 @@ class ToolOutput(Struct, frozen=True, kw_only=True):
     stderr: str
     why_not: str = ""
     timed_out: bool = False
+    missing: bool = False
 
 
 def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOutput:
     """Run a tool by absolute path: no shell, no terminal, C locale, own session, limited time."""
     path = tool_path(argv[0])
     if path is None:
-        return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=f"{argv[0]} is not installed")
+        why = f"{argv[0]} is not installed"
+        return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why, missing=True)
     environment = {"LC_ALL": "C", "LANG": "C", "PATH": ":".join(_TOOL_FOLDERS)}
     try:
         done = subprocess.run(

@@ -83,7 +83,7 @@ RECORD = "/run/raidtui/tune.json"
 
 
 def record_path() -> Path:
-    """Return where the record is."""
+    """Return the path of a live host's record."""
     return Path(RECORD)
 
 
@@ -107,7 +107,7 @@ class UndoRecord:
         self._originals: dict[str, Step] = {}
         """By path, the write that restores what was there before this run set it for the first time."""
         self.trouble = ""
-        """Why the record could not be written, if so: what was done is done, but no other run can undo it."""
+        """Why the record could not be written, so that other runs cannot undo; "" where it could."""
 
     def load(self) -> tuple[UndoEntry, ...]:
         """Return all entries. A file of another boot, or one that cannot be read, holds none."""
@@ -184,7 +184,7 @@ class UndoRecord:
         return None
 
     def changed(self) -> Mapping[str, ChangedValue]:
-        """Return what stands changed, by path."""
+        """Return what was set and not undone, by path."""
         return changed_by(self.load(), self._own)
 
     def left(self) -> Plan | None:
@@ -311,13 +311,13 @@ def _number(text: str | None) -> int:
 
 
 def keeps_values(plan: Plan) -> bool:
-    """Whether a plan writes, or takes away, one of the files in which raidtui keeps values."""
+    """Whether a plan writes or removes one of the files in which raidtui keeps values."""
     ours = frozenset(OUR_FILES.values())
     return any(step.path in ours or (step.argv and step.argv[-1] in ours) for step in plan.steps)
 
 
 def done_by_job(ident: str, at_s: float, who: str, plan: Plan) -> UndoEntry | None:
-    """Return what a job did, as ``raidtui tune undo`` wants it; None where nothing undoes it."""
+    """Return the entry for what a job did; None where nothing undoes it."""
     undo = undo_of(plan)
     return (
         None
@@ -337,7 +337,7 @@ def _writes(steps: Sequence[Step]) -> tuple[WrittenValue, ...]:
 
 
 def captured_record(root: Root) -> bytes | None:
-    """Return the record as a capture holds it: what was set to what, not by whom, and no way back."""
+    """Return the record as a capture holds it: values, without who set them and without undo plans."""
     done = UndoRecord(root, record_path() if root.live else None).load()
     if not done:
         return None
@@ -356,7 +356,7 @@ def _done(data: bytes | str, boot: str) -> tuple[UndoEntry, ...]:
 
 
 def changed_by(done: Sequence[UndoEntry], own: Collection[str] = ()) -> Mapping[str, ChangedValue]:
-    """Return what stands changed, by path: the value before the first write, and after the last.
+    """Return what was set and not undone, by path: the value before the first write, and after the last.
 
     Args:
         done: the entries, the oldest first.

@@ -11,9 +11,6 @@ from msgspec.structs import replace
 from raidtui.model.plan import Fact
 from raidtui.model.smart import ErrorRecovery
 
-SetBy = tuple[str, tuple[str, ...]]
-"""Who has set knobs, in a few words, and which."""
-
 
 class KnobScope(StrEnum):
     """What a knob belongs to."""
@@ -26,7 +23,7 @@ class KnobScope(StrEnum):
 
 
 class By(StrEnum):
-    """What sets a knob. The order is that of a boot: what comes later wins."""
+    """What sets a knob, in the order of a boot: what comes later wins."""
 
     KERNEL = "kernel"
     COMMAND_LINE = "command-line"
@@ -59,10 +56,10 @@ class Setting(Struct, frozen=True, kw_only=True):
     Args:
         by: what does.
         where: the place: "/etc/udev/rules.d/60-ssd.rules:3", "profile balanced".
-        value: what it sets; None where that cannot be told.
+        value: what it sets; None where that is not known.
         path: the file that is written to; parts may have wildcards.
         ours: whether raidtui wrote it, to keep a value.
-        sure: whether it applies for certain; an udev rule may ask what only udev can answer.
+        sure: whether it applies for certain; a udev rule may match on what only udev knows.
         only: the kind of disks it is for; "" for all.
         running: of a daemon, whether it runs now; None for what is no daemon.
     """
@@ -87,7 +84,7 @@ class Setting(Struct, frozen=True, kw_only=True):
 
     @property
     def sentence(self) -> str:
-        """Who and where, as a phrase."""
+        """Who sets it and where, a phrase: ``tuned (profile mine)``."""
         if self.by in _BY_FILE and self.where:
             return f"{self.where}, kept by raidtui" if self.ours else self.where
         return f"{self.words} ({self.where})" if self.where else self.words
@@ -102,12 +99,26 @@ class Setting(Struct, frozen=True, kw_only=True):
 
     @property
     def rank(self) -> int:
-        """When at boot it is done; what is done later wins."""
+        """Its place in the order of a boot; the highest wins."""
         return _RANKS[self.by]
 
 
 KERNEL = Setting(by=By.KERNEL)
 NOBODY = Setting(by=By.UNKNOWN)
+
+
+class SetBy(Struct, frozen=True, kw_only=True):
+    """Who has set some knobs of a row.
+
+    Args:
+        by: who.
+        words: the same, a few words for a column.
+        knobs: their names.
+    """
+
+    by: By
+    words: str
+    knobs: tuple[str, ...]
 
 
 class ChangedValue(Struct, frozen=True, kw_only=True):
@@ -131,16 +142,16 @@ class Value(Struct, frozen=True, kw_only=True):
 
     Args:
         text: the kernel's value, as it would be written.
-        path: the file that it is read from and written to; "" where another way leads to it.
+        path: the file that it is read from and written to; "" where a tool does that.
         choices: what can be written, where these are words.
-        low, high: the range, where it is a number; None where the kernel tells no bound.
+        low, high: the range, where it is a number; None where the kernel shows no bound.
         multiple: numbers are multiples of this.
-        step: what comes beside a number is the next multiple of this; 0: half of it, and twice.
-        default: what the kernel begins with; None where that cannot be told.
-        set_by: what has set it, as far as can be told.
-        others: all that sets it, in the order of a boot.
-        at_boot: what it will be after a reboot; None where that cannot be told.
-        kept: what raidtui keeps it at.
+        step: the next number is the next multiple of this; with 0, half of the number and twice the number.
+        default: the kernel's initial value; None where it is not known.
+        set_by: what has set it, as far as is known.
+        others: everything that sets it, in the order of a boot.
+        at_boot: the value after a reboot; None where it is not known.
+        kept: the value that raidtui keeps it at; None where it does not keep it.
     """
 
     text: str
@@ -157,13 +168,13 @@ class Value(Struct, frozen=True, kw_only=True):
     kept: str | None = None
 
     @property
-    def untold(self) -> bool:
-        """Whether nothing that sets it was found, and the kernel does not tell what it begins with."""
+    def unexplained(self) -> bool:
+        """Whether nothing that sets it was found, and the kernel's initial value is not known."""
         return self.set_by.by is By.UNKNOWN and self.default is None and not self.others
 
     @property
     def survives(self) -> bool | None:
-        """Whether the value of now will be there after a reboot; None where that cannot be told."""
+        """Whether a reboot leaves the present value; None where that is not known."""
         return None if self.at_boot is None else same_value(self.at_boot, self.text)
 
 
@@ -172,24 +183,24 @@ class Subject(Struct, frozen=True, kw_only=True):
 
     Args:
         name: the kernel's: sda, policy0, md127; or cpu, system.
-        title: for the eye.
+        title: the name to show.
         kind: of a disk sata, scsi, usb, nvme, virtio or other; of a policy its driver; of an array its level.
         key: an array's key.
         arrays: the keys of the arrays that a disk is a member of.
         cpus: the processors of a policy: "0-7".
-        identity: what tells a disk from all others; for the eye.
+        identity: a disk's serial number or WWN, to show.
         model: a disk's.
         needs: what must hold right before something is written.
-        guard: (path, text) that must read so right before a write: an array's UUID.
-        match: how an udev rule tells it from all others: ("ENV{ID_SERIAL}", "..."); None where it cannot.
-        no_match: why it cannot.
+        guard: (path, text) that must hold right before a write: an array's UUID.
+        match: how a udev rule identifies it: ("ENV{ID_SERIAL}", "..."); None where none can.
+        no_match: why none can.
         members: of an array, how many disks have a share in each stripe.
         tags: how many requests a disk's driver takes at a time.
         now_khz, top_khz: how fast a policy's processors run, and could.
-        erc: how long a disk tries before it gives up; None where it has none, or was not asked.
+        erc: how long a disk retries before it gives up; None where it has none, or was not asked.
         erc_asked: whether the disk was asked.
         values: by the knob's name.
-        absent: why there is no such knob, by its name, a sentence each.
+        absent: why a knob is missing, by its name, a phrase each.
     """
 
     scope: KnobScope
@@ -220,8 +231,8 @@ class Tuning(Struct, frozen=True, kw_only=True):
 
     Args:
         subjects: the disks (members first, by array), the policies, "cpu", the arrays, "system".
-        lacks: what the host has not, a sentence each.
-        no_cpufreq: why nothing can be said of the processors; "" where it can.
+        lacks: what the host does not have, a sentence each.
+        no_cpufreq: why nothing is known of the processors; "" where it is.
         texts: raidtui's own files, by path; without missing ones. Bytes as characters, as in Survey.texts.
         folders: folders of configuration that are there.
         systemd: whether systemd is PID 1.
@@ -260,14 +271,14 @@ class Tuning(Struct, frozen=True, kw_only=True):
 
 
 def chosen(text: str) -> str:
-    """Return the value in what the kernel shows: ``mq-deadline`` of ``[mq-deadline] none``, else the word."""
+    """Return the value in what the kernel shows: ``mq-deadline`` of ``[mq-deadline] none``, else the text."""
     if "[" in text and "]" in text:
         return text.partition("[")[2].partition("]")[0]
     return text.strip().removesuffix(" (local)").removesuffix(" (system)")
 
 
 def same_value(one: str, other: str) -> bool:
-    """Whether two texts are the same value: 032 is 32, and the words are compared as they are."""
+    """Whether two texts are the same value: 032 is 32; words are compared as they are."""
     one, other = one.strip(), other.strip()
     if one.isascii() and other.isascii() and one.isdigit() and other.isdigit():
         return one.lstrip("0") == other.lstrip("0")
@@ -275,7 +286,7 @@ def same_value(one: str, other: str) -> bool:
 
 
 def neighbours(value: Value) -> tuple[str | None, str | None]:
-    """Return what comes below and above a value: the words beside it, or numbers as ``Value.step`` says."""
+    """Return the values below and above one: the neighbouring words, or numbers by ``Value.step``."""
     if value.choices and value.text.isdigit() and value.text not in value.choices:
         numbers = [each for each in value.choices if each.isdigit()]
         low = max((each for each in numbers if int(each) < int(value.text)), key=int, default=None)
@@ -296,12 +307,12 @@ def neighbours(value: Value) -> tuple[str | None, str | None]:
 
 
 def attributed(value: Value, settings: Sequence[Setting], changed: ChangedValue | None = None) -> Value:
-    """Return a value with what can be told of who set it and what a reboot will leave.
+    """Return a value with what is known of who set it and of its value after a reboot.
 
     Args:
         value: as it was read.
-        settings: all that sets this knob of this subject.
-        changed: what raidtui wrote to it since the boot.
+        settings: everything that sets this knob of this subject.
+        changed: what raidtui has written to it since the boot; None for nothing.
     """
     ordered = tuple(
         _resolved(each, value) for each in sorted(settings, key=lambda each: each.rank)
@@ -317,7 +328,7 @@ def attributed(value: Value, settings: Sequence[Setting], changed: ChangedValue 
 
 
 def _resolved(setting: Setting, value: Value) -> Setting:
-    """Of tuned, "schedutil|ondemand" is the first that is there, and ">4096" a least value."""
+    """Of tuned, "schedutil|ondemand" means the first that exists, and ">4096" at least this."""
     text = setting.value
     if text is None or setting.by is not By.TUNED:
         return setting
@@ -331,21 +342,21 @@ def _resolved(setting: Setting, value: Value) -> Setting:
 
 
 def _set_by(value: Value, settings: tuple[Setting, ...], changed: ChangedValue | None) -> Setting:
-    def says_so(setting: Setting) -> bool:
+    def sets_it(setting: Setting) -> bool:
         return setting.value is not None and same_value(setting.value, value.text)
 
     if changed is not None and same_value(changed.value, value.text):
-        kept = next((each for each in settings if each.ours and says_so(each)), None)
+        kept = next((each for each in settings if each.ours and sets_it(each)), None)
         return kept or Setting(by=changed.by, value=changed.value, path=value.path)
     for setting in reversed(settings):
-        if says_so(setting):
+        if sets_it(setting):
             return setting
     if value.default is not None and same_value(value.default, value.text):
         return KERNEL
-    untold = next((each for each in reversed(settings) if each.value is None), None)
-    if untold is not None:
-        return untold
-    return NOBODY  # what the kernel began with, or what somebody wrote by hand: both look the same
+    unknown = next((each for each in reversed(settings) if each.value is None), None)
+    if unknown is not None:
+        return unknown
+    return NOBODY  # the kernel's initial value and one written by hand look the same
 
 
 def _at_boot(value: Value, settings: tuple[Setting, ...]) -> str | None:
@@ -360,32 +371,34 @@ def _at_boot(value: Value, settings: tuple[Setting, ...]) -> str | None:
 
 
 def who_set(values: Iterable[tuple[str, Value]], main: Collection[str]) -> tuple[SetBy, ...]:
-    """Return who has set the knobs of a row, a few words each, with the knobs; the kernel first.
+    """Return who has set the knobs of a row, the kernel first.
 
     Args:
         values: the knobs and their values.
-        main: the knobs that the row is about. Of the others those count that something has set. What cannot
-            be told counts where nothing of the row is told to be the kernel's.
+        main: the knobs that the row shows. Others count where something has set them. What is not known
+            counts where no knob of the row is known to have the kernel's value.
     """
-    found: dict[str, dict[str, None]] = {}
-    untold: dict[str, None] = {}
+    found: dict[tuple[By, str], dict[str, None]] = {}
+    unknown: dict[str, None] = {}
+    kernel, nobody = ((each.by, each.words) for each in (KERNEL, NOBODY))
     for knob, value in values:
         by = value.set_by.by
         if by is By.UNKNOWN and value.default is None:
             if knob in main:
-                untold[knob] = None
+                unknown[knob] = None
         elif knob in main or by is not By.KERNEL:
-            found.setdefault(value.set_by.words, {})[knob] = None
-    if untold and KERNEL.words not in found:
-        found[NOBODY.words] = {**found.get(NOBODY.words, {}), **untold}
-    found = found or {KERNEL.words: {}}
-    first = sorted(found, key=lambda words: words != KERNEL.words)
-    return tuple((words, tuple(found[words])) for words in first)
+            found.setdefault((by, value.set_by.words), {})[knob] = None
+    if unknown and kernel not in found:
+        found[nobody] = {**found.get(nobody, {}), **unknown}
+    found = found or {kernel: {}}
+    first = sorted(found.items(), key=lambda each: each[0] != kernel)
+    return tuple(SetBy(by=by, words=words, knobs=tuple(knobs)) for (by, words), knobs in first)
 
 
 def who_set_words(setters: Sequence[SetBy]) -> str:
     """Return that in words: ``kernel``, ``kernel; queue_depth: 60-ssd.rules:1``."""
     if len(setters) == 1:
-        return setters[0][0]
-    parts = (words if words == KERNEL.words else f"{', '.join(knobs)}: {words}" for words, knobs in setters)
-    return "; ".join(parts)
+        return setters[0].words
+    return "; ".join(
+        each.words if each.by is By.KERNEL else f"{', '.join(each.knobs)}: {each.words}" for each in setters
+    )

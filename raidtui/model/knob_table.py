@@ -1,4 +1,4 @@
-"""Every knob: where it is, what it does, what it risks, how it is kept. Two sentences each.
+"""Every knob: its file, what it does, what it risks (a sentence each), and how it is kept over reboots.
 
 Sources: Documentation/ABI/stable/sysfs-block, block/blk-wbt.c, Documentation/admin-guide/pm/{cpufreq,
 intel_pstate,amd-pstate}.rst, Documentation/admin-guide/md.rst, drivers/md/raid5.c.
@@ -11,7 +11,7 @@ from msgspec import Struct
 from raidtui.model.knob import KnobScope, Subject
 
 OLD_SCHEDULERS = {"noop": "none", "deadline": "mq-deadline", "cfq": "bfq"}
-"""Names up to Linux 4.20, and what took their place (bfq is not cfq, but shares a disk out as it did)."""
+"""Names up to Linux 4.20, and what replaced them; bfq is not cfq, but shares a disk among processes too."""
 SCHEDULERS = ("none", "mq-deadline", "kyber", "bfq")
 
 
@@ -19,16 +19,16 @@ class Knob(Struct, frozen=True, kw_only=True):
     """One kind of knob.
 
     Args:
-        name: stable; what JSON, profiles and the command line call it.
+        name: stable; JSON, profiles and the command line use it.
         scopes: what it belongs to.
-        file: below the subject's folder; "" where another way leads to it.
+        file: below the subject's folder; "" where a tool sets it.
         what: what it does.
         risk: what it may cost.
         unit: of the number.
-        choices: words that can be written, where these are always the same.
-        low, high: the range, where it is always the same.
-        keep: how it is kept for good: udev, sysctl, tmpfiles; "" where it is not.
-        no_keep: why not, and what does it instead.
+        choices: words that can be written, where they are the same everywhere.
+        low, high: the range, where it is the same everywhere.
+        keep: how it is kept over reboots: udev, sysctl, tmpfiles; "" where raidtui does not keep it.
+        no_keep: why raidtui does not keep it, and what does; a phrase.
     """
 
     name: str
@@ -49,26 +49,26 @@ _DISK = (
         name="scheduler",
         scopes=(KnobScope.DISK,),
         file="queue/scheduler",
-        what="The order in which requests go to the disk: none leaves it to the disk, mq-deadline lets none"
-        " wait too long, kyber holds latencies down, bfq shares the disk out between programs.",
-        risk="bfq and kyber cost processor time for each request; bfq may cost a fast SSD much of its IOPS.",
+        what="The order in which requests reach the disk: none leaves it to the disk, mq-deadline limits how"
+        " long a request waits, kyber keeps latencies low, bfq shares the disk among processes.",
+        risk="bfq and kyber cost CPU time per request; bfq can cost a fast SSD much of its IOPS.",
     ),
     Knob(
         name="queue_depth",
         scopes=(KnobScope.DISK,),
         file="device/queue_depth",
         low=1,
-        what="How many requests the disk is given at a time (NCQ); 1 turns queuing off.",
-        risk="At 1 a published test on a RAID-10 of two SSDs gave a quarter of the IOPS that it gave at 8;"
-        " more than a disk's firmware bears may end in link resets.",
+        what="How many requests the disk has at a time (NCQ); 1 turns queuing off.",
+        risk="A published test on a RAID-10 of two SSDs had a quarter of the IOPS at 1 that it had at 8; a"
+        " depth that the disk's firmware cannot take may end in link resets.",
     ),
     Knob(
         name="nr_requests",
         scopes=(KnobScope.DISK,),
         file="queue/nr_requests",
         low=4,
-        what="How many requests the kernel holds for the disk, where a scheduler can sort them.",
-        risk="Many let a burst of writes get in the way of reads; every new scheduler sets it anew.",
+        what="How many requests the kernel queues for the disk, where a scheduler can sort them.",
+        risk="With many, a burst of writes delays reads; a change of the scheduler resets it.",
     ),
     Knob(
         name="read_ahead_kb",
@@ -76,17 +76,18 @@ _DISK = (
         file="queue/read_ahead_kb",
         unit="KiB",
         low=0,
-        what="How far ahead of a file that is read in order the kernel reads. What is mounted counts: the"
-        " array's own value, not that of its members.",
-        risk="Too much reads what nobody wants, and takes memory and IOPS from random reads.",
+        what="How far ahead the kernel reads a file that is read in order. The value of the mounted device"
+        " counts: the array's own, not that of its members.",
+        risk="Too much reads data that nobody wants, and takes memory and IOPS from random reads.",
     ),
     Knob(
         name="rq_affinity",
         scopes=(KnobScope.DISK,),
         file="queue/rq_affinity",
         choices=("0", "1", "2"),
-        what="On which processor a request ends: 0 wherever, 1 near the one that began it, 2 on that one.",
-        risk="2 spreads the load of very fast disks, and costs an interrupt more for each request.",
+        what="Which CPU completes a request: 0 the one that takes the interrupt, 1 one of the group that"
+        " issued the request, 2 the one that issued it.",
+        risk="2 spreads the load of very fast disks, and costs one more interrupt per request.",
     ),
     Knob(
         name="wbt_lat_usec",
@@ -94,17 +95,18 @@ _DISK = (
         file="queue/wbt_lat_usec",
         unit="µs",
         low=0,
-        what="Writes from the page cache are throttled while reads take longer than this; 0 turns that off.",
-        risk="A short time holds large writes back; without it a burst of writes stalls reads.",
+        what="Writeback from the page cache is throttled while reads take longer than this; 0 turns that"
+        " off.",
+        risk="A short time slows large writes; without throttling a burst of writes stalls reads.",
     ),
     Knob(
         name="rotational",
         scopes=(KnobScope.DISK,),
         file="queue/rotational",
         choices=("0", "1"),
-        what="Whether the disk counts as a hard disk (1) or an SSD (0): md, file systems and bfq ask for it.",
-        risk="An SSD that counts as a hard disk, as behind some controllers, is read from in the wrong way by"
-        " RAID-1 and RAID-10.",
+        what="Whether the disk counts as a hard disk (1) or an SSD (0); md, file systems and bfq use it.",
+        risk="An SSD that counts as a hard disk, as behind some controllers, gets the wrong read balancing"
+        " in RAID-1 and RAID-10.",
     ),
     Knob(
         name="discard_max_bytes",
@@ -112,8 +114,8 @@ _DISK = (
         file="queue/discard_max_bytes",
         unit="bytes",
         low=0,
-        what="The largest piece that is discarded (TRIM) at once; 0 turns discards off for this disk.",
-        risk="Large pieces may hold up other requests for long; without discards an SSD wears faster.",
+        what="The largest range that is discarded (TRIM) at once; 0 turns discards off for this disk.",
+        risk="Large discards can delay other requests; without discards an SSD wears faster.",
     ),
     Knob(
         name="timeout",
@@ -123,8 +125,8 @@ _DISK = (
         low=1,
         high=3600,
         what="How long the kernel waits for the disk before it resets the link.",
-        risk="A disk that tries longer than this to read a bad sector (without SCT ERC up to some minutes) is"
-        " reset, and thrown out of its array for one sector.",
+        risk="A disk that retries a bad sector for longer than this (for minutes without SCT ERC) is reset,"
+        " and its array drops it for one sector.",
     ),
 )
 _CPU = (
@@ -134,9 +136,9 @@ _CPU = (
         file="status",
         keep="",
         no_keep="the driver's mode is kept on the kernel command line: intel_pstate=MODE or amd_pstate=MODE",
-        what="Whether the driver lets the processor choose (active), or the kernel's governors (passive,"
+        what="Whether the processor chooses its frequency (active) or the kernel's governors do (passive,"
         " guided).",
-        risk="Changing it replaces driver, governors and limits of all processors at once.",
+        risk="A change replaces driver, governors and limits of all processors at once.",
     ),
     Knob(
         name="hwp_dynamic_boost",
@@ -144,25 +146,26 @@ _CPU = (
         file="hwp_dynamic_boost",
         choices=("0", "1"),
         keep="tmpfiles",
-        what="Whether intel_pstate lifts the frequency for a moment when a program wakes up from I/O.",
-        risk="1 costs some power, and helps where many small requests are waited for.",
+        what="Whether intel_pstate raises the frequency for a moment when a program wakes up from I/O.",
+        risk="1 costs some power, and helps programs that wait for many small requests.",
     ),
     Knob(
         name="governor",
         scopes=(KnobScope.POLICY,),
         file="scaling_governor",
         keep="tmpfiles",
-        what="What decides how fast the processors run.",
-        risk="Under powersave throughput is lost: with most drivers it is the lowest frequency, and with"
-        " intel_pstate a published RAID-10 of SSDs lost 14 to 19 % (Linux 4.4); performance costs power.",
+        what="The policy that decides how fast the processors run.",
+        risk="Under powersave the processors run at their lowest frequency; performance costs power and"
+        " heat.",
     ),
     Knob(
         name="energy_performance_preference",
         scopes=(KnobScope.POLICY,),
         file="energy_performance_preference",
         keep="tmpfiles",
-        what="What the processor itself leans to, from performance to power, where it picks its frequency.",
-        risk="power lets it wake up slowly for each request; under the governor performance it is not asked.",
+        what="What the processor favours, from performance to power, where it chooses its frequency itself.",
+        risk="power makes it wake up slowly for each request; under the governor performance it has no"
+        " effect.",
     ),
     Knob(
         name="min_freq_khz",
@@ -171,7 +174,7 @@ _CPU = (
         unit="kHz",
         keep="tmpfiles",
         what="The lowest frequency that the governor may choose.",
-        risk="A high one costs power all the time, and gains only where latency counts.",
+        risk="A high one costs power all the time, and helps only where latency matters.",
     ),
     Knob(
         name="max_freq_khz",
@@ -191,8 +194,8 @@ _ARRAY = (
         unit="pages per member",
         low=17,
         high=32768,
-        what="How many stripes RAID 4, 5 and 6 hold in memory, so that writes can be gathered to whole ones.",
-        risk="Each takes 4 KiB of memory for every member: 32768 are 512 MiB on four.",
+        what="How many stripes RAID 4, 5 and 6 hold in memory to gather writes into whole stripes.",
+        risk="Each stripe takes 4 KiB of memory per member: 32768 of them take 512 MiB with four members.",
     ),
     Knob(
         name="group_thread_cnt",
@@ -200,25 +203,26 @@ _ARRAY = (
         file="md/group_thread_cnt",
         low=0,
         high=8192,
-        what="How many threads of each processor group compute parity beside the array's own; 0 is none.",
-        risk="A few help fast SSDs, many get in each other's way; a change holds the array up for a moment.",
+        what="How many threads per processor group compute parity besides the array's own; 0 is none.",
+        risk="A few help fast SSDs, many get in each other's way; a change suspends the array for a moment.",
     ),
     Knob(
         name="preread_bypass_threshold",
         scopes=(KnobScope.ARRAY,),
         file="md/preread_bypass_threshold",
         low=0,
-        what="How often a stripe that must be read first lets whole stripes go before it; 0 keeps the order.",
-        risk="A high one makes small writes wait while large ones go on.",
+        what="How often stripes that need no reading may bypass one that must be read first; 0 keeps the"
+        " order.",
+        risk="A high one makes small writes wait while large ones pass.",
     ),
     Knob(
         name="bitmap",
         scopes=(KnobScope.ARRAY,),
         choices=("none", "internal"),
         keep="",
-        no_keep="the bitmap is in the array's superblock, and stays by itself",
-        what="What may be out of sync is noted before it is written, so that a crash costs a short resync.",
-        risk="It costs a little of every write; without it everything is synced again after a crash.",
+        no_keep="the bitmap is part of the array's superblock and needs no keeping",
+        what="Regions are marked before they are written, so that a crash costs a short resync.",
+        risk="It costs a little of every write; without it a crash costs a resync of the whole array.",
     ),
     Knob(
         name="sync_speed_min",
@@ -227,7 +231,8 @@ _ARRAY = (
         unit="KiB/s",
         low=1,
         high=2**31 - 1,
-        what="Below this speed the array's resync never yields to others; the word system gives it back.",
+        what="Below this speed the array's resync does not yield to other I/O; the word system restores the"
+        " system's limit.",
         risk="A high one takes the disks from the programs that use them.",
     ),
     Knob(
@@ -237,7 +242,7 @@ _ARRAY = (
         unit="KiB/s",
         low=1,
         high=2**31 - 1,
-        what="The array's resync is never faster than this; the word system gives it back.",
+        what="The array's resync is never faster than this; the word system restores the system's limit.",
         risk="A low one leaves the array without its redundancy for longer.",
     ),
 )
@@ -250,7 +255,8 @@ _SYSTEM = (
         low=1,
         high=2**31 - 1,
         keep="sysctl",
-        what="Below this speed no resync yields to others, where an array has no limit of its own.",
+        what="Below this speed a resync does not yield to other I/O, unless its array has a limit of its"
+        " own.",
         risk="A high one takes the disks from the programs that use them.",
     ),
     Knob(
@@ -261,7 +267,7 @@ _SYSTEM = (
         low=1,
         high=2**31 - 1,
         keep="sysctl",
-        what="No resync is faster than this, where an array has no limit of its own.",
+        what="No resync is faster than this, unless its array has a limit of its own.",
         risk="A low one leaves arrays without their redundancy for longer.",
     ),
 )
@@ -273,7 +279,7 @@ OUR_FILES = {
     "sysctl": "/etc/sysctl.d/90-raidtui.conf",
     "tmpfiles": "/etc/tmpfiles.d/raidtui.conf",
 }
-"""raidtui's own files, by the way of keeping a value."""
+"""raidtui's own files, by how a value is kept."""
 
 _RISKS = {
     ("governor", "intel_pstate"): (
@@ -281,11 +287,10 @@ _RISKS = {
         " (Linux 4.4); performance costs power and heat."
     ),
     ("governor", "amd-pstate-epp"): (
-        "Under powersave the processor picks its frequency itself; performance costs power and heat."
+        "Under powersave the processor chooses its frequency itself; performance costs power and heat."
     ),
 }
-"""What is known of one driver alone, and says nothing of others."""
-_LOWEST = "Under powersave processors run at their lowest frequency; performance costs power and heat."
+"""What is known of one driver, and says nothing about others."""
 
 ALIASES = {"epp": "energy_performance_preference"}
 PLACES = {name: place for place, name in enumerate(KNOBS)}
@@ -297,6 +302,5 @@ def knobs_of(scope: KnobScope) -> tuple[Knob, ...]:
 
 
 def risk_of(name: str, subject: Subject) -> str:
-    """Return what a knob may cost on this subject: what was measured with one driver holds for that one."""
-    others = _LOWEST if name == "governor" else KNOBS[name].risk
-    return _RISKS.get((name, subject.kind), others)
+    """Return what a knob may cost on this subject. What was measured with one driver holds for it alone."""
+    return _RISKS.get((name, subject.kind), KNOBS[name].risk)

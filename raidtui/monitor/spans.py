@@ -30,11 +30,6 @@ class Begun(Struct, frozen=True, kw_only=True):
     written_bytes: Mapping[str, int]
     seen: bool
 
-    @property
-    def what(self) -> str:
-        """What the ledger calls it."""
-        return f"{self.action} of {self.array.title}"
-
 
 class Ended(Struct, frozen=True, kw_only=True):
     """A sync that runs no more, at its end or before it.

@@ -1,13 +1,13 @@
-"""Tuning one host: knobs are read, plans of values carried out, read back, remembered and undone.
+"""Tuning one host: reads knobs, carries plans out, reads the values back, and undoes.
 
-``Tuner`` does it, for the command line and the screen alike; it is not thread-safe. ``TuneSession`` is what
-pane 4 holds: a Tuner in a thread of its own. What only reading or writing needs is imported there, not when
-the pane is opened.
+The command line and the screen both use a ``Tuner``, which is not thread-safe. Pane 4 holds a
+``TuneSession``: a Tuner in a thread of its own. Modules that only reading or writing needs are imported
+there, not when the pane opens.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -41,8 +41,8 @@ class TuneResult(Struct, frozen=True, kw_only=True):
 
     Args:
         outcome: of the plan.
-        readbacks: each value as it was asked for, and as the kernel has it now.
-        tuning: all values afterwards.
+        readbacks: each value as it was requested, and as the kernel has it now.
+        tuning: all values after it.
     """
 
     outcome: PlanOutcome
@@ -51,12 +51,12 @@ class TuneResult(Struct, frozen=True, kw_only=True):
 
     @property
     def as_asked(self) -> bool:
-        """Whether all was done, and the kernel says so."""
-        return self.outcome.failed is None and all(each.stands for each in self.readbacks)
+        """Whether everything was done and the kernel has every value."""
+        return self.outcome.failed is None and all(each.as_asked for each in self.readbacks)
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What became of each value, and why the plan ended early, if it did."""
+        """What became of each value, and why the plan ended early if it did; a sentence each."""
         lines = [each.sentence(self._reason(each)) for each in self.readbacks]
         failed = self.outcome.failed
         if failed is not None and not any(each.path == failed.path for each in self.readbacks):
@@ -74,11 +74,11 @@ class TuneResult(Struct, frozen=True, kw_only=True):
 
 
 class Tuner:
-    """One host's knobs.
+    """Reads and sets one host's knobs.
 
     Args:
         root: the host.
-        record: of what was set for now; the default is that of the host.
+        record: what was set for now; the default is the host's.
         journal: where writes are noted.
     """
 
@@ -96,7 +96,7 @@ class Tuner:
 
     @property
     def measuring(self) -> bool:
-        """Whether a benchmark runs on this host, whoever began it."""
+        """Whether a benchmark runs on this host, whoever started it."""
         if not self._root.live:
             return False
         from raidtui.jobs.lock import worker_of  # noqa: PLC0415
@@ -114,12 +114,12 @@ class Tuner:
 
         Args:
             snapshot: the present state.
-            erc: by the disk's name, the patience of those that were asked; None: it has none.
+            erc: by the disk's name, the timeouts (SCT ERC) of the disks that were asked; None: it has none.
         """
         return self._reader.read(snapshot, self.record.changed(), erc)
 
     def carry_out(self, plan: Plan, snapshot: Snapshot, before: Tuning) -> TuneResult | Refusal:
-        """Carry a plan out, remember the way back, and read the values again.
+        """Carry a plan out, record how it is undone, and read the values again.
 
         Args:
             plan: of ``raidtui.plans``: tune, keep or profiles.
@@ -152,7 +152,7 @@ class Tuner:
         )
 
     def undo(self, done: UndoEntry, snapshot: Snapshot, before: Tuning) -> TuneResult:
-        """Put back what was done."""
+        """Undo an entry of the record."""
         from raidtui.jobs.runner import run_plan  # noqa: PLC0415
 
         outcome = run_plan(self._root, done.undo, self.journal)
@@ -173,10 +173,10 @@ class Tuner:
 
 
 class TuneSession:
-    """One host's knobs.
+    """What pane 4 holds of one host.
 
     Args:
-        shell: its log gets what was changed.
+        shell: the front end; its log gets what was changed.
         loop: what watches the host.
     """
 
@@ -196,7 +196,7 @@ class TuneSession:
 
         Args:
             snapshot: the present state.
-            afresh: whether rules and configuration files are read again, too.
+            afresh: whether rules, configuration files and processes are read again too.
         """
 
         def work() -> Tuning:
@@ -216,7 +216,7 @@ class TuneSession:
         return result
 
     async def last(self) -> tuple[UndoEntry | Refusal, bool]:
-        """Return what was done last since the boot, and whether this run did it."""
+        """Return what was set last since the boot, and whether this run did it."""
 
         def work() -> tuple[UndoEntry | Refusal, bool]:
             done = self._at().last()
@@ -225,13 +225,13 @@ class TuneSession:
         return await self._work(work)
 
     async def undo(self, done: UndoEntry, snapshot: Snapshot, before: Tuning) -> TuneResult:
-        """Put back what was done."""
+        """Undo an entry of the record."""
         result = await self._work(lambda: self._at().undo(done, snapshot, before))
         self._note(done.undo, result)
         return result
 
     async def profiles(self) -> tuple[tuple[Profile, ...], tuple[str, ...]]:
-        """Return raidtui's profiles and the user's own, and what could not be taken of those."""
+        """Return raidtui's profiles and the user's, and a sentence on each entry that cannot be used."""
 
         def work() -> tuple[tuple[Profile, ...], tuple[str, ...]]:
             from raidtui.config import config_folder  # noqa: PLC0415
@@ -243,23 +243,13 @@ class TuneSession:
         return await self._work(work)
 
     async def ask_disks(self, tuning: Tuning) -> int:
-        """Ask all disks with a timeout how long they try for a bad sector; return how many have told.
+        """Ask all disks that have a timeout for SCT ERC; return how many answered.
 
-        A live host's disks are asked in a thread of their own: one that hangs would hold up the sampling.
+        A live host's disks are asked in another thread: one that hangs would delay the reading of knobs.
         """
         names = [subject.name for subject in tuning.subjects if "timeout" in subject.values]
 
-        def work() -> Mapping[str, ErrorRecovery | None]:
-            from raidtui.host.smart.smart_reader import SmartReader  # noqa: PLC0415
-            from raidtui.model.smart import SmartReading  # noqa: PLC0415
-
-            return {
-                name: measured.result.erc
-                for name, measured in SmartReader(self._root).read(names).items()
-                if isinstance(measured.result, SmartReading)
-            }
-
-        found = await self._apart(work)
+        found = await self._apart(lambda: ask_erc(self._root, names))
         self._erc.update(found)
         return len(found)
 
@@ -273,7 +263,7 @@ class TuneSession:
 
     @property
     def trouble(self) -> str:
-        """Why another run could not undo what this one did, if so."""
+        """Why another run cannot undo what this one did; "" where it can."""
         trouble = self._tuner.record.trouble if self._tuner is not None else ""
         return f"{trouble}; another run cannot undo it" if trouble else ""
 
@@ -290,7 +280,7 @@ class TuneSession:
         self.loop.look()
 
     async def _work(self, work: Callable[[], T]) -> T:
-        """Files of udev and systemd, tools that hang: nothing that the watching may wait for."""
+        """Run in the thread for knobs: the watching must not wait for slow files and tools."""
         if not self._root.live:
             return await self.loop.work(work)
         if self._thread is None:
@@ -305,8 +295,20 @@ class TuneSession:
         return await self._asking.run(work)
 
 
+def ask_erc(root: Root, names: Sequence[str]) -> dict[str, ErrorRecovery | None]:
+    """Ask disks for SCT ERC; return the answers by name, without the disks that did not answer."""
+    from raidtui.host.smart.smart_reader import SmartReader  # noqa: PLC0415
+    from raidtui.model.smart import SmartReading  # noqa: PLC0415
+
+    return {
+        name: measured.result.erc
+        for name, measured in SmartReader(root).read(names).items()
+        if isinstance(measured.result, SmartReading)
+    }
+
+
 def partly_undone(outcome: PlanOutcome) -> Plan | None:
-    """Return the plan that undoes what was done of a plan, or None where that is nothing."""
+    """Return the plan that undoes what was done of a plan; None where nothing was."""
     from raidtui.jobs.runner import undo_of  # noqa: PLC0415
 
     undo = undo_of(outcome.plan)
@@ -332,10 +334,10 @@ def _writes(outcome: PlanOutcome, before: Tuning) -> tuple[WrittenValue, ...]:
 
 
 def read_profiles(folder: Path) -> tuple[tuple[Profile, ...], tuple[str, ...]]:
-    """Return the user's own profiles, and sentences on what could not be taken.
+    """Return the user's own profiles, and a sentence on each entry that cannot be used.
 
     Args:
-        folder: of the settings; profiles.toml is read in it.
+        folder: the folder of the settings, in which profiles.toml is read.
     """
     import tomllib  # noqa: PLC0415  (8 ms that most starts do without)
 
@@ -353,7 +355,7 @@ def read_profiles(folder: Path) -> tuple[tuple[Profile, ...], tuple[str, ...]]:
     found, troubles = parse_profiles(tables, str(path))
     names = {profile.name for profile in BUILT_IN}
     taken = tuple(
-        f"{path}: {each.name} is a profile of raidtui's own" for each in found if each.name in names
+        f"{path}: {each.name} is the name of a built-in profile" for each in found if each.name in names
     )
     return tuple(each for each in found if each.name not in names), (*troubles, *taken)
 
@@ -367,5 +369,5 @@ def _is_kept(tuning: Tuning, path: str) -> bool:
 
 
 def still(tuning: Tuning) -> Tuning:
-    """Return values without how fast processors run: that moves all the time, and is no change."""
+    """Return values without the processors' present frequency, which changes all the time."""
     return replace(tuning, subjects=tuple(replace(each, now_khz=None) for each in tuning.subjects))

@@ -6,11 +6,13 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import SmartReading
 from raidtui.view.text import visible
 from raidtui.view.units import decimal_size, three_digits
+from raidtui.wear.disk_finding import DiskCode
 from raidtui.wear.disk_wear import DiskWear
 
 
@@ -21,11 +23,13 @@ class ArrayWear(Struct, frozen=True, kw_only=True):
         name: the array's, for the eye.
         key: ``Array.key``.
         disks: the names of its members' disks.
+        odd: those of them that are out of line.
     """
 
     name: str
     key: str
     disks: tuple[str, ...]
+    odd: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 
@@ -40,26 +44,30 @@ def judge_array(name: str, key: str, disks: Sequence[DiskWear]) -> ArrayWear:
     readings = [disk.reading for disk in disks if disk.reading is not None]
     written = {disk.name: disk.written.known_bytes for disk in disks}
     hours = {reading.name: reading.power_on_hours for reading in readings}
+    odd = out_of_line(written, hours)
+    blank = Finding(severity=Severity.INFO, code="", subject=key, name=name, sentence="")
     remedy = "what was it used for: a former member, a single-disk test, a recovery?"
-    found = [
-        Finding(
+    advice = "replace one of them early, or have a spare of another make"
+    findings = [
+        replace(
+            blank,
             severity=Severity.ATTENTION,
-            code="out-of-line",
-            subject=key,
-            name=name,
+            code=DiskCode.OUT_OF_LINE,
             sentence=f"{each.sentence}: {decimal_size(each.excess_bytes)} more were written to it",
             remedy=remedy,
         )
-        for each in out_of_line(written, hours)
+        for each in odd
     ]
-    advice = "replace one of them early, or have a spare of another make"
-    found += [
-        Finding(
-            severity=Severity.INFO, code="same-fate", subject=key, name=name, sentence=text, remedy=advice
-        )
-        for text in same_fate(readings)
+    findings += [
+        replace(blank, code=DiskCode.SAME_FATE, sentence=text, remedy=advice) for text in same_fate(readings)
     ]
-    return ArrayWear(name=name, key=key, disks=tuple(disk.name for disk in disks), findings=tuple(found))
+    return ArrayWear(
+        name=name,
+        key=key,
+        disks=tuple(disk.name for disk in disks),
+        odd=tuple(each.name for each in odd),
+        findings=tuple(findings),
+    )
 
 
 OUT_OF_LINE = 2.0

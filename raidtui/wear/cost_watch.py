@@ -20,7 +20,7 @@ from raidtui.monitor.spans import Begun, Ended
 from raidtui.wear.costs import Spent, amounts, life_share, most_bytes, sync_words
 from raidtui.wear.disk_wear import DiskWear
 from raidtui.wear.ledger import LedgerError
-from raidtui.wear.ledger_entries import AFTER, BEFORE
+from raidtui.wear.ledger_entries import AFTER, BEFORE, sync_name
 from raidtui.wear.readings import WearReader
 
 _LEAST_BYTES = 10**6
@@ -79,7 +79,7 @@ class CostWatch:
             then = _disk_bytes_then(self._root, begun)
             disks = self._marks.read(begun.disks.values())
             marked = [_counted_from(disk, then.get(name)) for name, disk in disks.items()]
-            self._marks.record(marked, BEFORE, begun.what)
+            self._marks.record(marked, BEFORE, sync_name(begun.action, begun.array.title))
 
     def ended(self, ended: Ended) -> Event | None:
         """Take a reading as a sync has ended, and return what is to be told; None where nothing is known."""
@@ -87,7 +87,7 @@ class CostWatch:
         now = written_bytes(self._root, begun.written_bytes)
         disks = self._marks.read(begun.disks.values())
         if begun.seen:
-            self._marks.record(disks.values(), AFTER, begun.what)
+            self._marks.record(disks.values(), AFTER, sync_name(begun.action, begun.array.title))
         sizes: dict[str, int] = {}
         for name, before in begun.written_bytes.items():
             if (after := now.get(name, -1)) >= before:

@@ -17,8 +17,9 @@ from raidtui.wear.counter_units import (
     verdict_words,
     verify_unit,
 )
+from raidtui.wear.disk_finding import DiskCode, disk_finding
 from raidtui.wear.endurance import Confidence, Percent, Written, life_used, with_unit, without_guess, written
-from raidtui.wear.faults import Fault, Trouble, disk_finding, fault_finding, faults_of, find_trouble
+from raidtui.wear.faults import Fault, Trouble, TroubleKind, fault_finding, faults_of, find_trouble
 from raidtui.wear.forecast import Forecast, forecast, rated_bytes
 from raidtui.wear.ledger_entries import DAY_S, LedgerEntry, samples_of
 from raidtui.wear.self_test_words import failed_words
@@ -26,8 +27,11 @@ from raidtui.wear.self_test_words import failed_words
 WORN_OUT_PERCENT, WORN_PERCENT = 100, 90
 _SPARE, _HOT, _BACKUP, _PMR, _KNOWN = 1, 2, 16, 32, 63
 _FAILED_ONCE, _ERROR_LOG, _TEST_LOG = 32, 64, 128
-_TROUBLE_CODES = {"dying": "dying", "cable?": "cable", "hot": "hot"}
-SELF_TEST_FAILED = "selftest-failed"
+_TROUBLE_CODES = {
+    TroubleKind.DYING: DiskCode.DYING,
+    TroubleKind.CABLE: DiskCode.CABLE,
+    TroubleKind.HOT: DiskCode.HOT,
+}
 _BEFORE_S = 7 * DAY_S
 
 
@@ -188,9 +192,9 @@ def findings_of(disk: DiskWear) -> Iterator[Finding]:
     if disk.reading is None:
         return
     if (trouble := disk.trouble) is not None:
-        severity = Severity.FAILED if trouble.word == "dying" else Severity.ATTENTION
+        severity = Severity.FAILED if trouble.kind is TroubleKind.DYING else Severity.ATTENTION
         yield disk_finding(
-            disk.reading, severity, _TROUBLE_CODES[trouble.word], trouble.reason, trouble.remedy
+            disk.reading, severity, _TROUBLE_CODES[trouble.kind], trouble.reason, trouble.remedy
         )
     yield from _wear(disk.reading, disk.percent)
     yield from _warnings(disk.reading, disk.trouble)
@@ -203,7 +207,7 @@ def _unread(unread: NoReading) -> Finding:
     asleep = unread.why in {Unread.STANDBY, Unread.UNTOLD}
     return Finding(
         severity=Severity.INFO if asleep else Severity.ATTENTION,
-        code="standby" if asleep else "smart-unread",
+        code=DiskCode.STANDBY if asleep else DiskCode.SMART_UNREAD,
         subject="",
         name=unread.name,
         sentence=unread.reason,
@@ -218,43 +222,45 @@ def _wear(reading: SmartReading, percent: Percent) -> Iterator[Finding]:
         yield disk_finding(
             reading,
             Severity.DEGRADED if out else Severity.ATTENTION,
-            "worn-out" if out else "worn",
+            DiskCode.WORN_OUT if out else DiskCode.WORN,
             f"has used {used} % of its rated life ({percent.source})",
             "replace it in good time, and not all members on one day",
         )
     spare, limit = reading.spare_percent, reading.spare_threshold_percent
     if reading.protocol != "ATA" and spare is not None and limit and spare < limit:
         text = f"has {spare} % of its spare blocks left; {limit} % is the least"
-        yield disk_finding(reading, Severity.DEGRADED, "spare-low", text, "replace it")
+        yield disk_finding(reading, Severity.DEGRADED, DiskCode.SPARE_LOW, text, "replace it")
     elif (reading.critical_warning or 0) & _SPARE:
         left = f" ({spare} % are left)" if spare is not None else ""
         text = f"warns that its spare blocks run short{left}"
-        yield disk_finding(reading, Severity.DEGRADED, "spare-low", text, "replace it")
+        yield disk_finding(reading, Severity.DEGRADED, DiskCode.SPARE_LOW, text, "replace it")
 
 
 def _warnings(reading: SmartReading, trouble: Trouble | None) -> Iterator[Finding]:
     """NVMe's critical warnings, but for those that ``_wear`` and ``find_trouble`` tell."""
     warning = reading.critical_warning or 0
-    if warning & _HOT and trouble is not None and trouble.word != "hot":
+    if warning & _HOT and trouble is not None and trouble.kind is not TroubleKind.HOT:
         text = "is too hot by its own limits"
-        yield disk_finding(reading, Severity.ATTENTION, "hot", text, "look at its airflow")
+        yield disk_finding(reading, Severity.ATTENTION, DiskCode.HOT, text, "look at its airflow")
     if warning & _BACKUP:
         text = "can no longer save its cache at a power failure"
-        yield disk_finding(reading, Severity.ATTENTION, "backup-failed", text, "replace it")
+        yield disk_finding(reading, Severity.ATTENTION, DiskCode.BACKUP_FAILED, text, "replace it")
     if warning & _PMR:
         text = "has a persistent memory region that is read-only or has become unreliable"
-        yield disk_finding(reading, Severity.ATTENTION, "memory-region", text)
+        yield disk_finding(reading, Severity.ATTENTION, DiskCode.MEMORY_REGION, text)
     if unknown := warning & ~_KNOWN:
         text = f"raises a critical warning that is not known here (0x{unknown:02x})"
-        yield disk_finding(reading, Severity.ATTENTION, "critical-warning", text, "see its maker's manual")
+        yield disk_finding(
+            reading, Severity.ATTENTION, DiskCode.CRITICAL_WARNING, text, "see its maker's manual"
+        )
 
 
 def _faults(reading: SmartReading, disk: DiskWear) -> Iterator[Finding]:
     """Counts of faults, but for those whose growth is the disk's trouble already."""
-    word = disk.trouble.word if disk.trouble is not None else ""
+    kind = disk.trouble.kind if disk.trouble is not None else None
     for fault in disk.faults:
-        if (word == "dying" and fault.medium and fault.grown) or (
-            word == "cable?" and fault.field == "crc_errors"
+        if (kind is TroubleKind.DYING and fault.medium and fault.grown) or (
+            kind is TroubleKind.CABLE and fault.field == "crc_errors"
         ):
             continue
         yield fault_finding(reading, fault)
@@ -265,18 +271,18 @@ def _errors(reading: SmartReading, trouble: Trouble | None) -> Iterator[Finding]
     for each in reading.attributes:
         if each.when_failed.casefold() == "now" and not each.prefailure:
             text = f"{each.name} is at {each.value}, and its limit is {each.threshold}"
-            yield disk_finding(reading, Severity.ATTENTION, "attribute-at-limit", text)
+            yield disk_finding(reading, Severity.ATTENTION, DiskCode.ATTRIBUTE_AT_LIMIT, text)
     once = [each.name for each in reading.attributes if each.when_failed.casefold() == "past"]
     if once:
         text = f"{', '.join(once)} reached its limit once"
-        yield disk_finding(reading, Severity.ATTENTION, "attribute-failed-once", text)
+        yield disk_finding(reading, Severity.ATTENTION, DiskCode.ATTRIBUTE_FAILED_ONCE, text)
     elif reading.exit_status & _FAILED_ONCE and trouble is None and not _at_limit(reading):
         text = "had an attribute at its limit once, says smartctl"
-        yield disk_finding(reading, Severity.INFO, "attribute-failed-once", text)
+        yield disk_finding(reading, Severity.INFO, DiskCode.ATTRIBUTE_FAILED_ONCE, text)
     yield from _self_test(reading)
     if reading.exit_status & _ERROR_LOG:
         remedy = f"smartctl -l error /dev/{reading.name}"
-        yield disk_finding(reading, Severity.INFO, "error-log", "has entries in its error log", remedy)
+        yield disk_finding(reading, Severity.INFO, DiskCode.ERROR_LOG, "has entries in its error log", remedy)
 
 
 def _self_test(reading: SmartReading) -> Iterator[Finding]:
@@ -287,10 +293,12 @@ def _self_test(reading: SmartReading) -> Iterator[Finding]:
         if failed.lba is not None:
             remedy = "a check of its array rewrites what cannot be read; replace it if it fails once more"
         severity = Severity.DEGRADED if failed.lba is None else Severity.ATTENTION
-        yield disk_finding(reading, severity, SELF_TEST_FAILED, text, remedy)
+        yield disk_finding(reading, severity, DiskCode.SELFTEST_FAILED, text, remedy)
     elif reading.exit_status & _TEST_LOG:
         remedy = f"smartctl -l selftest /dev/{reading.name}"
-        yield disk_finding(reading, Severity.ATTENTION, SELF_TEST_FAILED, "has failed a self-test", remedy)
+        yield disk_finding(
+            reading, Severity.ATTENTION, DiskCode.SELFTEST_FAILED, "has failed a self-test", remedy
+        )
 
 
 def _at_limit(reading: SmartReading) -> bool:
@@ -300,9 +308,9 @@ def _at_limit(reading: SmartReading) -> bool:
 def _unit(reading: SmartReading, disk: DiskWear) -> Iterator[Finding]:
     promised: Written = disk.promised
     if words := verdict_words(disk.verdict, promised.source, promised.unit_bytes):
-        code = "unit-measured" if promised.unit_bytes is None else "unit-wrong"
+        code = DiskCode.UNIT_MEASURED if promised.unit_bytes is None else DiskCode.UNIT_WRONG
         yield disk_finding(reading, Severity.INFO, code, words)
     elif disk.written.size_bytes is None and promised.size_bytes is not None:
         remedy = "once more is written to it, its unit can be measured"
         text = f"{promised.source}: {disk.written.note}"
-        yield disk_finding(reading, Severity.INFO, "unit-impossible", text, remedy)
+        yield disk_finding(reading, Severity.INFO, DiskCode.UNIT_IMPOSSIBLE, text, remedy)

@@ -48,6 +48,15 @@ class Confidence(StrEnum):
     UNKNOWN = "unknown"
 
 
+class FigureSource(StrEnum):
+    """Where the percentage of a disk's life comes from, if not from an attribute."""
+
+    STATISTICS = "device statistics page 7"
+    NVME_LOG = "NVMe health log"
+    SCSI_INDICATOR = "SCSI endurance indicator"
+    SMARTCTL = "smartctl endurance_used"
+
+
 class Percent(Struct, frozen=True, kw_only=True):
     """How much of its rated life a disk has used.
 
@@ -56,6 +65,8 @@ class Percent(Struct, frozen=True, kw_only=True):
         source: "attribute 177 Wear_Leveling_Count", "NVMe health log"; "" where there is none.
         raw: the figure as the disk gave it.
         note: what is to be said of it; why it is unknown, if it is.
+        attribute: the id of the attribute that it comes from, if it does.
+        normalized: whether it is that attribute's normalized value, counted down from 100; else the raw one.
     """
 
     percent: int | None
@@ -63,6 +74,8 @@ class Percent(Struct, frozen=True, kw_only=True):
     confidence: Confidence = Confidence.UNKNOWN
     raw: str = ""
     note: str = ""
+    attribute: int | None = None
+    normalized: bool = False
 
 
 class Written(Struct, frozen=True, kw_only=True):
@@ -100,9 +113,9 @@ def life_used(reading: SmartReading) -> Percent:
     if reading.endurance_percent is not None and reading.endurance_percent <= _MOST_PERCENT:
         return _by_smartctl(reading, reading.endurance_percent)
     for percent, source in (
-        (reading.statistics_percent, "device statistics page 7"),
-        (reading.nvme_percent, "NVMe health log"),
-        (reading.scsi_percent, "SCSI endurance indicator"),
+        (reading.statistics_percent, FigureSource.STATISTICS),
+        (reading.nvme_percent, FigureSource.NVME_LOG),
+        (reading.scsi_percent, FigureSource.SCSI_INDICATOR),
     ):
         if percent is not None and percent <= _MOST_PERCENT:
             return _standard(percent, source)
@@ -116,18 +129,18 @@ def _standard(percent: int, source: str) -> Percent:
 def _by_smartctl(reading: SmartReading, percent: int) -> Percent:
     """``endurance_used``: the standards' figure, or for ATA a guess by the name of an attribute."""
     for own, source in (
-        (reading.statistics_percent, "device statistics page 7"),
-        (reading.nvme_percent, "NVMe health log"),
-        (reading.scsi_percent, "SCSI endurance indicator"),
+        (reading.statistics_percent, FigureSource.STATISTICS),
+        (reading.nvme_percent, FigureSource.NVME_LOG),
+        (reading.scsi_percent, FigureSource.SCSI_INDICATOR),
     ):
         if own == percent:
             return _standard(percent, source)
     if reading.protocol not in {"", "ATA"}:
-        return _standard(percent, "smartctl endurance_used")
+        return _standard(percent, FigureSource.SMARTCTL)
     guess = _guessed(reading, percent)
     if guess is None:
         return Percent(
-            percent=percent, source="smartctl endurance_used", confidence=Confidence.NAMED, raw=str(percent)
+            percent=percent, source=FigureSource.SMARTCTL, confidence=Confidence.NAMED, raw=str(percent)
         )
     named = _by_attribute(reading)
     if contradicts(guess):
@@ -140,6 +153,8 @@ def _by_smartctl(reading: SmartReading, percent: int) -> Percent:
         source=_source(guess),
         confidence=Confidence.NAMED if known else Confidence.ASSUMED,
         raw=_raw(guess),
+        attribute=guess.id,
+        normalized=True,
         note="" if known else "smartctl does not know this disk: the name is a default",
     )
 
@@ -171,6 +186,8 @@ def _by_attribute(reading: SmartReading) -> Percent:
         confidence=Confidence.NAMED if sure else Confidence.ASSUMED,
         raw=_raw(attribute),
         note=note,
+        attribute=attribute.id,
+        normalized=attribute.value is not None and percent == 100 - attribute.value,
     )
 
 

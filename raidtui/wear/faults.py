@@ -13,6 +13,7 @@ disk says of itself.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from msgspec.structs import replace
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import Attribute, SmartReading
 from raidtui.view.units import counted, duration
+from raidtui.wear.disk_finding import DiskCode, disk_finding
 from raidtui.wear.ledger_entries import DAY_S, LedgerEntry
 
 HANDFUL = 5
@@ -96,20 +98,6 @@ def _still_s(field: str, count: int, earlier: Sequence[LedgerEntry], now_s: floa
     return None if same is None else max(0.0, now_s - same.at_s)
 
 
-def disk_finding(
-    reading: SmartReading, severity: Severity, code: str, sentence: str, remedy: str = ""
-) -> Finding:
-    """Return a finding about a disk; its subject is the disk's identity."""
-    return Finding(
-        severity=severity,
-        code=code,
-        subject=reading.identity,
-        name=reading.name,
-        sentence=sentence,
-        remedy=remedy,
-    )
-
-
 def fault_finding(reading: SmartReading, fault: Fault) -> Finding:
     """Return the finding that a count makes, however harmless it is."""
     if fault.field == "crc_errors":
@@ -135,17 +123,17 @@ def _of_places(reading: SmartReading, fault: Fault) -> Finding:
     return disk_finding(reading, severity, code, text, "replace it soon" if many and not guessed else remedy)
 
 
-def _words(fault: Fault) -> tuple[str, str, str]:
+def _words(fault: Fault) -> tuple[DiskCode, str, str]:
     number = fault.count
     watch = "replace it if that grows; raidtui wear --record keeps count"
     if fault.field == "reallocated":
-        return "reallocated", f"has reallocated {counted(number, 'sector')}", watch
+        return DiskCode.REALLOCATED, f"has reallocated {counted(number, 'sector')}", watch
     if fault.field == "pending":
         remedy = "a check of its array writes them anew from the other members; replace it if they come back"
-        return "pending", f"has {counted(number, 'sector')} that it cannot read now", remedy
+        return DiskCode.PENDING, f"has {counted(number, 'sector')} that it cannot read now", remedy
     if fault.field == "uncorrectable":
-        return "uncorrectable", f"has reported {counted(number, 'uncorrectable error')}", watch
-    return "media-errors", f"has counted {counted(number, 'media error')}", watch
+        return DiskCode.UNCORRECTABLE, f"has reported {counted(number, 'uncorrectable error')}", watch
+    return DiskCode.MEDIA_ERRORS, f"has counted {counted(number, 'media error')}", watch
 
 
 def _of_link(fault: Fault, many: int, finding: Finding) -> Finding:
@@ -163,7 +151,9 @@ def _of_link(fault: Fault, many: int, finding: Finding) -> Finding:
 
 def _transfers(reading: SmartReading, fault: Fault) -> Finding:
     text = f"{counted(fault.count, 'transfer')} failed on the way in its life (CRC errors): "
-    return disk_finding(reading, Severity.INFO, "crc-errors", f"{text}a cable or connector, at some time")
+    return disk_finding(
+        reading, Severity.INFO, DiskCode.CRC_ERRORS, f"{text}a cable or connector, at some time"
+    )
 
 
 def _nonmedium(reading: SmartReading, fault: Fault) -> Finding:
@@ -171,7 +161,7 @@ def _nonmedium(reading: SmartReading, fault: Fault) -> Finding:
     text = (
         f"has counted {counted(fault.count, 'non-medium error')}{more}: link, enclosure or aborted commands"
     )
-    return disk_finding(reading, Severity.INFO, "non-medium-errors", text)
+    return disk_finding(reading, Severity.INFO, DiskCode.NON_MEDIUM_ERRORS, text)
 
 
 def _turns(reading: SmartReading) -> bool:
@@ -200,16 +190,23 @@ def _attribute(reading: SmartReading, fault: Fault) -> Attribute | None:
     return next((each for each in fitting if each.id in wanted), next(iter(named), None))
 
 
+class TroubleKind(StrEnum):
+    """What is wrong with a disk or its link, as ``--json`` has it."""
+
+    DYING = "dying"
+    CABLE = "cable?"
+    HOT = "hot"
+
+
 class Trouble(Struct, frozen=True, kw_only=True):
     """What is wrong with a disk or its link.
 
     Args:
-        word: "dying", "cable?" or "hot": what a member's row shows.
         reason: one sentence without its subject.
         remedy: what to do.
     """
 
-    word: str
+    kind: TroubleKind
     reason: str
     remedy: str
 
@@ -233,15 +230,17 @@ def find_trouble(
         before = None
     if reasons := [*_says_itself(now), *_medium(now, before)]:
         return Trouble(
-            word="dying", reason="; ".join(reasons), remedy="replace it while its data can be read"
+            kind=TroubleKind.DYING, reason="; ".join(reasons), remedy="replace it while its data can be read"
         )
     if reasons := list(_link(now, before, link_resets, outage_s)):
         well = "; it found nothing wrong with itself" if now.passed else ""
         remedy = "reseat or change the cable and look at power and backplane; the disk may stay"
-        return Trouble(word="cable?", reason="; ".join(reasons) + well, remedy=remedy)
+        return Trouble(kind=TroubleKind.CABLE, reason="; ".join(reasons) + well, remedy=remedy)
     if (now.critical_warning or 0) & _HOT:
         hot = f" ({now.temperature_c} °C)" if now.temperature_c is not None else ""
-        return Trouble(word="hot", reason=f"is too hot{hot} by its own limits", remedy="look at its airflow")
+        return Trouble(
+            kind=TroubleKind.HOT, reason=f"is too hot{hot} by its own limits", remedy="look at its airflow"
+        )
     return None
 
 

@@ -145,6 +145,7 @@ def measured_unit(entries: Sequence[LedgerEntry]) -> int | None:
     return verdict.unit_bytes if known else None
 
 
+SYNC_ACTIONS = ("resync", "recover", "check", "repair", "reshape")
 BEFORE, AFTER, BY_HAND = "before", "after", "mark"
 
 
@@ -161,6 +162,15 @@ class MarkedCost(Struct, frozen=True, kw_only=True):
     began_s: float
     ended_s: float
     costs: Mapping[str, int]
+
+    def action_on(self, title: str) -> str | None:
+        """Return the sync action, if this is a sync of the array with this title."""
+        return next((action for action in SYNC_ACTIONS if self.what == sync_name(action, title)), None)
+
+
+def sync_name(action: str, title: str) -> str:
+    """Return what the ledger calls a sync: ``recover of data``."""
+    return f"{action} of {title}"
 
 
 def marked_costs(

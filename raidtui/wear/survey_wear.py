@@ -11,11 +11,15 @@ from raidtui.model.finding import Severity
 from raidtui.model.smart import SmartMeasurement, SmartReading
 from raidtui.model.survey import Device, Survey
 from raidtui.wear.disk_wear import DiskWear
-from raidtui.wear.faults import fault_finding
+from raidtui.wear.faults import TroubleKind, fault_finding
 from raidtui.wear.readings import WearReader
 
 _PLAN_S = 5.0
-_LEADS = {"dying": "is dying: ", "cable?": "may have a bad cable: ", "hot": ""}
+_LEADS = {
+    TroubleKind.DYING: "is dying: ",
+    TroubleKind.CABLE: "may have a bad cable: ",
+    TroubleKind.HOT: "",
+}
 
 
 class PlanAsker:
@@ -51,7 +55,7 @@ def _worn(device: Device, wear: DiskWear | None) -> Device:
     if wear is None or wear.reading is None:
         return device
     trouble = wear.trouble
-    words = f"{_LEADS[trouble.word]}{trouble.reason}; {trouble.remedy}" if trouble is not None else ""
+    words = f"{_LEADS[trouble.kind]}{trouble.reason}; {trouble.remedy}" if trouble is not None else ""
     words = words or "; ".join(_bad_places(wear, wear.reading))
     percent, written = wear.percent.percent, wear.written.known_bytes
     life = int(written / percent * 100) if percent and written else None

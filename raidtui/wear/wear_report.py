@@ -151,7 +151,7 @@ def _disk(disk: DiskWear) -> dict[str, Any]:
         "media_errors": reading and reading.media_errors,
         "nonmedium_errors": reading and reading.nonmedium_errors,
         "trim_zeroed": reading and reading.trim_zeroed,
-        "trouble": disk.trouble and disk.trouble.word,
+        "trouble": disk.trouble and disk.trouble.kind.value,
         "forecast": _forecast(disk),
         "self_tests": reading and _self_tests(reading),
         "unread": disk.unread and {"why": disk.unread.why.value, "reason": disk.unread.reason},

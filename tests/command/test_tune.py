@@ -91,9 +91,9 @@ def test_all_at_a_glance(tune: Run) -> None:
         ),
         "  raidtui tune set @data scheduler=mq-deadline queue_depth=32",
         (
-            "info: queue_depth of sdc is 1: NCQ is off. At 1 a published test on a RAID-10 of two SSDs gave a"
-            " quarter of the IOPS that it gave at 8; more than a disk's firmware bears may end in link"
-            " resets."
+            "info: queue_depth of sdc is 1: NCQ is off. A published test on a RAID-10 of two SSDs had a"
+            " quarter of the IOPS at 1 that it had at 8; a depth that the disk's firmware cannot take may"
+            " end in link resets."
         ),
         "  raidtui tune set sdc queue_depth=32",
         (
@@ -118,19 +118,19 @@ def test_everything_about_one(tune: Run) -> None:
     assert lines[:8] == [
         "sda (sata, SSDSC2BB240G4, SSDA0001)",
         "  scheduler none",
-        "      One of none, mq-deadline; the kernel begins with mq-deadline; set by",
-        "      /etc/udev/rules.d/60-raidtui-io.rules:1, kept by raidtui; a reboot leaves it so. The",
-        "      order in which requests go to the disk: none leaves it to the disk, mq-deadline lets",
-        "      none wait too long, kyber holds latencies down, bfq shares the disk out between",
-        "      programs. bfq and kyber cost processor time for each request; bfq may cost a fast SSD",
-        "      much of its IOPS.",
+        "      One of none, mq-deadline; the kernel's default is mq-deadline; set by",
+        "      /etc/udev/rules.d/60-raidtui-io.rules:1, kept by raidtui; a reboot does not change it.",
+        "      The order in which requests reach the disk: none leaves it to the disk, mq-deadline",
+        "      limits how long a request waits, kyber keeps latencies low, bfq shares the disk among",
+        "      processes. bfq and kyber cost CPU time per request; bfq can cost a fast SSD much of",
+        "      its IOPS.",
     ]
     assert "      At boot /etc/udev/rules.d/60-raidtui-io.rules:1, kept by raidtui sets none." in lines
     assert "  timeout 30 s" in lines
     status, out, _ = tune(host, "show nvme0n1")
     assert out.split("\n")[-3:-1] == [
         "  timeout",
-        "      An NVMe disk has no timeout of its own: nvme_core.io_timeout is that of all of them.",
+        "      An NVMe disk has no timeout of its own: nvme_core.io_timeout applies to all of them.",
     ]
 
 
@@ -140,7 +140,7 @@ def test_set_and_undone(tune: Run, place: Path) -> None:
     assert tune(host, "set @data scheduler=none") == (
         0,
         "".join(f"scheduler of {name}: mq-deadline → none\n" for name in ("sda", "sdb", "sdc", "sdd"))
-        + "With a new scheduler the kernel sets nr_requests anew.\n",
+        + "With a new scheduler the kernel resets nr_requests.\n",
         "",
     )
     assert ends(host.writes) == [(f"{name}/queue/scheduler", "none") for name in ("sda", "sdb", "sdc", "sdd")]
@@ -183,8 +183,8 @@ def test_a_refusal_of_the_kernel(tune: Run) -> None:
             "there is no disk or array 'sdz'; disks: sda, sdb, sdc, sdd; arrays: @data",
         ),
         ("show sdz", "there is no disk or array 'sdz'; disks: sda, sdb, sdc, sdd; arrays: @data"),
-        ("keep", "nothing was changed for now; name what is to be kept: sda scheduler"),
-        ("keep sda", "nothing was changed for now; name what is to be kept: sda scheduler"),
+        ("keep", "nothing was set for now; name what to keep: sda scheduler"),
+        ("keep sda", "nothing was set for now; name what to keep: sda scheduler"),
         ("keep sda colour", "there is no disk or array 'colour'; disks: sda, sdb, sdc, sdd; arrays: @data"),
         ("forget", "raidtui keeps nothing here"),
         ("forget sda", "raidtui keeps nothing of sda"),
@@ -197,7 +197,7 @@ def test_a_refusal_of_the_kernel(tune: Run) -> None:
         ("keep sda timeout=60", "this needs a real host: a simulated one has neither files nor tools"),
         (
             "set governor=performance",
-            "this host has no cpufreq: its hypervisor or its firmware decides how fast the processors run",
+            "this host has no cpufreq: the hypervisor or the firmware decides how fast the processors run",
         ),
     ],
 )
@@ -253,7 +253,7 @@ def test_what_would_be_kept_is_shown(tune: Run) -> None:
     status, out, err = tune(host, "forget sda --dry-run")
     assert (status, out) == (2, "")
     assert err == (
-        f"raidtui: not possible: {RULES} says so in lines that raidtui has not written; take them out there\n"
+        f"raidtui: not possible: {RULES} sets it in lines that raidtui did not write; remove those lines\n"
     )
 
 
@@ -278,9 +278,9 @@ def test_profiles(tune: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ("profile ssd-array", "everything is as ssd-array has it already"),
-        ("set sda scheduler=mq-deadline", "scheduler of sda is mq-deadline already"),
-        ("set sda timeout=30 queue_depth=32", "all of it is so already"),
+        ("profile ssd-array", "everything is already as ssd-array sets it"),
+        ("set sda scheduler=mq-deadline", "scheduler of sda is already mq-deadline"),
+        ("set sda timeout=30 queue_depth=32", "all values are already so"),
     ],
 )
 def test_what_is_so_already_is_done(tune: Run, words: str, why: str) -> None:
@@ -300,12 +300,12 @@ def test_what_is_so_already_is_done(tune: Run, words: str, why: str) -> None:
     assert host.writes == []
 
 
-def test_the_patience_of_disks(tune: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raidtui.command.tune._patience", lambda _, disks: dict.fromkeys(disks))
+def test_the_timeouts_of_disks(tune: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raidtui.command.tune.ask_erc", lambda _, disks: dict.fromkeys(disks))
     status, out, _ = tune(TuneHost(), "show --erc")
     assert status == 0
     assert out.split("\n")[1].startswith("sda       mq-deadline    32     64        128K     30 / – s")
-    assert "info: sda, sdb, sdc, sdd may try for minutes to read a bad sector (SCT ERC is missing)," in out
+    assert "info: sda, sdb, sdc, sdd may retry a bad sector for minutes (SCT ERC is missing)," in out
 
 
 # The document.

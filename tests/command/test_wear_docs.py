@@ -17,6 +17,7 @@ from raidtui.model.self_test import SelfTestKind, SelfTestOutcome
 from raidtui.model.smart import Unread
 from raidtui.wear.array_wear import judge_array
 from raidtui.wear.counter_units import UnitState
+from raidtui.wear.disk_finding import DiskCode
 from raidtui.wear.endurance import Confidence
 from raidtui.wear.wear_report import metric_lines, wear_dict, wear_of_text
 from tests.demo.scene import Scene
@@ -83,6 +84,10 @@ def test_the_fields_that_others_rely_on() -> None:
         "name", "model", "serial", "percent_used", "bytes_written", "unit_bytes", "source", "confidence",
         "smart_passed", "findings",
     ]  # fmt: skip
+
+
+def test_every_code() -> None:
+    assert list(rows("### each `code`")) == sorted(DiskCode)
 
 
 def test_every_word() -> None:

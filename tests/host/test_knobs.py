@@ -35,7 +35,7 @@ def test_a_sata_disk() -> None:
         "timeout": ("30", "30", 1, 3600),
     }
     untold = {"queue_depth", "rotational"}
-    assert {name for name, value in disk.values.items() if value.untold} == untold
+    assert {name for name, value in disk.values.items() if value.unexplained} == untold
     assert {value.set_by.words for name, value in disk.values.items() if name not in untold} == {"kernel"}
     assert all(value.survives for name, value in disk.values.items() if name not in untold)
     assert disk.needs == (Fact(kind=FactKind.SERIAL, subject="sda", value="SSDA0001"),)
@@ -48,18 +48,18 @@ def test_an_nvme_disk_says_why_it_has_no_queue_depth() -> None:
     assert known(disk.values["scheduler"]) == ("none", "none", None, None)
     assert known(disk.values["nr_requests"]) == ("1023", "1023", 4, 1023)
     assert disk.absent["queue_depth"] == (
-        "an NVMe disk has no queue_depth: it has queues of its own, of nr_requests each"
+        "an NVMe disk has no queue_depth: it has its own queues, of nr_requests each"
         " (nvme.io_queue_depth on the kernel command line)"
     )
     assert disk.absent["timeout"] == (
-        "an NVMe disk has no timeout of its own: nvme_core.io_timeout is that of all of them"
+        "an NVMe disk has no timeout of its own: nvme_core.io_timeout applies to all of them"
     )
 
 
 def test_a_virtio_disk_says_why_it_has_no_ncq() -> None:
     host = TuneHost(raid0(members=("vda", "vdb")), nodes={"vda": {"device/queue_depth": "-"}})
     assert host.subject("vda").absent["queue_depth"] == (
-        "a virtio disk has no NCQ: its queue is the hypervisor's"
+        "a virtio disk has no NCQ: the hypervisor has its queue"
     )
 
 
@@ -134,12 +134,12 @@ def test_what_udev_tells_a_disk_by() -> None:
     host = TuneHost(files={udev(name): "E:ID_SERIAL=Bridge_0" for name in ("sda", "sdd")})
     assert (host.subject("sda").match, host.subject("sda").no_match) == (
         None,
-        "sda and sdd have the same serial number: a rule would mean all of them",
+        "sda and sdd have the same serial number: a rule would match all of them",
     )
     host = TuneHost(files={udev("sda"): "E:ID_MODEL=nothing"})
     disk = host.subject("sda")
     assert disk.match is None
-    assert disk.no_match == "sda has neither serial number nor WWN that an udev rule could tell it by"
+    assert disk.no_match == "sda has neither a serial number nor a WWN that a udev rule could match"
     assert disk.needs == (Fact(kind=FactKind.TEXT, subject=f"{BLOCK}/sda/diskseq", value="9"),)
 
 
@@ -167,7 +167,7 @@ def test_a_raid5() -> None:
 def test_a_level_without_stripes_or_redundancy() -> None:
     array = TuneHost(raid0(members=("sda", "sdb"))).subject("md123")
     assert array.absent["stripe_cache_size"] == (
-        "raid0 has no stripe_cache_size: only RAID 4, 5 and 6 gather stripes"
+        "raid0 has no stripe_cache_size: only RAID 4, 5 and 6 have a stripe cache"
     )
     assert array.absent["sync_speed_max"] == "raid0 has no redundancy, so nothing is synced"
 
@@ -176,7 +176,7 @@ def test_the_system() -> None:
     assert known(TuneHost().knob("system", "speed_limit_max")) == ("200000", "200000", 1, 2**31 - 1)
     system = TuneHost(limits=None).tuning().subject("system")
     assert system is not None
-    assert system.absent["speed_limit_max"] == "md is not loaded; modprobe md_mod makes its limits appear"
+    assert system.absent["speed_limit_max"] == "md is not loaded; modprobe md_mod loads it"
 
 
 def test_members_come_first_array_by_array() -> None:
@@ -202,7 +202,7 @@ def test_what_this_run_changed() -> None:
 def test_a_host_without_cpufreq_says_so() -> None:
     tuning = TuneHost(files={"/proc/cmdline": "quiet elevator=noop"}).tuning()
     assert tuning.lacks == (
-        "This host has no cpufreq: its hypervisor or its firmware decides how fast the processors run.",
-        "elevator=noop on the kernel command line has meant nothing since Linux 5.0.",
+        "This host has no cpufreq: the hypervisor or the firmware decides how fast the processors run.",
+        "elevator=noop on the kernel command line is ignored since Linux 5.0.",
     )
     assert tuning.subject("cpu") is None

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.smart.smart_reader import SmartReader, errors_argv, read_measured, read_smart, smart_argv
@@ -147,7 +148,8 @@ def test_an_old_smartctl_knows_one_status() -> None:
     ],
 )
 def test_without_an_answer_it_says_what_helps(why_not: str, why: Unread, remedy: str) -> None:
-    host = Host(lambda argv: _output(argv, None, why_not=why_not))
+    flags = {"missing": why is Unread.NO_TOOL, "timed_out": why is Unread.TIMEOUT}
+    host = Host(lambda argv: replace(_output(argv, None, why_not=why_not), **flags))
     assert read_smart(host, "sda") == NoReading(name="sda", why=why, reason=why_not, remedy=remedy)
 
 

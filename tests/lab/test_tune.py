@@ -183,7 +183,7 @@ def test_what_the_kernel_refuses(guest: Guest, scsi: Scsi) -> None:
         assert undone == (0, f"scheduler of {first}: none → mq-deadline\nnr_requests of {first}: 192 → 256\n")
         why = f"queue_depth of {first} must be from 1 to 192, not 193"
         assert beyond == (2, f"raidtui: not possible: {why}\n")
-        why = "this host has no cpufreq: its hypervisor or its firmware decides how fast the processors run"
+        why = "this host has no cpufreq: the hypervisor or the firmware decides how fast the processors run"
         assert none == (2, f"raidtui: not possible: {why}\n")
         assert guest.run("mount -o remount,ro /sys").status == 0
         (refused,) = tune(guest, f"set {first} queue_depth=4")
@@ -227,7 +227,7 @@ def test_kept_by_udev(guest: Guest, scsi: Scsi) -> None:
         ]
         assert part == (
             0,
-            f"write {RULES}\nudevadm control --reload\nThe values of now stay until a reboot.\n",
+            f"write {RULES}\nudevadm control --reload\nThe present values stay until a reboot.\n",
         )
         assert knob(rest[1], first, "scheduler")["kept"] is None
         assert knob(rest[1], first, "queue_depth")["kept"] == "8"
@@ -271,7 +271,7 @@ def test_so_already_is_done(guest: Guest, scsi: Scsi) -> None:
         job = raidtui(guest, "apply", guest.put("nothing.json", made.stdout.encode()))
         assert (made.status, job.status) == (0, 0), job.output
         (once_more,) = tune(guest, f"keep {first} scheduler=none")
-        assert once_more == (0, "nothing to change: all of it is kept already\n")
+        assert once_more == (0, "nothing to change: all of it is already kept\n")
 
 
 def test_a_raid5(guest: Guest, scsi: Scsi) -> None:

@@ -37,7 +37,7 @@ def without_ncq(qemu: QemuGuest, terminal: Terminal, flash: str) -> None:
     """An NVMe disk is chosen: why it has no queue depth, and its scheduler by keys."""
     terminal.press("right")
     chosen(terminal, rf"queue_depth of {flash}: none")
-    terminal.wait_for("An NVMe disk has no queue_depth: it has queues of its own", SLOW_S)
+    terminal.wait_for("An NVMe disk has no queue_depth: it has its own queues", SLOW_S)
     terminal.press("shift+tab", "right")
     reads(qemu, f"/sys/block/{flash}/queue/scheduler", "mq-deadline")
     terminal.wait_for(f"scheduler none → mq-deadline ({flash}) · u undoes it", SLOW_S)
@@ -110,7 +110,7 @@ def test_processors_by_keys(qemu: QemuGuest) -> None:
         terminal.press(*["down"] * 6)
         chosen(terminal, r"governor of policy0.*: powersave")
         # It was set by hand, and the driver is acpi-cpufreq: intel_pstate's figures are not its own.
-        terminal.wait_for("Who has set it is not known: nothing that sets it was found.", SLOW_S)
+        terminal.wait_for("It is not known who has set it: nothing that sets it was found.", SLOW_S)
         terminal.wait_for("processors run at their lowest frequency", SLOW_S)
         terminal.press("left")
         wait_until(lambda: governor(qemu) != "powersave", SLOW_S, "another governor")

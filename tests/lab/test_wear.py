@@ -100,3 +100,43 @@ def test_the_pane_and_what_a_recover_cost(qemu: QemuGuest) -> None:
         terminal.wait_for(re.compile(rf"recover: 1[0-9]{{2}} MB to {name}"), SLOW_S)
         terminal.press("q")
         assert terminal.wait_exit() == 0
+
+
+def test_a_self_test_by_the_command_line(qemu: QemuGuest) -> None:
+    disk = qemu.sata[0]
+    name = qemu.kernel_name(disk)
+    words = shlex.join((*RAIDTUI, "plan", "self-test", disk.path, "short", "--json"))
+    done = qemu.run(
+        f"{words} >/tmp/plan.json && {shlex.join((*RAIDTUI, 'apply', '/tmp/plan.json'))}", timeout=SLOW_S
+    )
+    assert done.status == 0, done.output
+    (found,) = [each for each in report(qemu)["disks"] if each["serial"] == disk.serial]
+    log = found["self_tests"]["log"]
+    assert [(each["kind"], each["outcome"]) for each in log] == [("short", "passed")]
+    told = raidtui(qemu, "wear")
+    assert "  self-test  short self-test passed" in told.stdout
+
+    refused = raidtui(qemu, "plan", "self-test", qemu.kernel_name(qemu.nvme[0]), "short")
+    assert refused.status == 2, refused.output
+    refused = raidtui(qemu, "plan", "self-test", name, "abort")
+    assert (refused.status, refused.stderr) == (2, f"raidtui: not possible: {name} runs no self-test\n")
+
+
+def test_a_self_test_on_the_screen(qemu: QemuGuest) -> None:
+    _, sata, _ = mirror(qemu)
+    name = qemu.kernel_name(sata)
+    with open_console(qemu, cols=120) as terminal:
+        terminal.press("3")
+        terminal.wait_for(re.compile(rf" {name} \? +Laboratory SSD "), SLOW_S)
+        rows_above = ord(name[-1]) - ord("a")
+        terminal.press(*["down"] * rows_above, "t")
+        terminal.wait_for(f"Self-test of {name}", SLOW_S)
+        terminal.wait_for("the disk's own verdict is PASSED", SLOW_S)  # pySMART has answered
+        terminal.press("enter")
+        terminal.wait_for(f"smartctl -d sat -t short /dev/{name}", SLOW_S)
+        terminal.press("y")
+        terminal.wait_for("Testing has begun", SLOW_S)
+        terminal.press("escape")
+        terminal.wait_for(re.compile(rf" {name} +short self-test passed"), SLOW_S)
+        terminal.press("q")
+        assert terminal.wait_exit() == 0

@@ -30,7 +30,7 @@ def test_a_sync_that_begins_and_ends() -> None:
     assert spans.see(seen(REST)) == ()
     (begun,) = spans.see(seen(RECOVERS, sda1=10, sdb1=2000))
     assert isinstance(begun, Begun)
-    assert (begun.what, begun.seen) == ("recover of root", True)
+    assert (begun.action, begun.array.title, begun.seen) == ("recover", "root", True)
     assert begun.disks == {"sda1": "sda", "sdb1": "sdb"}
     assert begun.written_bytes == {"sda1": 10 * 512, "sdb1": 2000 * 512}
     assert spans.see(seen(RECOVERS, sda1=10, sdb1=9000)) == ()

@@ -56,7 +56,7 @@ def test_a_scheduler() -> None:
         subject="sda",
         steps=(disk_step("sda/queue/scheduler", "none", "scheduler mq-deadline → none", *back),),
         undo=back,
-        notes=("With a new scheduler the kernel sets nr_requests anew.",),
+        notes=("With a new scheduler the kernel resets nr_requests.",),
         harm=Harm.HARMLESS,
     )
 
@@ -82,7 +82,7 @@ def test_same_for_all_members() -> None:
     plan = planned(plan_same(host.snapshot(), host.tuning(), "sda", "queue_depth"))
     assert plan.title == "queue_depth → 32 (sdc, sdd)"
     assert plan.subject == "data"
-    assert refused(plan_same(host.snapshot(), host.tuning(), "sda", "timeout")) == "all of it is so already"
+    assert refused(plan_same(host.snapshot(), host.tuning(), "sda", "timeout")) == "all values are already so"
     lone = TuneHost(FOUR, nodes={"sdz": {}})
     found = plan_same(lone.snapshot(), lone.tuning(), "sdz", "timeout")
     assert refused(found) == "sdz is no member of an array with other disks"
@@ -111,7 +111,7 @@ def test_processors_their_driver_first() -> None:
         plan.title
         == "driver_mode passive → active (cpu), governor schedutil → performance (policy0, policy2)"
     )
-    assert plan.notes == ("The processors' governors and limits begin anew with another mode.",)
+    assert plan.notes == ("Another mode resets the processors' governors and limits.",)
 
 
 def test_frequencies_never_cross() -> None:
@@ -121,7 +121,7 @@ def test_frequencies_never_cross() -> None:
     assert undone(plan) == [("scaling_min_freq", "800000"), ("scaling_max_freq", "1000000")]
     assert refused(setting(host, "policy0 min_freq_khz=2000000")) == (
         "min_freq_khz 2000000 of policy0 would be above max_freq_khz 1000000;"
-        " lower the one or raise the other"
+        " lower min_freq_khz or raise max_freq_khz"
     )
 
 
@@ -129,8 +129,8 @@ def test_a_preference_needs_a_governor_that_asks_for_it() -> None:
     host = TuneHost(cpus={**INTEL, "scaling_governor": "performance"})
     words = "policy0 energy_performance_preference=power"
     assert refused(setting(host, words)) == (
-        "under the governor performance intel_pstate keeps the preference at performance;"
-        " give governor=powersave along with it"
+        "under the governor performance intel_pstate accepts no other preference than performance;"
+        " add governor=powersave"
     )
     plan = setting(host, words, "policy0 governor=powersave")
     assert writes(plan) == [("scaling_governor", "powersave"), ("energy_performance_preference", "power")]
@@ -189,10 +189,10 @@ def test_the_bitmap_is_mdadms() -> None:
     assert [step.argv for step in plan.steps] == [("mdadm", "--grow", "/dev/md126", "--bitmap=internal")]
     assert plan.harm is Harm.HARMLESS
     words = ("md126 bitmap=internal", "sda timeout=180")
-    assert refused(setting(host, *words)) == "the bitmap is changed by mdadm; change it by itself"
+    assert refused(setting(host, *words)) == "mdadm changes the bitmap, not a write; change the bitmap alone"
     host = TuneHost(raid1(members=("sda", "sdb"), bitmap=(0, 1)))
     assert refused(setting(host, "md126 bitmap=none")) == (
-        "bitmap internal → none of root reduces what a crash leaves;"
+        "bitmap internal → none on root makes the resync after a crash longer;"
         " raidtui plan bitmap root none --json | raidtui apply -"
     )
 
@@ -214,20 +214,20 @@ def test_the_bitmap_is_mdadms() -> None:
         ("sda scheduler=bfq", "scheduler of sda cannot be 'bfq'; choose one of: none, mq-deadline"),
         (
             "sda scheduler=noop",
-            "noop is an old name: since Linux 5.0 it is called none; give scheduler=none",
+            "noop is the old name of none, gone since Linux 5.0; give scheduler=none",
         ),
         (
             "sda scheduler=deadline",
-            "deadline is an old name: since Linux 5.0 it is called mq-deadline; give scheduler=mq-deadline",
+            "deadline is the old name of mq-deadline, gone since Linux 5.0; give scheduler=mq-deadline",
         ),
-        ("sda scheduler=cfq", "cfq went with Linux 5.0; bfq comes nearest to it; give scheduler=bfq"),
+        ("sda scheduler=cfq", "Linux 5.0 removed cfq; bfq is the closest to it; give scheduler=bfq"),
         ("sda nr_requests=2049", "nr_requests of sda must be from 4 to 2048, not 2049"),
         ("sda stripe_cache_size=256", "sda has no stripe_cache_size"),
         ("sdz scheduler=none", "there is no sdz here"),
-        ("sda scheduler=mq-deadline", "scheduler of sda is mq-deadline already"),
+        ("sda scheduler=mq-deadline", "scheduler of sda is already mq-deadline"),
         (
             "md127 stripe_cache_size=512",
-            "raid10 has no stripe_cache_size: only RAID 4, 5 and 6 gather stripes",
+            "raid10 has no stripe_cache_size: only RAID 4, 5 and 6 have a stripe cache",
         ),
         ("system speed_limit_max=0", "speed_limit_max of system must be from 1 to 2147483647 KiB/s, not 0"),
     ],
@@ -270,10 +270,10 @@ def test_what_others_say_of_it() -> None:
     host = TuneHost(files=files, nodes={"sda": {"queue/scheduler": "[none] mq-deadline"}})
     plan = planned(setting(host, "sda scheduler=mq-deadline", "sda read_ahead_kb=256", "sda queue_depth=1"))
     assert plan.notes == (
-        "With a new scheduler the kernel sets nr_requests anew.",
+        "With a new scheduler the kernel resets nr_requests.",
         "A queue depth of 1 turns NCQ off.",
         (
-            "raidtui keeps scheduler of sda at none, which a reboot brings back: keep the new value, too, if"
+            "raidtui keeps scheduler of sda at none, and a reboot restores that: keep the new value too if"
             " it is to stay."
         ),
         "tuned (profile mine) sets read_ahead_kb too, and may set it again at any time.",

@@ -17,11 +17,11 @@ TIMEOUTS = (
     " raidtui tune keep @data timeout=180"
 )
 NO_NCQ = (
-    "queue_depth of sda is 1: NCQ is off. At 1 a published test on a RAID-10 of two SSDs gave a quarter"
-    " of the IOPS that it gave at 8; more than a disk's firmware bears may end in link resets."
+    "queue_depth of sda is 1: NCQ is off. A published test on a RAID-10 of two SSDs had a quarter"
+    " of the IOPS at 1 that it had at 8; a depth that the disk's firmware cannot take may end in link resets."
 )
 LOWEST = (
-    "governor of policy0, policy2 is powersave. Under powersave processors run at their lowest frequency;"
+    "governor of policy0, policy2 is powersave. Under powersave the processors run at their lowest frequency;"
     " performance costs power and heat."
 )
 SCHEDULER = f"{BLOCK}/sda/queue/scheduler"
@@ -87,8 +87,8 @@ def test_what_several_members_have_is_one_finding() -> None:
     ]
     assert [each.sentence.partition(". ")[0] for each in found] == [
         (
-            "sda, sdb, sdc, sdd may try for minutes to read a bad sector (SCT ERC is missing), "
-            "and the kernel waits 20 s: that costs the array a member."
+            "sda, sdb, sdc, sdd may retry a bad sector for minutes (SCT ERC is missing), "
+            "and the kernel waits 20 s: the array then drops the disk."
         ),
         (
             "members of data differ: scheduler (sdd none, the others mq-deadline); "
@@ -172,8 +172,8 @@ def test_what_is_kept_and_overruled_later_at_boot() -> None:
             None,
             Severity.ATTENTION,
             (
-                "sda may try for minutes to read a bad sector (SCT ERC is missing), and the kernel waits"
-                " 30 s: that costs the array a member."
+                "sda may retry a bad sector for minutes (SCT ERC is missing), and the kernel waits"
+                " 30 s: the array then drops the disk."
             ),
         ),
         (
@@ -182,8 +182,8 @@ def test_what_is_kept_and_overruled_later_at_boot() -> None:
             None,
             Severity.INFO,
             (
-                "sda may try for minutes to read a bad sector (SCT ERC is missing), and the kernel waits"
-                " 30 s: that costs the array a member."
+                "sda may retry a bad sector for minutes (SCT ERC is missing), and the kernel waits"
+                " 30 s: the array then drops the disk."
             ),
         ),
         (
@@ -192,8 +192,8 @@ def test_what_is_kept_and_overruled_later_at_boot() -> None:
             ErrorRecovery(read_ds=0, write_ds=0),
             Severity.ATTENTION,
             (
-                "sda may try for minutes to read a bad sector (SCT ERC is off), and the kernel waits 30 s:"
-                " that costs the array a member."
+                "sda may retry a bad sector for minutes (SCT ERC is off), and the kernel waits 30 s:"
+                " the array then drops the disk."
             ),
         ),
         (
@@ -202,8 +202,8 @@ def test_what_is_kept_and_overruled_later_at_boot() -> None:
             ErrorRecovery(read_ds=70, write_ds=70),
             Severity.ATTENTION,
             (
-                "sda tries 7 s for a bad sector (SCT ERC), and the kernel waits 5 s:"
-                " that costs the array a member."
+                "sda retries a bad sector for 7 s (SCT ERC), and the kernel waits 5 s:"
+                " the array then drops the disk."
             ),
         ),
     ],

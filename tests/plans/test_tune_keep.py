@@ -9,7 +9,14 @@ import pytest
 from raidtui.model.knob import By, ChangedValue
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, Step
 from raidtui.plans.tune.keep import KeepItem, items_for_now, kept_items, plan_forget, plan_keep
-from raidtui.plans.tune.keep_files import SYSCTL_HEAD, UDEV_HEAD, KeptEntry, told_by, udev_entries, udev_text
+from raidtui.plans.tune.keep_files import (
+    SYSCTL_HEAD,
+    UDEV_HEAD,
+    KeptEntry,
+    rule_match,
+    udev_entries,
+    udev_text,
+)
 from tests.hosts.specs import raid5
 from tests.hosts.tune_host import (
     BLOCK,
@@ -110,12 +117,12 @@ def test_a_disk_for_the_first_time() -> None:
             ),
             Step(
                 argv=("mkdir", "--parents", "/etc/udev/rules.d"),
-                why="/etc/udev/rules.d is not there yet",
+                why="/etc/udev/rules.d does not exist yet",
             ),
             Step(
                 path=RULES,
                 content=text,
-                why="written again at every boot",
+                why="sets the values at every boot",
                 needs=(digest(RULES, None),),
                 proves=(digest(RULES, text),),
                 undo=(remove,),
@@ -123,7 +130,7 @@ def test_a_disk_for_the_first_time() -> None:
             Step(argv=RELOAD.argv, why=RELOAD.why, may_fail=True, undo=(RELOAD,)),
         ),
         undo=(remove, RELOAD, *back),
-        notes=("With a new scheduler the kernel sets nr_requests anew.",),
+        notes=("With a new scheduler the kernel resets nr_requests.",),
     )
 
 
@@ -153,7 +160,7 @@ def test_more_goes_in_beside_what_is_there() -> None:
     assert step.undo[0].content == f"{old}\n"
 
 
-def test_an_array_is_told_by_its_uuid_and_written_once() -> None:
+def test_an_array_is_matched_by_its_uuid_and_written_once() -> None:
     host = TuneHost(raid5(attributes=parity()))
     uuid = host.text(f"{BLOCK}/md125/md/uuid")
     plan = keeping(host, "md125 stripe_cache_size=4096", "md125 sync_speed_max=500000")
@@ -167,7 +174,7 @@ def test_an_array_is_told_by_its_uuid_and_written_once() -> None:
     )
     assert planned(plan).steps[-1] == Step(
         argv=("udevadm", "trigger", "--action=change", "--settle", "/sys/class/block/md125"),
-        why="udev looks at md125 now, and writes its values again only when it starts again",
+        why="udev notes that the values of md125 are set, and sets them again only when it starts",
         may_fail=True,
     )
     again = TuneHost(raid5(attributes=parity()), files={RULES: (text_of(plan, RULES) or "").rstrip("\n")})
@@ -217,7 +224,7 @@ def test_one_value_is_forgotten_then_the_last_one() -> None:
     )
     plan = planned(forgetting(host, "sda scheduler"))
     assert plan.title == "forgotten: scheduler none (sda)"
-    assert plan.notes == ("The values of now stay until a reboot.",)
+    assert plan.notes == ("The present values stay until a reboot.",)
     assert text_of(plan, RULES) == (
         f'{UDEV_HEAD}{HEAD_SDA}\nACTION=="add", SUBSYSTEM=="block", ENV{{DEVTYPE}}=="disk",'
         ' ENV{ID_SERIAL}=="Samsung_SSD_S1", ATTR{device/queue_depth}="8"\n'
@@ -227,14 +234,14 @@ def test_one_value_is_forgotten_then_the_last_one() -> None:
     back = Step(
         path=RULES,
         content=old,
-        why=f"{RULES} as it was",
+        why=f"{RULES} as it was before",
         needs=(digest(RULES, None),),
         proves=(digest(RULES, old),),
     )
     assert plan.steps == (
         Step(
             argv=("rm", "--force", "--", RULES),
-            why="nothing is kept in it any more",
+            why="it no longer keeps anything",
             needs=(digest(RULES, old),),
             proves=(digest(RULES, None),),
             undo=(back,),
@@ -255,7 +262,7 @@ def test_all_is_forgotten_but_what_others_wrote() -> None:
         },
     )
     plan = planned(forgetting(host))
-    assert plan.title == "all that raidtui kept is forgotten"
+    assert plan.title == "forgotten: everything that raidtui kept"
     assert [step.command for step in plan.steps] == [
         f"write {RULES}",
         "udevadm control --reload",
@@ -272,7 +279,7 @@ def test_what_was_changed_for_now_is_what_is_kept_without_a_name() -> None:
     changed = {path: ChangedValue(path=path, before="32", value="8", by=By.NOW)}
     assert items_for_now(host.tuning(changed)) == (KeepItem(subject="sda", knob="queue_depth"),)
     assert items_for_now(host.tuning()) == ()
-    assert refused(keeping(host)) == "nothing was changed for now; name what is to be kept: sda scheduler"
+    assert refused(keeping(host)) == "nothing was set for now; name what to keep: sda scheduler"
 
 
 @pytest.mark.parametrize(
@@ -281,9 +288,9 @@ def test_what_was_changed_for_now_is_what_is_kept_without_a_name() -> None:
         ("sda", "there is no knob ''; there are: "),
         ("sda queue_depth=64", "queue_depth of sda must be from 1 to 32, not 64"),
         ("sdz timeout=60", "there is no sdz here"),
-        ("sdc timeout=60", "sdc has neither serial number nor WWN that an udev rule could tell it by"),
-        ("md127 bitmap", "the bitmap is in the array's superblock, and stays by itself"),
-        ("md127 sync_speed_max", "data follows the system's limits: there is nothing to keep"),
+        ("sdc timeout=60", "sdc has neither a serial number nor a WWN that a udev rule could match"),
+        ("md127 bitmap", "the bitmap is part of the array's superblock and needs no keeping"),
+        ("md127 sync_speed_max", "data follows the system's limits, so there is nothing to keep"),
         (
             "cpu driver_mode",
             "the driver's mode is kept on the kernel command line: intel_pstate=MODE or amd_pstate=MODE",
@@ -298,12 +305,12 @@ def test_refused(words: str, sentence: str) -> None:
 def test_refused_for_what_the_host_is() -> None:
     host = TuneHost(cpus=INTEL, systemd=False)
     assert refused(keeping(host, "policy0 governor=performance")) == (
-        "governor is kept by tmpfiles.d, which is systemd's, and this host is not run by systemd;"
+        "governor is kept by systemd's tmpfiles.d, and this host does not run systemd;"
         " set it in a script that runs at boot"
     )
     host = TuneHost(files={**DATABASE, RULES: f"{UDEV_HEAD}{HEAD_SDA}\n{SDA}"},
                     nodes={"sda": {"queue/scheduler": "[none]", "device/queue_depth": "8"}})  # fmt: skip
-    assert refused(keeping(host, "sda scheduler=none", "sda queue_depth")) == "all of it is kept already"
+    assert refused(keeping(host, "sda scheduler=none", "sda queue_depth")) == "all of it is already kept"
     assert refused(forgetting(host, "sda timeout")) == "raidtui does not keep timeout of sda"
     assert refused(forgetting(host, "sdz timeout")) == "there is no sdz here"
     assert refused(forgetting(TuneHost())) == "raidtui keeps nothing here"
@@ -316,7 +323,7 @@ def test_two_disks_of_one_serial_number() -> None:
     twin = "E:ID_SERIAL=Bridge_0000"
     host = TuneHost(files={udev("sda"): twin, udev("sdb"): twin})
     assert refused(keeping(host, "sda timeout=60")) == (
-        "sda and sdb have the same serial number: a rule would mean all of them"
+        "sda and sdb have the same serial number: a rule would match all of them"
     )
 
 
@@ -328,7 +335,7 @@ def test_who_will_overrule_it() -> None:
     }
     plan = planned(keeping(TuneHost(files=files), "sda scheduler=none", "sda timeout=180"))
     assert plan.notes == (
-        "With a new scheduler the kernel sets nr_requests anew.",
+        "With a new scheduler the kernel resets nr_requests.",
         ("/etc/udev/rules.d/99-late.rules:1 sets scheduler too, later at boot, so that its value wins."),
     )
 
@@ -352,7 +359,7 @@ def test_a_driver_is_set_before_its_governors() -> None:
     ],
 )
 def test_signs_that_mean_something_to_udev(text: str, told: str) -> None:
-    assert told_by(("ENV{ID_SERIAL}", text)) == ("ENV{ID_SERIAL}", told)
+    assert rule_match(("ENV{ID_SERIAL}", text)) == ("ENV{ID_SERIAL}", told)
 
 
 def test_a_file_reads_as_it_was_written() -> None:

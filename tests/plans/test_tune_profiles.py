@@ -67,8 +67,8 @@ def test_hard_disks_stay_as_they_are_and_a_missing_cpufreq_is_told() -> None:
     plan = planned(applying(host, SSD_ARRAY))
     assert writes(plan) == ["sdb/queue/scheduler none"]
     assert plan.notes[:2] == (
-        "sda is a hard disk, and stays as it is.",
-        "This host has no cpufreq: its hypervisor or its firmware decides how fast the processors run.",
+        "sda is a hard disk and stays as it is.",
+        "This host has no cpufreq: the hypervisor or the firmware decides how fast the processors run.",
     )
 
 
@@ -76,14 +76,14 @@ def test_a_knob_that_a_disk_has_not_is_told() -> None:
     host = TuneHost(raid1(members=("sda", "nvme0n1")), nodes={"nvme0n1": {"queue/scheduler": "none [kyber]"}})
     plan = planned(applying(host, SSD_ARRAY))
     assert writes(plan) == ["nvme0n1/queue/scheduler none"]
-    assert plan.notes[0].startswith("nvme0n1: an NVMe disk has no queue_depth: it has queues of its own")
+    assert plan.notes[0].startswith("nvme0n1: an NVMe disk has no queue_depth: it has its own queues")
 
 
 def test_an_adapters_own_queue_depth_stays() -> None:
     link = "../../devices/pci0000:00/0000:00:06.0/host0/port-0:0/block/sda"
     host = TuneHost(raid1(members=("sda", "sdb")), nodes={"sda": {"device/queue_depth": "254"}})
     host._links["/sys/class/block/sda"] = link
-    assert refused(applying(host, SSD_ARRAY)) == "everything is as ssd-array has it already"
+    assert refused(applying(host, SSD_ARRAY)) == "everything is already as ssd-array sets it"
 
 
 def test_for_some_alone() -> None:
@@ -95,7 +95,7 @@ def test_for_some_alone() -> None:
 
 def test_a_disk_outside_of_arrays_is_left_out() -> None:
     host = TuneHost(nodes={"sdx": {"device/queue_depth": "1"}})
-    assert refused(applying(host, SSD_ARRAY)) == "everything is as ssd-array has it already"
+    assert refused(applying(host, SSD_ARRAY)) == "everything is already as ssd-array sets it"
 
 
 def test_kept() -> None:
@@ -129,7 +129,7 @@ def test_the_kernels_defaults() -> None:
         "sdb/device/timeout 30",
         "md125/md/group_thread_cnt 0",
     ]
-    assert plan.notes[0] == "The kernel does not tell the default queue_depth of sda: it stays."
+    assert plan.notes[0] == "The default queue_depth of sda is not known: it stays."
 
 
 def test_the_users_own() -> None:

@@ -86,13 +86,13 @@ def test_names() -> None:
         ("sda timeout=60 sdb", "no knob is named; give KNOB=VALUE: scheduler=none"),
         (
             "scheduler=none",
-            "scheduler belongs to a disk; name it before, or @ARRAY for all members of an array",
+            "scheduler belongs to a disk; name one before it, or @ARRAY for all members of an array",
         ),
         (
             "read_ahead_kb=8",
             (
                 "read_ahead_kb belongs to a disk or an array;"
-                " name it before, or @ARRAY for all members of an array"
+                " name one before it, or @ARRAY for all members of an array"
             ),
         ),
         (
@@ -119,7 +119,7 @@ def test_an_unknown_knob() -> None:
 def test_a_host_without_cpufreq() -> None:
     host = TuneHost(FOUR)
     words = TargetReader(host.snapshot(), host.tuning(), lambda word: word)
-    why = "this host has no cpufreq: its hypervisor or its firmware decides how fast the processors run"
+    why = "this host has no cpufreq: the hypervisor or the firmware decides how fast the processors run"
     for typed in (["governor=performance"], ["cpu", "governor=performance"]):
         found = words.read(typed)
         assert isinstance(found, Refusal)

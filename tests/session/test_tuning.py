@@ -243,7 +243,7 @@ def test_the_users_own_profiles(tmp_path: Path) -> None:
             f"{path}: [other] has an unknown entry 'colour';"
             " there are: [other.disk], [other.cpu], [other.array], [other.system]"
         ),
-        f"{path}: ssd-array is a profile of raidtui's own",
+        f"{path}: ssd-array is the name of a built-in profile",
     )
     path.write_text("[mine\n")
     found, troubles = read_profiles(tmp_path)

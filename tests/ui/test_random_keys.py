@@ -112,7 +112,7 @@ async def test_what_was_asked_for_is_for_no_other_knob() -> None:
         assert (pane.asked, pane.knob) == ("", pane.row.knobs[0] if pane.row else "")
         pane.settle()
         await until(pilot, lambda: at_rest(pilot))
-        assert pane_of(pilot).told == ()
+        assert pane_of(pilot).news == ()
         assert kernel.writes == []
 
 

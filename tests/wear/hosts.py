@@ -119,7 +119,7 @@ class WearHost(Kernel):
         name = argv[-1].removeprefix("/dev/")
         if not self.installed:
             why = "smartctl is not installed"
-            return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why)
+            return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why, missing=True)
         text = self.said.get(name, refused(f"Unable to detect device type of /dev/{name}", 1))
         status = int(json.loads(text)["smartctl"]["exit_status"])
         return ToolOutput(argv=argv, status=status, stdout=text, stderr="")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from raidtui.model.smart import SmartReading
-from raidtui.wear.faults import HANDFUL, Trouble, find_trouble
+from raidtui.wear.faults import HANDFUL, Trouble, TroubleKind, find_trouble
 from tests.wear.disks import facts, reading, reading_of, ssd
 
 SOUND = reading("samsung-pm883")
@@ -25,7 +25,7 @@ def _after(**more: int) -> SmartReading:
 
 def test_failed_transfers_are_the_cables() -> None:
     assert find_trouble(_after(crc_errors=12), SOUND) == Trouble(
-        word="cable?",
+        kind=TroubleKind.CABLE,
         reason="12 transfers failed on the way (CRC errors); it found nothing wrong with itself",
         remedy=CABLE,
     )
@@ -34,7 +34,7 @@ def test_failed_transfers_are_the_cables() -> None:
 def test_the_loose_cable_of_a_resync() -> None:
     found = find_trouble(_after(crc_errors=1), SOUND, link_resets=3, outage_s=42.0)
     assert found == Trouble(
-        word="cable?",
+        kind=TroubleKind.CABLE,
         reason="1 transfer failed on the way (CRC errors); its link was reset 3 times; "
         "it was away for 42 s and came back; it found nothing wrong with itself",
         remedy=CABLE,
@@ -67,13 +67,13 @@ def test_a_long_absence_is_no_cable() -> None:
     ],
 )
 def test_bad_places_are_the_disks(more: dict[str, int], reason: str) -> None:
-    assert find_trouble(_after(**more), SOUND) == Trouble(word="dying", reason=reason, remedy=DISK)
+    assert find_trouble(_after(**more), SOUND) == Trouble(kind=TroubleKind.DYING, reason=reason, remedy=DISK)
 
 
 def test_a_hard_disks_first_bad_place_is_news_and_an_ssds_is_not() -> None:
     disk = replace(SOUND, rotation_rpm=7200)
     assert find_trouble(replace(disk, reallocated=1), disk) == Trouble(
-        word="dying", reason="1 more sector was reallocated", remedy=DISK
+        kind=TroubleKind.DYING, reason="1 more sector was reallocated", remedy=DISK
     )
     assert find_trouble(_after(reallocated=4), SOUND) is None
 
@@ -81,14 +81,14 @@ def test_a_hard_disks_first_bad_place_is_news_and_an_ssds_is_not() -> None:
 def test_media_errors_are_the_disks() -> None:
     before = reading("micron-7400")
     assert find_trouble(replace(before, media_errors=3), before) == Trouble(
-        word="dying", reason="3 more media errors", remedy=DISK
+        kind=TroubleKind.DYING, reason="3 more media errors", remedy=DISK
     )
 
 
 def test_bad_places_outweigh_failed_transfers() -> None:
     found = find_trouble(_after(crc_errors=50, pending=1), SOUND, link_resets=9)
     assert found is not None
-    assert (found.word, found.reason) == ("dying", "1 more place cannot be read")
+    assert (found.kind, found.reason) == ("dying", "1 more place cannot be read")
 
 
 def test_what_it_always_had_is_no_news() -> None:
@@ -107,13 +107,13 @@ def test_the_reading_of_another_disk_is_passed_over() -> None:
 
 def test_its_own_verdict_counts() -> None:
     found = find_trouble(ssd("9 Power_On_Hours 99 0 100", passed=False))
-    assert found == Trouble(word="dying", reason="its own SMART verdict is FAILED", remedy=DISK)
+    assert found == Trouble(kind=TroubleKind.DYING, reason="its own SMART verdict is FAILED", remedy=DISK)
 
 
 def test_an_attribute_at_its_limit_counts_where_smartctl_still_says_passed() -> None:
     found = find_trouble(ssd("5 Reallocated_Sector_Ct 20 36 1000"))
     assert found == Trouble(
-        word="dying", reason="Reallocated_Sector_Ct is at 20, and its limit is 36", remedy=DISK
+        kind=TroubleKind.DYING, reason="Reallocated_Sector_Ct is at 20, and its limit is 36", remedy=DISK
     )
 
 
@@ -139,7 +139,7 @@ def _warned(bits: int) -> SmartReading:
 )
 def test_nvme_says_which_warning_it_is(bits: int, word: str | None, reason: str) -> None:
     found = find_trouble(_warned(bits))
-    assert (found and found.word, found.reason if found else "") == (word, reason)
+    assert (found and found.kind, found.reason if found else "") == (word, reason)
 
 
 COUNTS = ("crc_errors", "reallocated", "pending", "uncorrectable", "media_errors")
@@ -150,7 +150,7 @@ def test_without_growth_and_resets_there_is_no_trouble(before: list[int], resets
     old = _after(**dict(zip(COUNTS, before, strict=True)))
     found = find_trouble(old, old, link_resets=resets)
     assert (found is None) == (resets == 0)
-    assert found is None or found.word == "cable?"
+    assert found is None or found.kind is TroubleKind.CABLE
 
 
 @given(
@@ -166,4 +166,4 @@ def test_growth_of_one_count_decides(before: list[int], more: int, which: int) -
         assert found is None
         return
     assert found is not None
-    assert found.word == ("cable?" if which == 0 else "dying")
+    assert found.kind is (TroubleKind.CABLE if which == 0 else TroubleKind.DYING)

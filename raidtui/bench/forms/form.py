@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from raidtui.bench.forms.check import refuse_field
 from raidtui.bench.forms.fields import change_fields, how_fields, knobs_for, what_fields
+from raidtui.bench.forms.form_check import refuse_field
 from raidtui.bench.forms.form_draft import (
     DEVICE,
     FOLDER,

@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from raidtui.bench.results.run_record import FAILED, NOT_STEADY, WHOLE, RunRecord, RunSample, milliseconds
-from raidtui.bench.results.steady import WINDOW
-from raidtui.bench.results.verdict import (
+from raidtui.bench.results.comparison_verdict import (
     Spread,
     Verdict,
     VerdictOutcome,
@@ -18,6 +16,8 @@ from raidtui.bench.results.verdict import (
     spread,
     too_few_words,
 )
+from raidtui.bench.results.run_record import FAILED, NOT_STEADY, WHOLE, RunRecord, RunSample, milliseconds
+from raidtui.bench.results.steady import WINDOW
 from raidtui.bench.schedule import labels_of, point_words
 from raidtui.view.units import three_digits
 

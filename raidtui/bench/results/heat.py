@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from raidtui.bench.results.compare import METRICS, series_of
+from raidtui.bench.results.comparison_verdict import Best, decided_best, spread
 from raidtui.bench.results.run_record import NOT_STEADY, RunRecord
-from raidtui.bench.results.verdict import Best, decided_best, spread
 from raidtui.bench.schedule import ONE, AxisKind
 from raidtui.bench.workload import KINDS_OF_IO
 from raidtui.plans.wizard.evidence import (

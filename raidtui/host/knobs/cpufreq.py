@@ -12,17 +12,17 @@ from raidtui.model.knob import ChangedValue, KnobScope, Subject, Value, attribut
 from raidtui.model.knob_table import knobs_of
 
 FOLDER = f"{CPU}/cpufreq"
-NO_CPUFREQ = "this host has no cpufreq: its hypervisor or its firmware decides how fast the processors run"
+NO_CPUFREQ = "this host has no cpufreq: the hypervisor or the firmware decides how fast the processors run"
 _INTEL = frozenset({"intel_pstate", "intel_cpufreq"})
 _MODES = {"intel_pstate": ("active", "passive"), "amd_pstate": ("active", "passive", "guided")}
 _STEP_KHZ = 100_000
 _NO_PREFERENCE = "the driver {driver} has no energy_performance_preference"
-_NO_MODE = "the driver {driver} has one mode only: a governor of the kernel's chooses the frequency"
+_NO_MODE = "the driver {driver} has only one mode: a governor of the kernel chooses the frequency"
 _NO_BOOST = "only intel_pstate has hwp_dynamic_boost, on processors with HWP in its active mode"
 
 
 def read_policies(root: Root, setters: Setters, changed: dict[str, ChangedValue]) -> tuple[Subject, ...]:
-    """Return the policies by their number, and "cpu" for their driver; nothing where there is no cpufreq."""
+    """Return the policies by number, and "cpu" for their driver; nothing without cpufreq."""
     names = [name for name in root.names(FOLDER) if name.removeprefix("policy").isdigit()]
     names.sort(key=lambda name: int(name.removeprefix("policy")))
     policies = tuple(_policy(root, name, setters, changed) for name in names)
@@ -58,7 +58,7 @@ def _policy(root: Root, name: str, setters: Setters, changed: dict[str, ChangedV
 
 
 def _limits(root: Root, folder: str, knob: str, driver: str, value: Value) -> Value:
-    """Return what can be written, and the default, as far as the kernel tells it."""
+    """Return the range, and the default as far as it is known."""
     text, path = value.text, value.path
     if knob == "governor":
         words = tuple(_word(root, f"{folder}/scaling_available_governors").split())
@@ -72,7 +72,7 @@ def _limits(root: Root, folder: str, knob: str, driver: str, value: Value) -> Va
     steps = _word(root, f"{folder}/scaling_available_frequencies").split()
     low = _number(root, f"{folder}/cpuinfo_min_freq")
     high = _number(root, f"{folder}/cpuinfo_max_freq")
-    # amd-pstate begins with a lowest frequency of its own choice.
+    # amd-pstate chooses its initial lowest frequency itself.
     known = None if driver.startswith("amd-pstate") else low
     default = high if knob == "max_freq_khz" else known
     return Value(

@@ -1,4 +1,4 @@
-"""The knobs of disks: scheduler, queue, read-ahead, timeout, and what the kernel begins with.
+"""The knobs of disks: scheduler, queue, read-ahead, timeout, and their defaults in the kernel.
 
 Sources: Documentation/ABI/stable/sysfs-block, block/elevator.c, block/blk-mq.c, block/blk-settings.c,
 drivers/ata/libata-{scsi,sata,transport}.c.
@@ -27,20 +27,20 @@ _PAGE_KIB = 4
 _SATA_TAGS = 32
 _SCHEDULED = 128  # BLKDEV_DEFAULT_RQ
 MODULES = {"mq-deadline": "mq-deadline.ko", "kyber": "kyber-iosched.ko", "bfq": "bfq.ko"}
-"""The modules of schedulers, by the scheduler's name."""
+"""By scheduler, its kernel module."""
 IDENTITY_WORDS = (75, 76)
-"""What is read of IDENTIFY DEVICE: the queue's depth, and whether there is NCQ."""
+"""The words of IDENTIFY DEVICE that are read: queue depth, and NCQ support."""
 _ATA = re.compile(r"/ata([0-9]+)/")
 _HOST = re.compile(r"/host([0-9]+)/")
 _PARENTS = {"sata": ("scsi", "pci"), "scsi": ("scsi",), "usb": ("usb", "scsi"), "nvme": ("nvme", "pci"),
             "virtio": ("virtio", "pci")}  # fmt: skip
 _NO_QUEUE = {
-    "nvme": "an NVMe disk has no queue_depth: it has queues of its own, of nr_requests each"
+    "nvme": "an NVMe disk has no queue_depth: it has its own queues, of nr_requests each"
     " (nvme.io_queue_depth on the kernel command line)",
-    "virtio": "a virtio disk has no NCQ: its queue is the hypervisor's",
+    "virtio": "a virtio disk has no NCQ: the hypervisor has its queue",
 }
 _NO_TIMEOUT = {
-    "nvme": "an NVMe disk has no timeout of its own: nvme_core.io_timeout is that of all of them",
+    "nvme": "an NVMe disk has no timeout of its own: nvme_core.io_timeout applies to all of them",
 }
 _SERIALS = ("ID_SERIAL", "ID_WWN_WITH_EXTENSION", "ID_WWN")
 
@@ -50,9 +50,9 @@ class DiskKnobs:
 
     Args:
         root: the host.
-        setters: what sets knobs here.
-        changed: what raidtui wrote for now, by path.
-        disks: all whole disks: those that udev cannot tell apart are found among them.
+        setters: what sets knobs on this host.
+        changed: what raidtui has written for now, by path.
+        disks: all whole disks, to find those that udev cannot tell apart.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class DiskKnobs:
         self._changed = changed
         self._loadable = _loadable(root)
         self._entries = {name: read_udev_entry(root, root.text(f"{_node(name)}/dev")) for name in disks}
-        self._matches = {name: self._told_by(name) for name in self._entries}
+        self._matches = {name: self._possible_matches(name) for name in self._entries}
         self._counts = Counter(match for matches in self._matches.values() for match in matches)
 
     def read(self, disk: Disk, arrays: tuple[str, ...], erc: Mapping[str, ErrorRecovery | None]) -> Subject:
@@ -72,7 +72,7 @@ class DiskKnobs:
         Args:
             disk: a whole disk.
             arrays: the keys of the arrays that it is a member of.
-            erc: by the disk's name, what the disks that were asked said of their own patience.
+            erc: by the disk's name, the timeouts (SCT ERC) of the disks that were asked.
         """
         name = disk.name
         kind = kind_of(name, self._root.link(_node(name)) or "")
@@ -111,7 +111,7 @@ class DiskKnobs:
         )
 
     def _bounds(self, name: str, kind: str, knob: Knob, value: Value, tags: int | None) -> Value:
-        """Return what can be written, and what the kernel begins with, as far as it tells that."""
+        """Return the range, and the kernel's default as far as it is known."""
         text, path = value.text, value.path
         if knob.name == "scheduler":
             listed = (self._root.text(path) or "").replace("[", "").replace("]", "").split()
@@ -154,7 +154,7 @@ class DiskKnobs:
         return "mq-deadline" if only_one and "mq-deadline" in listed else "none"
 
     def _queue_bounds(self, name: str, kind: str) -> tuple[int | None, str | None]:
-        """Return the highest queue depth and the default: what the host adapter and the disk can do."""
+        """Return the highest queue depth, which adapter and disk limit, and the default."""
         link = self._root.link(_node(name)) or ""
         host = _HOST.search(link)
         most = _digits(self._root.text(f"/sys/class/scsi_host/host{host[1]}/can_queue")) if host else None
@@ -187,15 +187,15 @@ class DiskKnobs:
         )
 
     def _needs(self, disk: Disk) -> tuple[Fact, ...]:
-        """A name may belong to another disk by the time of the write."""
+        """Return what must hold right before a write: the name may belong to another disk by then."""
         if disk.identity:
             return (Fact(kind=FactKind.SERIAL, subject=disk.name, value=disk.identity),)
         path = f"{_node(disk.name)}/diskseq"
         sequence = self._root.text(path)
         return (Fact(kind=FactKind.TEXT, subject=path, value=sequence),) if sequence else ()
 
-    def _told_by(self, name: str) -> tuple[tuple[str, str], ...]:
-        """Return how an udev rule can tell a disk: by serial number or WWN, as its own rules have them."""
+    def _possible_matches(self, name: str) -> tuple[tuple[str, str], ...]:
+        """Return how a udev rule can identify a disk: by serial number or WWN, as udev has them."""
         known = self._entries[name].properties
         texts = {f"ENV{{{key}}}": known.get(key, "") for key in _SERIALS}
         for file in ("serial", "wwid", "device/wwid"):
@@ -207,11 +207,11 @@ class DiskKnobs:
 
 
 def kind_of(name: str, link: str) -> str:
-    """Return what a disk is connected by.
+    """Return how a disk is connected.
 
     Args:
         name: the kernel's.
-        link: where its folder is below /sys/devices.
+        link: the target of its link in /sys/class/block.
     """
     if name.startswith("nvme"):
         return "nvme"
@@ -225,7 +225,7 @@ def kind_of(name: str, link: str) -> str:
 
 
 def ncq_depth(root: Root, link: str) -> int | None:
-    """Return how many commands a SATA disk queues by its own word (IDENTIFY DEVICE, words 75 and 76)."""
+    """Return how many commands a SATA disk says it can queue (IDENTIFY DEVICE, words 75 and 76)."""
     port = _ATA.search(link)
     text = root.text(f"/sys/class/ata_device/dev{port[1]}.0/id") if port else None
     words = (text or "").split()
@@ -239,7 +239,7 @@ def ncq_depth(root: Root, link: str) -> int | None:
 
 
 def most_requests(scheduler: str, tags: int | None) -> int | None:
-    """Return the highest nr_requests: without a scheduler the driver's own, else 2048 (MAX_SCHED_RQ)."""
+    """Return the highest nr_requests: without a scheduler the driver's limit, else 2048 (MAX_SCHED_RQ)."""
     return tags if scheduler == "none" else MOST_REQUESTS
 
 
@@ -251,12 +251,12 @@ def default_requests(scheduler: str, tags: int | None) -> str | None:
 
 
 def default_read_ahead(optimal_bytes: int | None) -> str:
-    """Return the read-ahead that the kernel begins with, KiB: twice the optimal size, 128 at least."""
+    """Return the kernel's default read-ahead, KiB: twice the optimal I/O size, but at least 128."""
     return str(max(128, 2 * (optimal_bytes or 0) // 1024))
 
 
 def _loadable(root: Root) -> frozenset[str]:
-    """Return the schedulers that are modules of this kernel: a write loads them."""
+    """Return the schedulers that this kernel has as modules: writing the name loads one."""
     release = root.kernel or ""
     texts = [root.text(f"/lib/modules/{release}/{name}") or "" for name in ("modules.dep", "modules.builtin")]
     return frozenset(word for word, file in MODULES.items() if any(f"/{file}" in text for text in texts))
@@ -265,14 +265,14 @@ def _loadable(root: Root) -> frozenset[str]:
 def _why_absent(knob: str, kind: str) -> str:
     known = {"queue_depth": _NO_QUEUE, "timeout": _NO_TIMEOUT}.get(knob, {})
     if knob == "wbt_lat_usec":
-        return "writes to this disk cannot be throttled: the kernel was built without it, or bfq is at work"
+        return "writeback throttling is not available: the kernel was built without it, or bfq is in use"
     return known.get(kind, f"the kernel shows no {knob} for this disk")
 
 
 def _no_match(name: str, twins: list[str]) -> str:
     if twins:
-        return f"{name} and {', '.join(twins)} have the same serial number: a rule would mean all of them"
-    return f"{name} has neither serial number nor WWN that an udev rule could tell it by"
+        return f"{name} and {', '.join(twins)} have the same serial number: a rule would match all of them"
+    return f"{name} has neither a serial number nor a WWN that a udev rule could match"
 
 
 def _node(name: str) -> str:

@@ -8,12 +8,12 @@ from raidtui.host.roots.root import Root
 
 
 def drop_ins(root: Root, folders: Iterable[str], suffix: str) -> tuple[str, ...]:
-    """Return the files that count, in the order of their names.
+    """Return the files that are in effect, by name.
 
     Args:
         root: the host.
-        folders: those that come first mask files of the same name in the others.
-        suffix: how the names end.
+        folders: a file in one of them masks those of the same name in the folders after it.
+        suffix: of the names.
     """
     found: dict[str, str] = {}
     for folder in folders:
@@ -24,7 +24,7 @@ def drop_ins(root: Root, folders: Iterable[str], suffix: str) -> tuple[str, ...]
 
 
 def assigned_lines(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield (line, key, value) of ``KEY=value`` lines; comments are left out, quotes are taken away."""
+    """Yield (line number, key, value) of ``KEY=value`` lines, without comments and quotes."""
     for number, line in enumerate(text.split("\n"), start=1):
         key, sign, value = line.partition("=")
         if sign and not line.lstrip().startswith(("#", ";")):

@@ -21,14 +21,14 @@ from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.smart import ErrorRecovery
 from raidtui.model.snapshot import Snapshot
 
-NO_DISKS = "The kernel shows no knobs of disks here."
+NO_DISKS = "The kernel shows no knobs of disks."
 _DEFAULTS = {"stripe_cache_size": "256", "group_thread_cnt": "0", "preread_bypass_threshold": "1"}
 _SYSTEM = {"speed_limit_min": "1000", "speed_limit_max": "200000"}
 _PAGE_KIB = 4
 
 
 class KnobReader:
-    """Reads knobs, and keeps what sets them until it is told to look again.
+    """Reads knobs, and caches what sets them until ``forget``.
 
     Args:
         root: the host.
@@ -39,7 +39,7 @@ class KnobReader:
         self._setters: tuple[frozenset[str], Setters] | None = None
 
     def forget(self) -> None:
-        """Read rules, profiles and configuration files afresh next time."""
+        """Drop the cache: rules, services and configuration files are read again next time."""
         self._setters = None
 
     def read(
@@ -52,8 +52,8 @@ class KnobReader:
 
         Args:
             snapshot: the present state.
-            changed: what raidtui wrote for now, by path.
-            erc: by the disk's name, the patience of those that were asked (SCT ERC); None: it has none.
+            changed: what raidtui has written for now, by path.
+            erc: by the disk's name, the timeouts (SCT ERC) of the disks that were asked; None: it has none.
         """
         root, since = self._root, dict(changed or {})
         setters = self._known(snapshot)
@@ -117,7 +117,7 @@ def _array(root: Root, array: Array, setters: Setters, changed: dict[str, Change
         name=array.name,
         folder=folder,
         properties={"DEVTYPE": "disk", "DEVNAME": f"/dev/{array.name}", **entry.properties},
-        action="change",  # md tells of a new array by an "add" before it runs, and a "change" when it does
+        action="change",  # md sends "add" before a new array runs, and "change" when it does
     )
     assigned = setters.of_rules(device)
     values: dict[str, Value] = {}
@@ -132,7 +132,9 @@ def _array(root: Root, array: Array, setters: Setters, changed: dict[str, Change
         else:
             values[knob.name] = value
     uuid = root.text(f"{folder}/md/uuid")  # as udev's rule compares it, of 0.90 with its bytes in md's order
-    uuid = uuid if canonical_uuid(uuid) else None  # zeros of external metadata would fit all such arrays
+    uuid = (
+        uuid if canonical_uuid(uuid) else None
+    )  # the zeros of external metadata would match all such arrays
     return Subject(
         scope=KnobScope.ARRAY,
         name=array.name,
@@ -157,10 +159,10 @@ def _of_array(root: Root, folder: str, knob: Knob, array: Array) -> Value | None
         high = _number(root.text(f"{folder}/md/stripe_cache_size"))
     elif knob.name == "read_ahead_kb":
         step = _PAGE_KIB
-        if array.level not in PARITY_LEVELS:  # md sets that of RAID 4, 5 and 6 itself, and never back
+        if array.level not in PARITY_LEVELS:  # md raises that of RAID 4, 5 and 6, and never lowers it
             default = default_read_ahead(_number(root.text(f"{folder}/queue/optimal_io_size")))
     elif knob.name.startswith("sync_speed_"):
-        # What follows the system has that for its own value: "200000 (system)".
+        # An array that follows the system shows its value: "200000 (system)".
         system = "(system)" in text
         return Value(
             text="system" if system else chosen(text),
@@ -192,7 +194,7 @@ def _why_absent(array: Array, knob: Knob) -> str:
         return f"{array.why_not_redundant or level}, so nothing is synced"
     if knob.name == "read_ahead_kb":
         return "the kernel shows no read_ahead_kb for this array"
-    return f"{level} has no {knob.name}: only RAID 4, 5 and 6 gather stripes"
+    return f"{level} has no {knob.name}: only RAID 4, 5 and 6 have a stripe cache"
 
 
 def _system(root: Root, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
@@ -202,7 +204,7 @@ def _system(root: Root, setters: Setters, changed: dict[str, ChangedValue]) -> S
         path = f"{RAID_SYSCTL}/{knob.file}"
         text = root.text(path)
         if text is None:
-            absent[knob.name] = "md is not loaded; modprobe md_mod makes its limits appear"
+            absent[knob.name] = "md is not loaded; modprobe md_mod loads it"
             continue
         value = Value(text=text.strip(), path=path, low=knob.low, high=knob.high, default=_SYSTEM[knob.name])
         values[knob.name] = attributed(value, setters.of((path,)), changed.get(path))

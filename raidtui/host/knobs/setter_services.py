@@ -1,7 +1,7 @@
 """Services that set knobs: tuned, TLP, power-profiles-daemon, auto-cpufreq, cpupower, cpufrequtils.
 
-Only those count that are started at boot or are running. Processes are listed whenever this is read, which is
-when knobs are read afresh, never while the console watches.
+Only those count that are enabled at boot or running. Processes are listed when knobs are read afresh, never
+while the console watches.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _HERTZ = {"khz": 1, "mhz": 1000, "ghz": 1_000_000}
 
 
 def read_services(root: Root) -> Iterator[Setting]:
-    """Yield what these services set."""
+    """Yield the settings of these services."""
     wants = [f"{_UNITS}/{folder}" for folder in root.names(_UNITS) if folder.endswith(".wants")]
     running = running_services(root)
     yield from _cpufrequtils(root)
@@ -82,30 +82,30 @@ def _programs(pid: int) -> frozenset[str]:
 
 
 def on_battery(root: Root) -> bool:
-    """Whether the host runs on a battery: no mains that is online, and something that could be."""
+    """Whether the host runs on a battery: it has mains supplies, and none is online."""
     base = "/sys/class/power_supply"
     mains = [name for name in root.names(base) if (root.text(f"{base}/{name}/type") or "").strip() == "Mains"]
     return bool(mains) and all((root.text(f"{base}/{name}/online") or "1").strip() == "0" for name in mains)
 
 
 def _cpufrequtils(root: Root) -> Iterator[Setting]:
-    """Debian's, up to 12: an init script that sets ondemand where its file says nothing."""
+    """Debian up to 12: an init script, which sets ondemand where its file has no governor."""
     path = "/etc/default/cpufrequtils"
     text = root.text(path)
     if text is None or root.text("/etc/init.d/cpufrequtils") is None:
         return
-    told = {key: value for _, key, value in assigned_lines(text)}
-    if told.get("ENABLE", "true").lower() != "true":
+    options = {key: value for _, key, value in assigned_lines(text)}
+    if options.get("ENABLE", "true").lower() != "true":
         return
     by, where = By.CPUFREQUTILS, path
-    yield Setting(by=by, where=where, value=told.get("GOVERNOR", "ondemand"), path=_FILES["governor"])
+    yield Setting(by=by, where=where, value=options.get("GOVERNOR", "ondemand"), path=_FILES["governor"])
     for key, file in (("MIN_SPEED", "min"), ("MAX_SPEED", "max")):
-        if told.get(key, "0") not in {"", "0"}:
-            yield Setting(by=by, where=where, value=_khz(told[key]), path=_FILES[file])
+        if options.get(key, "0") not in {"", "0"}:
+            yield Setting(by=by, where=where, value=_khz(options[key]), path=_FILES[file])
 
 
 def _cpupower(root: Root) -> Iterator[Setting]:
-    """Upstream has /etc/cpupower-service.conf, Debian and Arch /etc/default, Fedora /etc/sysconfig."""
+    """Upstream uses /etc/cpupower-service.conf, Debian and Arch /etc/default, Fedora /etc/sysconfig."""
     for path in ("/etc/cpupower-service.conf", "/etc/default/cpupower", "/etc/sysconfig/cpupower"):
         for number, key, value in assigned_lines(root.text(path) or ""):
             where = f"{path}:{number}"
@@ -134,7 +134,7 @@ def _options(words: list[str], where: str) -> Iterator[Setting]:
 
 
 def _khz(text: str) -> str | None:
-    """Return kHz of "2.2GHz"; without a unit it is kHz."""
+    """Return the kHz of "2.2GHz"; a number without a unit is in kHz."""
     word = text.strip().lower()
     for unit, factor in _HERTZ.items():
         if word.endswith(unit):
@@ -151,44 +151,44 @@ def _tuned(root: Root) -> Iterator[Setting]:
     """tuned.conf(5): [cpu], [disk], [sysfs] and [sysctl] of the active profiles and what they include."""
     for profile in (root.text("/etc/tuned/active_profile") or "").split():
         where = f"profile {profile}"
-        for section, told in _tuned_sections(root, profile, frozenset()).items():
-            kind = told.get("type", section)
+        for section, options in _tuned_sections(root, profile, frozenset()).items():
+            kind = options.get("type", section)
             if kind == "cpu":
                 keys = (("governor", "governor"), ("energy_performance_preference", "epp"))
                 for key, name in keys:
-                    if key in told:
-                        yield Setting(by=By.TUNED, where=where, value=told[key], path=_FILES[name])
+                    if key in options:
+                        yield Setting(by=By.TUNED, where=where, value=options[key], path=_FILES[name])
             elif kind == "disk":
-                yield from _tuned_disk(told, where)
+                yield from _tuned_disk(options, where)
             elif kind == "sysfs":
-                for path, value in told.items():
+                for path, value in options.items():
                     if path.startswith("/sys/"):
                         yield Setting(by=By.TUNED, where=where, value=value, path=usual_path(path))
             elif kind == "sysctl":
-                for key, value in told.items():
+                for key, value in options.items():
                     if key.startswith("dev.raid."):
                         path = f"/proc/sys/{key.replace('.', '/')}"
                         yield Setting(by=By.TUNED, where=where, value=value, path=path)
 
 
-def _tuned_disk(told: Mapping[str, str], where: str) -> Iterator[Setting]:
-    words = [word for word in told.get("devices", "*").replace(" ", "").split(",") if word]
+def _tuned_disk(options: Mapping[str, str], where: str) -> Iterator[Setting]:
+    words = [word for word in options.get("devices", "*").replace(" ", "").split(",") if word]
     devices = [word for word in words if not word.startswith("!")]
-    sure = "devices_udev_regex" not in told and len(devices) == len(words)
+    sure = "devices_udev_regex" not in options and len(devices) == len(words)
     for device in devices or ["*"]:
         base = f"/sys/class/block/{device}/queue"
-        if "elevator" in told:
-            value = told["elevator"]
+        if "elevator" in options:
+            value = options["elevator"]
             yield Setting(by=By.TUNED, where=where, value=value, path=f"{base}/scheduler", sure=sure)
-        if "readahead" in told:
-            value = told["readahead"].removesuffix("s").strip()
-            half = told["readahead"].endswith("s") and value.lstrip(">").isdigit()  # sectors of 512 bytes
+        if "readahead" in options:
+            value = options["readahead"].removesuffix("s").strip()
+            half = options["readahead"].endswith("s") and value.lstrip(">").isdigit()  # sectors of 512 bytes
             text = f"{value[: -len(value.lstrip('>'))]}{int(value.lstrip('>')) // 2}" if half else value
             yield Setting(by=By.TUNED, where=where, value=text, path=f"{base}/read_ahead_kb", sure=sure)
 
 
 def _tuned_sections(root: Root, profile: str, seen: frozenset[str]) -> dict[str, dict[str, str]]:
-    """Return the sections of a profile; its own options stand over those of what it includes."""
+    """Return the sections of a profile; its own options override those of the profiles that it includes."""
     text = next(
         (
             text
@@ -210,28 +210,30 @@ def _tuned_sections(root: Root, profile: str, seen: frozenset[str]) -> dict[str,
     found: dict[str, dict[str, str]] = {}
     for name in own.get("main", {}).get("include", "").replace(",", " ").split():
         if name not in seen:
-            for each, told in _tuned_sections(root, name, seen | {profile}).items():
-                found[each] = {**found.get(each, {}), **told}
-    for each, told in own.items():
-        found[each] = told if told.get("replace") in {"1", "true"} else {**found.get(each, {}), **told}
+            for each, options in _tuned_sections(root, name, seen | {profile}).items():
+                found[each] = {**found.get(each, {}), **options}
+    for each, options in own.items():
+        found[each] = (
+            options if options.get("replace") in {"1", "true"} else {**found.get(each, {}), **options}
+        )
     return found
 
 
 def _tlp(root: Root) -> Iterator[Setting]:
-    """tlp.conf: /etc/tlp.d/*.conf, then /etc/tlp.conf; what comes last counts."""
-    told: dict[str, tuple[str, str]] = {}
+    """TLP: /etc/tlp.d/*.conf, then /etc/tlp.conf; the last value counts."""
+    options: dict[str, tuple[str, str]] = {}
     for path in (*drop_ins(root, ("/etc/tlp.d",), ".conf"), "/etc/tlp.conf"):
         for number, key, value in assigned_lines(root.text(path) or ""):
-            told[key] = (value, f"{path}:{number}")
-    if told.get("TLP_ENABLE", ("1", ""))[0] == "0":
+            options[key] = (value, f"{path}:{number}")
+    if options.get("TLP_ENABLE", ("1", ""))[0] == "0":
         return
     source = "BAT" if on_battery(root) else "AC"
     for key, name in _TLP_KEYS.items():
-        value, where = told.get(f"{key}_ON_{source}", ("", ""))
+        value, where = options.get(f"{key}_ON_{source}", ("", ""))
         if value:
             yield Setting(by=By.TLP, where=where, value=value, path=_FILES[name])
-    schedulers, where = told.get("DISK_IOSCHED", ("", ""))
-    devices = told.get("DISK_DEVICES", ("", ""))[0].split()
+    schedulers, where = options.get("DISK_IOSCHED", ("", ""))
+    devices = options.get("DISK_DEVICES", ("", ""))[0].split()
     for device, scheduler in zip(devices, schedulers.split(), strict=False):
         if scheduler != "keep":
             path = f"/sys/class/block/{device}/queue/scheduler"
@@ -240,25 +242,25 @@ def _tlp(root: Root) -> Iterator[Setting]:
 
 def _auto_cpufreq(root: Root) -> Iterator[Setting]:
     wanted = "[battery]" if on_battery(root) else "[charger]"
-    told: dict[str, str] = {}
+    options: dict[str, str] = {}
     section = ""
     for line in (root.text("/etc/auto-cpufreq.conf") or "").split("\n"):
         if line.strip().startswith("["):
             section = line.strip()
         elif section == wanted:
-            told |= {key: value for _, key, value in assigned_lines(line)}
+            options |= {key: value for _, key, value in assigned_lines(line)}
     where = "/etc/auto-cpufreq.conf"
     keys = (("governor", "governor"), ("energy_performance_preference", "epp"), ("scaling_min_freq", "min"),
             ("scaling_max_freq", "max"))  # fmt: skip
     for key, name in keys:
-        if told.get(key) or name in {"governor", "epp"}:  # it chooses itself where nothing is told
-            yield Setting(by=By.AUTO_CPUFREQ, where=where, value=told.get(key) or None, path=_FILES[name])
+        if options.get(key) or name in {"governor", "epp"}:  # it chooses by itself without an option
+            yield Setting(by=By.AUTO_CPUFREQ, where=where, value=options.get(key) or None, path=_FILES[name])
 
 
 def _power_profiles(root: Root) -> Iterator[Setting]:
     state = root.text("/var/lib/power-profiles-daemon/state.ini") or ""
-    told = {key: value for _, key, value in assigned_lines(state)}
-    profile = told.get("Profile", "")
+    options = {key: value for _, key, value in assigned_lines(state)}
+    profile = options.get("Profile", "")
     where = f"profile {profile}" if profile else ""
     preference = None if on_battery(root) else _PROFILES.get(profile)
     yield Setting(by=By.POWER_PROFILES, where=where, value=preference, path=_FILES["epp"])

@@ -1,7 +1,7 @@
 """What sets knobs at boot: the kernel's command line, udev's rules, sysctl.d, tmpfiles.d and others.
 
-Files are read, nothing is asked and nothing is started. What is found is put against the files that the knobs
-are: /sys/class/block/sda/queue/scheduler.
+Only files are read; nothing is started. A setting is matched with a knob by the knob's file:
+/sys/class/block/sda/queue/scheduler.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from raidtui.model.array import Array
 from raidtui.model.knob import By, Setting
 from raidtui.model.knob_table import OUR_FILES
 
-UDEV_FILE, SYSCTL_FILE, TMPFILES_FILE = (OUR_FILES[way] for way in ("udev", "sysctl", "tmpfiles"))
+UDEV_FILE, SYSCTL_FILE, TMPFILES_FILE = (OUR_FILES[by] for by in ("udev", "sysctl", "tmpfiles"))
 POLICIES = "/sys/devices/system/cpu/cpufreq/policy*"
 CPU = "/sys/devices/system/cpu"
 BOOT_WORDS = frozenset({"cpufreq.default_governor", "intel_pstate", "amd_pstate", "libata.force", "elevator"})
-"""The words of the kernel's command line that are looked at."""
+"""The parameters on the kernel's command line that count here."""
 _SYSTEMD = ("/run/{0}", "/usr/local/lib/{0}", "/usr/lib/{0}", "/lib/{0}")
 _RC_LOCAL = ("/etc/rc.local", "/etc/rc.d/rc.local")
 _ECHO = re.compile(r"""^\s*echo\s+(?:-n\s+)?['"]?([\w.-]+)['"]?\s*>+\s*['"]?(/(?:sys|proc)/[^'"\s;]+)""")
 
 
 class Setters:
-    """All that sets knobs, read once.
+    """Everything that sets knobs, read once.
 
     Args:
         root: the host.
@@ -47,7 +47,7 @@ class Setters:
         """Return what sets one knob.
 
         Args:
-            aliases: the file under all names that it goes by.
+            aliases: all paths of the knob's file.
             assigned: what udev's rules write to the device that it belongs to.
             kind: a disk's kind.
         """
@@ -58,7 +58,7 @@ class Setters:
         )
 
     def of_rules(self, device: UdevDevice) -> tuple[Setting, ...]:
-        """Return all that udev's rules write to a device."""
+        """Return everything that udev's rules write to a device."""
         found = []
         for each in assignments(self._rules, device):
             absolute = each.attribute.startswith("/")
@@ -76,7 +76,7 @@ class Setters:
 
 
 def path_fits(pattern: str, path: str) -> bool:
-    """Whether a path is meant by a pattern. Wildcards do not go over slashes, as in the shell."""
+    """Whether a pattern matches a path. Wildcards do not match slashes, as in the shell."""
     if pattern == path:
         return True
     parts, names = pattern.split("/"), path.split("/")
@@ -95,7 +95,7 @@ def _read_settings(root: Root, arrays: Collection[Array]) -> Iterator[Setting]:
 
 
 def _command_line(root: Root) -> Iterator[Setting]:
-    """Documentation/admin-guide/kernel-parameters.txt. ``elevator=`` has meant nothing since Linux 5.0."""
+    """Documentation/admin-guide/kernel-parameters.txt. Linux 5.0 and later ignore ``elevator=``."""
     for word in (root.text("/proc/cmdline") or "").split():
         key, _, value = word.partition("=")
         path = ""
@@ -112,17 +112,17 @@ def _command_line(root: Root) -> Iterator[Setting]:
 
 
 def dead_words(root: Root) -> tuple[str, ...]:
-    """Return what the kernel's command line says in vain, a sentence each."""
+    """Return what the kernel ignores on its command line, a sentence each."""
     words = (root.text("/proc/cmdline") or "").split()
     return tuple(
-        f"{word} on the kernel command line has meant nothing since Linux 5.0."
+        f"{word} on the kernel command line is ignored since Linux 5.0."
         for word in words
         if word.startswith("elevator=")
     )
 
 
 def _no_ncq(by: By, where: str, value: str) -> Setting:
-    """``libata.force=3:noncq`` is for one port, so that it is open which disk it is for."""
+    """``libata.force=3:noncq`` is for one port; which disk that is, is not known."""
     path = "/sys/class/block/sd*/device/queue_depth"
     return Setting(by=by, where=where, value="1", path=path, only="sata", sure=":" not in value)
 
@@ -137,26 +137,26 @@ def _modprobe(root: Root) -> Iterator[Setting]:
 
 
 def _mdadm(root: Root, arrays: Collection[Array]) -> Iterator[Setting]:
-    """SYSFS lines (mdadm.conf(5)): written when an array is assembled."""
+    """SYSFS lines (mdadm.conf(5)): mdadm writes them when it assembles an array."""
     paths = [*drop_ins(root, ("/etc/mdadm/mdadm.conf.d", "/etc/mdadm.conf.d"), ".conf")]
     for path in ("/etc/mdadm/mdadm.conf", "/etc/mdadm.conf", *paths):
         for number, line in enumerate((root.text(path) or "").split("\n"), start=1):
             words = [word.partition("=") for word in line.split()]
             if not words or words[0][0].upper() != "SYSFS":
                 continue
-            told = {key: value for key, _, value in words[1:]}
+            options = {key: value for key, _, value in words[1:]}
             for array in arrays:
-                if not _is_meant(told, array):
+                if not _is_meant(options, array):
                     continue
-                for key in sorted(told.keys() - {"name", "uuid"}):
+                for key in sorted(options.keys() - {"name", "uuid"}):
                     file = f"/sys/class/block/{array.name}/md/{key}"
-                    yield Setting(by=By.MDADM, where=f"{path}:{number}", value=told[key], path=file)
+                    yield Setting(by=By.MDADM, where=f"{path}:{number}", value=options[key], path=file)
 
 
-def _is_meant(told: dict[str, str], array: Array) -> bool:
-    if "uuid" in told:
-        return array.uuid is not None and canonical_uuid(told["uuid"]) == canonical_uuid(array.uuid)
-    return told.get("name") in {array.path, array.link, f"/dev/{array.name}", f"/dev/md/{array.label}"}
+def _is_meant(options: dict[str, str], array: Array) -> bool:
+    if "uuid" in options:
+        return array.uuid is not None and canonical_uuid(options["uuid"]) == canonical_uuid(array.uuid)
+    return options.get("name") in {array.path, array.link, f"/dev/{array.name}", f"/dev/md/{array.label}"}
 
 
 def _sysctl(root: Root) -> Iterator[Setting]:
@@ -175,7 +175,7 @@ def _sysctl(root: Root) -> Iterator[Setting]:
 
 
 def _tmpfiles(root: Root) -> Iterator[Setting]:
-    """Lines of type w (tmpfiles.d(5)): type, path, mode, user, group, age, what is written."""
+    """Lines of type w (tmpfiles.d(5)): type, path, mode, user, group, age, value."""
     folders = ("/etc/tmpfiles.d", *(each.format("tmpfiles.d") for each in _SYSTEMD))
     for path in drop_ins(root, folders, ".conf"):
         for number, line in enumerate((root.text(path) or "").split("\n"), start=1):

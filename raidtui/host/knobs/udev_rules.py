@@ -1,7 +1,7 @@
 """udev's rules, read for what they write to a device's files (udev(7)).
 
-A rule is taken as far as it can be without udev: what only a program or a parent device could answer leaves
-it open whether the rule applies, and that is said (``sure``).
+Rules are evaluated as far as possible without udev. Where only a program or a parent device could decide
+whether a rule applies, ``sure`` is False.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ FOLDERS = (
     "/lib/udev/rules.d",
 )  # fmt: skip
 _LONGEST_LINE = 16384
-"""What is longer, udev passes over (UTIL_LINE_SIZE)."""
+"""udev ignores longer lines (UTIL_LINE_SIZE)."""
 _TOKEN = re.compile(
     r'(?<![A-Z_])([A-Z_]++)(?:\{([^}]*)\})?\s*(==|!=|\+=|-=|:=|=)\s*([ei]{0,2})"((?:[^"\\]|\\.)*)"'
 )
 _ECHO = re.compile(r"""echo\s+(?:-n\s+)?['"\\]*([\w.-]+)['"\\]*\s*>+\s*(\S+?)['"]*\s*(?:$|;|&&|'|")""")
-# What these files read is what the rules themselves may have changed since.
+# The rules themselves may have changed these files since.
 _MOVING = ("queue/scheduler", "queue/nr_requests", "queue/read_ahead_kb", "device/queue_depth", "md/")
 _MATCHES = frozenset({"==", "!="})
 _OWN = "RAIDTUI_"
@@ -41,7 +41,7 @@ class Token(Struct, frozen=True, kw_only=True):
 
 
 class Rule(Struct, frozen=True, kw_only=True):
-    """One rule, and where it is."""
+    """One rule, with its file and line."""
 
     path: str
     line: int
@@ -53,7 +53,7 @@ class Assignment(Struct, frozen=True, kw_only=True):
 
     Args:
         attribute: below the device's folder, or an absolute path (of a RUN).
-        value: None where it holds what only udev can fill in.
+        value: None where it has a substitution that only udev can make.
         where: the rule's file and line.
         sure: whether the rule applies for certain.
     """
@@ -65,15 +65,15 @@ class Assignment(Struct, frozen=True, kw_only=True):
 
 
 class UdevDevice(Struct, kw_only=True):
-    """A block device as rules ask for it.
+    """A block device, as rules match it.
 
     Args:
         root: the host.
         name: the kernel's.
         folder: in sysfs.
-        properties: udev's, of its database; what rules set on the way is added.
+        properties: those of udev's database; rules add theirs while they are evaluated.
         action: the uevent.
-        parents: the subsystems that it hangs below, as far as known.
+        parents: the subsystems of its parent devices, as far as they are known.
     """
 
     root: Root
@@ -85,7 +85,7 @@ class UdevDevice(Struct, kw_only=True):
 
 
 def parse_rules(text: str, path: str) -> Iterator[Rule]:
-    """Yield the rules of one file. A backslash at a line's end goes on with the next."""
+    """Yield the rules of one file. A backslash at the end of a line continues it."""
     number, kept, first = 0, "", 0
     for line in text.split("\n"):
         number += 1
@@ -107,13 +107,13 @@ def parse_rules(text: str, path: str) -> Iterator[Rule]:
 
 
 def read_rules(root: Root) -> tuple[tuple[Rule, ...], ...]:
-    """Return the rules of each file that writes to files of devices, in udev's order."""
+    """Return the rules of each file that writes to devices' files, in udev's order."""
     files = (writing_rules(root.text(path) or "", path) for path in drop_ins(root, FOLDERS, ".rules"))
     return tuple(rules for rules in files if rules)
 
 
 def writing_rules(text: str, path: str) -> tuple[Rule, ...]:
-    """Return the rules of a file, if one of them writes to files of devices; else nothing."""
+    """Return the rules of a file if one of them writes to devices' files, else nothing."""
     if "ATTR{" not in text and "echo" not in text:
         return ()
     rules = tuple(parse_rules(text, path))
@@ -125,7 +125,7 @@ def _writes(token: Token) -> bool:
 
 
 def assignments(files: tuple[tuple[Rule, ...], ...], device: UdevDevice) -> Iterator[Assignment]:
-    """Yield what the rules write to a device, in their order."""
+    """Yield what the rules write to a device, in order."""
     for rules in files:
         label = ""
         for rule in rules:
@@ -167,7 +167,7 @@ def _assigned(rule: Rule, token: Token, device: UdevDevice, *, sure: bool) -> It
 
 
 def _applies(rule: Rule, device: UdevDevice) -> bool | None:
-    """Whether a rule is for this device; None where that is open."""
+    """Whether a rule applies to this device; None where that is not known."""
     answers = [_matches(token, device) for token in rule.tokens if _asks(token)]
     if False in answers:
         return False
@@ -203,7 +203,7 @@ def _attribute(token: Token, device: UdevDevice) -> str | bool | None:
 
 
 def _of_parents(token: Token, device: UdevDevice) -> str | bool | None:
-    """The device itself counts as its own parent; further up only the disk's own device is looked at."""
+    """The device itself counts as a parent; above it only the disk's own device is looked at."""
     for folder in (device.folder, f"{device.folder}/device"):
         found = device.root.text(f"{folder}/{token.attribute}")
         if found is not None:
@@ -235,4 +235,4 @@ _READERS: Mapping[str, Callable[[Token, UdevDevice], str | bool | None]] = {
     "SUBSYSTEMS": _subsystems,
     "TEST": _test,
 }
-"""For each key what a rule asks, or whether it holds; None where only udev could tell."""
+"""By key, the value that a rule matches, or whether it matches; None where only udev knows."""

@@ -1,4 +1,4 @@
-"""A root that notes what is read of another one, so that a capture holds just what its readers look at."""
+"""A root that notes what is read through it, so that a capture holds what the readers need and no more."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from raidtui.host.tools import ToolOutput
 
 
 class NotingRoot(Root):
-    """Another root, and what was read of it.
+    """Another root, and what was read through it.
 
-    Names of a folder are not noted: what counts is which of them is looked at then.
+    The names in a folder are not noted: what counts is which of them is read then.
 
     Args:
         root: the host.

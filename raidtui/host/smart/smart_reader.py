@@ -70,10 +70,10 @@ def smart_outputs(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> tuple[
 def _result(name: str, output: ToolOutput) -> SmartReading | NoReading:
     if output.status is not None:
         return parse_smart(output.stdout, name, output.status)
-    if "not installed" in output.why_not:
+    if output.missing:
         remedy = "apt install smartmontools, or your distribution's smartmontools"
         return NoReading(name=name, why=Unread.NO_TOOL, reason=output.why_not, remedy=remedy)
-    if "did not answer" in output.why_not:
+    if output.timed_out:
         remedy = "the disk or its link may hang: see the kernel log"
         return NoReading(name=name, why=Unread.TIMEOUT, reason=output.why_not, remedy=remedy)
     return NoReading(name=name, why=Unread.BROKEN, reason=output.why_not or "smartctl has no exit status")

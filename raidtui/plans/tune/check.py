@@ -1,6 +1,6 @@
-"""Values that are about to be set: which are refused, and what there is to know of the others.
+"""Values that are about to be set: which are refused, and notes on the others.
 
-A refusal names the range or the choices. Notes say what a value costs, and what may set it again.
+A refusal names the range or the choices. Notes say what a value costs and what may set the knob again.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from raidtui.view.units import KIB, binary_size
 
 MOST_REQUESTS = 2048
 Wanted = Mapping[tuple[str, str], str]
-"""Values that are asked for, by (subject, knob)."""
+"""Values that are requested, by (subject, knob)."""
 Wish = tuple[Subject, str, str]
-"""A subject, a knob's name, and the value that it is to have."""
+"""A subject, a knob's name, and the new value."""
 _PAGE_KIB = 4
 _WATCHING = frozenset({By.TUNED, By.TLP, By.AUTO_CPUFREQ, By.POWER_PROFILES})
-"""Services that set values again while the host runs."""
+"""Services that may set values again at any time."""
 
 
 def refuse_value(subject: Subject, knob: str, value: str, wanted: Wanted) -> Refusal | None:
@@ -28,8 +28,8 @@ def refuse_value(subject: Subject, knob: str, value: str, wanted: Wanted) -> Ref
     Args:
         subject: the disk, policy, array or system.
         knob: the knob's name.
-        value: what is asked for.
-        wanted: all that is asked for along with it.
+        value: what is requested.
+        wanted: everything that is requested along with it.
     """
     if knob not in KNOBS:
         return Refusal(
@@ -62,18 +62,18 @@ def _old_scheduler(value: str) -> Refusal:
     if value == "cfq":
         return Refusal(
             code=RefusalCode.INVALID,
-            why="cfq went with Linux 5.0; bfq comes nearest to it",
+            why="Linux 5.0 removed cfq; bfq is the closest to it",
             remedy="give scheduler=bfq",
         )
     return Refusal(
         code=RefusalCode.INVALID,
-        why=f"{value} is an old name: since Linux 5.0 it is called {new}",
+        why=f"{value} is the old name of {new}, gone since Linux 5.0",
         remedy=f"give scheduler={new}",
     )
 
 
 def _high(subject: Subject, knob: str, known: Value, wanted: Wanted) -> int | None:
-    """Without a scheduler a disk has as many requests as its driver, with one more; it may come along."""
+    """Return the upper bound; of nr_requests it depends on the scheduler, which may be set along with it."""
     scheduler = wanted.get((subject.name, "scheduler"))
     if knob == "nr_requests" and scheduler is not None:
         return subject.tags if scheduler == "none" else MOST_REQUESTS
@@ -108,7 +108,7 @@ def _refuse_number(subject: Subject, knob: str, value: str, high: int | None) ->
 
 
 def refuse_together(tuning: Tuning, wanted: Wanted) -> Refusal | None:
-    """Return which values do not go with each other, or with what stays, or None."""
+    """Return why values contradict each other or present values; None where they do not."""
     for policy in tuning.of(KnobScope.POLICY):
         if refusal := _refuse_preference(tuning, policy, wanted) or _refuse_frequencies(policy, wanted):
             return refusal
@@ -116,7 +116,7 @@ def refuse_together(tuning: Tuning, wanted: Wanted) -> Refusal | None:
 
 
 def _refuse_preference(tuning: Tuning, policy: Subject, wanted: Wanted) -> Refusal | None:
-    """Under the governor performance the drivers of today take no other preference (EBUSY)."""
+    """Under the governor performance, drivers accept no other preference (EBUSY)."""
     preference = wanted.get((policy.name, "energy_performance_preference"))
     if preference in {None, "performance", "0"} or "governor" not in policy.values:
         return None
@@ -128,8 +128,8 @@ def _refuse_preference(tuning: Tuning, policy: Subject, wanted: Wanted) -> Refus
         return None
     return Refusal(
         code=RefusalCode.UNSUPPORTED,
-        why=f"under the governor performance {policy.kind} keeps the preference at performance",
-        remedy="give governor=powersave along with it",
+        why=f"under the governor performance {policy.kind} accepts no other preference than performance",
+        remedy="add governor=powersave",
     )
 
 
@@ -146,7 +146,7 @@ def _refuse_frequencies(policy: Subject, wanted: Wanted) -> Refusal | None:
     return Refusal(
         code=RefusalCode.INVALID,
         why=f"min_freq_khz {low} of {policy.title} would be above max_freq_khz {high}",
-        remedy="lower the one or raise the other",
+        remedy="lower min_freq_khz or raise max_freq_khz",
     )
 
 
@@ -154,13 +154,13 @@ def tune_notes(wishes: Sequence[Wish], *, kept: bool = False) -> tuple[str, ...]
     """Return notes, a sentence each.
 
     Args:
-        wishes: what is to be set.
-        kept: whether it is to be kept, too.
+        wishes: what is about to be set.
+        kept: whether it is also kept over reboots.
     """
     found: list[str] = []
     knobs = {knob for _, knob, _ in wishes}
     if "scheduler" in knobs and "nr_requests" not in knobs:
-        found.append("With a new scheduler the kernel sets nr_requests anew.")
+        found.append("With a new scheduler the kernel resets nr_requests.")
     if any(knob == "queue_depth" and after == "1" for _, knob, after in wishes):
         found.append("A queue depth of 1 turns NCQ off.")
     for subject, knob, after in wishes:
@@ -168,7 +168,7 @@ def tune_notes(wishes: Sequence[Wish], *, kept: bool = False) -> tuple[str, ...]
             memory = binary_size(int(after) * _PAGE_KIB * subject.members * KIB)
             found.append(f"The stripe cache of {subject.title} takes {memory} of memory.")
         if knob == "driver_mode":
-            found.append("The processors' governors and limits begin anew with another mode.")
+            found.append("Another mode resets the processors' governors and limits.")
         found += _others(subject, knob, after, subject.values[knob], kept=kept)
     return tuple(dict.fromkeys(found))
 
@@ -177,8 +177,8 @@ def _others(subject: Subject, knob: str, after: str, value: Value, *, kept: bool
     found = []
     if not kept and value.kept is not None and not same_value(value.kept, after):
         found.append(
-            f"raidtui keeps {knob} of {subject.title} at {value.kept}, which a reboot brings back:"
-            " keep the new value, too, if it is to stay."
+            f"raidtui keeps {knob} of {subject.title} at {value.kept}, and a reboot restores that:"
+            " keep the new value too if it is to stay."
         )
     for other in value.others:
         if other.ours:
@@ -193,11 +193,11 @@ def _others(subject: Subject, knob: str, after: str, value: Value, *, kept: bool
 
 
 def comes_later(other: Setting, knob: str) -> bool:
-    """Whether something is done at boot after the file in which raidtui keeps a knob."""
-    way = KNOBS[knob].keep
-    if way not in OUR_FILES:
+    """Whether a setting is applied at boot after the file in which raidtui keeps a knob."""
+    keep = KNOBS[knob].keep
+    if keep not in OUR_FILES:
         return False
-    ours = Setting(by=By(way), where=OUR_FILES[way])
+    ours = Setting(by=By(keep), where=OUR_FILES[keep])
     if other.rank != ours.rank:
         return other.rank > ours.rank
     return other.where.rpartition("/")[2] > ours.where.rpartition("/")[2]

@@ -1,45 +1,59 @@
-"""What is out of line among the knobs: members that differ, values that drifted, timeouts that lose disks.
+"""Findings about knobs: members that differ, values that drifted, timeouts that cost an array a disk.
 
-What is the same for several disks is one finding. Arrays on the same disks are judged together: a disk gets
-one piece of advice, whatever it is a member of.
+What several disks have in common is one finding. Arrays on the same disks are judged together, so that a disk
+gets one piece of advice whatever it is a member of.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from enum import StrEnum
 from typing import TypeVar
 
 from msgspec import Struct
 
 from raidtui.model.finding import Finding, Severity
-from raidtui.model.knob import By, KnobScope, Subject, Tuning, same_value
+from raidtui.model.knob import By, KnobScope, Setting, Subject, Tuning, same_value
 from raidtui.model.knob_table import risk_of
 from raidtui.plans.tune.check import comes_later
 from raidtui.plans.tune.now import names_of
 
 PATIENT_S = 180
-"""What a disk without SCT ERC may take for one bad sector (mdadm's and smartmontools' advice)."""
+"""The timeout for a disk without SCT ERC, which may retry that long (advice of mdadm and smartmontools)."""
 
 _COMPARED = ("scheduler", "queue_depth", "nr_requests", "read_ahead_kb", "rq_affinity", "wbt_lat_usec",
              "rotational", "timeout")  # fmt: skip
 _FOR_NOW = frozenset({By.RUN, By.NOW})
-_COST = "that costs the array a member"
+_COST = "the array then drops the disk"
 _PICKS_ITSELF = "amd-pstate-epp"
-"""Under its powersave the processor picks the frequency, and no published figure says what that costs."""
+"""Under its powersave the processor chooses the frequency; no published figure says what that costs."""
 _Key = TypeVar("_Key", bound=Hashable)
 _Item = TypeVar("_Item")
 _Words = tuple[str, str]  # sentence and remedy
 
 
+class TuneCode(StrEnum):
+    """What a finding is about; docs/tune.md has the list."""
+
+    DRIFT = "tune-drift"
+    OVERRULED = "tune-overruled"
+    TIMEOUT = "tune-timeout"
+    UNEVEN = "tune-uneven"
+    NO_NCQ = "tune-no-ncq"
+    POWERSAVE = "tune-powersave"
+
+
 class TuneFinding(Finding, frozen=True, kw_only=True):
-    """A finding about knobs.
+    """A finding about knobs; its ``code`` is a ``TuneCode``.
 
     Args:
-        about: (name of a subject, knob) of all that it is about.
+        about: (name of a subject, knob) of everything it is about.
+        with_risk: whether its sentence includes what the knob risks.
     """
 
     about: tuple[tuple[str, str], ...] = ()
+    with_risk: bool = False
 
 
 class UnevenMembers(Struct, frozen=True, kw_only=True):
@@ -103,7 +117,13 @@ def _grouped(pairs: Iterable[tuple[_Key, _Item]]) -> dict[_Key, list[_Item]]:
 
 
 def _finding(
-    severity: Severity, code: str, about: Sequence[tuple[Subject, str]], name: tuple[str, str], words: _Words
+    severity: Severity,
+    code: TuneCode,
+    about: Sequence[tuple[Subject, str]],
+    name: tuple[str, str],
+    words: _Words,
+    *,
+    with_risk: bool = False,
 ) -> TuneFinding:
     return TuneFinding(
         severity=severity,
@@ -113,11 +133,12 @@ def _finding(
         sentence=words[0],
         remedy=words[1],
         about=tuple((subject.name, knob) for subject, knob in about),
+        with_risk=with_risk,
     )
 
 
 def _name(tuning: Tuning, subjects: Sequence[Subject]) -> tuple[str, str]:
-    """Return key and name of whom a finding is about: several disks are called by their array."""
+    """Return the key and the name of what a finding is about: of several disks, those of their array."""
     first = subjects[0]
     if len(subjects) == 1:
         return first.key or (first.arrays[0] if first.arrays else ""), first.title
@@ -128,19 +149,24 @@ def _name(tuning: Tuning, subjects: Sequence[Subject]) -> tuple[str, str]:
 
 
 def _place(subject: Subject) -> tuple[str, ...]:
-    """Return what subjects of one finding have in common: their kind, and of disks their first array."""
+    """Return what the subjects of one finding have in common: the scope, and of disks the first array."""
     return (subject.scope, *subject.arrays[:1])
 
 
+def _source(setting: Setting) -> tuple[By, str, bool]:
+    """Return what tells one source of values from another."""
+    return setting.by, setting.where, setting.ours
+
+
 def _home(tuning: Tuning, disks: Sequence[Subject]) -> Subject | None:
-    """Return an array that all these disks are members of: the one with the most of them."""
+    """Return an array that all these disks are members of: the one with the most members."""
     shared = set.intersection(*(set(disk.arrays) for disk in disks))
     arrays = [array for array in tuning.of(KnobScope.ARRAY) if array.key in shared]
     return max(arrays, key=lambda array: len(tuning.members(array.key)), default=None)
 
 
 def _whose(tuning: Tuning, subjects: Sequence[Subject]) -> str:
-    """Return how the command line calls these subjects: by their array where they are all of its members."""
+    """Return these subjects as the command line names them: ``@ARRAY`` where they are all of its members."""
     home = _home(tuning, subjects)
     if home is not None and len(subjects) > 1 and len(tuning.members(home.key)) == len(subjects):
         return f"@{home.title}"
@@ -148,9 +174,9 @@ def _whose(tuning: Tuning, subjects: Sequence[Subject]) -> str:
 
 
 def _drifted(tuning: Tuning) -> Iterator[TuneFinding]:
-    """What is kept, and is not what the kernel says."""
+    """Values that differ from what raidtui keeps."""
     groups = _grouped(
-        ((knob, value.text, value.kept, value.set_by.sentence, _place(subject)), (subject, value))
+        ((knob, value.text, value.kept, *_source(value.set_by), _place(subject)), (subject, value))
         for subject in tuning.subjects
         for knob, value in subject.values.items()
         if value.kept is not None and not same_value(value.kept, value.text)
@@ -161,7 +187,7 @@ def _drifted(tuning: Tuning) -> Iterator[TuneFinding]:
         whose = _whose(tuning, subjects)
         yield _finding(
             Severity.INFO if by.by in _FOR_NOW else Severity.ATTENTION,
-            "tune-drift",
+            TuneCode.DRIFT,
             [(subject, knob) for subject in subjects],
             _name(tuning, subjects),
             (
@@ -172,9 +198,9 @@ def _drifted(tuning: Tuning) -> Iterator[TuneFinding]:
 
 
 def _overruled(tuning: Tuning) -> Iterator[TuneFinding]:
-    """What is kept, and what will be put over it at boot."""
+    """Values that raidtui keeps and that something else sets later at boot."""
     groups = _grouped(
-        ((knob, value.kept, other.sentence, other.value, _place(subject)), subject)
+        ((knob, value.kept, other.value, *_source(other), _place(subject)), (subject, other))
         for subject in tuning.subjects
         for knob, value in subject.values.items()
         for other in value.others
@@ -183,17 +209,18 @@ def _overruled(tuning: Tuning) -> Iterator[TuneFinding]:
         and (other.value is None or not same_value(other.value, value.kept))
         and comes_later(other, knob)
     )
-    for (knob, kept, who, to, _), subjects in groups.items():
-        says = f" to {to}" if to is not None else ""
+    for (knob, kept, to, *_), group in groups.items():
+        subjects, who = [subject for subject, _ in group], group[0][1].sentence
+        value_words = f" to {to}" if to is not None else ""
         yield _finding(
             Severity.ATTENTION,
-            "tune-overruled",
+            TuneCode.OVERRULED,
             [(subject, knob) for subject in subjects],
             _name(tuning, subjects),
             (
                 (
                     f"raidtui keeps {knob} of {names_of(subjects)} at {kept},"
-                    f" but {who} sets it{says} later at boot."
+                    f" but {who} sets it{value_words} later at boot."
                 ),
                 f"change it there, or: raidtui tune forget {_whose(tuning, subjects)} {knob}",
             ),
@@ -201,52 +228,55 @@ def _overruled(tuning: Tuning) -> Iterator[TuneFinding]:
 
 
 def _timeouts(tuning: Tuning) -> Iterator[TuneFinding]:
-    """A disk that tries longer than the kernel waits is reset, and thrown out of its array."""
-    told = ((_impatience(tuning, disk), disk) for disk in tuning.of(KnobScope.DISK))
-    groups = _grouped(((*key, _place(disk)), disk) for key, disk in told if key is not None)
+    """A disk that retries for longer than the kernel waits is reset, and its array drops it."""
+    judged = ((_timeout_too_short(tuning, disk), disk) for disk in tuning.of(KnobScope.DISK))
+    groups = _grouped(((*key, _place(disk)), disk) for key, disk in judged if key is not None)
     for (severity, one, many, waits_s, _), disks in groups.items():
-        tries = one if len(disks) == 1 else many
+        retries = one if len(disks) == 1 else many
         commands = " ".join(f"/dev/{disk.name}" for disk in disks)
         first = f"smartctl -l scterc,70,70 {commands}"
         if len(disks) > 1:
             first = f"for d in {commands}; do smartctl -l scterc,70,70 $d; done"
         yield _finding(
             severity,
-            "tune-timeout",
+            TuneCode.TIMEOUT,
             [(disk, "timeout") for disk in disks],
             _name(tuning, disks),
             (
-                f"{names_of(disks)} {tries}, and the kernel waits {waits_s} s: {_COST}.",
+                f"{names_of(disks)} {retries}, and the kernel waits {waits_s} s: {_COST}.",
                 f"{first}, or: raidtui tune keep {_whose(tuning, disks)} timeout={PATIENT_S}",
             ),
         )
 
 
-def _impatience(tuning: Tuning, disk: Subject) -> tuple[Severity, str, str, int] | None:
-    """Return how a disk's patience goes beyond the kernel's: of one disk, of several, and the kernel's."""
+def _timeout_too_short(tuning: Tuning, disk: Subject) -> tuple[Severity, str, str, int] | None:
+    """Return severity, how long the disk retries (in words for one disk and for several) and the timeout, s.
+
+    None where the disk gives up first, or was not asked.
+    """
     timeout = disk.values.get("timeout")
     arrays = [array for key in disk.arrays if (array := tuning.array(key)) is not None]
     redundant = any("sync_speed_max" in array.values for array in arrays)
     if timeout is None or not redundant or not disk.erc_asked or not timeout.text.isdigit():
         return None
-    tries_ds = disk.erc.read_ds if disk.erc is not None else None
+    retries_ds = disk.erc.read_ds if disk.erc is not None else None
     waits_s = int(timeout.text)
     spins = disk.values.get("rotational")
     spins_or_off = disk.erc is not None or (spins is not None and spins.text == "1")
     severity = Severity.ATTENTION if spins_or_off else Severity.INFO
-    if tries_ds:
-        words = f"{tries_ds / 10:g} s for a bad sector (SCT ERC)"
-        longer = tries_ds >= waits_s * 10
-        return (severity, f"tries {words}", f"try {words}", waits_s) if longer else None
+    if retries_ds:
+        words = f"a bad sector for {retries_ds / 10:g} s (SCT ERC)"
+        longer = retries_ds >= waits_s * 10
+        return (severity, f"retries {words}", f"retry {words}", waits_s) if longer else None
     if waits_s >= PATIENT_S:
         return None
     off = disk.erc is not None and disk.erc.read_ds == 0
-    words = f"may try for minutes to read a bad sector (SCT ERC is {'off' if off else 'missing'})"
+    words = f"may retry a bad sector for minutes (SCT ERC is {'off' if off else 'missing'})"
     return severity, words, words, waits_s
 
 
 def _uneven(tuning: Tuning) -> Iterator[TuneFinding]:
-    """Members that differ, told once for arrays that share disks: a disk has one queue for all of them."""
+    """Members that differ, once for arrays that share disks: a disk has one queue for all of them."""
     disks = {disk.name: disk for disk in tuning.of(KnobScope.DISK)}
     for arrays, members in _on_the_same_disks(tuning):
         odds = list(_odds("", members))
@@ -255,7 +285,7 @@ def _uneven(tuning: Tuning) -> Iterator[TuneFinding]:
         about = [(disks[name], odd.knob) for odd in odds for name in odd.values]
         yield _finding(
             Severity.INFO,
-            "tune-uneven",
+            TuneCode.UNEVEN,
             about,
             (arrays[0].key, names_of(arrays)),
             (_differ(names_of(arrays), odds), _evened(tuning, members, odds)),
@@ -278,7 +308,7 @@ def _odd_words(odd: UnevenMembers) -> str:
 
 
 def _evened(tuning: Tuning, members: Sequence[Subject], odds: Sequence[UnevenMembers]) -> str:
-    """Return the command that makes members alike; where none of the values is the usual one that is open."""
+    """Return the command that makes members equal; without a usual value the user chooses one."""
     usual = [f"{odd.knob}={odd.usual}" for odd in odds if odd.usual]
     if usual:
         return f"raidtui tune set {_whose(tuning, members)} {' '.join(usual)}"
@@ -312,18 +342,19 @@ def _without_ncq(tuning: Tuning) -> Iterator[TuneFinding]:
     for (high, _), disks in groups.items():
         yield _finding(
             Severity.INFO,
-            "tune-no-ncq",
+            TuneCode.NO_NCQ,
             [(disk, "queue_depth") for disk in disks],
             _name(tuning, disks),
             (
                 f"queue_depth of {names_of(disks)} is 1: NCQ is off. {risk_of('queue_depth', disks[0])}",
                 f"raidtui tune set {_whose(tuning, disks)} queue_depth={high}",
             ),
+            with_risk=True,
         )
 
 
 def _powersave(tuning: Tuning) -> Iterator[TuneFinding]:
-    """The governor powersave, where members are no hard disks: one finding for all processors of a driver."""
+    """The governor powersave where not all members are hard disks: one finding per cpufreq driver."""
     members = [disk for disk in tuning.of(KnobScope.DISK) if disk.arrays]
     spins = [disk for disk in members if (value := disk.values.get("rotational")) and value.text == "1"]
     slow = _grouped(
@@ -336,10 +367,11 @@ def _powersave(tuning: Tuning) -> Iterator[TuneFinding]:
     for policies in slow.values() if len(spins) < len(members) else ():
         yield TuneFinding(
             severity=Severity.INFO,
-            code="tune-powersave",
+            code=TuneCode.POWERSAVE,
             subject="",
             name="cpu",
             sentence=f"governor of {names_of(policies)} is powersave. {risk_of('governor', policies[0])}",
             remedy="raidtui tune set governor=performance",
             about=tuple((policy.name, "governor") for policy in policies),
+            with_risk=True,
         )

@@ -1,6 +1,6 @@
-"""Values for good: written now, and into the file that writes them again at every boot; and taken out there.
+"""Values that are kept over reboots: written now, and into a file that sets them at every boot.
 
-The kernel is asked first: what it refuses is not kept.
+The kernel gets a value first: one that it refuses is not kept.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _RELOAD = Step(argv=("udevadm", "control", "--reload"), why="udev reads its rule
 
 
 class KeepItem(Struct, frozen=True, kw_only=True):
-    """A value that is to be kept, or no longer: ("sda", "scheduler"); without a value it is that of now."""
+    """A value to keep or to forget: ("sda", "scheduler"). "" is the present value."""
 
     subject: str
     knob: str
@@ -39,15 +39,15 @@ def plan_keep(snapshot: Snapshot, tuning: Tuning, items: Sequence[KeepItem]) -> 
     Args:
         snapshot: the present state.
         tuning: the present values, and raidtui's files.
-        items: what is to be kept. A value that is not so yet is written now, too.
+        items: what to keep. A value that the kernel does not have yet is also written now.
     """
     if refusal := needs_root(snapshot):
         return refusal
     if not items:
         return Refusal(
             code=RefusalCode.NOTHING_TO_DO,
-            why="nothing was changed for now",
-            remedy="name what is to be kept: sda scheduler",
+            why="nothing was set for now",
+            remedy="name what to keep: sda scheduler",
         )
     kept = _kept(tuning, items)
     if isinstance(kept, Refusal):
@@ -59,7 +59,7 @@ def plan_keep(snapshot: Snapshot, tuning: Tuning, items: Sequence[KeepItem]) -> 
     if any(step.argv == _RELOAD.argv for step in files):
         files = (*files, *(_looked_at(name) for name in _arrays(kept)))
     if not files and now is None:
-        return NothingToDo(why="all of it is kept already")
+        return NothingToDo(why="all of it is already kept")
     values, back = (now.steps, now.undo) if now is not None else ((), ())
     return Plan(
         title=f"kept: {_words(kept)}",
@@ -71,12 +71,12 @@ def plan_keep(snapshot: Snapshot, tuning: Tuning, items: Sequence[KeepItem]) -> 
 
 
 def plan_forget(snapshot: Snapshot, tuning: Tuning, items: Sequence[KeepItem] | None) -> Plan | Refusal:
-    """Return the plan that keeps values no longer. The values of now stay until a reboot.
+    """Return the plan that stops keeping values. The present values stay until a reboot.
 
     Args:
         snapshot: the present state.
         tuning: the present values, and raidtui's files.
-        items: what is to be forgotten; None for all, that of disks which are not here included.
+        items: what to forget; None for everything, including values of disks that are not present.
     """
     if refusal := needs_root(snapshot):
         return refusal
@@ -85,7 +85,7 @@ def plan_forget(snapshot: Snapshot, tuning: Tuning, items: Sequence[KeepItem] | 
         if not found:
             return Refusal(code=RefusalCode.NOTHING_TO_DO, why="raidtui keeps nothing here")
         texts = {path: only_others(path, tuning.texts[path]) for path in found}
-        title, subjects = "all that raidtui kept is forgotten", []
+        title, subjects = "forgotten: everything that raidtui kept", []
     else:
         gone = _known(tuning, items)
         if isinstance(gone, Refusal):
@@ -96,8 +96,8 @@ def plan_forget(snapshot: Snapshot, tuning: Tuning, items: Sequence[KeepItem] | 
             where = " and ".join(texts)
             return Refusal(
                 code=RefusalCode.UNSUPPORTED,
-                why=f"{where} says so in lines that raidtui has not written",
-                remedy="take them out there",
+                why=f"{where} sets it in lines that raidtui did not write",
+                remedy="remove those lines",
             )
         title = f"forgotten: {_words(gone)}"
         subjects = [each.subject for each in gone]
@@ -109,12 +109,12 @@ def plan_forget(snapshot: Snapshot, tuning: Tuning, items: Sequence[KeepItem] | 
         subject=_subject(tuning, subjects),
         steps=steps,
         undo=_undone(steps),
-        notes=("The values of now stay until a reboot.",),
+        notes=("The present values stay until a reboot.",),
     )
 
 
 def items_for_now(tuning: Tuning) -> tuple[KeepItem, ...]:
-    """Return what raidtui changed for now and still stands: what is kept where nothing is named."""
+    """Return what raidtui set for now and still holds: what ``keep`` without words keeps."""
     return tuple(
         KeepItem(subject=subject.name, knob=knob)
         for subject in tuning.subjects
@@ -124,7 +124,7 @@ def items_for_now(tuning: Tuning) -> tuple[KeepItem, ...]:
 
 
 def kept_items(tuning: Tuning) -> tuple[KeepItem, ...]:
-    """Return what raidtui keeps of what is here."""
+    """Return what raidtui keeps for what is present."""
     return tuple(
         KeepItem(subject=subject.name, knob=knob, value=value.kept)
         for subject in tuning.subjects
@@ -155,32 +155,32 @@ def _kept(tuning: Tuning, items: Sequence[KeepItem]) -> list[KeptValue] | Refusa
         if value == "system":
             return Refusal(
                 code=RefusalCode.UNSUPPORTED,
-                why=f"{subject.title} follows the system's limits: there is nothing to keep",
+                why=f"{subject.title} follows the system's limits, so there is nothing to keep",
             )
         found[subject.name, knob] = KeptValue(subject=subject, knob=knob, value=value)
     return list(found.values())
 
 
 def _refuse_keeping(tuning: Tuning, subject: Subject, knob: str) -> Refusal | None:
-    way = KNOBS[knob].keep
-    if not way:
+    by = KNOBS[knob].keep
+    if not by:
         return Refusal(code=RefusalCode.UNSUPPORTED, why=KNOBS[knob].no_keep)
-    if way == "udev" and subject.match is None:
+    if by == "udev" and subject.match is None:
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=subject.no_match or f"{subject.title} cannot be told by an udev rule",
+            why=subject.no_match or f"no udev rule can identify {subject.title}",
         )
-    if way == "tmpfiles" and not tuning.systemd:
+    if by == "tmpfiles" and not tuning.systemd:
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"{knob} is kept by tmpfiles.d, which is systemd's, and this host is not run by systemd",
+            why=f"{knob} is kept by systemd's tmpfiles.d, and this host does not run systemd",
             remedy="set it in a script that runs at boot",
         )
     return None
 
 
 def _now(snapshot: Snapshot, tuning: Tuning, kept: Sequence[KeptValue]) -> Plan | Refusal | None:
-    """Return the plan that makes it so now, or None where it is."""
+    """Return the plan that writes values that the kernel does not have yet; None where it has all."""
     asked = [AskedValue(subject=each.subject.name, knob=each.knob, value=each.value) for each in kept]
     changes = changes_of(tuning, asked)
     if isinstance(changes, Refusal):
@@ -202,9 +202,9 @@ def _file_steps(snapshot: Snapshot, tuning: Tuning, texts: Mapping[str, str]) ->
             continue
         folder = path.rpartition("/")[0]
         if new and folder not in tuning.folders:
-            steps.append(Step(argv=("mkdir", "--parents", folder), why=f"{folder} is not there yet"))
+            steps.append(Step(argv=("mkdir", "--parents", folder), why=f"{folder} does not exist yet"))
         if new:
-            steps += file_steps(survey, path, new, why="written again at every boot", initramfs=False)
+            steps += file_steps(survey, path, new, why="sets the values at every boot", initramfs=False)
         elif old is not None:
             steps.append(_removal(path, old))
         if path == UDEV:
@@ -217,10 +217,10 @@ def _arrays(kept: Sequence[KeptValue]) -> tuple[str, ...]:
 
 
 def _looked_at(name: str) -> Step:
-    """An array's values are written once: udev notes it now, or it would write them at its next look."""
+    """Udev sets an array's values once: it notes that now, or its next event would set them again."""
     return Step(
         argv=("udevadm", "trigger", "--action=change", "--settle", f"/sys/class/block/{name}"),
-        why=f"udev looks at {name} now, and writes its values again only when it starts again",
+        why=f"udev notes that the values of {name} are set, and sets them again only when it starts",
         may_fail=True,
     )
 
@@ -229,10 +229,10 @@ def _removal(path: str, old: str) -> Step:
     digest = hashlib.sha256(old.encode("latin-1")).hexdigest()
     there = Fact(kind=FactKind.DIGEST, subject=path, value=digest)
     gone = Fact(kind=FactKind.DIGEST, subject=path, value="")
-    back = Step(path=path, content=old, why=f"{path} as it was", needs=(gone,), proves=(there,))
+    back = Step(path=path, content=old, why=f"{path} as it was before", needs=(gone,), proves=(there,))
     return Step(
         argv=("rm", "--force", "--", path),
-        why="nothing is kept in it any more",
+        why="it no longer keeps anything",
         needs=(there,),
         proves=(gone,),
         undo=(back,),
@@ -240,7 +240,7 @@ def _removal(path: str, old: str) -> Step:
 
 
 def _undone(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Return what undoes file steps: the files first, udev's rules read again at the end."""
+    """Return the undo of file steps: the files first, then udev reads its rules again."""
     undo = [each for step in steps for each in step.undo]
     return (*(each for each in undo if each != _RELOAD), *((_RELOAD,) if _RELOAD in undo else ()))
 

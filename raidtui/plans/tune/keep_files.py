@@ -1,16 +1,16 @@
-"""The three files in which raidtui keeps values: how they read, and how a value gets in and out.
+"""The three files in which raidtui keeps values: their format, and how values are added and removed.
 
-Lines that raidtui has not written stay as they are.
+Lines that raidtui did not write stay as they are.
 
-- udev (60-raidtui-io.rules): disks are told by serial number or WWN, never by sdX; arrays by their UUID. A
-  disk's values are written when it appears ("add"), and not again with every "change": what is set for now
-  stays so. An array's are written when it starts to run, which is a "change"; ``RAIDTUI_KEPT`` in udev's
-  database lets that be once.
+- udev (60-raidtui-io.rules): identifies disks by serial number or WWN, never by sdX, and arrays by UUID. It
+  sets a disk's values when the disk appears ("add"), and not at every "change", so that a value that was set
+  for now stays. It sets an array's values when the array starts, which is a "change"; ``RAIDTUI_KEPT`` in
+  udev's database makes that happen once.
 - sysctl.d (90-raidtui.conf): md's system-wide limits.
 - tmpfiles.d (raidtui.conf): the processors.
 
-md's own way, SYSFS lines of mdadm.conf, would do for arrays, but an array that the initramfs assembles would
-get them only from a copy there; udev looks at all devices again after it.
+mdadm.conf's own SYSFS lines would serve arrays too, but an array that the initramfs assembles gets them only
+from a copy there; udev processes all devices again after the initramfs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from msgspec import Struct
 from raidtui.model.knob import KnobScope, Subject, Tuning
 from raidtui.model.knob_table import KNOBS, OUR_FILES, PLACES
 
-UDEV, SYSCTL, TMPFILES = (OUR_FILES[way] for way in ("udev", "sysctl", "tmpfiles"))
+UDEV, SYSCTL, TMPFILES = (OUR_FILES[by] for by in ("udev", "sysctl", "tmpfiles"))
 UDEV_HEAD = """\
 # Written by raidtui. Values of disks, told by serial number or WWN, and of arrays, told by UUID.
 # raidtui tune forget takes them out again; lines of another form stay as they are.
@@ -42,15 +42,15 @@ _REDUNDANT = "md/sync_speed_"
 
 
 class KeptEntry(Struct, frozen=True, kw_only=True):
-    """What is kept for one disk or array: how it is told, a comment, and file -> value in their order."""
+    """What is kept for one disk or array: how a rule identifies it, a comment, and file -> value in order."""
 
     match: tuple[str, str]
     comment: str
     values: Mapping[str, str]
 
 
-def told_by(match: tuple[str, str]) -> tuple[str, str]:
-    """Return a match as a rule can have it: a sign that means something to udev becomes a wildcard."""
+def rule_match(match: tuple[str, str]) -> tuple[str, str]:
+    """Return a match as a rule can have it: a character with a meaning in udev becomes a wildcard."""
     key, text = match
     return key, "".join(
         char if char.isascii() and char.isprintable() and char not in '"\\*[]|$%' else "?" for char in text
@@ -58,7 +58,7 @@ def told_by(match: tuple[str, str]) -> tuple[str, str]:
 
 
 def udev_entries(text: str) -> tuple[list[KeptEntry], list[str]]:
-    """Return what a rules file keeps, and the lines that are none of ours."""
+    """Return what a rules file keeps, and the lines that raidtui did not write."""
     entries: list[KeptEntry] = []
     others: list[str] = []
     comment = ""
@@ -110,17 +110,17 @@ def _rule(entry: KeptEntry) -> str:
 
 
 def tmpfiles_entries(text: str, paths: Iterable[str]) -> tuple[dict[str, str], list[str]]:
-    """Return path -> value of a tmpfiles.d file, and the lines that are none of ours.
+    """Return path -> value of a tmpfiles.d file, and the lines that raidtui did not write.
 
     Args:
         text: the file.
-        paths: the files that are there: what policy* stands for.
+        paths: the files that exist: what policy* stands for.
     """
     return _pairs(text, _TMPFILES, paths)
 
 
 def tmpfiles_text(values: Mapping[str, str], others: Iterable[str], paths: Iterable[str]) -> str:
-    """Return the tmpfiles.d file; policies that all have one value are written as policy*."""
+    """Return the tmpfiles.d file, or ""; policies that share a value are written as policy*."""
     groups: dict[str, list[str]] = {}
     for path in paths:
         groups.setdefault(_starred(path), []).append(path)
@@ -142,7 +142,7 @@ def _starred(path: str) -> str:
 
 
 def sysctl_entries(text: str) -> tuple[dict[str, str], list[str]]:
-    """Return name -> value of a sysctl.d file, and the lines that are none of ours."""
+    """Return name -> value of a sysctl.d file, and the lines that raidtui did not write."""
     return _pairs(text, _SYSCTL, ())
 
 
@@ -168,7 +168,7 @@ def _pairs(text: str, form: re.Pattern[str], paths: Iterable[str]) -> tuple[dict
 
 
 class KeptValue(Struct, frozen=True, kw_only=True):
-    """A value that is kept, or is to be."""
+    """A value that raidtui keeps, or is about to keep."""
 
     subject: Subject
     knob: str
@@ -177,16 +177,16 @@ class KeptValue(Struct, frozen=True, kw_only=True):
 
 def new_texts(tuning: Tuning, kept: Sequence[KeptValue], gone: frozenset[tuple[str, str]]) -> dict[str, str]:
     """Return the new texts of raidtui's files; "" for one that is no longer needed."""
-    ways = {KNOBS[each.knob].keep for each in kept} | {KNOBS[knob].keep for _, knob in gone}
+    used = {KNOBS[each.knob].keep for each in kept} | {KNOBS[knob].keep for _, knob in gone}
     texts = {}
-    if "udev" in ways:
+    if "udev" in used:
         texts[UDEV] = _udev(tuning, kept, gone)
-    if "sysctl" in ways:
+    if "sysctl" in used:
         values, others = sysctl_entries(tuning.texts.get(SYSCTL, ""))
         values |= {f"dev.raid.{each.knob}": each.value for each in kept if KNOBS[each.knob].keep == "sysctl"}
         left = {name: value for name, value in values.items() if ("system", name[9:]) not in gone}
         texts[SYSCTL] = sysctl_text(left, others)
-    if "tmpfiles" in ways:
+    if "tmpfiles" in used:
         paths = _cpu_paths(tuning)
         values, others = tmpfiles_entries(tuning.texts.get(TMPFILES, ""), paths)
         values |= {
@@ -218,7 +218,7 @@ def _udev(tuning: Tuning, kept: Sequence[KeptValue], gone: frozenset[tuple[str, 
     for subject in tuning.subjects:
         if subject.match is None:
             continue
-        match = told_by(subject.match)
+        match = rule_match(subject.match)
         new = {each.knob: each.value for each in kept if each.subject.name == subject.name}
         old = known.get(match)
         values = dict(old.values) if old is not None else {}
@@ -233,7 +233,7 @@ def _udev(tuning: Tuning, kept: Sequence[KeptValue], gone: frozenset[tuple[str, 
 
 
 def _in_order(values: Mapping[str, str]) -> dict[str, str]:
-    """A scheduler comes before nr_requests, which it sets anew."""
+    """A scheduler comes before nr_requests, which it resets."""
     places = {knob.file: place for place, knob in enumerate(KNOBS.values())}
     return dict(sorted(values.items(), key=lambda each: places.get(each[0], len(places))))
 
@@ -247,7 +247,7 @@ def _comment(subject: Subject) -> str:
 
 
 def only_others(path: str, text: str) -> str:
-    """Return a file of ours without what we wrote."""
+    """Return one of raidtui's files without what raidtui wrote."""
     if path == UDEV:
         return udev_text((), udev_entries(text)[1])
     if path == SYSCTL:

@@ -1,7 +1,7 @@
-"""Values for now: writes to the kernel's files, each with what puts it back.
+"""Values for now: writes to the kernel's files, each with the write that undoes it; and what became of them.
 
-All members of an array may be changed by one plan. What the kernel would refuse, or would change in silence
-(a read-ahead that is no whole page), is refused here, with the range.
+One plan may change all members of an array. What the kernel would refuse, or would silently change (a
+read-ahead that is no multiple of a page), is refused here, with the range.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from raidtui.plans.target import needs_root
 from raidtui.plans.tune.check import refuse_together, refuse_value, tune_notes
 
 LIMITS = frozenset({"sync_speed_min", "sync_speed_max", "speed_limit_min", "speed_limit_max"})
-"""What ``raidtui.plans.sync_speed`` plans."""
+"""The knobs that ``raidtui.plans.sync_speed`` plans."""
 
 _SCOPES = {
     scope: place
@@ -32,7 +32,7 @@ _SCOPES = {
 
 
 class AskedValue(Struct, frozen=True, kw_only=True):
-    """A value that is asked for: "sda", "scheduler", "none"."""
+    """A value that is requested: "sda", "scheduler", "none"."""
 
     subject: str
     knob: str
@@ -40,7 +40,7 @@ class AskedValue(Struct, frozen=True, kw_only=True):
 
 
 class KnobChange(Struct, frozen=True, kw_only=True):
-    """A value that is to become another one."""
+    """A value that is about to change."""
 
     subject: Subject
     knob: str
@@ -49,7 +49,7 @@ class KnobChange(Struct, frozen=True, kw_only=True):
 
     @property
     def value(self) -> Value:
-        """The knob as it is."""
+        """The present value."""
         return self.subject.values[self.knob]
 
 
@@ -59,7 +59,7 @@ def plan_set(snapshot: Snapshot, tuning: Tuning, asked: Sequence[AskedValue]) ->
     Args:
         snapshot: the present state.
         tuning: the present values.
-        asked: what is to be set. What is so already is left out.
+        asked: what to set. Values that are already so are left out.
     """
     if refusal := needs_root(snapshot):
         return refusal
@@ -86,12 +86,12 @@ def plan_set(snapshot: Snapshot, tuning: Tuning, asked: Sequence[AskedValue]) ->
 
 
 def plan_same(snapshot: Snapshot, tuning: Tuning, name: str, knob: str) -> Plan | Refusal:
-    """Return the plan that gives all members of a disk's arrays the value that this disk has.
+    """Return the plan that gives all members of a disk's arrays the value of this disk.
 
     Args:
         snapshot: the present state.
         tuning: the present values.
-        name: the disk that the others are to be like.
+        name: the disk whose value the others get.
         knob: the knob's name.
     """
     disk = tuning.subject(name)
@@ -110,7 +110,7 @@ def plan_same(snapshot: Snapshot, tuning: Tuning, name: str, knob: str) -> Plan 
 
 
 def changes_of(tuning: Tuning, asked: Sequence[AskedValue]) -> list[KnobChange] | Refusal:
-    """Return what would change, in the order in which it is written, or why it cannot."""
+    """Return what would change, in the order in which it is written, or why it cannot be."""
     wanted: dict[tuple[str, str], str] = {}
     for each in asked:
         wanted[each.subject, ALIASES.get(each.knob, each.knob)] = each.value.strip()
@@ -130,7 +130,7 @@ def changes_of(tuning: Tuning, asked: Sequence[AskedValue]) -> list[KnobChange] 
 
 
 def ordered(tuning: Tuning, changes: Iterable[KnobChange]) -> list[KnobChange]:
-    """Return changes as they are written: the processors' driver first, each disk's scheduler first."""
+    """Return changes in the order of writing: the processors' driver first, then each disk's scheduler."""
     places = {subject.name: place for place, subject in enumerate(tuning.subjects)}
     found = sorted(
         changes,
@@ -149,7 +149,7 @@ def ordered(tuning: Tuning, changes: Iterable[KnobChange]) -> list[KnobChange]:
 
 
 def write_step(subject: Subject, knob: str, text: str, why: str = "") -> Step:
-    """Return a write to a knob, bound to the disk or array that is meant, whatever its name is by then."""
+    """Return a write to a knob, bound to the identity of its disk or array: names may change before it."""
     value = subject.values[knob]
     return Step(
         path=value.path,
@@ -161,12 +161,12 @@ def write_step(subject: Subject, knob: str, text: str, why: str = "") -> Step:
 
 
 def value_steps(tuning: Tuning, changes: Sequence[KnobChange]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Return the writes and what undoes them, for changes that are no limits and no bitmap."""
+    """Return the writes and their undo, for changes of knobs that are neither limits nor the bitmap."""
     return _steps(tuning, changes), _undo(tuning, changes)
 
 
 def _steps(tuning: Tuning, changes: Iterable[KnobChange]) -> tuple[Step, ...]:
-    """Each has its own way back, too: a job that goes back does so step by step."""
+    """Each step has its own undo too: a job rolls back step by step."""
     return tuple(
         replace(write_step(each.subject, each.knob, each.after), undo=_undo(tuning, (each,)))
         for each in changes
@@ -174,7 +174,7 @@ def _steps(tuning: Tuning, changes: Iterable[KnobChange]) -> tuple[Step, ...]:
 
 
 def _undo(tuning: Tuning, changes: Sequence[KnobChange]) -> tuple[Step, ...]:
-    """Backwards, but again a scheduler before what it sets anew, and a driver before its governors."""
+    """In reverse, but a scheduler before nr_requests, which it resets, and a driver before governors."""
     back: list[tuple[Subject, str]] = [(each.subject, each.knob) for each in changes]
     back += [
         (each.subject, "nr_requests")
@@ -202,7 +202,7 @@ def _after(changes: Sequence[KnobChange], subject: Subject, knob: str) -> str:
 
 
 def _limit_plans(snapshot: Snapshot, changes: Sequence[KnobChange]) -> list[Plan] | Refusal:
-    """The limits have a planner of their own, which never lets min stand above max."""
+    """The limits have a planner of their own, which keeps min below max at every step."""
     plans: list[Plan] = []
     for subject in {each.subject.name: each.subject for each in changes if each.knob in LIMITS}.values():
         wanted = {each.knob: each.after for each in changes if each.subject.name == subject.name}
@@ -241,10 +241,12 @@ def _only(plan: Plan, knobs: Sequence[str]) -> Plan:
 
 
 def _bitmap(snapshot: Snapshot, changes: Sequence[KnobChange]) -> Plan | Refusal:
-    """The bitmap is changed by mdadm, and by a plan of its own."""
+    """Mdadm changes the bitmap, by a plan of its own."""
     if len(changes) > 1:
         return Refusal(
-            code=RefusalCode.UNSUPPORTED, why="the bitmap is changed by mdadm", remedy="change it by itself"
+            code=RefusalCode.UNSUPPORTED,
+            why="mdadm changes the bitmap, not a write",
+            remedy="change the bitmap alone",
         )
     change = changes[0]
     array = snapshot.array(change.subject.key)
@@ -255,7 +257,7 @@ def _bitmap(snapshot: Snapshot, changes: Sequence[KnobChange]) -> Plan | Refusal
     if isinstance(plan, Plan) and plan.harm is not Harm.HARMLESS:
         return Refusal(
             code=RefusalCode.NOT_REDUNDANT,
-            why=f"{plan.title} of {array.title} reduces what a crash leaves",
+            why=f"{plan.title} on {array.title} makes the resync after a crash longer",
             remedy=f"raidtui plan bitmap {array.title} {change.after} --json | raidtui apply -",
         )
     return plan
@@ -264,8 +266,8 @@ def _bitmap(snapshot: Snapshot, changes: Sequence[KnobChange]) -> Plan | Refusal
 def _so_already(asked: Sequence[AskedValue]) -> NothingToDo:
     if len(asked) == 1:
         one = asked[0]
-        return NothingToDo(why=f"{one.knob} of {one.subject} is {one.value} already")
-    return NothingToDo(why="all of it is so already")
+        return NothingToDo(why=f"{one.knob} of {one.subject} is already {one.value}")
+    return NothingToDo(why="all values are already so")
 
 
 def title_of(changes: Sequence[KnobChange]) -> str:
@@ -282,7 +284,7 @@ def title_of(changes: Sequence[KnobChange]) -> str:
 
 
 def names_of(subjects: Sequence[Subject]) -> str:
-    """Return the names of subjects, many policies as "policy0 to policy7"."""
+    """Return the names of subjects; of many policies "policy0 to policy7"."""
     names = [subject.title for subject in subjects]
     if len(names) > 4 and all(subject.scope is KnobScope.POLICY for subject in subjects):
         return f"{names[0]} to {names[-1]}"
@@ -290,7 +292,7 @@ def names_of(subjects: Sequence[Subject]) -> str:
 
 
 def subject_of(tuning: Tuning, about: Sequence[Subject]) -> str:
-    """Return whom a plan is about: the one subject, the array of all disks, cpu, or tuning."""
+    """Return what a plan is about: its one subject, the array that its disks share, cpu, or tuning."""
     subjects = {subject.name: subject for subject in about}
     if len(subjects) == 1:
         return next(iter(subjects.values())).title
@@ -308,14 +310,14 @@ def knob_exists(name: str) -> bool:
 
 
 class Readback(Struct, frozen=True, kw_only=True):
-    """One value of a plan.
+    """A value that was written, read back.
 
     Args:
-        subject: for the eye.
+        subject: the name to show.
         path: the file.
-        before: as it was.
-        asked: as it was to become.
-        now: as the kernel has it; None where it cannot be read any more.
+        before: the value before.
+        asked: the value that was requested.
+        now: the kernel's value after; None where it can no longer be read.
     """
 
     subject: str
@@ -326,8 +328,8 @@ class Readback(Struct, frozen=True, kw_only=True):
     now: str | None
 
     @property
-    def stands(self) -> bool:
-        """Whether the kernel has the value that was asked for."""
+    def as_asked(self) -> bool:
+        """Whether the kernel has the value that was requested."""
         return self.now is not None and same_value(self.now, self.asked)
 
     def sentence(self, reason: str = "") -> str:
@@ -337,12 +339,10 @@ class Readback(Struct, frozen=True, kw_only=True):
             reason: why it was not written, if so.
         """
         if self.now is None:
-            return f"{self.knob} of {self.subject} cannot be read any more" + (
-                f": {reason}" if reason else ""
-            )
+            return f"{self.knob} of {self.subject} can no longer be read" + (f": {reason}" if reason else "")
         if reason:
             return f"{self.knob} of {self.subject} is not set to {self.asked}: {reason}; it is {self.now}"
-        if self.stands:
+        if self.as_asked:
             return f"{self.knob} of {self.subject}: {self.before} → {self.now}"
         return f"{self.knob} of {self.subject} was set to {self.asked}, and the kernel made it {self.now}"
 
@@ -351,7 +351,7 @@ def read_back(plan: Plan, before: Tuning, after: Tuning) -> tuple[Readback, ...]
     """Return what became of each value that a plan writes.
 
     Args:
-        plan: it was carried out, or tried.
+        plan: the plan, carried out or tried.
         before: the values before it.
         after: the values after it.
     """
@@ -370,6 +370,6 @@ def read_back(plan: Plan, before: Tuning, after: Tuning) -> tuple[Readback, ...]
             asked=step.text,
             now=now[2].text if now is not None else None,
         )
-        if not (one.stands and same_value(one.before, one.asked)):  # else nothing became of it
+        if not (one.as_asked and same_value(one.before, one.asked)):  # else nothing has changed
             found[step.path] = one
     return tuple(found.values())

@@ -1,7 +1,7 @@
-"""Profiles: values for disks, processors and arrays that are set together. A profile is advice, not a law.
+"""Profiles: values for disks, processors and arrays that are set together.
 
-A value may be a list: the first is set, and a disk that has one of the others stays as it is. ``max`` is the
-highest that the kernel takes, ``default`` what it begins with.
+A value may be a list: the first is set, and a disk that has one of the others keeps it. ``max`` is the
+highest value that the kernel accepts, ``default`` its initial one.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Profile(Struct, frozen=True, kw_only=True):
 
     Args:
         values: table -> knob -> values; the first of them is set, the others are as good.
-        evidence: what is known of it, a sentence each.
-        of_drivers: what was measured with one cpufreq driver, and says nothing of others.
+        evidence: what is known about it, a sentence each.
+        of_drivers: by cpufreq driver, what was measured with that driver alone.
         only_ssd: whether hard disks are left as they are.
-        where: the file that it is from; "" for raidtui's own.
+        where: the file that it comes from; "" for raidtui's own.
     """
 
     name: str
@@ -54,7 +54,7 @@ _OF_INTEL = (
 )
 SSD_ARRAY = Profile(
     name="ssd-array",
-    description="An array of SSDs under many small requests: what published tests advise.",
+    description="An array of SSDs under many small requests, as published tests advise.",
     values={
         "disk": {
             "scheduler": ("none", "mq-deadline"),
@@ -65,17 +65,17 @@ SSD_ARRAY = Profile(
     of_drivers={"intel_pstate": (_OF_INTEL,)},
     evidence=(
         (
-            "queue_depth: on a RAID-10 of two SSDs, 1 gave a quarter of the IOPS of 8, and less than 8 was"
+            "queue_depth: on a RAID-10 of two SSDs, 1 had a quarter of the IOPS of 8, and less than 8 was"
             " far worse than more."
         ),
         "scheduler: none and mq-deadline are both advised; which is faster depends on disk and load.",
-        "The read-ahead and everything else stays: no published test holds for every load. Measure yours.",
+        "Read-ahead and all other knobs stay: no published test holds for every load. Measure yours.",
     ),
     only_ssd=True,
 )
 DEFAULTS = Profile(
     name="kernel-defaults",
-    description="What the kernel begins with, wherever it tells that.",
+    description="The kernel's initial values, as far as they are known.",
     values={
         "disk": {
             knob.name: ("default",)
@@ -91,7 +91,7 @@ BUILT_IN = (SSD_ARRAY, DEFAULTS)
 
 
 def parse_profiles(tables: Mapping[str, Any], where: str) -> tuple[tuple[Profile, ...], tuple[str, ...]]:
-    """Return the profiles of a TOML file, and sentences on what could not be taken.
+    """Return the profiles of a TOML file, and a sentence on each entry that cannot be used.
 
     Args:
         tables: the file as ``tomllib`` reads it.
@@ -156,32 +156,32 @@ def plan_profile(
         snapshot: the present state.
         tuning: the present values.
         profile: the profile.
-        only: the names of the subjects that it is for; None: members of arrays, arrays, processors, system.
-        keep: whether it is kept over reboots.
+        only: the names of the subjects to set; None: members of arrays, arrays, processors, system.
+        keep: whether to keep the values over reboots.
     """
     asked: list[AskedValue] = []
     left: list[str] = []
     for subject in _meant(tuning, profile, only):
         anew = False
         if profile.only_ssd and subject.scope is KnobScope.DISK and _is_hard_disk(subject):
-            left.append(f"{subject.name} is a hard disk, and stays as it is.")
+            left.append(f"{subject.name} is a hard disk and stays as it is.")
             continue
         for knob, words in _knobs(profile, subject.scope).items():
             value = subject.values.get(knob)
             if (knob == "queue_depth" and subject.kind == "scsi") or (knob == "nr_requests" and anew):
-                continue  # an adapter's own depth is its own business; a new scheduler brings the default
+                continue  # an adapter chooses its own depth; a new scheduler resets nr_requests
             if value is None:
                 if subject.absent.get(knob):
                     left.append(f"{subject.title}: {subject.absent[knob]}.")
                 continue
             meant = [text for word in words if (text := _meaning(word, value)) is not None]
             if not meant:
-                left.append(f"The kernel does not tell the default {knob} of {subject.title}: it stays.")
+                left.append(f"The default {knob} of {subject.title} is not known: it stays.")
             elif value.text not in meant:
                 asked.append(AskedValue(subject=subject.name, knob=knob, value=meant[0]))
                 anew = anew or (knob == "scheduler" and words == ("default",))
     if not asked:
-        return NothingToDo(why=f"everything is as {profile.name} has it already")
+        return NothingToDo(why=f"everything is already as {profile.name} sets it")
     items = [KeepItem(subject=each.subject, knob=each.knob, value=each.value) for each in asked]
     plan = plan_keep(snapshot, tuning, items) if keep else plan_set(snapshot, tuning, asked)
     if isinstance(plan, Refusal):
@@ -218,7 +218,7 @@ def _knobs(profile: Profile, scope: KnobScope) -> dict[str, tuple[str, ...]]:
 
 
 def _is_hard_disk(subject: Subject) -> bool:
-    """Whether the kernel takes it for one. With ``rotational`` set by nobody that is the disk's own word."""
+    """Whether the kernel treats it as one; where nothing sets ``rotational``, the disk itself says so."""
     value = subject.values.get("rotational")
     return value is not None and value.text == "1"
 

@@ -1,4 +1,4 @@
-"""What is typed, as knobs of subjects: ``sda scheduler=none``, ``@data queue_depth=8``, ``cpu epp=power``.
+"""The words of ``raidtui tune``, read: ``sda scheduler=none``, ``@data queue_depth=8``, ``cpu epp=power``.
 
 Words without ``=`` name what the knobs after them belong to: disks, ``@ARRAY`` for all of its members, an
 array, ``cpu``, ``policy0``, ``system``.
@@ -38,7 +38,7 @@ class NamedKnob(Struct, frozen=True, kw_only=True):
     """A knob of a subject, and the value that was typed with it, if one was.
 
     Args:
-        named: whether the knob was typed, and not only whose it is.
+        named: whether the knob itself was typed; else it follows from its subject.
     """
 
     subject: str
@@ -48,12 +48,12 @@ class NamedKnob(Struct, frozen=True, kw_only=True):
 
 
 class TargetReader:
-    """Reads words.
+    """Reads the words of the command line.
 
     Args:
         snapshot: the present state.
         tuning: the present values.
-        resolve: turns what names a device (/dev/disk/by-id/...) into the kernel's name.
+        resolve: turns a device's path (/dev/disk/by-id/...) into the kernel's name.
     """
 
     def __init__(self, snapshot: Snapshot, tuning: Tuning, resolve: Callable[[str], str]) -> None:
@@ -62,11 +62,11 @@ class TargetReader:
         self._resolve = resolve
 
     def read(self, words: Sequence[str], *, bare: bool = False) -> tuple[NamedKnob, ...] | Refusal:
-        """Return what is meant, in the order of the words.
+        """Return the knobs that the words name, in their order.
 
         Args:
             words: as they were typed.
-            bare: whether knobs stand without values; a target without knobs is then all of its knobs.
+            bare: whether knobs may come without values; a target without knobs then means all of its knobs.
         """
         found: list[NamedKnob] = []
         targets: list[TuneTarget] = []
@@ -103,7 +103,7 @@ class TargetReader:
         return tuple(found)
 
     def names(self, words: Sequence[str]) -> tuple[str, ...] | Refusal:
-        """Return the names of the subjects that words mean: of "@data" the array and its members."""
+        """Return the names of the subjects that the words name: of "@data" the array and its members."""
         found: list[str] = []
         for word in words:
             target = self.target(word)
@@ -166,20 +166,20 @@ class TargetReader:
         return [NamedKnob(subject=subject.name, knob=knob.name, value=value) for subject in subjects]
 
     def _everywhere(self, knob: Knob) -> list[Subject] | Refusal:
-        """A knob of the processors or the system needs nobody to be named."""
+        """A knob of the processors or of the system needs no target."""
         if not set(knob.scopes) & {KnobScope.POLICY, KnobScope.CPU, KnobScope.SYSTEM}:
             whose = " or ".join(_WHOSE[scope] for scope in knob.scopes)
             return Refusal(
                 code=RefusalCode.UNSUPPORTED,
                 why=f"{knob.name} belongs to {whose}",
-                remedy="name it before, or @ARRAY for all members of an array",
+                remedy="name one before it, or @ARRAY for all members of an array",
             )
         subjects = [subject for scope in knob.scopes for subject in self._tuning.of(scope)]
         return subjects or Refusal(code=RefusalCode.UNSUPPORTED, why=self._tuning.no_cpufreq)
 
 
 def _meant(target: TuneTarget, knob: Knob) -> list[Subject] | Refusal:
-    """Return whose knob is meant: of "@ARRAY" the members', where disks have it, else the array's own."""
+    """Return whose knob is meant: for "@ARRAY" the members' if disks have it, else the array's own."""
     if target.members and KnobScope.DISK in knob.scopes:
         having = [disk for disk in target.members if knob.name in disk.values]
         return having or list(target.members[:1])  # whose refusal says why

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from raidtui.bench.results.compare import METRICS, Metric, Series, series_of, table
+from raidtui.bench.results.comparison_verdict import Spread, Verdict, VerdictOutcome, spread
 from raidtui.bench.results.heat import heat_maps
 from raidtui.bench.results.run_record import FAILED, NOT_STEADY, PARTIAL, RunRecord, milliseconds
-from raidtui.bench.results.verdict import Spread, Verdict, VerdictOutcome, spread
 from raidtui.bench.schedule import labels_of, point_words, value_words
 from raidtui.ui.bench.heat_map import heat_map_lines
 from raidtui.ui.bench.run_detail import explained_lines

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from raidtui.bench.report.svg import short_number
+from raidtui.bench.results.comparison_verdict import spread
 from raidtui.bench.results.run_record import NOT_STEADY, RunRecord, RunSample, milliseconds
-from raidtui.bench.results.verdict import spread
 from raidtui.bench.run.bench_progress import BenchProgress
 from raidtui.bench.surroundings import ArrayNow, Surroundings
 from raidtui.ui.frame.chart import chart_rows, slices

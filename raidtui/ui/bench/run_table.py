@@ -8,8 +8,8 @@ from string import ascii_letters
 
 from raidtui.bench.report.svg import short_number
 from raidtui.bench.results.compare import Metric, SeriesRow, family_of, statements_of
+from raidtui.bench.results.comparison_verdict import Spread, Verdict
 from raidtui.bench.results.run_record import NOT_STEADY
-from raidtui.bench.results.verdict import Spread, Verdict
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit_words, visible
 

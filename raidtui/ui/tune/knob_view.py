@@ -1,4 +1,4 @@
-"""Pane 4 as far as it reads and shows: the table of knobs, the chosen one, what is known of it."""
+"""The part of pane 4 that reads and shows: the table of knobs, and the details of the chosen one."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from raidtui.view.line import Line
 
 EVERY_S = 3.0
 _LIVE_S = 0.9
-_AROUND = 4  # lines above the pane and below it
+_OTHER_LINES = 4  # above and below the pane
 
 
 class KnobList(ScrollLines, can_focus=True, inherit_bindings=False):
-    """Disks, processors, arrays. Arrow keys move the choice; so does a click."""
+    """The rows. Arrow keys and clicks move the choice."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", show=False),
@@ -52,7 +52,7 @@ class KnobList(ScrollLines, can_focus=True, inherit_bindings=False):
         self._point = point
 
     def action_move(self, delta: int) -> None:
-        """Choose the row ``delta`` further down."""
+        """Choose the row ``delta`` rows below."""
         self._move(delta)
 
     def on_click(self, event: events.Click) -> None:
@@ -61,7 +61,7 @@ class KnobList(ScrollLines, can_focus=True, inherit_bindings=False):
 
 
 class KnobRule(Lines):
-    """The rule, and below it the chosen row's knobs that have no column; a click chooses one of them."""
+    """The rule and, below it, the chosen row's knobs without a column; a click chooses one."""
 
     def __init__(self, point: Callable[[int], None]) -> None:
         super().__init__(id="knob-rule", lines=[[], []])
@@ -74,10 +74,10 @@ class KnobRule(Lines):
 
 
 class KnobView(Pane):
-    """See the module.
+    """The table of knobs and the details below it.
 
     Args:
-        report: what is known of the arrays, if anything.
+        report: the newest report; None before the first.
     """
 
     ID = "tune-pane"
@@ -92,15 +92,16 @@ class KnobView(Pane):
         self.tuning: Tuning | None = None
         self.chosen, self.knob, self.asked = "", "", ""
         self.apart = False
-        """Whether each of the processors' policies has a row of its own, also where they are alike."""
+        """Whether each cpufreq policy has a row of its own, even where all values are equal."""
         self.acting = False
-        """Whether something is being done: nothing else is begun meanwhile."""
-        self.on_the_way = False
-        """Whether dialogs are open, or about to be."""
-        self.told: tuple[tuple[str, str], ...] = ()
+        """Whether a change is in progress; nothing else starts meanwhile."""
+        self.in_dialog = False
+        """Whether a dialog is open or about to open."""
+        self.news: tuple[tuple[str, str], ...] = ()
+        """Sentences about what was set last, with their roles."""
         self._at = 0
         self._no_cpu: int | None = None
-        """The line, in the place of the processors, that says that they have no knobs."""
+        """The number of the line that says that there is no cpufreq."""
         self._read_of: TuneSession | None = None
         self._reading: TuneSession | None = None
         self._once_more = False
@@ -123,7 +124,7 @@ class KnobView(Pane):
         self.redraw()
 
     def come(self) -> None:
-        """The pane comes into view, or goes: what is not seen is not read."""
+        """Read while the pane is in view, and only then."""
         if self._timer is None:
             return
         if self.display:
@@ -139,7 +140,7 @@ class KnobView(Pane):
         return self.shell.session.tuning
 
     def look(self) -> None:
-        """Read the values, unless something else is at it."""
+        """Read the values, unless a change is in progress or the picture is held."""
         if self.display and not self.acting and not self.asked and not self._is_held():
             later(self, self.read)
 
@@ -147,16 +148,16 @@ class KnobView(Pane):
         return self.shell.held
 
     def action_read(self) -> None:
-        """Read the values, and what sets them, again."""
+        """Read the values again, and what sets them."""
         later(self, partial(self.read, afresh=True))
 
     async def read(self, *, afresh: bool = False) -> None:
-        """Read the values; ``afresh`` also what sets them."""
+        """Read the values, and with ``afresh`` what sets them."""
         knobs, report = self.knobs(), self.report
         if knobs is None or report is None:
             return
         if self._reading is knobs:
-            self._once_more = self._once_more or afresh  # what is being read may be from before it was asked
+            self._once_more = self._once_more or afresh  # the reading may have started before the change
             return
         self._reading = knobs
         try:
@@ -173,13 +174,13 @@ class KnobView(Pane):
             self._look_soon()
 
     def _look_soon(self) -> None:
-        """While a benchmark runs, the processors are followed; a sync has reports of its own."""
+        """Read again soon: a benchmark runs. During a sync each report leads to a reading."""
         if self._soon is not None:
             self._soon.stop()
         self._soon = self.set_timer(_LIVE_S, self.look)
 
     def own(self, tuning: Tuning, *, anyway: bool = False) -> None:
-        """Take values. While nothing is synced or measured, how fast processors run is no reason to draw."""
+        """Take new values. A change of frequency alone redraws only during a sync or a benchmark."""
         before, self.tuning, self._read_at_s = self.tuning, tuning, time.monotonic()
         live = self._is_syncing() or (self._read_of is not None and self._read_of.measuring)
         if anyway or before is None or (before != tuning and (live or still(before) != still(tuning))):
@@ -189,7 +190,7 @@ class KnobView(Pane):
         return self.report is not None and bool(self.report.snapshot.syncing)
 
     def action_erc(self) -> None:
-        """Ask the disks how long they try for a bad sector."""
+        """Ask the disks for SCT ERC."""
         later(self, self._ask_disks)
 
     async def _ask_disks(self) -> None:
@@ -197,14 +198,14 @@ class KnobView(Pane):
         if knobs is None or tuning is None:
             return
         self.say("asking the disks …", "dim")
-        told = await knobs.ask_disks(tuning)
-        self.say("" if told else "no disk has told how long it tries for a bad sector", "warn")
+        answered = await knobs.ask_disks(tuning)
+        self.say("" if answered else "no disk reports SCT ERC", "warn")
         await self.read(afresh=True)
 
     # -- showing
 
     def show_report(self, report: Report) -> None:
-        """Take a report: other arrays are read anew; so are the processors while a sync runs."""
+        """Take a report; read the knobs if arrays changed, and while a sync runs."""
         before, self.report = self.report, report
         if not self.display:
             return
@@ -227,7 +228,7 @@ class KnobView(Pane):
         row = rows[self._at] if rows else None
         more = more_line(row, marks, width, chosen) if row is not None else []
         self.rule.show([[(" " + "─" * (width - 2), "dim")], more])
-        self.body.show(body_lines(tuning, row, self.knob, width, self.told) if tuning is not None else [])
+        self.body.show(body_lines(tuning, row, self.knob, width, self.news) if tuning is not None else [])
         self.redraw_frame()
 
     def _show_rows(
@@ -235,7 +236,7 @@ class KnobView(Pane):
     ) -> None:
         no_cpu = self.tuning is not None and bool(self.tuning.no_cpufreq) and not self.wanted_text
         self._no_cpu = sum(row.subject.scope is KnobScope.DISK for row in rows) if no_cpu else None
-        scrolls = len(rows) + no_cpu > (self.app.size.height - _AROUND) // 2  # half of it is the list's
+        scrolls = len(rows) + no_cpu > (self.app.size.height - _OTHER_LINES) // 2  # half of it is the list's
         lines = [
             row_line(row, marks, width - scrolls, chosen if number == self._at else None)
             for number, row in enumerate(rows)
@@ -249,8 +250,8 @@ class KnobView(Pane):
 
     def _nothing(self) -> list[Line]:
         if self.wanted_text:
-            return [[(" Nothing here holds that. Esc shows all.", "plain")]]
-        return [[(" Reading." if self.tuning is None else " No knobs here.", "plain")]]
+            return [[(" Nothing matches. Esc shows all.", "plain")]]
+        return [[(" Reading …" if self.tuning is None else " No knobs.", "plain")]]
 
     def _shown(self) -> tuple[KnobRow, ...]:
         if self.tuning is None:
@@ -260,7 +261,7 @@ class KnobView(Pane):
         return tuple(row for row in rows if not wanted or wanted in _words(row))
 
     def _settle_choice(self, rows: tuple[KnobRow, ...]) -> None:
-        """The choice stays with its disk, array or processor; without it, with its place."""
+        """Keep the choice on its subject; if that is gone, on its line."""
         if not rows:
             return
         found = (n for n, row in enumerate(rows) if self.chosen in [each.name for each in row.subjects])
@@ -269,23 +270,23 @@ class KnobView(Pane):
         if self.chosen not in [each.name for each in row.subjects]:
             self.chosen, self.asked = row.subject.name, ""
         if self.knob not in row.knobs:
-            self.knob, self.asked = row.knobs[0], ""  # what was asked for was meant for another one
+            self.knob, self.asked = row.knobs[0], ""  # the request was for another knob
 
     @property
     def row(self) -> KnobRow | None:
         """The chosen row."""
         rows = self._shown()
-        self._settle_choice(rows)  # nothing was drawn in a window too small for it
+        self._settle_choice(rows)  # a window that is too small was not drawn
         return rows[self._at] if self._at < len(rows) else None
 
     # -- choosing
 
     def move(self, delta: int) -> None:
-        """Choose the row ``delta`` rows further down."""
+        """Choose the row ``delta`` rows below."""
         self._point(-1, max(0, self._at + delta))
 
     def action_knob(self, delta: int) -> None:
-        """Choose the next knob of the row, or the one before."""
+        """Choose the next knob of the row, or the previous one."""
         row = self.row
         if row is not None:
             self.settle()
@@ -293,7 +294,7 @@ class KnobView(Pane):
             self._rest()
 
     def _click(self, x: int, number: int) -> None:
-        """Choose a line's row; one says that there is no cpufreq, and is no row."""
+        """Choose the row of a line; the line that says "no cpufreq" is no row."""
         if number != self._no_cpu:
             self._point(x, number - (self._no_cpu is not None and number > self._no_cpu))
 
@@ -314,21 +315,21 @@ class KnobView(Pane):
             self._rest()
 
     def action_apart(self) -> None:
-        """Show processors that are alike in a row each, or in one again."""
+        """Show each cpufreq policy in a row, or policies with equal values in one."""
         self.settle()
         self.apart = not self.apart
         self._rest()
 
     def settle(self) -> None:
-        """Something else is about to be chosen: write what was asked for."""
+        """Write the requested value: something else is about to be chosen."""
 
     def _rest(self) -> None:
-        self.told = ()
+        self.news = ()
         self.say("", "plain")
         self.redraw()
 
     def action_scroll_body(self, pages: int) -> None:
-        """Scroll what is below the rule."""
+        """Scroll the details."""
         self.body.scroll_relative(y=pages * max(1, self.body.size.height - 1), animate=False)
 
 

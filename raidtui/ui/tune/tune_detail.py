@@ -1,4 +1,4 @@
-"""Below pane 4's table: what the chosen knob is, who has set it, what a reboot leaves, and what is wrong."""
+"""Below pane 4's table: the chosen knob's value, who has set it, its value after a reboot, and findings."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, visible
 
 _LABEL = 11
-ONCE = {"none": "once noop", "mq-deadline": "once deadline", "bfq": "nearest to cfq, which is gone"}
-"""Schedulers by the names that they, or what they took the place of, had up to Linux 4.20."""
+ONCE = {"none": "was noop", "mq-deadline": "was deadline", "bfq": "closest to cfq, which is gone"}
+"""By scheduler, the name up to Linux 4.20 of it or of what it replaced."""
 
 
 def body_lines(
-    tuning: Tuning, row: KnobRow | None, knob: str, width: int, told: Sequence[tuple[str, str]] = ()
+    tuning: Tuning, row: KnobRow | None, knob: str, width: int, news: Sequence[tuple[str, str]] = ()
 ) -> list[Line]:
     """Return everything below the rule.
 
@@ -29,17 +29,16 @@ def body_lines(
         row: the chosen row; None where there is none.
         knob: the chosen knob.
         width: of the window.
-        told: what there is to say of what was asked for last: sentences and their roles.
+        news: sentences about what was set last, with their roles.
     """
-    lines = [line for sentence, role in told for line in _wrapped(sentence, width, role)]
+    lines = [line for sentence, role in news for line in _wrapped(sentence, width, role)]
     findings = judge_tuning(tuning)
     near: list[TuneFinding] = []
     if row is not None:
         near = [each for each in findings if _is_about(each, row.of(knob), knob)]
         lines += _head(row, knob, width)
         lines += [line for each in near for line in _found(each, width)]
-        said = any(knob in KNOBS and risk_of(knob, row.subject) in each.sentence for each in near)
-        lines += _told_of(row, knob, width, risk=not said)
+        lines += _facts_of(row, knob, width, risk=not any(each.with_risk for each in near))
     rest = [each for each in findings if each not in near]
     if rest and lines:
         lines.append([])
@@ -57,7 +56,7 @@ def range_words(knob: str, value: Value, *, explained: bool = False) -> str:
 
     Args:
         knob: its name.
-        value: as it is.
+        value: the present value.
         explained: whether schedulers have their old names beside them.
     """
     unit = f" {KNOBS[knob].unit}" if KNOBS[knob].unit else ""
@@ -93,15 +92,15 @@ def _is_about(finding: TuneFinding, subjects: Sequence[Subject], knob: str) -> b
     return any((subject.name, knob) in finding.about for subject in subjects)
 
 
-def _told_of(row: KnobRow, knob: str, width: int, *, risk: bool) -> Iterator[Line]:
+def _facts_of(row: KnobRow, knob: str, width: int, *, risk: bool) -> Iterator[Line]:
     value = row.value(knob)
     if value is None:
         why = row.why_not(knob)
         yield from _wrapped(f"{why[0].upper()}{why[1:]}.", width)
         return
-    default = f"; the kernel begins with {value.default}" if value.default is not None else ""
+    default = f"; the kernel's default is {value.default}" if value.default is not None else ""
     yield from _wrapped(f"{range_words(knob, value, explained=True)}{default}.", width, "dim")
-    yield from _wrapped(f"{_by(value)} {_boot(value)}{_other_way(knob)}", width)
+    yield from _wrapped(f"{_by(value)} {_boot(value)}{_kept_elsewhere(knob)}", width)
     for each in (other for other in value.others if not other.ours):
         yield from _wrapped(each.boot_sentence, width, "dim")
     risks = f" {risk_of(knob, row.subject)}" if risk else ""
@@ -109,30 +108,29 @@ def _told_of(row: KnobRow, knob: str, width: int, *, risk: bool) -> Iterator[Lin
 
 
 def _by(value: Value) -> str:
-    if value.untold:
-        return "Who has set it is not known: nothing that sets it was found."
     if value.set_by.by is By.UNKNOWN:
-        return "Who has set it is not known."
+        found = ": nothing that sets it was found" if value.unexplained else ""
+        return f"It is not known who has set it{found}."
     if value.set_by.by is By.KERNEL:
         return "Nothing that sets it was found."
     return f"Set by {value.set_by.sentence}."
 
 
 def _boot(value: Value) -> str:
-    kept = ""
-    if value.kept is not None:
-        kept = f"raidtui keeps it at {value.kept}. "
-    if value.untold:
-        return f"{kept}What is set by hand is not kept over a reboot."
+    kept = f"raidtui keeps it at {value.kept}. " if value.kept is not None else ""
+    if value.unexplained:
+        return f"{kept}A value set by hand does not survive a reboot."
     if value.survives is None:
-        return f"{kept}What a reboot leaves is not known."
-    return kept + ("A reboot leaves it so." if value.survives else f"After a reboot it is {value.at_boot}.")
+        return f"{kept}Its value after a reboot is not known."
+    return kept + (
+        "A reboot does not change it." if value.survives else f"After a reboot it is {value.at_boot}."
+    )
 
 
-def _other_way(knob: str) -> str:
-    """Return how a value is kept that raidtui does not keep."""
-    way = KNOBS[knob].no_keep
-    return f" {way[0].upper()}{way[1:]}." if way else ""
+def _kept_elsewhere(knob: str) -> str:
+    """Return how a value is kept that raidtui does not keep, a sentence; "" for others."""
+    phrase = KNOBS[knob].no_keep
+    return f" {phrase[0].upper()}{phrase[1:]}." if phrase else ""
 
 
 def _found(finding: TuneFinding, width: int) -> Iterator[Line]:

@@ -1,4 +1,4 @@
-"""What pane 4 asks for before something is done: which values to keep or forget, a profile, a value typed."""
+"""The dialogs of pane 4: a typed value, what to keep or forget, a profile, a plan to confirm."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from raidtui.view.units import counted
 
 
 class TuneFlow:
-    """The ways that lead through a dialog.
+    """Leads through the dialogs.
 
     Args:
-        shell: the app.
-        knobs: of the host in view.
+        shell: the front end.
+        knobs: those of the host in view.
         snapshot: the present state.
         tuning: the present values.
     """
@@ -36,7 +36,7 @@ class TuneFlow:
         self._tuning = tuning
 
     async def exact(self, row: KnobRow, knob: str) -> str | None:
-        """Return the value that is typed or chosen; None where none is."""
+        """Return the value that is typed or chosen; None where the dialog is left."""
         value = row.of(knob)[0].values[knob]
         title = f"A value for {title_of(row, knob)}"
         if value.choices:
@@ -46,10 +46,10 @@ class TuneFlow:
                 Option(key=word, words=f"{word}{unit}", note=notes.get(word, "")) for word in value.choices
             )
             return await self._shell.ask(Choice(title, options))
-        return await self._shell.ask(Ask(title, f"It is {value.text}: {range_words(knob, value)}."))
+        return await self._shell.ask(Ask(title, f"Now {value.text}; possible: {range_words(knob, value)}."))
 
     async def confirm(self, plan: Plan, title: str = "") -> bool:
-        """Show a plan that is done at once where it is confirmed; return whether it is."""
+        """Show a plan that is carried out at once; return whether it is confirmed."""
         answer = await self._shell.ask(PlanView(plan, title=title))
         if answer == SAVE:
             try:
@@ -64,14 +64,14 @@ class TuneFlow:
         return answer is not None
 
     async def offer(self, plan: Plan | Refusal) -> None:
-        """Show a plan that changes files; it is done by a job, where it is confirmed."""
+        """Show a plan that changes files; a job carries it out if it is confirmed."""
         if isinstance(plan, Refusal):
             self._shell.say(plan.sentence)
         else:
             await PlanFlow(self._shell).offer(plan)
 
     async def keep(self, row: KnobRow, knob: str) -> None:
-        """Keep the chosen value, that of all members of an array, or all that was changed for now."""
+        """Keep the chosen value, that of all members of its array, or all values that were set for now."""
         own = tuple(KeepItem(subject=each.name, knob=knob) for each in row.of(knob) if knob in each.values)
         for_now = items_for_now(self._tuning)
         found = {own: f"{title_of(row, knob)}"} if own else {}
@@ -79,13 +79,13 @@ class TuneFlow:
             array = self._tuning.array(row.subject.arrays[0])
             found[fellows] = f"{knob} of all members of {array.title if array is not None else 'the array'}"
         if for_now and set(for_now) not in [set(items) for items in found]:
-            found[for_now] = f"all that was changed for now: {counted(len(for_now), 'value')}"
-        items = await self._one_of("Keep over reboots what?", found)
+            found[for_now] = f"everything set for now: {counted(len(for_now), 'value')}"
+        items = await self._one_of("What to keep over reboots?", found)
         if items is not None:
             await self.offer(plan_keep(self._snapshot, self._tuning, items))
 
     def _fellows(self, row: KnobRow, knob: str) -> tuple[KeepItem, ...]:
-        """The members of a disk's first array, where all of them have the same value."""
+        """Return the members of a disk's first array, if all of them have the same value."""
         if not row.subject.arrays or knob not in row.subject.values:
             return ()
         members = [each for each in self._tuning.members(row.subject.arrays[0]) if knob in each.values]
@@ -95,17 +95,17 @@ class TuneFlow:
         )
 
     async def forget(self, row: KnobRow, knob: str) -> None:
-        """Keep the chosen value no longer, or nothing at all."""
+        """Stop keeping the chosen value, or everything."""
         kept = kept_items(self._tuning)
         names = {each.name for each in row.of(knob)}
         own = tuple(each for each in kept if each.subject in names and each.knob == knob)
         found = {own: f"{title_of(row, knob)}"} if own else {}
         if self._tuning.texts and (not own or len(kept) > len(own)):
-            found[()] = "all that raidtui keeps, of disks that are not here, too"
+            found[()] = "everything that raidtui keeps, also for disks that are not present"
         if not found:
             self._shell.say("raidtui keeps nothing here")
             return
-        items = await self._one_of("Keep no longer what?", found)
+        items = await self._one_of("What to stop keeping?", found)
         if items is not None:
             await self.offer(plan_forget(self._snapshot, self._tuning, items or None))
 
@@ -120,13 +120,13 @@ class TuneFlow:
         return None if chosen is None else choices[int(chosen)]
 
     async def profile(self) -> Plan | None:
-        """Return what a profile would change, seen and confirmed; None where nothing is wanted."""
+        """Return the plan of the chosen profile once it is confirmed; None where none is."""
         profiles, troubles = await self._knobs.profiles()
         for trouble in troubles:
             self._shell.say(trouble)
         plans = {each.name: plan_profile(self._snapshot, self._tuning, each) for each in profiles}
         options = tuple(_option(each, plans[each.name]) for each in profiles)
-        chosen = await self._shell.ask(Choice("Set the values of which profile?", options))
+        chosen = await self._shell.ask(Choice("Which profile to set?", options))
         plan = plans.get(chosen or "")
         if isinstance(plan, Plan) and await self.confirm(plan):
             return plan
@@ -134,7 +134,7 @@ class TuneFlow:
 
 
 def _option(profile: Profile, made: Plan | Refusal) -> Option:
-    changes = counted(len(made.steps), "write") if isinstance(made, Plan) else "as it is"
+    changes = counted(len(made.steps), "write") if isinstance(made, Plan) else "no change"
     where = f" {profile.where}" if profile.where else ""
     return Option(
         key=profile.name,

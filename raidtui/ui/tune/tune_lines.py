@@ -1,4 +1,4 @@
-"""Pane 4's table: a row for each disk, for processors that are alike, for each array."""
+"""Pane 4's table: a row for each disk, for processors with equal values, for each array, for the system."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.model.knob import NOBODY, KnobScope, Subject, Tuning, Value, same_value, who_set, who_set_words
+from raidtui.model.knob import By, KnobScope, Subject, Tuning, Value, same_value, who_set, who_set_words
 from raidtui.model.knob_table import KNOBS
 from raidtui.plans.tune.findings import judge_tuning
 from raidtui.view.line import Line
@@ -29,10 +29,10 @@ class KnobColumn(Struct, frozen=True, kw_only=True):
     Args:
         knob: its name.
         title: at the head of the column, or before the value.
-        room: cells of the value; on both sides there is one more, and a third for the mark. 0 where it takes
-            what it needs, below the rule.
-        left: whether values begin at one place, as words do; figures end at one.
-        unit: behind the value.
+        room: width of the value in cells; three more are for brackets and the mark. 0 is as wide as needed,
+            below the rule.
+        left: whether values are aligned left, as words are; figures are aligned right.
+        unit: after the value.
     """
 
     knob: str
@@ -85,10 +85,10 @@ class KnobRow(Struct, frozen=True, kw_only=True):
     """A row of the table.
 
     Args:
-        subjects: what it is about: one, or all processors' policies that are alike.
-        columns: its knobs, in the order in which they are gone through.
-        more: knobs that come after these, and are shown while the row is chosen.
-        driver: of the processors, which has knobs of its own.
+        subjects: one subject, or cpufreq policies with equal values.
+        columns: its knobs with a column, in the order of Tab.
+        more: its further knobs, shown while the row is chosen.
+        driver: of a row of processors, their driver, which has knobs of its own.
     """
 
     subjects: tuple[Subject, ...]
@@ -98,7 +98,7 @@ class KnobRow(Struct, frozen=True, kw_only=True):
 
     @property
     def subject(self) -> Subject:
-        """The one, or the first of those that are alike."""
+        """The first subject; the others have the same values."""
         return self.subjects[0]
 
     @property
@@ -107,17 +107,17 @@ class KnobRow(Struct, frozen=True, kw_only=True):
         return tuple(column.knob for column in (*self.columns, *self.more))
 
     def of(self, knob: str) -> tuple[Subject, ...]:
-        """Return whose knob this is: of the row's subjects, or of the driver."""
+        """Return the subjects that have this knob: those of the row, or the driver."""
         if self.driver is not None and KnobScope.CPU in KNOBS[knob].scopes:
             return (self.driver,)
         return self.subjects
 
     def value(self, knob: str) -> Value | None:
-        """Return a knob's value, that of the first where there are several; None where there is none."""
+        """Return a knob's value on the first subject; None where it has no such knob."""
         return self.of(knob)[0].values.get(knob)
 
     def why_not(self, knob: str) -> str:
-        """Return why there is no such knob, a phrase."""
+        """Return why a knob is missing, a phrase."""
         subject = self.of(knob)[0]
         return subject.absent.get(knob) or f"{subject.title} has no {knob}"
 
@@ -133,7 +133,7 @@ class KnobCell(Struct, frozen=True, kw_only=True):
     Args:
         row: which row.
         knob: the knob's name.
-        asked: the value that is about to be written; "" where none is.
+        asked: the requested value that is not written yet; "" for none.
     """
 
     row: int
@@ -147,7 +147,7 @@ def rows_of(tuning: Tuning, width: int, *, apart: bool = False) -> tuple[KnobRow
     Args:
         tuning: all values.
         width: of the window.
-        apart: whether each of the processors' policies has a row of its own, also where they are alike.
+        apart: whether each cpufreq policy has a row of its own, even where all values are equal.
     """
     wide = width >= WIDE
     disks = (*_DISK, *(_DISK_WIDE if wide else ()))
@@ -162,7 +162,7 @@ def rows_of(tuning: Tuning, width: int, *, apart: bool = False) -> tuple[KnobRow
 
 
 def _narrowed(row: KnobRow, width: int) -> KnobRow:
-    """Return a row with the columns that fit whole; the others are shown while it is chosen."""
+    """Return a row with the columns that fit entirely; the others are shown while it is chosen."""
     scope = row.subject.scope
     used = cell_width(speed_words(row.subjects)) + 1 if scope is KnobScope.POLICY else 0
     kept = _that_fit(row.columns, width - used, titled=scope is not KnobScope.DISK)
@@ -171,7 +171,7 @@ def _narrowed(row: KnobRow, width: int) -> KnobRow:
 
 
 def _that_fit(columns: tuple[KnobColumn, ...], width: int, *, titled: bool) -> tuple[KnobColumn, ...]:
-    """Return the first columns that fit beside the name; the last cell is left to a scroll bar."""
+    """Return the first columns that fit beside the name and a scroll bar."""
     room, count = width - 1 - _NAME, 0
     for column in columns:
         room -= column.room + 3 + (cell_width(column.title) + 2 if titled and column.title else 0)
@@ -190,7 +190,7 @@ def _there(subject: Subject, columns: Sequence[KnobColumn]) -> tuple[KnobColumn,
 
 
 def _of_processors(group: tuple[Subject, ...], driver: Subject | None) -> KnobRow:
-    """What every driver could have is shown where it is missing, too: below it says why."""
+    """Knobs that some drivers lack are shown too: the details say why they are missing."""
     first = group[0]
     more = tuple(column for column in _POLICY if column.knob not in first.values)
     boost = (*_DRIVER,) if driver is not None and _DRIVER[1].knob in driver.values else _DRIVER[:1]
@@ -203,7 +203,7 @@ def _of_processors(group: tuple[Subject, ...], driver: Subject | None) -> KnobRo
 
 
 def _alike(tuning: Tuning, *, apart: bool) -> Iterator[tuple[Subject, ...]]:
-    """Policies with one driver, one top frequency and the same values: hosts have one for each processor."""
+    """Group policies with equal driver, top frequency and values: many hosts have a policy per processor."""
     groups: dict[tuple[object, ...], list[Subject]] = {}
     for policy in tuning.of(KnobScope.POLICY):
         values = tuple((knob, each.text, each.set_by.words) for knob, each in policy.values.items())
@@ -229,7 +229,7 @@ def _joined(spans: Sequence[str]) -> str:
 
 
 def marks_of(tuning: Tuning) -> frozenset[tuple[str, str]]:
-    """Return the (subject, knob) pairs that something is said of below the table."""
+    """Return the (subject, knob) pairs that the findings below the table are about."""
     found = {pair for finding in judge_tuning(tuning) for pair in finding.about}
     for subject in tuning.subjects:
         for knob, value in subject.values.items():
@@ -254,10 +254,10 @@ def row_line(
     """Return a row in ``width`` cells.
 
     Args:
-        row: what it is about.
+        row: the row.
         marks: of ``marks_of``.
         width: of the window.
-        cell: the chosen knob, where it is one of this row.
+        cell: the chosen knob, if it is in this row.
     """
     scope = row.subject.scope
     name = f"cpu {row.cpus}" if scope is KnobScope.POLICY else row.subject.title
@@ -269,7 +269,7 @@ def row_line(
     if scope is KnobScope.POLICY:
         line.append((f"{speed_words(row.subjects)} ", "plain"))
     used = sum(cell_width(text) for text, _ in line)
-    gap = "" if scope is KnobScope.ARRAY else " "  # with four knobs there is no room for it at 80 columns
+    gap = "" if scope is KnobScope.ARRAY else " "  # four knobs leave no room for it at 80 columns
     room = max(0, width - used)
     by = _set_by(row, cell.knob if cell is not None else "", room - len(gap))
     return [*line, (fit(f"{gap}{visible(by)}", room), "dim")]
@@ -308,7 +308,7 @@ def _words(subject: Subject, column: KnobColumn, value: Value | None) -> str:
 
 
 def _figure(column: KnobColumn, text: str) -> str:
-    """Return a value as the table has it: the line below the rule gives it exactly."""
+    """Return a value as the table shows it; the details show it exactly."""
     unit = KNOBS[column.knob].unit
     if text.isdigit() and unit == "kHz":
         return f"{int(text) / _KHZ:.1f} GHz"
@@ -320,7 +320,7 @@ def _figure(column: KnobColumn, text: str) -> str:
 
 
 def erc_words(disk: Subject) -> str:
-    """Return how long a disk tries to read: ``7.0 s``, ``off``, ``–`` without, ``? s`` not asked."""
+    """Return a disk's SCT ERC for reading: ``7.0 s``, ``off``, ``–`` without it, ``? s`` if not asked."""
     if not disk.erc_asked:
         return "? s"
     if disk.erc is None or disk.erc.read_ds is None:
@@ -329,7 +329,7 @@ def erc_words(disk: Subject) -> str:
 
 
 def speed_words(policies: Sequence[Subject]) -> str:
-    """Return how fast processors run, and could: ``1.2 of 4.2 GHz``, ``0.8-1.9 of 4.2 GHz``."""
+    """Return the processors' present and highest frequency: ``1.2 of 4.2 GHz``, ``0.8-1.9 of 4.2 GHz``."""
     running = [policy.now_khz for policy in policies if policy.now_khz is not None]
     top = policies[0].top_khz
     if not running:
@@ -340,7 +340,7 @@ def speed_words(policies: Sequence[Subject]) -> str:
 
 
 def _set_by(row: KnobRow, chosen: str, room: int) -> str:
-    """Return who has set the chosen knob, else the values of a row: each knob with its own, if it fits."""
+    """Return who has set the chosen knob, or the knobs of a row, as far as it fits."""
     knobs = (chosen,) if chosen in row.knobs and row.value(chosen) is not None else row.knobs
     values = [
         (knob, value)
@@ -350,13 +350,13 @@ def _set_by(row: KnobRow, chosen: str, room: int) -> str:
     ]
     setters = who_set(values, knobs if len(knobs) == 1 else {column.knob for column in row.columns})
     words = who_set_words(setters)
-    if cell_width(words) <= room or (len(setters) == 1 and words != NOBODY.words):
+    if cell_width(words) <= room or (len(setters) == 1 and setters[0].by is not By.UNKNOWN):
         return words
     return _SEVERAL if len(setters) > 1 else "?"
 
 
 def more_line(row: KnobRow, marks: frozenset[tuple[str, str]], width: int, cell: KnobCell) -> Line:
-    """Return the knobs of a chosen row that have no column."""
+    """Return the line of a chosen row's knobs that have no column."""
     if not row.more:
         return []
     line: Line = [(f" {'more':<{_NAME - 1}}", "dim")]
@@ -369,7 +369,7 @@ def more_line(row: KnobRow, marks: frozenset[tuple[str, str]], width: int, cell:
 
 
 def more_at(row: KnobRow, x: int) -> str:
-    """Return the knob that is drawn at a cell of ``more_line``, or ""."""
+    """Return the knob at a cell of ``more_line``, or ""."""
     at = _NAME
     for column in row.more:
         end = at + cell_width(column.title) + 2 + sum(cell_width(text) for text, _ in _cell(row, column))
@@ -384,7 +384,7 @@ def _of_cell(cell: KnobCell | None, column: KnobColumn) -> KnobCell | None:
 
 
 def column_at(row: KnobRow, x: int) -> str:
-    """Return the knob that is drawn at a cell of a row, or ""."""
+    """Return the knob at a cell of a row, or ""."""
     at = _NAME
     for column in row.columns:
         if row.subject.scope is not KnobScope.DISK and column.title:

@@ -1,4 +1,4 @@
-"""Pane 4: the kernel's knobs; who has set them, what they are, and another value for now or for good."""
+"""Pane 4: the kernel's knobs: their values, who has set them, and new values for now or over reboots."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ if TYPE_CHECKING:
 
 _SETTLE_S = 0.3
 _NOT_ALIKE = {
-    KnobScope.ARRAY: "arrays are not compared: = is for the members of one, and for processors",
-    KnobScope.SYSTEM: "there is one system: = is for the members of an array, and for processors",
-    KnobScope.CPU: "there is one driver for all processors: it is the same for them already",
+    KnobScope.ARRAY: "= is for the members of an array and for processors, not for arrays",
+    KnobScope.SYSTEM: "= is for the members of an array and for processors; there is only one system",
+    KnobScope.CPU: "all processors share one driver: the value is already the same",
 }
-_BUSY = "something else is being done: press the key again"
-_ANYBODY = frozenset({"tune.next", "tune.apart", "tune.erc", "tune.read"})
-"""What changes nothing."""
+_BUSY = "another change is still in progress: press the key again"
+_READ_ONLY = frozenset({"tune.next", "tune.apart", "tune.erc", "tune.read"})
+"""The commands that change nothing and need no root."""
 
 
 class TunePane(KnobView):
-    """See the module. What it takes is told in ``KnobView``."""
+    """``KnobView`` with the keys that change something."""
 
     BINDINGS: ClassVar[list[BindingType]] = [each for command in TUNE for each in command.bindings]
 
     class MeasureWanted(Message):
-        """Two values of a knob are to be measured against each other.
+        """Two values of a knob shall be measured against each other.
 
         Args:
             knob: its key in ``raidtui.model.knob_table``.
-            values: the one of now, and the other.
-            array: the title of the array that it is measured on; "" for none.
+            values: the present one, and the other.
+            array: the title of the array to measure on; "" for none.
         """
 
         def __init__(self, knob: str, values: tuple[str, str], array: str) -> None:
@@ -60,7 +60,7 @@ class TunePane(KnobView):
 
     def why_not(self, command_id: str) -> str:
         """Return why a command cannot be used now; "" where it can."""
-        if command_id in _ANYBODY or self.report is None:
+        if command_id in _READ_ONLY or self.report is None:
             return ""
         refusal = needs_root(self.report.snapshot)
         return refusal.sentence if refusal is not None else ""
@@ -69,7 +69,7 @@ class TunePane(KnobView):
         """Return (command, label now, whether it can be done) for the footer and the help."""
         return [(each, each.label, not self.why_not(each.id)) for each in TUNE]
 
-    def _ways(self) -> TuneFlow | None:
+    def _flow(self) -> TuneFlow | None:
         knobs = self.knobs()
         if knobs is None or self.report is None or self.tuning is None:
             return None
@@ -78,13 +78,13 @@ class TunePane(KnobView):
         return TuneFlow(self.shell, knobs, self.report.snapshot, self.tuning)
 
     def _may(self, command_id: str, *, waits: bool = False) -> KnobRow | None:
-        """Return the row that a command is about, or say why it is not possible.
+        """Return the chosen row; or None, and show why the command is not possible.
 
         Args:
             command_id: as in ``raidtui.ui.commands``.
-            waits: whether it can be asked for while another value is being written.
+            waits: whether the command is possible while another value is being written.
         """
-        busy = self.on_the_way or (self.acting and not waits)
+        busy = self.in_dialog or (self.acting and not waits)
         why = self.why_not(command_id) or (_BUSY if busy else "")
         if why:
             self.shell.drop_held_keys()
@@ -92,7 +92,7 @@ class TunePane(KnobView):
         return self.row if not why else None
 
     def action_turn(self, delta: int) -> None:
-        """Ask for the value below or above; it is written when the key rests."""
+        """Request the next value below or above; it is written once no further key follows."""
         row = self._may("tune.less", waits=True)
         if row is None:
             return
@@ -103,9 +103,9 @@ class TunePane(KnobView):
         text = self.asked or value.text
         wanted = neighbours(replace(value, text=text))[delta > 0]
         if wanted is None:
-            end = f": nothing {'above' if delta > 0 else 'below'} {text}"
+            end = f": there is nothing {'above' if delta > 0 else 'below'} {text}"
             if not (value.choices or text.isdigit()):
-                end = f" is {text}: Enter takes a value"
+                end = f" is {text}: press Enter to type a value"
             self.say(f"{title_of(row, self.knob)}{end}", "warn")
             return
         self.asked = wanted
@@ -115,14 +115,14 @@ class TunePane(KnobView):
         self._settling = self.set_timer(_SETTLE_S, self._settle_later)
 
     def _settle_later(self) -> None:
-        """The key rests; where another value is still being written, this one comes after it."""
+        """Write the requested value, after one that is still being written."""
         if self.acting:
             self._settling = self.set_timer(_SETTLE_S, self._settle_later)
         else:
             self.settle()
 
     def settle(self) -> None:
-        """Write what was asked for."""
+        """Write the requested value at once."""
         asked, self.asked = self.asked, ""
         if self._settling is not None:
             self._settling.stop()
@@ -132,7 +132,7 @@ class TunePane(KnobView):
             self._set(row, self.knob, asked)
 
     def _weighty(self) -> frozenset[str]:
-        """What changes much at once, and is seen before it is done: the processors' driver."""
+        """Return the files whose plan is shown first, as they change much at once: the driver's mode."""
         driver = self.tuning.subject("cpu") if self.tuning is not None else None
         mode = driver.values.get("driver_mode") if driver is not None else None
         return frozenset({mode.path} if mode is not None else ())
@@ -143,7 +143,7 @@ class TunePane(KnobView):
             self._do(plan_set(self.report.snapshot, self.tuning, asked))
 
     def _do(self, plan: Plan | Refusal) -> None:
-        self.told = ()
+        self.news = ()
         if isinstance(plan, Refusal):
             self.say(plan.sentence, "warn")
             self.redraw()
@@ -154,14 +154,14 @@ class TunePane(KnobView):
             later(self, partial(self._carry_out, plan))
 
     async def _carry_out(self, plan: Plan) -> None:
-        knobs, report, tuning, ways = self.knobs(), self.report, self.tuning, self._ways()
+        knobs, report, tuning, flow = self.knobs(), self.report, self.tuning, self._flow()
         try:
-            if knobs is None or report is None or tuning is None or ways is None:
+            if knobs is None or report is None or tuning is None or flow is None:
                 return
             if any(step.argv for step in plan.steps):
-                await ways.offer(plan)  # by a tool, such as mdadm: nothing that is done at a key's stroke
+                await flow.offer(plan)  # a tool such as mdadm does it: not at a single key
                 return
-            if any(step.path in self._weighty() for step in plan.steps) and not await ways.confirm(plan):
+            if any(step.path in self._weighty() for step in plan.steps) and not await flow.confirm(plan):
                 return
             result = await knobs.carry_out(plan, report.snapshot, tuning)
         finally:
@@ -172,30 +172,30 @@ class TunePane(KnobView):
             self._tell(result, plan.notes, f"{plan.title} · u undoes it", knobs.trouble)
 
     def _tell(self, result: TuneResult, notes: tuple[str, ...], done: str, trouble: str) -> None:
-        """Say what became of it: whole below the rule where it was not all done."""
+        """Show the result; below the rule in full where not everything was done."""
         failed = result.sentences if not result.as_asked else ()
-        self.told = (*((text, "bad") for text in failed), *((note, "plain") for note in notes if not failed))
+        self.news = (*((text, "bad") for text in failed), *((note, "plain") for note in notes if not failed))
         if trouble:
-            self.told = (*self.told, (trouble, "warn"))
+            self.news = (*self.news, (trouble, "warn"))
         not_done = next((each.sentence for each in (result.outcome,) if each.failed is not None), "")
         self.say(not_done or (failed[0] if failed else done), "bad" if failed else "ok")
         self.own(result.tuning, anyway=True)
 
     def action_exact(self) -> None:
         """Type a value, or choose it from a list."""
-        row, ways = self._may("tune.value"), self._ways()
-        if row is not None and ways is not None and row.value(self.knob) is not None:
+        row, flow = self._may("tune.value"), self._flow()
+        if row is not None and flow is not None and row.value(self.knob) is not None:
             self.settle()
             knob = self.knob  # by the time that the dialog opens, another one may be chosen
-            self._go(lambda: self._exact(ways, row, knob))
+            self._go(lambda: self._exact(flow, row, knob))
 
-    async def _exact(self, ways: TuneFlow, row: KnobRow, knob: str) -> None:
-        text = await ways.exact(row, knob)
+    async def _exact(self, flow: TuneFlow, row: KnobRow, knob: str) -> None:
+        text = await flow.exact(row, knob)
         if text:
             self._set(row, knob, text)
 
     def action_same(self) -> None:
-        """Give the others the value of this disk, or of these processors."""
+        """Give the other members the value of this disk, or all processors that of these."""
         row = self._may("tune.same")
         if row is None or self.report is None or self.tuning is None:
             return
@@ -212,48 +212,48 @@ class TunePane(KnobView):
 
     def action_keep(self) -> None:
         """Keep values over reboots."""
-        row, ways = self._may("tune.keep"), self._ways()
-        if row is not None and ways is not None:
+        row, flow = self._may("tune.keep"), self._flow()
+        if row is not None and flow is not None:
             knob = self.knob
-            self._go(lambda: self._then_read(lambda: ways.keep(row, knob)))
+            self._go(lambda: self._then_read(lambda: flow.keep(row, knob)))
 
     def action_forget(self) -> None:
-        """Keep values no longer."""
-        row, ways = self._may("tune.forget"), self._ways()
-        if row is not None and ways is not None:
+        """Stop keeping values."""
+        row, flow = self._may("tune.forget"), self._flow()
+        if row is not None and flow is not None:
             knob = self.knob
-            self._go(lambda: self._then_read(lambda: ways.forget(row, knob)))
+            self._go(lambda: self._then_read(lambda: flow.forget(row, knob)))
 
-    def _go(self, way: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Open one way of dialogs at a time: keys typed ahead of the first must not open another."""
-        self.on_the_way = True
+    def _go(self, dialog: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Open one dialog at a time: keys typed ahead of the first must not open another."""
+        self.in_dialog = True
         self.shell.begin_opening()
-        later(self, partial(self._through, way))
+        later(self, partial(self._through, dialog))
 
-    async def _through(self, way: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    async def _through(self, dialog: Callable[[], Coroutine[Any, Any, None]]) -> None:
         try:
-            await way()
+            await dialog()
         finally:
-            self.on_the_way = False
+            self.in_dialog = False
             self.shell.end_opening()
 
-    async def _then_read(self, way: Callable[[], Awaitable[None]]) -> None:
-        await way()
+    async def _then_read(self, dialog: Callable[[], Awaitable[None]]) -> None:
+        await dialog()
         await self.read(afresh=True)
 
     def action_profile(self) -> None:
-        """Choose a profile, see what it would change, and set that."""
-        row, ways = self._may("tune.profile"), self._ways()
-        if row is not None and ways is not None:
-            self._go(lambda: self._profile(ways))
+        """Choose a profile, show what it changes, and set that."""
+        row, flow = self._may("tune.profile"), self._flow()
+        if row is not None and flow is not None:
+            self._go(lambda: self._profile(flow))
 
-    async def _profile(self, ways: TuneFlow) -> None:
-        plan = await ways.profile()
+    async def _profile(self, flow: TuneFlow) -> None:
+        plan = await flow.profile()
         if plan is not None:
             self._do(plan)
 
     def action_test(self) -> None:
-        """Measure with fio what the chosen knob does: its value of now against the one beside it."""
+        """Measure with fio what the chosen knob does: the present value against the next one."""
         row, knobs = self._may("tune.test"), self.knobs()
         value = row.subject.values.get(self.knob) if row is not None else None
         if row is None or knobs is None or value is None:
@@ -270,22 +270,22 @@ class TunePane(KnobView):
         self.post_message(self.MeasureWanted(self.knob, (value.text, other), array))
 
     def action_undo(self) -> None:
-        """Put back what was set last."""
+        """Undo what was set last."""
         if self._may("tune.undo") is not None:
             self.asked = ""
             self.acting = True
             later(self, self._undo)
 
     async def _undo(self) -> None:
-        knobs, report, tuning, ways = self.knobs(), self.report, self.tuning, self._ways()
+        knobs, report, tuning, flow = self.knobs(), self.report, self.tuning, self._flow()
         try:
-            if knobs is None or report is None or tuning is None or ways is None:
+            if knobs is None or report is None or tuning is None or flow is None:
                 return
             done, own = await knobs.last()
             if isinstance(done, Refusal):
                 self.say(done.sentence, "warn")
                 return
-            if not own and not await ways.confirm(done.undo, f"Undo what {done.who} set in another run"):
+            if not own and not await flow.confirm(done.undo, f"Undo what {done.who} set in another run"):
                 return
             result = await knobs.undo(done, report.snapshot, tuning)
         finally:

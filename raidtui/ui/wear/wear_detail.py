@@ -18,6 +18,7 @@ from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import amount, counted, decimal_size
 from raidtui.wear.costs import life_share, rebuild_cost, share_words
+from raidtui.wear.disk_finding import DiskCode
 from raidtui.wear.disk_wear import DiskWear
 from raidtui.wear.ledger_entries import MarkedCost, writes_per_day
 from raidtui.wear.readings import DiskHistory, WearLook
@@ -107,7 +108,7 @@ def _of_disks(look: WearLook, width: int, *, grave: bool) -> Iterator[Line]:
         (disk, each)
         for disk in look.disks
         for each in disk.findings
-        if (each.severity > Severity.INFO) is grave and each.code != "smart-unread"
+        if (each.severity > Severity.INFO) is grave and each.code != DiskCode.SMART_UNREAD
     ]
     for disk, each in sorted(found, key=lambda pair: -pair[1].severity):
         role = ROLES[each.severity]
@@ -212,9 +213,8 @@ def _paragraphs(group: DiskGroup, look: WearLook) -> Iterator[tuple[str, str, st
             yield visible(each.sentence), visible(each.remedy), ROLES[each.severity]
     titles = [array.title for array in group.arrays]
     for title in titles:
-        own = [cost for cost in look.costs if cost.what.endswith(f" of {title}")]
-        for cost in own[:_MOST_COSTS]:
-            action = cost.what.removesuffix(f" of {title}")
+        own = [(cost, action) for cost in look.costs if (action := cost.action_on(title)) is not None]
+        for cost, action in own[:_MOST_COSTS]:
             whose = "" if len(titles) == 1 else f" of {title}"
             if words := cost_words(cost, look, group.disks):
                 yield visible(f"{stamp(cost.began_s, look.at_s)} {action}{whose}: {words}"), "", "plain"
@@ -242,9 +242,9 @@ def cost_words(cost: MarkedCost, look: WearLook, names: Iterable[str] | None = N
 
 def _jobs(look: WearLook, snapshot: Snapshot, width: int) -> Iterator[Line]:
     """What else has a begin and an end in the ledger: jobs, benchmarks, arrays that are no more."""
-    titles = tuple(f" of {array.title}" for array in snapshot.arrays)
-    others = [cost for cost in look.costs if not cost.what.endswith(titles)][:_MOST_COSTS]
-    for number, cost in enumerate(others):
+    titles = [array.title for array in snapshot.arrays]
+    others = [cost for cost in look.costs if all(cost.action_on(title) is None for title in titles)]
+    for number, cost in enumerate(others[:_MOST_COSTS]):
         if words := cost_words(cost, look):
             text = f"{stamp(cost.began_s, look.at_s)} {cost.what}: {words}"
             yield from _said(" jobs" if number == 0 else "", text, "", "plain", width)

@@ -13,7 +13,7 @@ from raidtui.view.text import cell_width, fit, tail, visible
 from raidtui.view.units import decimal_size
 from raidtui.wear.costs import life_share, share_words
 from raidtui.wear.disk_wear import DiskWear
-from raidtui.wear.endurance import Confidence
+from raidtui.wear.endurance import Confidence, FigureSource
 from raidtui.wear.readings import WearLook
 
 WIDE = 100
@@ -29,10 +29,10 @@ _SERIAL, _AGE, _TEMPERATURE = 16, 7, 7
 _LITTLE_LEFT = 10
 _NARROW = 72
 _SHORT = {
-    "NVMe health log": "health log",
-    "device statistics page 7": "statistics",
-    "SCSI endurance indicator": "endurance",
-    "smartctl endurance_used": "smartctl",
+    FigureSource.NVME_LOG: "health log",
+    FigureSource.STATISTICS: "statistics",
+    FigureSource.SCSI_INDICATOR: "endurance",
+    FigureSource.SMARTCTL: "smartctl",
 }
 _HOURS_A_YEAR = 8766
 
@@ -98,13 +98,8 @@ def disk_line(disk: DiskWear, look: WearLook, width: int, *, since: bool = False
 
 
 def odd_names(look: WearLook) -> frozenset[str]:
-    """Return the disks that are out of line in one of their arrays: the sentence begins with the name."""
-    return frozenset(
-        each.sentence.partition(" ")[0]
-        for array in look.arrays
-        for each in array.findings
-        if each.code == "out-of-line"
-    )
+    """Return the disks that are out of line in one of their arrays."""
+    return frozenset(name for array in look.arrays for name in array.odd)
 
 
 def role_of(disk: DiskWear, *, odd: bool = False) -> str:
@@ -149,13 +144,11 @@ def worn_by(disk: DiskWear) -> str:
     percent = disk.percent
     if percent.percent is None:
         return "rotates" if disk.reading is not None and disk.reading.rotates else "unknown"
-    if percent.source in _SHORT:
-        return _SHORT[percent.source]
-    number = percent.source.removeprefix("attribute ").partition(" ")[0]
+    if percent.attribute is None:
+        return next((short for source, short in _SHORT.items() if source == percent.source), "")
     if percent.confidence is Confidence.ASSUMED:
-        return f"{number} assumed"
-    normalized = f"value {100 - percent.percent}," in percent.raw
-    return f"{number} {'norm.' if normalized else 'raw'}"
+        return f"{percent.attribute} assumed"
+    return f"{percent.attribute} {'norm.' if percent.normalized else 'raw'}"
 
 
 def _written(disk: DiskWear) -> str:

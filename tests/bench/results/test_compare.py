@@ -15,9 +15,9 @@ from raidtui.bench.results.compare import (
     table,
     table_lines,
 )
+from raidtui.bench.results.comparison_verdict import Best
 from raidtui.bench.results.heat import HeatMap, heat_lines, heat_maps, published_mb_s
 from raidtui.bench.results.run_record import FAILED, PARTIAL
-from raidtui.bench.results.verdict import Best
 from raidtui.plans.wizard.evidence import SOURCE, TABLE
 from tests.bench.records import READ, chunk_sweep, record, samples, surroundings
 

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidtui.bench.results.steady import Steadiness, steadiness
-from raidtui.bench.results.verdict import (
+from raidtui.bench.results.comparison_verdict import (
     Best,
     Spread,
     VerdictOutcome,
@@ -26,6 +25,7 @@ from raidtui.bench.results.verdict import (
     p_value,
     sentence,
 )
+from raidtui.bench.results.steady import Steadiness, steadiness
 
 
 def counted_out(first: int, second: int) -> list[int]:

@@ -59,7 +59,10 @@ def test_a_knob_of_an_array_that_is_made_for_it(made_before: Host, srv: Path) ->
 def test_a_knob_that_the_array_does_not_have(made_before: Host, srv: Path) -> None:
     job = make_job(made_before, on_scratch(srv, "stripe_cache_size", "512"))
     assert BenchWorker(made_before, job).work() == "failed"
-    assert last(job) == ("failed", "raid10 has no stripe_cache_size: only RAID 4, 5 and 6 gather stripes")
+    assert last(job) == (
+        "failed",
+        "raid10 has no stripe_cache_size: only RAID 4, 5 and 6 have a stripe cache",
+    )
     assert kept() == ()
 
 

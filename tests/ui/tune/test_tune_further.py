@@ -54,7 +54,7 @@ async def test_the_drivers_mode_is_shown_first() -> None:
         assert pane.knob == "driver_mode"
         await at(pilot, PlanView, "right")
         assert f"echo passive > {mode}" in screen_text(pilot)
-        assert "The processors' governors and limits begin anew with another mode." in screen_text(pilot)
+        assert "Another mode resets the processors' governors and limits." in screen_text(pilot)
         await pilot.press("escape")
         await until(pilot, lambda: message_of(pilot) == "nothing was changed" and at_rest(pilot))
         assert kernel.writes == []
@@ -62,7 +62,7 @@ async def test_the_drivers_mode_is_shown_first() -> None:
         await pilot.press("y")
         await wrote(pilot, kernel, (mode, "passive"))
         await pilot.press("equals_sign")
-        assert message_of(pilot) == "there is one driver for all processors: it is the same for them already"
+        assert message_of(pilot) == "all processors share one driver: the value is already the same"
         await pilot.press("k")
         await until(pilot, lambda: "kernel command line" in message_of(pilot) and at_rest(pilot))
         await pilot.pause()
@@ -77,7 +77,7 @@ async def test_the_drivers_mode_is_shown_first() -> None:
 async def test_what_a_driver_does_not_have_says_why() -> None:
     async with running(host(cpus=ACPI)) as pilot:
         await opened(pilot, *CPU, *["tab"] * 3, "right")
-        assert message_of(pilot).startswith("the driver acpi-cpufreq has one mode only")
+        assert message_of(pilot).startswith("the driver acpi-cpufreq has only one mode")
         await pilot.press("tab")
         assert "The driver acpi-cpufreq has no energy_performance_preference." in lines_of(
             pilot, "#knob-body"
@@ -91,7 +91,7 @@ async def test_the_systems_limits() -> None:
         await wrote(pilot, kernel, ("/proc/sys/dev/raid/speed_limit_max", "400000"))
         assert row_of(pilot, 10) == " system    sync min        1000   sync max     [400000]  this run"
         await pilot.press("equals_sign")
-        assert message_of(pilot).startswith("there is one system")
+        assert message_of(pilot).endswith("there is only one system")
 
 
 async def test_an_array_that_follows_the_system() -> None:
@@ -99,9 +99,9 @@ async def test_an_array_that_follows_the_system() -> None:
     async with running(kernel) as pilot:
         pane = await opened(pilot, *VM_ROW, "shift+tab", "right")
         assert pane.knob == "sync_speed_max"
-        assert message_of(pilot) == "sync_speed_max of vm is system: Enter takes a value"
+        assert message_of(pilot) == "sync_speed_max of vm is system: press Enter to type a value"
         await at(pilot, Ask, "enter")
-        assert "It is system: 1 to 2147483647 KiB/s, or system." in screen_text(pilot)
+        assert "Now system; possible: 1 to 2147483647 KiB/s, or system." in screen_text(pilot)
         await pilot.press(*"300000", "enter")
         await wrote(pilot, kernel, ("md125/sync_speed_max", "300000"))
         assert "sync max [300000]" in more_of(pilot)
@@ -151,7 +151,7 @@ async def test_a_host_without_cpufreq_says_so_where_the_processors_would_be() ->
         assert pane.chosen == "md125"
         body = lines_of(pilot, "#knob-body")
         assert (
-            " This host has no cpufreq: its hypervisor or its firmware decides how fast the\n processors run."
+            " This host has no cpufreq: the hypervisor or the firmware decides how fast the\n processors run."
             in body
         )
 

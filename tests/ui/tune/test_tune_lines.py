@@ -231,18 +231,18 @@ def test_the_drivers_mode() -> None:
         """\
  driver_mode of cpu: active                                        intel_pstate
  active, passive.
- Who has set it is not known: nothing that sets it was found. What is set by
- hand is not kept over a reboot. The driver's mode is kept on the kernel
+ It is not known who has set it: nothing that sets it was found. A value set by
+ hand does not survive a reboot. The driver's mode is kept on the kernel
  command line: intel_pstate=MODE or amd_pstate=MODE.
- Whether the driver lets the processor choose (active), or the kernel's
- governors (passive, guided). Changing it replaces driver, governors and limits
- of all processors at once."""
+ Whether the processor chooses its frequency (active) or the kernel's governors
+ do (passive, guided). A change replaces driver, governors and limits of all
+ processors at once."""
     )
     tuning = TuneHost(cpus=ACPI, nodes={"sda": {}}).tuning()
     assert body(tuning, "policy0", "driver_mode") == (
         """\
  driver_mode of cpu: none                                          acpi-cpufreq
- The driver acpi-cpufreq has one mode only: a governor of the kernel's chooses
+ The driver acpi-cpufreq has only one mode: a governor of the kernel chooses
  the frequency."""
     )
 
@@ -251,13 +251,13 @@ def test_frequencies() -> None:
     tuning = TuneHost(cpus=FAST).tuning()
     assert body(tuning, "policy0", "max_freq_khz").split("\n")[:2] == [
         " max_freq_khz of policy0, policy2: 4200000 kHz                     intel_pstate",
-        " 800000 to 4200000 kHz; the kernel begins with 4200000.",
+        " 800000 to 4200000 kHz; the kernel's default is 4200000.",
     ]
 
 
 def test_old_names_of_schedulers() -> None:
     assert body(TuneHost(cpus=FAST).tuning(), "sda", "scheduler").split("\n")[1:3] == [
-        " none (once noop), mq-deadline (once deadline); the kernel begins with",
+        " none (was noop), mq-deadline (was deadline); the kernel's default is",
         " mq-deadline.",
     ]
 
@@ -267,11 +267,11 @@ def test_what_a_knob_is() -> None:
     assert body(tuning, "sda", "timeout") == (
         """\
  timeout of sda: 30 s                                  SSDSC2BB240G4 · SSDA0001
- 1 to 3600 s; the kernel begins with 30.
- Nothing that sets it was found. A reboot leaves it so.
+ 1 to 3600 s; the kernel's default is 30.
+ Nothing that sets it was found. A reboot does not change it.
  How long the kernel waits for the disk before it resets the link. A disk that
- tries longer than this to read a bad sector (without SCT ERC up to some
- minutes) is reset, and thrown out of its array for one sector."""
+ retries a bad sector for longer than this (for minutes without SCT ERC) is
+ reset, and its array drops it for one sector."""
     )
 
 
@@ -284,14 +284,14 @@ def test_who_has_set_it() -> None:
         "           → raidtui tune set @data timeout=30",
     ]
     assert lines[4:6] == [
-        " Set by /etc/udev/rules.d/60-ssd.rules:1. A reboot leaves it so.",
+        " Set by /etc/udev/rules.d/60-ssd.rules:1. A reboot does not change it.",
         " At boot /etc/udev/rules.d/60-ssd.rules:1 sets 60.",
     ]
 
 
 def test_set_by_nobody_knows_whom() -> None:
     tuning = TuneHost(nodes={"sda": {"device/timeout": "60"}}, cpus=FAST).tuning()
-    assert "\n Who has set it is not known. After a reboot it is 30.\n" in body(tuning, "sda", "timeout")
+    assert "\n It is not known who has set it. After a reboot it is 30.\n" in body(tuning, "sda", "timeout")
 
 
 def test_a_finding_about_the_knob_comes_first_and_its_risk_is_said_once() -> None:
@@ -304,15 +304,15 @@ def test_a_finding_about_the_knob_comes_first_and_its_risk_is_said_once() -> Non
            random throughput (Linux 4.4); performance costs power and heat.
            → raidtui tune set governor=performance
  performance, powersave.
- Who has set it is not known: nothing that sets it was found. What is set by
- hand is not kept over a reboot.
- What decides how fast the processors run.
+ It is not known who has set it: nothing that sets it was found. A value set by
+ hand does not survive a reboot.
+ The policy that decides how fast the processors run.
 
  ▲ data    queue_depth differs: sdc 1; the others of data have 32.
            → raidtui tune set @data queue_depth=32
- ▲ sdc     queue_depth of sdc is 1: NCQ is off. At 1 a published test on a
-           RAID-10 of two SSDs gave a quarter of the IOPS that it gave at 8;
-           more than a disk's firmware bears may end in link resets.
+ ▲ sdc     queue_depth of sdc is 1: NCQ is off. A published test on a RAID-10
+           of two SSDs had a quarter of the IOPS at 1 that it had at 8; a depth
+           that the disk's firmware cannot take may end in link resets.
            → raidtui tune set sdc queue_depth=32"""
     )
 
@@ -331,10 +331,10 @@ def test_what_is_kept_and_has_drifted() -> None:
 
 def test_what_became_of_it_and_what_the_host_lacks() -> None:
     tuning = TuneHost().tuning()
-    lines = body(tuning, "sda", "timeout", told=(("it is \x1b[31mred", "bad"),)).split("\n")
+    lines = body(tuning, "sda", "timeout", news=(("it is \x1b[31mred", "bad"),)).split("\n")
     assert lines[0] == " it is \\x1b[31mred"
     assert lines[-2:] == [
-        " This host has no cpufreq: its hypervisor or its firmware decides how fast the",
+        " This host has no cpufreq: the hypervisor or the firmware decides how fast the",
         " processors run.",
     ]
 

@@ -197,7 +197,7 @@ async def test_the_filter() -> None:
         await until(pilot, lambda: lines_of(pilot, "#knob-list").startswith(" sdf"))
         assert len(lines_of(pilot, "#knob-list").split("\n")) == 1
         await pilot.press(*"xx")
-        assert lines_of(pilot, "#knob-list") == " Nothing here holds that. Esc shows all."
+        assert lines_of(pilot, "#knob-list") == " Nothing matches. Esc shows all."
 
 
 async def test_a_click_chooses_a_knob() -> None:
