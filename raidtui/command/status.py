@@ -40,9 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``status``."""
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON (docs/status-json.md)")
-    form.add_argument(
-        "--prometheus", action="store_true", help="print Prometheus metrics (docs/metrics.md)"
-    )
+    form.add_argument("--prometheus", action="store_true", help="print Prometheus metrics (docs/metrics.md)")
     parser.add_argument(
         "--watch",
         action="store_true",
