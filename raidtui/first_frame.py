@@ -1,7 +1,7 @@
-"""The first picture: the true state of the arrays, some 10 ms after the start, before Textual is imported.
+"""The first frame: the true state of the arrays, some 10 ms after the start, before Textual is imported.
 
-It reads /proc/mdstat and one or two small files per visible array, writes one string, and remembers how the
-terminal was, so that it is put back whatever happens to the rest of the start.
+It reads /proc/mdstat and a few small files per visible array, writes one string, and saves the terminal's
+modes, so that they are restored whatever happens to the rest of the start.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from raidtui.view.palette import choose_theme, colours_in, theme_folders
 
 TABS = (("1", "Arrays"), ("2", "Build"), ("3", "Wear"), ("4", "Tune"), ("5", "Bench"), ("6", "Log"))
 SMALLEST = (60, 15)
-# Sizes in band, pasted text in brackets, the mouse (four ways), focus; lines wrap; the keyboard's protocol.
+# In-band resize, bracketed paste, mouse reporting (four modes), focus, line wrap, keyboard protocol.
 _MODES_OFF = b"\x1b[?2048l\x1b[?2004l\x1b[?1006l\x1b[?1015l\x1b[?1003l\x1b[?1000l\x1b[?1004l\x1b[?7h\x1b[<u"
 
 
 class Terminal:
-    """The terminal as it was before the first frame."""
+    """The state of the terminal before the first frame."""
 
     def __init__(self) -> None:
         self.cooked: list[object] | None = None
         self.shown = False
-        self.driven = False  # the screen's driver is at work, and has set modes of its own
+        self.driven = False  # Textual's driver runs and has set modes of its own
 
     def restore(self) -> None:
-        """Put the terminal back. Safe to call more than once."""
+        """Restore the terminal. It may be called more than once."""
         shown, self.shown = self.shown, False
         driven, self.driven = self.driven, False
         cooked, self.cooked = self.cooked, None
@@ -46,10 +46,10 @@ class Terminal:
             if cooked is not None:
                 termios.tcsetattr(0, termios.TCSANOW, cooked)  # type: ignore[arg-type]
         except (OSError, termios.error):
-            return  # the line was cut: there is no terminal any more to put back
+            return  # the connection is lost: there is no terminal to restore
 
     def end(self, number: int, frame: object) -> None:
-        """End on a signal before the screen is there."""
+        """End on a signal before the screen starts."""
         del frame
         self.restore()
         os._exit(128 + number)
@@ -59,11 +59,11 @@ TERMINAL = Terminal()
 
 
 def show(root: str = "", asked_theme: str | None = None) -> None:
-    """Draw the first frame on the terminal, if it is one and large enough.
+    """Draw the first frame, if standard output is a terminal that is large enough.
 
     Args:
-        root: a folder to read under; empty for the live host.
-        asked_theme: the theme's name from the command line.
+        root: the folder with the host's files; "" for the live host.
+        asked_theme: the theme named on the command line.
     """
     if not (os.isatty(0) and os.isatty(1)):
         return
@@ -76,7 +76,7 @@ def show(root: str = "", asked_theme: str | None = None) -> None:
         return
     TERMINAL.cooked = list(cooked)
     raw = list(cooked)
-    raw[3] &= ~(termios.ECHO | termios.ICANON)  # keys typed from now on are for the program
+    raw[3] &= ~(termios.ECHO | termios.ICANON)  # keys typed from now on are for raidtui
     termios.tcsetattr(0, termios.TCSANOW, raw)
     TERMINAL.shown = True
     theme = choose_theme(asked_theme or _configured_theme())
@@ -96,7 +96,7 @@ def _configured_theme() -> str | None:
 
 
 def read_colours(name: str) -> dict[str, str]:
-    """Return a theme's colours, empty where there is no such theme. ``raidtui.ui.themes`` checks the file."""
+    """Return a theme's colours; {} for an unknown theme. ``raidtui.ui.themes`` validates the file."""
     if not name or "/" in name or name.startswith("."):
         return {}
     for folder in theme_folders():
@@ -108,7 +108,7 @@ def read_colours(name: str) -> dict[str, str]:
 
 
 def frame(root: str, columns: int, rows: int) -> list[Line]:
-    """Return the lines of the first frame: header, tabs, a row per array as far as there is room."""
+    """Return the lines of the first frame: header, tabs, and as many rows of arrays as fit."""
     visible_rows = max(3, rows // 3)
     briefs = read_briefs(root, visible_rows)
     counts: dict[tuple[str, str], int] = {}
@@ -129,7 +129,7 @@ def frame(root: str, columns: int, rows: int) -> list[Line]:
 
 
 def read_briefs(root: str, visible_rows: int) -> list[Brief]:
-    """Return all arrays, the worst first; sysfs is read of the visible ones alone."""
+    """Return all arrays, the worst first; sysfs is read for the visible ones alone."""
     mdstat = parse_mdstat(_text(f"{root}/proc/mdstat"))
     found = [
         (entry, _brief(root, entry, look=index < visible_rows), index < visible_rows)
@@ -142,7 +142,7 @@ def read_briefs(root: str, visible_rows: int) -> list[Brief]:
     titles = [brief.title for _, brief, _ in found[:visible_rows]]
     for entry, brief, _ in found[:visible_rows]:
         if titles.count(brief.title) > 1:
-            brief.suffix = entry.name  # tells arrays of one title apart
+            brief.suffix = entry.name  # arrays with the same title
     return [brief for _, brief, _ in found]
 
 
@@ -170,7 +170,7 @@ def _brief(root: str, entry: MdstatArray, *, look: bool) -> Brief:
 
 
 def _condition(entry: MdstatArray, action: str) -> Condition:
-    """Return what mdstat says of an array, with ``md/sync_action`` where that has been read."""
+    """Return the condition of an array by mdstat, and by ``md/sync_action`` where that has been read."""
     external = entry.super.startswith("external:")
     condition = Condition(
         active=entry.state != "inactive",
@@ -195,7 +195,7 @@ def _condition(entry: MdstatArray, action: str) -> Condition:
 
 
 def _look_closely(condition: Condition, entry: MdstatArray, folder: str) -> None:
-    """Add what sysfs alone says, from as few files as the state calls for."""
+    """Add values that are in sysfs alone, from as few files as the state requires."""
     if condition.level in PARITY_LEVELS:
         mismatches = _text(f"{folder}/mismatch_cnt")
         if mismatches.isdigit() and int(mismatches):
@@ -231,7 +231,7 @@ def _has_bad_blocks(folder: str) -> bool:
 def _note(entry: MdstatArray, condition: Condition) -> str:
     up = entry.up or ""
     if entry.state == "inactive":
-        return ""  # how many members there should be is not in mdstat
+        return ""  # mdstat does not have the number of slots
     if up.count("U") < len(up):
         return f"{up.count('U')} of {len(up)} in sync"
     waits = condition.phase and condition.phase != "running"

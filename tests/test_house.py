@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 HOUSE = Path(__file__).parents[1]
 PRODUCT = HOUSE / "raidtui"
 
@@ -58,3 +60,10 @@ def test_modules_of_one_name_are_one_feature() -> None:
             places[path.stem].append(str(path.relative_to(HOUSE)))
     repeated = {name: paths for name, paths in places.items() if len(paths) > 1}
     assert sorted(repeated) == sorted(SAME_NAME), repeated
+
+
+@pytest.mark.parametrize("document", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_paths_in_the_documents_are_there(document: str) -> None:
+    named = set(re.findall(r"`((?:raidtui|tests|docs|benchmarks)/[^`\s]*)`", (HOUSE / document).read_text()))
+    assert named
+    assert {path for path in named if not (HOUSE / path).exists()} == set()

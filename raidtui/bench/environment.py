@@ -1,4 +1,4 @@
-"""What explains a figure: kernel, fio, CPU, disks with their settings, arrays, file system, and wear."""
+"""The environment of a run: kernel, fio, CPU, disks with their settings, arrays, file system, wear."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a benchmark writes: estimated before, from levels and sizes, and measured after. Pure.
+"""How much a benchmark writes, and how long it takes: estimated before, measured after. Pure.
 
 A write to an array is more than one to its members: copies for RAID-1 and RAID-10, parity for RAID-5 and -6,
 where a write smaller than a stripe writes data and parity each time. A file system's own writes, and what the
@@ -18,11 +18,11 @@ from raidtui.model.levels import PARITY_LEVELS, Raid10Layout
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted, duration
 
 GUESSED_BYTES_S = 500_000_000
-"""What a run by time is taken to write in a second, since nobody knows before."""
+"""The write speed that is assumed for a run by time."""
 
 
 class WriteEstimate(Struct, frozen=True, kw_only=True):
-    """What a schedule writes.
+    """How much a schedule writes.
 
     Args:
         size_bytes: to the file or device, all runs together.
@@ -44,14 +44,14 @@ class WriteEstimate(Struct, frozen=True, kw_only=True):
     def sentence(self) -> str:
         """The same in words."""
         if not self.known:
-            return "How much it writes is not known: the job file does not say all sizes."
+            return "How much it writes is not known: the job file does not give all sizes."
         if not self.size_bytes:
             return "It writes nothing."
         how = ("at most " if self.at_most else "") + ("about " if self.guessed else "")
         text = f"It writes {how}{binary_size(self.size_bytes)}"
         if self.disks:
             text += f", {binary_size(self.each_bytes)} to each of {counted(self.disks, 'disk')}"
-        return f"{text}{', if it writes 500 MB/s' if self.guessed else ''}."
+        return f"{text}{', assuming 500 MB/s' if self.guessed else ''}."
 
 
 def estimate_writes(schedule: Schedule, array: Array | None = None, *, disks: int = 0) -> WriteEstimate:
@@ -101,7 +101,7 @@ def estimate_writes(schedule: Schedule, array: Array | None = None, *, disks: in
 
 
 def _array_key(repeat: int, scratch: Scratch) -> str:
-    """Return what tells one scratch array from the next."""
+    """Return a key that differs between scratch arrays."""
     return f"{repeat} {scratch.level} {scratch.layout} {scratch.chunk_kib} {scratch.bitmap}"
 
 
@@ -145,12 +145,12 @@ def measured_bytes(before: Mapping[str, int], after: Mapping[str, int]) -> dict[
 
 GUESSED_REQUEST_S = 0.0001
 _AT_A_TIME = 8
-"""What a request to a SATA SSD is taken to last, and how many it does at a time: nobody knows before."""
+"""The assumed time of a request to a SATA SSD, and how many it serves at a time."""
 _QUIET_S = 1.0
 
 
 class RunTime(Struct, frozen=True, kw_only=True):
-    """How long a schedule takes, or still takes.
+    """The time that a schedule takes, or still takes.
 
     Args:
         seconds: what makes arrays and trims is left out.
@@ -177,11 +177,11 @@ class RunTime(Struct, frozen=True, kw_only=True):
         if not self.known:
             return "How long it takes is not known: the job file decides."
         words = f"{self.words[0].upper()}{self.words[1:]}"
-        return f"{words}, if this is as fast as usual SATA SSDs." if self.guessed else f"{words}."
+        return f"{words}, assuming the speed of usual SATA SSDs." if self.guessed else f"{words}."
 
 
 class ExpectedRuns(Struct, frozen=True, kw_only=True):
-    """How long each run of a schedule is taken to last, what is done before it along.
+    """The expected time of each run of a schedule, with its preparation.
 
     Args:
         each_s: by the runs' numbers.
@@ -195,7 +195,7 @@ class ExpectedRuns(Struct, frozen=True, kw_only=True):
 
 
 class RunsDone(Struct, frozen=True, kw_only=True):
-    """How far a schedule is.
+    """How far a schedule has got.
 
     Args:
         ended: the numbers of the runs that have ended.

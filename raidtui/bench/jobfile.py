@@ -24,7 +24,7 @@ _REFUSED = {
     "exec_postrun": "runs a shell command",
     "read_iolog": "replays a log that may name any device",
     "write_iolog": "writes a file of its own",
-    "filename_format": "makes up names of files",
+    "filename_format": "generates file names",
     "blkzonemode": "is for zoned devices",
     "thread": "",
 }
@@ -63,8 +63,8 @@ def judge_job_file(name: str, text: str) -> JobFile | Refusal:
     if not sections:
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"{name} holds no job",
-            remedy="a job begins with its name in [brackets]",
+            why=f"{name} has no job",
+            remedy="a job starts with its name in [brackets]",
         )
     for title, options in sections.items():
         if refusal := _refuse_section(f"{name}, [{title}]", options):
@@ -113,7 +113,7 @@ def _refuse_section(where: str, options: dict[str, str]) -> Refusal | None:
     if engine not in _ENGINES:
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"{where}: the engine {engine} is not one that raidtui can watch over",
+            why=f"{where}: the engine {engine} is not supported",
             remedy=f"choose {', '.join(sorted(_ENGINES))}",
         )
     for key, value in options.items():
@@ -121,22 +121,22 @@ def _refuse_section(where: str, options: dict[str, str]) -> Refusal | None:
             return Refusal(
                 code=RefusalCode.INVALID,
                 why=f"{where} includes another file",
-                remedy="put what it says into this one",
+                remedy="copy its contents into this file",
             )
         if key in _REFUSED and (key != "thread" or value == "0"):
-            why = _REFUSED[key] or "lets jobs be processes that may outlive fio"
+            why = _REFUSED[key] or "makes jobs processes, which may outlive fio"
             return Refusal(code=RefusalCode.INVALID, why=f"{where}: {key} {why}", remedy="leave it out")
         if key in _LOGS:
             return Refusal(
                 code=RefusalCode.INVALID,
                 why=f"{where}: {key} writes logs of its own",
-                remedy="leave it out: raidtui keeps them",
+                remedy="leave it out: raidtui keeps the samples",
             )
         if "$" in value:
             return Refusal(
                 code=RefusalCode.INVALID,
-                why=f"{where}: {key} holds a variable",
-                remedy="write out what is meant",
+                why=f"{where}: {key} contains a variable",
+                remedy="write its value",
             )
         if key in _FOLDERS and (refusal := _refuse_path(f"{where}: {key}", value)):
             return refusal
@@ -156,8 +156,8 @@ def _refuse_path(where: str, value: str) -> Refusal | None:
         if part.startswith("/") or path == ".." or path.startswith("../"):
             return Refusal(
                 code=RefusalCode.INVALID,
-                why=f"{where} is {part}, outside of the folder that raidtui makes for the run",
-                remedy="leave the place out, and name it by --directory",
+                why=f"{where} is {part}, outside the folder that raidtui creates for the run",
+                remedy="use a relative path, and give the folder with --directory",
             )
     return None
 

@@ -1,4 +1,4 @@
-"""From what somebody asks for to a schedule, or to why it is not run. Nothing is changed here."""
+"""Turns a request into a schedule that can be run, or into a refusal. Changes nothing."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _PARTS = {
 
 
 class Offer(Struct, frozen=True, kw_only=True):
-    """A schedule that can be run.
+    """A schedule that can be run, with what it costs.
 
     Args:
-        losses: what is gone afterwards, by device.
-        notes: what else there is to know.
-        arrays: the plans that make its scratch arrays; each will have another UUID then.
-        room: what its files take of what is free; "" where there are none.
+        losses: what is lost, by device.
+        notes: remarks, a sentence each.
+        arrays: the plans that create its scratch arrays; the UUIDs will differ.
+        room: the space that its files need, in a sentence; "" without files.
     """
 
     schedule: Schedule
@@ -60,22 +60,22 @@ class Offer(Struct, frozen=True, kw_only=True):
 
     @property
     def sentences(self) -> list[str]:
-        """What is to be told before it begins."""
+        """What is shown before it starts."""
         count = len(self.schedule.runs())
         runs = f"up to {count} runs" if self.schedule.conditions.steady else f"{count} run{'s'[: count != 1]}"
         lines = [f"{self.schedule.title}: {runs} on {self.schedule.place.words}"]
-        lines += [f"  gone afterwards: {loss.sentence}" for loss in self.losses]
+        lines += [f"  lost:  {loss.sentence}" for loss in self.losses]
         lines += [f"  {self.cost.sentence}", *(f"  {text}" for text in self.notes)]
         for axis in self.schedule.axes:
             for plan in axis.plans:
                 lines += [f"  {axis.name}: {step.command}" for step in plan.steps]
             if axis.kind is AxisKind.KNOB and not axis.plans:
-                lines.append(f"  {axis.name}: {', '.join(axis.values)}, set on each array once it is there")
+                lines.append(f"  {axis.name}: {', '.join(axis.values)}, set on each array once it exists")
         return lines
 
 
 def make_offer(root: Root, request: Request) -> Offer | Refusal:
-    """Return the schedule that was asked for, or why it is not run."""
+    """Return what a request comes to, or why it cannot be run."""
     if not root.live:
         return Refusal(
             code=RefusalCode.NOT_HERE,
@@ -139,7 +139,7 @@ def _about(part: str, refusal: Refusal) -> FieldRefusal:
 
 
 def _measured(request: Request) -> Schedule | Refusal:
-    """Return a schedule with what fio is asked to do, and nothing else yet."""
+    """Return a schedule with only the workload."""
     given = [bool(request.rw), bool(request.preset), bool(request.job_file)]
     names = ", ".join(preset.name for preset in PRESETS)
     if sum(given) != 1:
@@ -154,7 +154,7 @@ def _measured(request: Request) -> Schedule | Refusal:
             return _about("job_file", file)
         if request.changes_workload:
             return Refusal(
-                code=RefusalCode.INVALID, why="a job file is run as it is", remedy="change the file itself"
+                code=RefusalCode.INVALID, why="a job file is run unchanged", remedy="change the file itself"
             )
         return Schedule(title=file.name, place=Place(), job_file=file)
     preset = find_preset(request.preset)
@@ -177,7 +177,7 @@ def _measured(request: Request) -> Schedule | Refusal:
 
 
 def read_job_file(path: str) -> JobFile | Refusal:
-    """Return somebody's own job file, or why it is not run."""
+    """Return a job file of the user, or why it cannot be run."""
     file = Path(path).expanduser() if path.startswith("~") else Path(path)
     remedy = "give the path of a fio job file"
     try:
@@ -186,14 +186,14 @@ def read_job_file(path: str) -> JobFile | Refusal:
         if file.exists() and (not file.is_file() or file.stat().st_size > _MOST_BYTES):
             return Refusal(
                 code=RefusalCode.INVALID,
-                why=f"{path} is no job file: those are texts of a few lines",
+                why=f"{path} is not a job file: it is not a small text file",
                 remedy=remedy,
             )
         return judge_job_file(file.name, file.read_text(encoding="utf-8"))
     except OSError as error:
         return Refusal(code=RefusalCode.NOT_FOUND, why=f"{path}: {error.strerror or error}", remedy=remedy)
     except ValueError:  # what is no UTF-8; a NUL in the path
-        return Refusal(code=RefusalCode.INVALID, why=f"{path} is no text", remedy=remedy)
+        return Refusal(code=RefusalCode.INVALID, why=f"{path} is not a text file", remedy=remedy)
 
 
 def _where(root: Root, request: Request) -> Site | Refusal:
@@ -206,14 +206,14 @@ def _where(root: Root, request: Request) -> Site | Refusal:
     if sum((bool(request.directory), bool(request.device), bool(request.scratch))) != 1:
         return Refusal(
             code=RefusalCode.INVALID,
-            why="where to measure is not given, or more than once",
+            why="where to measure is not given, or given more than once",
             remedy="name a folder (--directory), a device (--device), or devices for arrays (--scratch)",
         )
     if request.directory:
         place = find_directory(root, request.directory)
         return _about("directory", place) if isinstance(place, Refusal) else Site(place=place)
     if request.job_file:
-        why = "a job file runs in a folder alone"
+        why = "a job file runs only in a folder"
         return FieldRefusal(
             code=RefusalCode.INVALID,
             part="directory",
@@ -258,18 +258,18 @@ def _axes(root: Root, request: Request, place: Place, base: Schedule) -> tuple[A
             axes.append(Axis(kind=kind, values=tuple(map(str, numbers))))
     for axis in axes:
         if len(set(axis.values)) < len(axis.values) or not axis.values:
-            why = f"{axis.label} is given a value twice, or none"
+            why = f"{axis.label} has no value, or the same value twice"
             return FieldRefusal(
                 code=RefusalCode.INVALID,
                 part=_PARTS.get(axis.kind, axis.name),
                 why=why,
-                remedy="name each value once",
+                remedy="give each value once",
             )
     return tuple(axes)
 
 
 def _shapes(request: Request) -> list[Scratch]:
-    """Return all arrays that will be made."""
+    """Return all scratch arrays that the request creates."""
     wanted = Schedule(title="", place=Place(), scratch=request.scratch_array, axes=_array_axes(request))
     return [shape for point in wanted.points if (shape := wanted.scratch_at(point)) is not None]
 
@@ -290,7 +290,7 @@ def _array_axes(request: Request) -> tuple[Axis, ...]:
 def _refuse_schedule(root: Root, schedule: Schedule) -> Refusal | None:
     if len(schedule.points) * schedule.repeats > MOST_RUNS:
         count = len(schedule.points) * schedule.repeats
-        remedy = f"{MOST_RUNS} are the most: leave values out"
+        remedy = f"{MOST_RUNS} are the maximum: leave values out"
         return FieldRefusal(
             code=RefusalCode.INVALID, part="repeats", why=f"that would be {count} runs", remedy=remedy
         )
@@ -317,7 +317,7 @@ def _refuse_schedule(root: Root, schedule: Schedule) -> Refusal | None:
 
 
 def _refuse_noise(root: Root, schedule: Schedule) -> Refusal | None:
-    """Return that something else goes on, which would be measured along; or None."""
+    """Return a refusal where other activity would distort the figures, or None."""
     if not schedule.conditions.quiet_check:
         return None
     found = noise(root, schedule.place)
@@ -333,21 +333,21 @@ def _refuse_noise(root: Root, schedule: Schedule) -> Refusal | None:
 
 
 def _refuse_most(root: Root, schedule: Schedule, most: int) -> Refusal | None:
-    """Return why there is no room for so many bytes, or None."""
+    """Return why so many bytes do not fit, or None."""
     if schedule.place.directory:
         return refuse_room(schedule.place, most)
     if schedule.scratch is not None and most > schedule.scratch.least_bytes:
         size, least = binary_size(most), binary_size(schedule.scratch.least_bytes)
         return Refusal(
             code=RefusalCode.TOO_SMALL,
-            why=f"the smallest of the arrays has {least}, and {size} are asked for",
+            why=f"the smallest of the arrays has {least}, but {size} are needed",
             remedy="choose a smaller size",
         )
     return refuse_size(root, schedule.place, most) if schedule.place.device else None
 
 
 def _room(schedule: Schedule) -> str:
-    """Return what files take of what is free, in a sentence; "" where there are none."""
+    """Return the space that files need, in a sentence; "" where there are none."""
     if not schedule.place.directory:
         return ""
     works = [work for point in schedule.points if (work := schedule.work_at(point)) is not None]
@@ -364,32 +364,32 @@ def _notes(root: Root, schedule: Schedule) -> tuple[str, ...]:
     for array in read_arrays(root, schedule.place.arrays):
         title = array.label or array.name
         if array.sync:
-            notes.append(f"{title} runs a {array.sync}: the figures will be lower than at rest.")
+            notes.append(f"{title} runs a {array.sync}: the figures will be lower than without it.")
         if array.missing:
-            notes.append(f"{title} is degraded: the figures are not those of a whole array.")
+            notes.append(f"{title} is degraded: the figures are not those of a complete array.")
     if schedule.place.device and not schedule.place.writes:
-        notes.append("What was never written, or was trimmed, reads as zeros that no flash was asked for.")
-    if schedule.job_file is not None:
-        notes.append("The job file is run as it is; its files are removed afterwards.")
-    if not schedule.place.disks:
         notes.append(
-            f"Which disks are below {schedule.place.words} is not known: what they take is not counted."
+            "Blocks that were never written, or were trimmed, read as zeros without any access to the flash."
         )
+    if schedule.job_file is not None:
+        notes.append("The job file is run unchanged; its files are removed afterwards.")
+    if not schedule.place.disks:
+        notes.append(f"The disks below {schedule.place.words} are not known: writes to them are not counted.")
     if schedule.work is not None and 0 < schedule.work.runtime_s < SHORT_S:
-        notes.append(f"Rounds under {SHORT_S:.0f} s are short: they say more about caches than about disks.")
+        notes.append(f"Runs under {SHORT_S:.0f} s measure caches rather than disks.")
     compared = _compared(schedule)
     if compared and not schedule.conditions.steady and schedule.repeats < fewest_runs(compared):
         notes.append(
             f"{schedule.repeats} repeat{'s'[: schedule.repeats != 1]} of each cannot decide which of"
-            f" {len(schedule.points)} points is faster: {fewest_runs(compared)} are the fewest that could."
+            f" {len(schedule.points)} points is faster: at least {fewest_runs(compared)} are needed."
         )
     if schedule.work is not None and not schedule.work.direct:
-        notes.append("It goes through the page cache: memory is measured along.")
+        notes.append("It goes through the page cache: memory is measured as well.")
     return tuple(notes)
 
 
 def _compared(schedule: Schedule) -> int:
-    """Return how many comparisons its table will have: each point with the first that is asked the same."""
+    """Return the number of comparisons in its table: each point with the first of the same workload."""
     points = schedule.points
     return 1 if len(points) == 2 else len(points) - len({schedule.work_at(point) for point in points})
 

@@ -1,4 +1,4 @@
-"""Devices that shall be written to: the checks of a new array, and a serial number that somebody typed."""
+"""Devices that are overwritten: the checks of a new array, typed serial numbers, and scratch arrays."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _CHUNK_KIB = 512
 
 
 class Site(Struct, frozen=True, kw_only=True):
-    """Where somebody may measure.
+    """Where to measure, after all checks.
 
     Args:
         scratch: what arrays are made of, if so.
-        losses: what is gone afterwards, by device.
+        losses: what is lost, by device.
         arrays: the plans that make the arrays.
     """
 
@@ -47,7 +47,7 @@ class Site(Struct, frozen=True, kw_only=True):
 
 
 def offer_device(root: Root, name: str, *, write: bool, confirmed: Sequence[str]) -> Site | Refusal:
-    """Return a device as a place, with what is lost; or why it is none."""
+    """Return a device as a place, with what is lost, or why it cannot be used."""
     place = find_device(root, name)
     if isinstance(place, Refusal):
         return place
@@ -126,13 +126,11 @@ def _refuse(devices: Sequence[Device], survey: Survey) -> Refusal | None:
 
 
 def _unconfirmed(devices: Sequence[Device], survey: Survey, confirmed: Sequence[str]) -> Refusal | None:
-    """Nothing is overwritten before somebody has typed which disks these are."""
+    """Nothing is overwritten before the identities of the disks were typed."""
     missing = [device for device in devices if confirm_word(device) not in confirmed]
     if not missing:
         return None
-    lost = [
-        f"{device.disk.name}: {contents_of(device, survey) or 'nothing that is known'}" for device in devices
-    ]
+    lost = [f"{device.disk.name}: {contents_of(device, survey) or 'nothing known'}" for device in devices]
     words = " ".join(f"--confirm={confirm_word(device)}" for device in missing)
     return FieldRefusal(
         code=RefusalCode.NEEDS_CONFIRMATION,
@@ -224,7 +222,7 @@ def wait_for_sync(root: Root, name: str, stopped: Callable[[], bool]) -> str:
         elif idle_s is None:
             idle_s = time.monotonic()
         elif time.monotonic() - idle_s > _IDLE_S:
-            return f"the first sync of {name} stopped before its end: what is half synced is not measured"
+            return f"the first sync of {name} stopped early: a partly synced array is not measured"
         time.sleep(_LOOK_S)
     return ""
 

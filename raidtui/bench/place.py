@@ -1,6 +1,6 @@
 """Where a benchmark runs: a folder or a device, and the disks below it.
 
-Folders are looked at on the live host alone. Nothing is written here.
+Folders are only read on the live host. Writes nothing.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ def find_directory(root: Root, directory: str) -> Place | Refusal:
     # A form's "~" was not seen by a shell.
     path = os.path.realpath(os.path.expanduser(directory))  # noqa: PTH111
     if not os.path.isdir(path):  # noqa: PTH112
-        what = "is no folder" if os.path.exists(path) else "is not there"  # noqa: PTH110
+        what = "is not a folder" if os.path.exists(path) else "does not exist"  # noqa: PTH110
         return Refusal(
             code=RefusalCode.NOT_FOUND,
             why=f"{directory} {what}",
-            remedy="name a folder on what shall be measured",
+            remedy="name a folder on the file system to measure",
         )
     if os.statvfs(path).f_flag & os.ST_RDONLY:
         return Refusal(
@@ -113,7 +113,7 @@ def refuse_size(root: Root, place: Place, size_bytes: int) -> Refusal | None:
         return None
     return Refusal(
         code=RefusalCode.TOO_SMALL,
-        why=f"/dev/{place.device} has {binary_size(has)}, and {binary_size(size_bytes)} are asked for",
+        why=f"/dev/{place.device} has {binary_size(has)}, but {binary_size(size_bytes)} are needed",
         remedy="choose a smaller size",
     )
 
@@ -135,7 +135,7 @@ def below(root: Root, name: str) -> tuple[tuple[str, ...], tuple[str, ...], tupl
 
 
 def _chains(root: Root, name: str, seen: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield every way down from a device; a partition's disk is not below it here."""
+    """Yield every chain of devices below a device; the disk of a partition does not count."""
     here = (*seen, name)
     slaves = [each.replace("!", "/") for each in root.names(f"{BLOCK}/{name.replace('/', '!')}/slaves")]
     ways = [each for each in slaves if each not in here]
@@ -165,7 +165,7 @@ def _block_name(root: Root, number: str) -> str:
 
 
 def _source_name(root: Root, source: str) -> str:
-    """Some (btrfs) have a device number of their own: what they are mounted from tells."""
+    """Some (btrfs) have a device number of their own: use the source of the mount."""
     if not source.startswith("/dev/"):
         return ""
     name = posixpath.basename(os.path.realpath(source)) if root.live else posixpath.basename(source)

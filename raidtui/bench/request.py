@@ -1,6 +1,6 @@
-"""What somebody asks a benchmark to be: one request, of a form and of the command line alike. Pure.
+"""The request for a benchmark: made by the forms and by the command line alike. Pure.
 
-Texts are read here, and numbers that no other module knows the limits of are checked here.
+It also reads the texts of options, and has the limits of numbers that no other module knows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ V = TypeVar("V")
 
 
 class Request(Struct, frozen=True, kw_only=True):
-    """A benchmark as somebody wants it. What is left out, or None, is as usual.
+    """A benchmark as requested. What is left out, or None, has its default.
 
     Of ``blocks``, ``depths``, ``jobs``, ``levels``, ``layouts`` and ``chunks`` one value is the workload's or
     the array's; several are a sweep.
@@ -43,7 +43,7 @@ class Request(Struct, frozen=True, kw_only=True):
         directory, device, scratch: where, one of the three: a path, a kernel name, or kernel names of devices
             that arrays are made of.
         write: whether the device may be overwritten.
-        confirmed: serial numbers (or WWNs, or names where there are none) that somebody typed.
+        confirmed: the serial numbers (or WWNs, or names) that were typed.
         levels, layouts, chunks: of scratch arrays; a chunk is KiB, or "one".
         member_kib: how much of each device a scratch array uses; 0 is all.
         knobs: (name, values).
@@ -79,7 +79,7 @@ class Request(Struct, frozen=True, kw_only=True):
     note: str = ""
 
     def workload(self, preset: Preset | None) -> Workload:
-        """Return the workload of a preset, or of ``rw``, with what is asked to be different."""
+        """Return the workload of a preset, or of ``rw``, with the requested changes."""
         work = preset.work if preset is not None else Workload(rw=self.rw, block_bytes=4 * KIB, size_bytes=0)
         blocks = self.blocks if len(self.blocks) == 1 or preset is None else ()
         changes = {
@@ -99,7 +99,7 @@ class Request(Struct, frozen=True, kw_only=True):
 
     @property
     def changes_workload(self) -> bool:
-        """Whether it says anything about the workload besides which one."""
+        """Whether it changes anything in the workload."""
         numbers = (self.size_bytes, self.runtime_s, self.ramp_s, self.read_percent)
         several = self.blocks or self.depths or self.jobs
         words = self.engine or self.distribution or not self.direct
@@ -107,7 +107,7 @@ class Request(Struct, frozen=True, kw_only=True):
 
     @property
     def scratch_array(self) -> Scratch | None:
-        """What is the same of all scratch arrays; None where none are made."""
+        """What all scratch arrays have in common; None where none are created."""
         if not self.scratch:
             return None
         chunk = _single(self.chunks)
@@ -125,11 +125,11 @@ def _single(values: Sequence[V]) -> V | None:
 
 
 class FieldRefusal(Refusal, frozen=True, kw_only=True):
-    """A refusal that knows what it is about.
+    """A refusal about one part of a request.
 
     Args:
         part: a field of ``Request``, or of a workload; a knob's name.
-        form_remedy: what to do in a form, where that is another thing than on the command line.
+        form_remedy: the remedy in a form, where it differs from that on the command line.
     """
 
     part: str
@@ -209,7 +209,7 @@ def read_chunk(option: str, word: str) -> str:
 
 
 def sweep_values(text: str) -> tuple[str, ...]:
-    """Return the values of "1,8,32"; "1..31" stands for all numbers from 1 to 31."""
+    """Return the values of "1,8,32"; "1..31" is a range."""
     return tuple(value for word in text.split(",") if word.strip() for value in _span(word.strip()))
 
 

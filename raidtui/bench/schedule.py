@@ -23,9 +23,9 @@ from raidtui.view.units import short_binary
 
 FORM = 1
 MOST_RUNS = 5000
-"""So many a benchmark has at most."""
+"""The maximum for one benchmark."""
 ONE = "one"
-"""A chunk that is none: the first of the devices by itself, to compare with."""
+"""Instead of a chunk: the first of the devices by itself, for comparison."""
 
 
 class AxisKind(StrEnum):
@@ -51,7 +51,7 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
         kind: what kind of thing.
         name: of a knob: queue-depth.
         values: what it becomes, in order.
-        plans: of a knob, for each value: the plan that sets it; without steps where it is so already. There
+        plans: of a knob, for each value: the plan that sets it; without steps where already set. There
             are none where the knob is one of arrays that are yet to be made.
     """
 
@@ -67,7 +67,7 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
 
 
 class Scratch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Devices that arrays are made of and removed from.
+    """Devices that arrays are created of, and the shape of these arrays.
 
     Args:
         devices: kernel names.
@@ -88,7 +88,7 @@ class Scratch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
 
 
 class Conditions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What is done around the runs.
+    """What is done before and between the runs.
 
     Args:
         trim: whether what is free is discarded before each run.
@@ -189,7 +189,7 @@ class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
         return changed.with_engine_for_depth()
 
     def scratch_at(self, point: dict[str, str]) -> Scratch | None:
-        """Return the array that a point wants; a single device has no level."""
+        """Return the array of a point; a single device has no level."""
         if self.scratch is None:
             return None
         chunk = point.get(AxisKind.CHUNK, str(self.scratch.chunk_kib))
@@ -205,7 +205,7 @@ class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
         )
 
     def knobs_at(self, point: dict[str, str]) -> tuple[tuple[str, str, Plan | None], ...]:
-        """Return (name, value, plan) of the knobs at a point; None is a plan that wants the array first."""
+        """Return (name, value, plan) of the knobs at a point; None is a plan that needs the array first."""
         return tuple(
             (
                 axis.name,
@@ -232,7 +232,7 @@ class Run(Struct, frozen=True, kw_only=True):
 
 
 def _weight(axis: Axis) -> int:
-    """Arrays are dear to change, knobs cheaper, fio's options free."""
+    """Changing arrays is expensive, knobs cheaper, fio's options free."""
     if axis.kind in _OF_ARRAY:
         return _OF_ARRAY.index(axis.kind)
     return 10 if axis.kind is AxisKind.KNOB else 20

@@ -1,6 +1,6 @@
-"""What surrounds a run while it goes on: processors, temperatures, arrays. Read beside it, kept with it.
+"""The surroundings of a run while it is running: CPUs, temperatures, arrays.
 
-It is read from sysfs alone. Tools that ask disks (smartctl) are left out: they would disturb the run.
+They are read only from sysfs: tools that query disks (smartctl) would disturb the run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from raidtui.host.sensors import find_thermometers, policy_words, read_celsius, 
 from raidtui.view.units import counted
 
 CELSIUS_S = 2.0
-"""How often a disk is asked for its temperature: that is a command to it."""
+"""How often the temperature of a disk is read: each reading is a command to it."""
 _MOST_DISKS = 4
 _AT_REST = frozenset({"", "frozen"})
 
@@ -73,11 +73,11 @@ class SurroundingsSpan(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 NOTHING_SEEN = SurroundingsSpan()
-"""Of a run that was over too soon."""
+"""Of a run that was too short."""
 
 
 class SurroundingsReader:
-    """Reads it again and again; temperatures every ``CELSIUS_S``, in between the last ones stand.
+    """Reads the surroundings; temperatures only every ``CELSIUS_S``.
 
     Args:
         root: the host.
@@ -140,7 +140,7 @@ def _percent(text: str) -> float | None:
 
 
 def span_of(seen: Sequence[Surroundings]) -> SurroundingsSpan:
-    """Return what these say of a whole run."""
+    """Return the range of several readings."""
     mhz = [each.mhz for each in seen if each.mhz is not None]
     celsius: dict[str, float] = {}
     for each in seen:
@@ -154,12 +154,12 @@ def span_of(seen: Sequence[Surroundings]) -> SurroundingsSpan:
 
 
 def merged(parts: Sequence[SurroundingsSpan]) -> SurroundingsSpan:
-    """Return what several runs were surrounded by, as one."""
+    """Return the range over several runs."""
     return span_of([Surroundings(t_s=0.0, mhz=part.mhz, celsius=part.celsius) for part in parts])
 
 
 def array_changes(before: Sequence[ArrayShape], seen: Sequence[Surroundings]) -> tuple[str, ...]:
-    """Return what came over arrays while a run went on, a sentence each: its figures are not of one state.
+    """Return what happened to arrays during a run, a sentence each.
 
     Args:
         before: the arrays as it began.
@@ -170,12 +170,12 @@ def array_changes(before: Sequence[ArrayShape], seen: Sequence[Surroundings]) ->
         title = shape.label or shape.name
         states = [now for each in seen for now in each.arrays if now.name == shape.name and now.state]
         syncs = dict.fromkeys(now.sync for now in states if now.sync not in _AT_REST)
-        remarks += [f"A {sync} of {title} began meanwhile." for sync in syncs if sync != shape.sync]
+        remarks += [f"A {sync} of {title} started during the run." for sync in syncs if sync != shape.sync]
         if shape.sync in {now.sync for now in states} - _AT_REST and states[-1].sync == "":
-            remarks.append(f"The {shape.sync} of {title} ended meanwhile.")
+            remarks.append(f"The {shape.sync} of {title} ended during the run.")
         lost = max((now.missing for now in states), default=0) - shape.missing
         if lost > 0:
-            remarks.append(f"{title} lost {counted(lost, 'member')} meanwhile.")
+            remarks.append(f"{title} lost {counted(lost, 'member')} during the run.")
     return tuple(remarks)
 
 

@@ -1,4 +1,4 @@
-"""Knobs: settings of the host that a sweep turns, each value as a plan that also knows the way back.
+"""Knobs: settings of the host that a sweep changes, each value as a plan with its undo.
 
 A knob is anything with a name and ``set``; those of ``raidtui tune`` are here by their names there.
 """
@@ -31,14 +31,14 @@ _SHORT = {"read_ahead": "read_ahead_kb", **ALIASES}
 
 
 class SweepKnob(Protocol):
-    """A setting that a sweep can turn."""
+    """A setting that a sweep can change."""
 
     @property
     def name(self) -> str:
         """What it is called: queue_depth."""
 
     def set(self, value: str) -> Plan | Refusal:
-        """Return the plan that sets it, with its undo; one without steps where it is so already."""
+        """Return the plan that sets it, with its undo; one without steps where already set."""
 
 
 class TuneKnob(Struct, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class TuneKnob(Struct, frozen=True, kw_only=True):
     def set(self, value: str) -> Plan | Refusal:
         """See ``SweepKnob.set``."""
         if not self.subjects:
-            return Refusal(code=RefusalCode.NOT_FOUND, why=f"nothing below has the knob {self.name}")
+            return Refusal(code=RefusalCode.NOT_FOUND, why=f"no device below has the knob {self.name}")
         asked = [AskedValue(subject=each, knob=self.name, value=value) for each in self.subjects]
         changes = changes_of(self.tuning, asked)
         if isinstance(changes, Refusal):
@@ -80,7 +80,9 @@ class BitmapKnob(Struct, frozen=True, kw_only=True):
         """See ``SweepKnob.set``."""
         array = next((each for each in self.survey.snapshot.arrays if each.name == self.array), None)
         if array is None:
-            return Refusal(code=RefusalCode.NOT_FOUND, why="no array is below, so there is no bitmap to set")
+            return Refusal(
+                code=RefusalCode.NOT_FOUND, why="there is no array below, so there is no bitmap to set"
+            )
         if value == ("none" if array.bitmap is None else "internal"):
             return Plan(title=f"bitmap {value}", subject=array.title, steps=())
         return plan_bitmap(self.survey, array, value)
@@ -148,7 +150,7 @@ def plan_value(knob: SweepKnob, value: str) -> Plan | Refusal:
     if not _comes_back(plan):
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"{knob.name} {value} cannot be undone, and a sweep puts back what it turned",
+            why=f"{knob.name} {value} cannot be undone, but a sweep must restore what it sets",
             remedy="leave it out",
         )
     return plan
@@ -222,18 +224,18 @@ def _refuse_shape(shape: Scratch, knob: Knob) -> Refusal | None:
             return None
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"{shape.devices[0]} by itself is no array, so it has no {knob.name}",
+            why=f"{shape.devices[0]} by itself is not an array and has no {knob.name}",
             remedy="leave the chunk one out",
         )
     if knob.name in _OF_STRIPES and shape.level not in PARITY_LEVELS:
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"{shape.level} has no {knob.name}: only RAID 4, 5 and 6 gather stripes",
+            why=f"{shape.level} has no {knob.name}: only RAID-4, -5 and -6 have it",
             remedy="choose one of these levels",
         )
     if knob.name in _OF_SYNC and shape.level in NO_REDUNDANCY:
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"{shape.level} has no redundancy, so nothing is ever synced: no {knob.name}",
+            why=f"{shape.level} has no redundancy and is never synced, so it has no {knob.name}",
         )
     return None

@@ -21,91 +21,100 @@ _HISTORY = frozenset({"list", "compare", "report", "note", "delete"})
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what ``bench`` takes."""
     subcommands = parser.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True)
-    presets = subcommands.add_parser(
-        "presets", help="list the workloads that have a name, and where they come from"
-    )
+    presets = subcommands.add_parser("presets", help="list the predefined workloads and their origin")
     presets.add_argument("--json", action="store_true", help="as JSON (docs/bench.md)")
     what = argparse.ArgumentParser(add_help=False)
     _add_what(what)
     _add_where(what)
     _add_how(what)
     run = subcommands.add_parser("run", parents=[what], help="measure one workload", description=_RUN)
-    run.add_argument("--repeats", type=int, default=1, metavar="N", help="how often (1)")
+    run.add_argument("--repeats", type=int, default=1, metavar="N", help="number of runs (1)")
     sweep = subcommands.add_parser(
-        "sweep", parents=[what], help="measure again and again, with something changed", description=_SWEEP
+        "sweep", parents=[what], help="measure repeatedly, with something changed", description=_SWEEP
     )
-    sweep.add_argument("--repeats", type=int, default=3, metavar="N", help="of each point (3)")
+    sweep.add_argument("--repeats", type=int, default=3, metavar="N", help="number of runs of each point (3)")
     _add_sweep(sweep)
-    attach = subcommands.add_parser("attach", help="follow a benchmark that runs, or see how it ended")
-    attach.add_argument("id", metavar="ID", nargs="?", default="", help="the newest, if left out")
-    stop = subcommands.add_parser("stop", help="end a benchmark now; what was measured is kept")
+    attach = subcommands.add_parser("attach", help="follow a running benchmark, or see how it ended")
+    attach.add_argument("id", metavar="ID", nargs="?", default="", help="default: the newest")
+    stop = subcommands.add_parser("stop", help="stop a benchmark; its results so far are kept")
     stop.add_argument("id", metavar="ID", nargs="?", default="")
-    subcommands.add_parser("restore", help="put back what an interrupted benchmark has changed")
+    subcommands.add_parser("restore", help="put back what an interrupted benchmark changed")
     _add_history(subcommands)
-    work = subcommands.add_parser(
-        "work", help="used by raidtui itself: do a benchmark's work in this process"
-    )
+    work = subcommands.add_parser("work", help="internal: run a benchmark in this process")
     work.add_argument("folder", type=Path)
     work.add_argument("--back", action="store_true")
     work.add_argument("--settle", action="store_true")
 
 
-_RUN = "Measure one workload. Where several block sizes or depths are given, one after another."
-_SWEEP = "Each point once, then all again: what drifts meanwhile hits all alike. Everything is put back."
+_RUN = "Measure one workload. Several block sizes or depths are run one after another."
+_SWEEP = "Run each point once, then all again, so that drift affects all alike. Changes are put back."
 
 
 def _add_what(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what")
     what.add_argument("--preset", default="", metavar="NAME", help="raidtui bench presets lists them")
-    what.add_argument("--job", type=Path, metavar="FILE", help="a fio job file of your own, as it is")
+    what.add_argument("--job", type=Path, metavar="FILE", help="an fio job file, run unchanged")
     what.add_argument("--rw", default="", metavar="KIND", help="read, write, randread, randwrite, rw, randrw")
-    what.add_argument("--bs", default="", metavar="SIZES", help="sizes of a request: 4k, or 4k,16k,64k")
-    what.add_argument("--size", default="", metavar="SIZE", help="of the file, or of a device's part: 500m")
-    what.add_argument("--depth", default="", metavar="NUMBERS", help="requests under way")
-    what.add_argument("--jobs", default="", metavar="NUMBERS", help="as many do the same at a time")
-    what.add_argument("--runtime", type=int, metavar="SECONDS", help="by time, not until the size is done")
+    what.add_argument("--bs", default="", metavar="SIZES", help="size of a request: 4k, or 4k,16k,64k")
     what.add_argument(
-        "--ramp", type=int, metavar="SECONDS", help="before the measurement (a tenth of --runtime; 0: none)"
+        "--size", default="", metavar="SIZE", help="size of the file, or of the part of a device: 500m"
+    )
+    what.add_argument("--depth", default="", metavar="NUMBERS", help="requests in flight in each job")
+    what.add_argument(
+        "--jobs", default="", metavar="NUMBERS", help="number of jobs that run at the same time"
+    )
+    what.add_argument("--runtime", type=int, metavar="SECONDS", help="run by time instead of size")
+    what.add_argument(
+        "--ramp",
+        type=int,
+        metavar="SECONDS",
+        help="time before the measurement (a tenth of --runtime; 0: none)",
     )
     what.add_argument("--engine", default="", metavar="NAME", help="sync, psync, libaio, io_uring")
-    what.add_argument("--read-percent", type=int, metavar="PERCENT", help="of a mix")
-    what.add_argument("--distribution", default="", metavar="NAME", help="zipf:1.2 and so on")
-    what.add_argument("--no-direct", action="store_true", help="go through the page cache")
+    what.add_argument("--read-percent", type=int, metavar="PERCENT", help="reads in a mix")
+    what.add_argument(
+        "--distribution", default="", metavar="NAME", help="of random I/O: zipf:1.2, pareto:0.9, normal:20"
+    )
+    what.add_argument("--no-direct", action="store_true", help="use the page cache")
 
 
 def _add_where(parser: argparse.ArgumentParser) -> None:
     where = parser.add_argument_group("where")
-    where.add_argument("--directory", default="", metavar="FOLDER", help="files in it, removed afterwards")
-    where.add_argument("--device", default="", metavar="DEVICE", help="is only read")
-    where.add_argument("--write", action="store_true", help="let the device be overwritten")
+    where.add_argument(
+        "--directory", default="", metavar="FOLDER", help="measure files in it; they are removed"
+    )
+    where.add_argument("--device", default="", metavar="DEVICE", help="measure a device; it is only read")
+    where.add_argument("--write", action="store_true", help="allow the device to be overwritten")
     where.add_argument(
         "--confirm",
         action="append",
         default=[],
         metavar="SERIAL",
-        help="the serial number of a device that is overwritten; may be given again",
+        help="the serial number of a device that is overwritten; can be repeated",
     )
 
 
 def _add_how(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("how")
-    how.add_argument("--trim", action="store_true", help="discard what is free before each run")
-    how.add_argument("--cool", type=int, default=0, metavar="SECONDS", help="do nothing before each run")
+    how.add_argument("--trim", action="store_true", help="discard free blocks before each run")
+    how.add_argument("--cool", type=int, default=0, metavar="SECONDS", help="pause before each run")
     how.add_argument(
-        "--precondition", type=int, default=0, metavar="TIMES", help="write the size so often before all runs"
+        "--precondition",
+        type=int,
+        default=0,
+        metavar="TIMES",
+        help="write the size this many times before all runs",
     )
-    how.add_argument("--steady", action="store_true", help="go on until five rounds are steady (SNIA's rule)")
-    how.add_argument(
-        "--no-quiet-check", action="store_true", help="begin also where the machine does something else"
-    )
+    how.add_argument("--steady", action="store_true", help="run until five rounds are steady (SNIA's rule)")
+    how.add_argument("--no-quiet-check", action="store_true", help="start even if the machine is busy")
     how.add_argument("--note", default="", metavar="TEXT", help="kept with the results")
-    how.add_argument("--json", action="store_true", help="the results as JSON")
-    how.add_argument("--detach", action="store_true", help="do not wait for the end")
-    how.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    how.add_argument("--json", action="store_true", help="print the results as JSON")
+    how.add_argument("--detach", action="store_true", help="do not wait until it ends")
+    how.add_argument("--dry-run", action="store_true", help="print what would be done, and do nothing")
 
 
 def _add_sweep(parser: argparse.ArgumentParser) -> None:
-    sweep = parser.add_argument_group("what is changed, besides --bs, --depth and --jobs")
+    sweep = parser.add_argument_group("what to vary, besides --bs, --depth and --jobs")
     sweep.add_argument(
         "--knob",
         action="append",
@@ -118,35 +127,41 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="DEVICE",
-        help="arrays are made of them; all on them is lost",
+        help="create arrays of them; everything on them is lost",
     )
-    sweep.add_argument("--level", default="raid10", metavar="LEVELS", help="of these arrays (raid10)")
-    sweep.add_argument("--layout", default="", metavar="LAYOUTS", help="n2,f2")
-    sweep.add_argument("--chunk", default="", metavar="KIB", help="16,32,512; one is a device by itself")
+    sweep.add_argument("--level", default="raid10", metavar="LEVELS", help="level of these arrays (raid10)")
+    sweep.add_argument("--layout", default="", metavar="LAYOUTS", help="layout of these arrays: n2,f2")
     sweep.add_argument(
-        "--member-size", type=int, default=0, metavar="KIB", help="of each device; all of it else"
+        "--chunk", default="", metavar="KIB", help="chunk of these arrays: 16,32,512; one is a single device"
     )
-    sweep.add_argument("--grouped", action="store_true", help="a point's repeats one after another")
+    sweep.add_argument(
+        "--member-size",
+        type=int,
+        default=0,
+        metavar="KIB",
+        help="how much of each device is used (all of it)",
+    )
+    sweep.add_argument("--grouped", action="store_true", help="run the repeats of a point one after another")
 
 
 def _add_history(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    words = "numbers of runs, ids of benchmarks, or words that are told of them"
-    listing = subcommands.add_parser("list", help="list what was measured")
-    listing.add_argument("words", metavar="WORD", nargs="*", help=f"only what fits all: {words}")
+    words = "numbers of runs, ids of benchmarks, or words that describe them"
+    listing = subcommands.add_parser("list", help="list the results")
+    listing.add_argument("words", metavar="WORD", nargs="*", help=f"only what matches all: {words}")
     listing.add_argument("--json", action="store_true")
-    compare = subcommands.add_parser("compare", help="runs side by side: medians, spread, verdicts, heat map")
+    compare = subcommands.add_parser("compare", help="compare runs: medians, spread, verdicts, heat map")
     compare.add_argument("words", metavar="WORD", nargs="+", help=words)
     compare.add_argument("--by", default="iops", choices=("iops", "mb/s", "p50", "p99", "p99.9"))
     compare.add_argument("--json", action="store_true")
-    report = subcommands.add_parser("report", help="write runs as HTML with pictures, CSV or JSON")
+    report = subcommands.add_parser("report", help="write runs as HTML with charts, CSV or JSON")
     report.add_argument("words", metavar="WORD", nargs="+", help=words)
     report.add_argument("--by", default="iops", choices=("iops", "mb/s", "p50", "p99", "p99.9"))
     for form in ("html", "csv", "json"):
         report.add_argument(f"--{form}", type=Path, metavar="FILE", help="- is standard output")
-    note = subcommands.add_parser("note", help="give runs a note")
+    note = subcommands.add_parser("note", help="attach a note to runs")
     note.add_argument("words", metavar="RUN", nargs="+", help="a run's number, or a benchmark's id")
     note.add_argument("--text", required=True)
-    delete = subcommands.add_parser("delete", help="forget runs")
+    delete = subcommands.add_parser("delete", help="delete runs")
     delete.add_argument("words", metavar="RUN", nargs="+", help="a run's number, or a benchmark's id")
 
 
@@ -184,7 +199,7 @@ def _run_subcommand(root: Root, arguments: argparse.Namespace) -> int:
 
 
 def _cost(root: Root, schedule: Schedule) -> CostMeasure:
-    """Return what measures what a benchmark costs the disks that it is on."""
+    """Return what measures the writes of a benchmark to its disks."""
     from raidtui.wear.cost_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
 
     return JobCost(root, "benchmark", schedule.place.disks)

@@ -33,7 +33,7 @@ def list_runs(arguments: argparse.Namespace) -> int:
         parts = (record.words, record.place, figures, state, record.short, record.note)
         print(visible(f"{f'#{record.id}':>5}  {at}  " + "  ".join(part for part in parts if part)))
     if not records:
-        print("Nothing was measured yet." if not arguments.words else "No run fits.")
+        print("Nothing has been measured yet." if not arguments.words else "No run matches.")
     return 0
 
 
@@ -84,7 +84,7 @@ def report_runs(arguments: argparse.Namespace) -> int:
     """Write runs as HTML, CSV or JSON."""
     targets = [(kind, path) for kind in KINDS if (path := getattr(arguments, kind))]
     if not targets:
-        raise ResultsError("where to write the report is not given: --html, --csv or --json FILE")
+        raise ResultsError("the report has no target: give --html, --csv or --json FILE")
     with Results() as results:
         records = _chosen(results, arguments.words)
         samples = {record.id: results.samples(record.id) for record in records}
@@ -105,7 +105,7 @@ def note_runs(arguments: argparse.Namespace) -> int:
     with Results() as results:
         found = _exactly(results, arguments.words)
         results.set_note(found, arguments.text)
-    print(f"noted with {len(found)} run{'s'[: len(found) != 1]}")
+    print(f"note kept with {len(found)} run{'s'[: len(found) != 1]}")
     return 0
 
 
@@ -113,7 +113,7 @@ def delete_runs(arguments: argparse.Namespace) -> int:
     """Forget runs."""
     with Results() as results:
         gone = results.delete(_exactly(results, arguments.words))
-    print(f"{gone} run{'s'[: gone != 1]} forgotten")
+    print(f"{gone} run{'s'[: gone != 1]} deleted")
     return 0
 
 
@@ -123,7 +123,7 @@ def _chosen(results: Results, words: Sequence[str]) -> tuple[RunRecord, ...]:
     for word in words:
         records = results.runs(word)
         if not records:
-            raise ResultsError(f"no run fits {word!r}: raidtui bench list shows them")
+            raise ResultsError(f"no run matches {word!r}: raidtui bench list shows them")
         found |= {record.id: record for record in records if record.id not in found}
     return tuple(found.values())
 
@@ -135,7 +135,7 @@ def _exactly(results: Results, words: Sequence[str]) -> list[int]:
         same = [run.id for run in results.runs(word) if word.isdecimal() or run.job == word]
         if not same:
             raise ResultsError(
-                f"{word!r} is no run's number and no benchmark's id: raidtui bench list --json has them"
+                f"{word!r} is neither a run's number nor a benchmark's id: raidtui bench list --json has them"
             )
         found += same
     return list(dict.fromkeys(found))

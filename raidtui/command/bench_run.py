@@ -71,7 +71,7 @@ def list_presets(arguments: argparse.Namespace) -> int:
 
 
 def run(root: Root, arguments: argparse.Namespace) -> int:
-    """Begin a run or a sweep, and follow it."""
+    """Start a run or a sweep, and follow it."""
     if root.live and not arguments.dry_run:  # before the schedule: what a knob is put back to is read for it
         for job_id in restore(root):
             print(f"Benchmark {job_id} was interrupted: what it changed is put back.", file=sys.stderr)
@@ -79,7 +79,9 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     if isinstance(offer, Refusal):
         raise JobError(f"not possible: {offer.sentence}")
     if arguments.subcommand == "sweep" and len(offer.schedule.points) < 2:
-        raise JobError("not possible: nothing differs between the runs; give two values of something")
+        raise JobError(
+            "not possible: nothing differs between the runs; give at least two values of something"
+        )
     _show(offer, quiet=arguments.json)
     if arguments.dry_run:
         return 0
@@ -127,12 +129,12 @@ def put_back(root: Root) -> int:
     for each in found:
         lines = [f"put back: {title}" for title in each.back]
         lines += [f"not put back: {text}" for text in each.left]
-        lines += [] if each.left else ["all is as it was before; what it had measured is kept"]
+        lines += [] if each.left else ["everything is as it was before; its results so far are kept"]
         print("\n".join(visible(f"{each.job}: {line}") for line in lines))
     if not found:
         print("No benchmark was interrupted.")
     if any(each.left for each in found):
-        print("What is not put back stays as it is until you change it. Later benchmarks are free to run.")
+        print("What is not put back stays as it is until you change it. Later benchmarks can run.")
         return FAILED
     return 0
 
@@ -164,12 +166,12 @@ def follow(job: Job, *, since: int = 0, quiet: bool = False) -> str:
                 break
             time.sleep(_PACE_S)
     except KeyboardInterrupt:
-        print(f"\nIt goes on: raidtui bench attach {job.id} (or stop)", file=sys.stderr)
+        print(f"\nIt continues: raidtui bench attach {job.id} (or stop)", file=sys.stderr)
         return "left"
     if found.state not in FINAL:
         print(
-            "The worker is gone, the benchmark is interrupted. raidtui bench restore puts back what it"
-            f" changed; raidtui jobs resume {job.id} goes on with it.",
+            "The worker is gone; the benchmark is interrupted. raidtui bench restore puts back what it"
+            " changed; raidtui jobs resume {job.id} resumes it.",
             file=sys.stderr,
         )
         return ""
@@ -290,5 +292,5 @@ def _of_sweep(root: Root, arguments: argparse.Namespace) -> dict[str, Any]:
 def _knob(text: str) -> tuple[str, tuple[str, ...]]:
     name, separator, values = text.partition("=")
     if not separator or not sweep_values(values):
-        raise OptionError(f"--knob={text} has no values: give it as NAME=VALUE,VALUE")
+        raise OptionError(f"--knob={text} has no values: give NAME=VALUE,VALUE")
     return name, sweep_values(values)

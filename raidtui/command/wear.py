@@ -38,7 +38,9 @@ _LARGEST_FILE = 8 << 20
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what ``wear`` takes."""
-    parser.description = "Print how worn the disks are, what was written to them, and what is wrong with one."
+    parser.description = (
+        "Print how worn the disks are, what was written to them, and what is wrong with them."
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="as JSON (docs/wear.md)")
     form.add_argument("--prometheus", action="store_true", help="as metrics (docs/wear.md)")
@@ -51,17 +53,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="explain output of smartctl --json -x from elsewhere; - is standard input",
     )
     what.add_argument(
-        "--record", action="store_true", help="write a reading into the history, and say nothing: for a timer"
+        "--record", action="store_true", help="add a reading to the history and print nothing, for a timer"
     )
     what.add_argument(
-        "--mark", metavar="WORDS", help="mark this moment: from now on, wear tells what was written since"
+        "--mark", metavar="WORDS", help="mark this moment; wear then shows what was written since"
     )
     what.add_argument(
         "--history",
         nargs="?",
         const="",
         metavar="DISK",
-        help="writes per day, and what syncs and jobs have cost; without a disk, list those that are known",
+        help="writes per day, and the cost of syncs and jobs; without DISK, the known disks",
     )
 
 
@@ -106,7 +108,7 @@ def _show(root: Root, reader: WearReader, config: Config, arguments: argparse.Na
     elif arguments.prometheus:
         _print(metric_lines(look.disks))
     else:
-        _print(wear_lines(look.disks, look.arrays) if look.disks else ["No disk that could have SMART data."])
+        _print(wear_lines(look.disks, look.arrays) if look.disks else ["No disk can have SMART data."])
         _print(map(visible, _past_lines(look)))
     return status
 
@@ -183,13 +185,13 @@ def _text(file: str) -> str:
 
 def _keep(root: Root, reader: WearReader, words: str | None) -> int:
     if not root.live:
-        _say("not done: what is looked at is not this host, and its history is not kept here")
+        _say("not done: this is not the live host, and its history is not kept here")
         return REFUSED
     disks = reader.read(smart_names(root, Sampler(root).sample())).values()
     read = [disk for disk in disks if disk.entry is not None]
     if not read:
         reasons = {disk.unread.sentence: None for disk in disks if disk.unread is not None}
-        _say(next(iter(reasons), "no disk that could have SMART data"))
+        _say(next(iter(reasons), "no disk can have SMART data"))
         return WELL if disks and words is None and all(map(_is_asleep, disks)) else CANNOT_TELL
     try:
         reader.record(read, "" if words is None else BY_HAND, words or "")
@@ -198,7 +200,7 @@ def _keep(root: Root, reader: WearReader, words: str | None) -> int:
         return NOT_WRITTEN
     if words is not None:
         names = ", ".join(disk.name for disk in read)
-        _print([visible(f'Marked "{words}": {names}. raidtui wear tells what is written from now on.')])
+        _print([visible(f'Marked "{words}": {names}. raidtui wear shows what is written from now on.')])
     return WELL
 
 
@@ -289,7 +291,7 @@ def history_lines(history: DiskHistory) -> Iterator[str]:
     for at_s, size in days[-_DAYS:]:
         yield f"  {_day(at_s)}  {decimal_size(size):>8}"
     if not days:
-        yield "  nothing to tell of days yet: one more reading is needed"
+        yield "  no daily figures yet: they need one more reading"
     for cost in reversed(history.costs):
         at = time.strftime("%Y-%m-%d %H:%M", time.localtime(cost.began_s))
         yield f"  {at}  {cost.what}: {amount(cost.costs[history.disk])}"

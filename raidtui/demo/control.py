@@ -1,4 +1,4 @@
-"""Writes to the simulated kernel: taken or refused with the error number that md gives.
+"""Writes to the simulated kernel, accepted or refused with md's error numbers; and changes of members.
 
 Sources: action_store, state_store, sync_min_store and min_sync_store and their kin in drivers/md/md.c.
 """
@@ -33,10 +33,10 @@ SCHEDULERS = ("none", "mq-deadline", "kyber", "bfq")
 
 
 def write(kernel: SimKernel, path: str, text: str) -> None:
-    """Write to a file that is there.
+    """Write to an existing file.
 
     Raises:
-        OSError: as the kernel would: EINVAL, EBUSY, ERANGE, EACCES for a file that is only read.
+        OSError: as from the kernel: EINVAL, EBUSY, ERANGE, EACCES for a read-only file.
     """
     word = text.removesuffix("\n")
     if path.startswith(f"{RAID_SYSCTL}/speed_limit_"):
@@ -91,7 +91,7 @@ def _write_array(kernel: SimKernel, array: SimArray, attribute: str, word: str) 
 
 
 def _write_action(kernel: SimKernel, array: SimArray, word: str) -> None:
-    """``idle`` and ``frozen`` stop what runs; everything else is refused while something does."""
+    """``idle`` and ``frozen`` stop a running sync; everything else is refused while one runs."""
     if word in {"idle", "frozen"}:
         array.frozen = word == "frozen"
         kernel.interrupt(array)
@@ -102,8 +102,8 @@ def _write_action(kernel: SimKernel, array: SimArray, word: str) -> None:
     elif word in {"resync", "recover"}:
         array.frozen = False
     else:
-        raise _error(errno.EINVAL)  # reshape as well: there is nothing to reshape to
-    kernel.tell(array.name, "sync_action")
+        raise _error(errno.EINVAL)  # reshape, too: there is no new shape
+    kernel.emit(array.name, "sync_action")
     kernel.settle(array)
 
 
@@ -120,7 +120,7 @@ def _write_member(kernel: SimKernel, array: SimArray, device: str, word: str) ->
     elif not _set_flag(member, word):
         raise _error(errno.EINVAL)
     else:
-        kernel.tell(array.name, f"dev-{device}/state")
+        kernel.emit(array.name, f"dev-{device}/state")
         kernel.settle(array)
 
 
@@ -180,7 +180,7 @@ def _write_knob(knobs: dict[str, str], prefix: str, attribute: str, word: str) -
 
 
 def _unsigned(word: str, high: int, *, low: int = 0) -> int:
-    """Return what kstrtouint reads: digits alone. EINVAL for others, ERANGE beyond the type."""
+    """Return a number as kstrtouint reads it: EINVAL for anything but digits, ERANGE beyond the type."""
     digits = word.removeprefix("+")
     if not (digits.isascii() and digits.isdigit()):
         raise _error(errno.EINVAL)
@@ -200,8 +200,8 @@ def fail_member(kernel: SimKernel, array: SimArray, device: str) -> None:
     """Mark a member faulty (md_error).
 
     Raises:
-        OSError: EBUSY where the array cannot do without it; it is broken then.
-        OSError: ENODEV where there is no such member.
+        OSError: EBUSY where the array fails without it; it is broken then.
+        OSError: ENODEV for no such member.
     """
     member = _member(array, device)
     if member.faulty:
@@ -210,38 +210,38 @@ def fail_member(kernel: SimKernel, array: SimArray, device: str) -> None:
     fatal = needed and member.slot is not None and not array.survives_without(member.slot)
     if fatal:
         array.broken = True
-    if not fatal or array.level == "raid5":  # RAID-1 and RAID-10 keep the last copy, RAID-0 all of them
+    if not fatal or array.level == "raid5":  # RAID-1 and RAID-10 keep the last copy, RAID-0 keeps all members
         kernel.interrupt(array)
         member.faulty, member.in_sync, member.replacement = True, False, False
-        kernel.tell(array.name, f"dev-{device}/state")
+        kernel.emit(array.name, f"dev-{device}/state")
         kernel.settle(array)
     else:
-        kernel.tell(array.name, "array_state")
+        kernel.emit(array.name, "array_state")
     if fatal:
         raise _error(errno.EBUSY)
 
 
 def remove_member(kernel: SimKernel, array: SimArray, device: str) -> None:
-    """Take a member out (md_kick_rdev_from_array).
+    """Remove a member (md_kick_rdev_from_array).
 
     Raises:
-        OSError: EBUSY where it holds a slot and has not failed.
-        OSError: ENODEV where there is no such member.
+        OSError: EBUSY where it has a slot and has not failed.
+        OSError: ENODEV for no such member.
     """
     member = _member(array, device)
     if member.slot is not None and not member.faulty:
         raise _error(errno.EBUSY)
     array.members.remove(member)
-    kernel.tell(array.name, "degraded")
+    kernel.emit(array.name, "degraded")
 
 
 def add_member(
     kernel: SimKernel, array: SimArray, device: str, disk: str, *, number: int | None = None
 ) -> None:
-    """Add a device as a spare; a hole is filled at once.
+    """Add a device as a spare; an empty slot is filled at once.
 
     Raises:
-        OSError: EBUSY where an array has it already, ENOENT where the disk is not there.
+        OSError: EBUSY where an array has it already, ENOENT where there is no such disk.
     """
     if any(other.member(device) for other in kernel.arrays):
         raise _error(errno.EBUSY)
@@ -251,18 +251,18 @@ def add_member(
     if number is None or number in taken:
         number = next(each for each in range(array.raid_disks, 4096) if each not in taken)
     array.members.append(SimMember(device=device, disk=disk, number=number, slot=None))
-    kernel.tell(array.name, f"dev-{device}/state")
+    kernel.emit(array.name, f"dev-{device}/state")
     kernel.settle(array)
 
 
 def re_add_member(kernel: SimKernel, array: SimArray, device: str) -> None:
-    """Take a failed member back, as writing ``re-add`` to its state does.
+    """Re-add a failed member, as ``re-add`` in its state file does.
 
-    With a bitmap only what was written meanwhile is copied.
+    With a bitmap, only what has been written meanwhile is copied.
 
     Raises:
-        OSError: EBUSY where it has not failed or still holds its slot.
-        OSError: ENODEV where there is no such member.
+        OSError: EBUSY where it has not failed or still has its slot.
+        OSError: ENODEV for no such member.
     """
     member = _member(array, device)
     if not member.faulty or member.slot is not None or member.saved_slot is None:
@@ -274,7 +274,7 @@ def re_add_member(kernel: SimKernel, array: SimArray, device: str) -> None:
         member.slot = member.saved_slot
         member.recovered_sectors = array.component_kib * 2 * 95 // 100
     member.saved_slot = None
-    kernel.tell(array.name, f"dev-{device}/state")
+    kernel.emit(array.name, f"dev-{device}/state")
     kernel.settle(array)
 
 

@@ -17,20 +17,20 @@ from raidtui.host.tools import ToolOutput
 
 KERNEL = "6.12.3"
 HOSTNAME = "demo"
-_SOON_S = 0.05  # one sample's readings belong to one moment
-_AFTER_S = 0.001  # an end is an estimate: come when it is past
+_SOON_S = 0.05  # the reads of one sample belong to one moment
+_AFTER_S = 0.001  # the end is an estimate: come just after it
 _MOUNTS = (("md126", "/", "ext4"), ("md127", "/srv/data", "ext4"), ("md125", "/var/lib/libvirt", "xfs"),
            ("md124", "/srv/scratch", "ext4"))  # fmt: skip
 
 
 class DemoRoot(MemoryRoot):
-    """A simulated host. Reading lets it catch up with the clock; writing goes to its kernel.
+    """A simulated host. A read advances it to the present time; a write goes to its kernel.
 
     Not thread-safe: one thread reads and writes, as with ``Sampler``.
 
     Args:
         kernel: the simulated kernel.
-        story: what happens by itself.
+        story: the events that happen by themselves.
         clock: monotonic seconds.
         now: epoch seconds.
     """
@@ -60,7 +60,7 @@ class DemoRoot(MemoryRoot):
         return self._now()
 
     def next_event_s(self) -> float | None:
-        """See ``Root.next_event_s``: until the story goes on, or a sync is expected to end."""
+        """See ``Root.next_event_s``: until the next step of the story or the expected end of a sync."""
         kernel = self.simulated
         behind_s = self._clock() - self._began_s - kernel.now_s
         due = [self._story.next_at_s - kernel.now_s]
@@ -69,15 +69,15 @@ class DemoRoot(MemoryRoot):
         return max(0.0, min(due) - behind_s)
 
     def subscribe(self, callback: Listener) -> Callable[[], None]:
-        """Have ``callback`` called for what a real kernel tells by poll or uevent; return what ends that.
+        """See ``Root.subscribe``.
 
-        It is called from ``tick``, ``read`` and ``write``, before the files are rewritten: note it, and read
-        later.
+        The callback is called from ``tick``, ``read`` and ``write``, before the files are rewritten: it must
+        not read.
         """
         return self.simulated.subscribe(callback)
 
     def tick(self) -> None:
-        """Catch up with the clock."""
+        """Advance to the present time."""
         self._catch_up(0.0)
 
     def _catch_up(self, noticeable_s: float) -> None:
@@ -92,7 +92,7 @@ class DemoRoot(MemoryRoot):
             self._ticking = False
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``Root.run``: there is smartctl here, and nothing else."""
+        """See ``Root.run``: smartctl is the only tool."""
         if argv[0] != "smartctl":
             return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
         self._catch_up(0.0)
@@ -107,9 +107,9 @@ class DemoRoot(MemoryRoot):
         return super().read(path, keep=keep)
 
     def write(self, path: str, text: str) -> None:
-        """See ``Root.write``. The error is the one that md gives."""
+        """See ``Root.write``; errors are md's."""
         self._catch_up(0.0)
-        super().read(path)  # ENOENT where there is no such file
+        super().read(path)  # ENOENT for no such file
         self._ticking = True
         try:
             control.write(self.simulated, path, text)
@@ -121,7 +121,7 @@ class DemoRoot(MemoryRoot):
             self._publish()
 
     def _publish(self) -> None:
-        """Rewrite what changed."""
+        """Rewrite the files that have changed."""
         for path, text in live_files(self.simulated):
             self.put(path, text)
         if self._generation == self.simulated.generation:
@@ -143,7 +143,7 @@ class DemoRoot(MemoryRoot):
         self._still = files
 
     def _forget(self, path: str) -> None:
-        """Remove a file or link, and the folders that it leaves empty."""
+        """Remove a file or link, and the folders that become empty."""
         if not self.names(path):
             self.drop(path)
         folder = path.rpartition("/")[0]
@@ -154,12 +154,12 @@ class DemoRoot(MemoryRoot):
 def demo_root(
     clock: Callable[[], float] = time.monotonic, now: Callable[[], float] = time.time, seed: int = 1
 ) -> DemoRoot:
-    """Return a host at the beginning of its story.
+    """Return a host at the start of its story.
 
     Args:
-        clock: monotonic seconds; the story begins at what it says now.
+        clock: monotonic seconds; the story starts now.
         now: epoch seconds.
-        seed: what the noise in the speeds depends on.
+        seed: the seed of the noise in the speeds.
     """
     return DemoRoot(begin(seed), Story(), clock=clock, now=now)
 

@@ -1,4 +1,4 @@
-"""Invented disks: what sysfs and udev say of them, how fast they are, and their counters."""
+"""Simulated disks: identity, speed and counters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SECTOR_BYTES = 512
 
 
 class SimPartition(Struct, frozen=True, kw_only=True):
-    """A partition: its number, where it begins and how long it is, in sectors."""
+    """A partition: its number, start and length, in sectors."""
 
     number: int
     start: int
@@ -38,12 +38,12 @@ class SimDisk(Struct, frozen=True, kw_only=True):
 
     @property
     def is_nvme(self) -> bool:
-        """Whether it is an NVMe namespace: other files in sysfs, other names of partitions."""
+        """Whether it is an NVMe namespace, with other files in sysfs and other partition names."""
         return self.name.startswith("nvme")
 
     @property
     def path(self) -> str:
-        """Where sysfs has it, relative to /sys/class/block."""
+        """Its path in sysfs, relative to /sys/class/block."""
         if self.is_nvme:
             controller = self.name.removesuffix("n1")
             bus = f"pci0000:40/0000:40:0{controller[-1]}.1/nvme/{controller}"
@@ -58,7 +58,7 @@ class SimDisk(Struct, frozen=True, kw_only=True):
 
 
 class SimCounters(Struct, kw_only=True):
-    """One line of /proc/diskstats, kept in fractions. Sectors and milliseconds."""
+    """The counters of one line of /proc/diskstats, with fractions; sectors and milliseconds."""
 
     reads: float = 0.0
     read_sectors: float = 0.0

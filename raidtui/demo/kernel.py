@@ -1,4 +1,4 @@
-"""The simulated kernel: md's sync thread and its bookkeeping, advanced by a clock that somebody else holds.
+"""The simulated kernel: md's sync thread and its bookkeeping, advanced by its caller.
 
 Deterministic: the same seed, writes and times give the same files. Source: drivers/md/md.c of 6.12
 (md_do_sync, md_check_recovery, md_choose_sync_action).
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from raidtui.demo.disks import SimCounters, SimDisk, SimSelfTest
 from raidtui.demo.rates import account_load, account_sync, natural_kib_s, running, speed_kib_s
 from raidtui.demo.sim_array import SimArray, SimSync, activate_spares, place_spares
-from raidtui.host.roots.root import Happening, Listener
+from raidtui.host.roots.root import KernelEvent, Listener
 
 _MISMATCH_AT = 0.4
 
@@ -21,9 +21,9 @@ class SimKernel:
     """Disks, arrays and time.
 
     Args:
-        disks: those that are plugged in.
-        arrays: newest first, as /proc/mdstat lists them.
-        seed: what the noise depends on.
+        disks: the disks that are plugged in.
+        arrays: newest first, as in /proc/mdstat.
+        seed: the seed of the noise.
         low_kib_s, high_kib_s: the system's speed limits.
     """
 
@@ -54,42 +54,42 @@ class SimKernel:
             self.start(array)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call ``listener`` at each happening; return what ends that."""
+        """Call ``listener`` at each event; return a function that ends that."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    def tell(self, device: str, what: str, *, source: str = "poll") -> None:
-        """Something happened that is told."""
+    def emit(self, device: str, what: str, *, source: str = "poll") -> None:
+        """Notify the listeners of a change."""
         self.generation += 1
         for listener in tuple(self._listeners):
-            listener(Happening(source=source, device=device, what=what))
+            listener(KernelEvent(source=source, device=device, what=what))
 
     def array(self, name: str) -> SimArray | None:
         """Return the array with this kernel name or label."""
         return next((array for array in self.arrays if name in {array.name, array.label}), None)
 
     def start(self, array: SimArray) -> None:
-        """An array is assembled and started; those that came before are newer in /proc/mdstat."""
+        """Assemble and start an array. Arrays started before it are listed first in /proc/mdstat."""
         self.arrays.append(array)
         self.counters[array.name] = SimCounters()
         self.settle(array)
 
     def plug(self, disk: SimDisk) -> None:
-        """A disk appears."""
+        """Add a disk."""
         if disk.name in self.disks:
             return
         self.disks[disk.name] = disk
         self.sequences[disk.name] = 1 + max(self.sequences.values(), default=0)
         for name in (disk.name, *(disk.partition_name(each.number) for each in disk.partitions)):
             self.counters.setdefault(name, SimCounters())
-        self.tell(disk.name, "add", source="uevent")
+        self.emit(disk.name, "add", source="uevent")
 
     def unplug(self, name: str) -> None:
-        """A disk that no array uses goes; one in use stays."""
+        """Remove a disk, unless an array uses it."""
         used = {member.disk for array in self.arrays for member in array.members}
         if name in self.disks and name not in used:
             del self.disks[name]
-            self.tell(name, "remove", source="uevent")
+            self.emit(name, "remove", source="uevent")
 
     def limits(self, array: SimArray) -> tuple[int, int]:
         """Return the (min, max) limit in force, KiB/s."""
@@ -98,7 +98,7 @@ class SimKernel:
         return low, high
 
     def speed_kib_s(self, array: SimArray) -> float:
-        """Return how fast an array's sync moves now; 0 where none does."""
+        """Return the speed of an array's sync; 0 where none runs."""
         sync = array.sync
         if sync is None or sync.delayed or self._left(array) < 1:  # md counts whole sectors
             return 0.0
@@ -106,7 +106,7 @@ class SimKernel:
         return speed_kib_s(array, natural, self.limits(array), now_s=self.now_s, seed=self._seed)
 
     def next_end_s(self) -> float | None:
-        """Return in how many seconds the next sync will end, at the speed of now."""
+        """Return the seconds to the end of the next sync, at the current speeds; None without one."""
         ends = [
             (array.sync.total_sectors - array.sync.done_sectors) / 2 / speed
             for array in running(self.arrays)
@@ -115,7 +115,7 @@ class SimKernel:
         return min(ends, default=None)
 
     def advance(self, seconds: float, *, tick_s: float = 1.0) -> None:
-        """Let time pass; speeds hold for a tick. Happenings are told on the way."""
+        """Advance the time; speeds are constant within a tick. Listeners are notified meanwhile."""
         target = self.now_s + max(0.0, seconds)
         while self.now_s < target:
             speeds = {array.name: self.speed_kib_s(array) for array in running(self.arrays)}
@@ -130,7 +130,7 @@ class SimKernel:
             self._watch_degraded(array)
 
     def _left(self, array: SimArray) -> float:
-        """Sectors to the end, or to sync_max, where md waits."""
+        """Return the sectors to the end, or to sync_max, where md waits."""
         if array.sync is None:
             return 0.0
         end = array.sync.total_sectors
@@ -180,10 +180,10 @@ class SimKernel:
         elif array.degraded_since_s is None:
             array.degraded_since_s = self.now_s
 
-    # What md's threads decide.
+    # -- decisions of md's threads
 
     def settle(self, array: SimArray) -> None:
-        """Take failed members out of their slots and start what is to be done (md_check_recovery)."""
+        """Remove failed members from their slots and start pending work (md_check_recovery)."""
         if array.sync is not None or array.frozen or not array.redundant:
             return
         for member in array.members:
@@ -218,7 +218,7 @@ class SimKernel:
             array.sync.delayed = True
         else:
             array.sync.begin(self.now_s)
-        self.tell(array.name, "sync_action")
+        self.emit(array.name, "sync_action")
 
     def _conflicts(self, array: SimArray) -> bool:
         own = {member.disk for member in array.members}
@@ -227,14 +227,14 @@ class SimKernel:
         return shared and not array.parallel
 
     def wake(self) -> None:
-        """Let DELAYED arrays run whose disks are free now."""
+        """Start DELAYED syncs whose disks are free now."""
         for array in self.arrays:
             if array.sync is not None and array.sync.delayed and not self._conflicts(array):
                 array.sync.begin(self.now_s)
-                self.tell(array.name, "sync_action")
+                self.emit(array.name, "sync_action")
 
     def finish(self, array: SimArray) -> None:
-        """A sync came to its end."""
+        """Complete a sync."""
         sync, array.sync = array.sync, None
         if sync is None:
             return
@@ -247,12 +247,12 @@ class SimKernel:
             if sync.action == "repair":
                 array.latent_mismatches = 0
         self._watch_degraded(array)
-        self.tell(array.name, "sync_action")
+        self.emit(array.name, "sync_action")
         self.settle(array)
         self.wake()
 
     def interrupt(self, array: SimArray) -> None:
-        """Stop a sync where it is. It keeps its place; a check is over."""
+        """Interrupt a sync. It keeps its position; a check keeps it in sync_min."""
         sync, array.sync = array.sync, None
         array.requested = None
         if sync is None:
@@ -266,5 +266,5 @@ class SimKernel:
                     member.recovered_sectors = done
         elif not sync.delayed:
             array.sync_min = done // 8 * 8
-        self.tell(array.name, "sync_action")
+        self.emit(array.name, "sync_action")
         self.wake()

@@ -1,4 +1,4 @@
-"""How fast a sync goes: what the disks give, what the limits allow, and a little noise that repeats."""
+"""The speed of a sync: the disks' speed, the limits, and a little reproducible noise."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from raidtui.model.geometry import copy_groups
 _DISK_NOISE = 0.02
 _LIMIT_NOISE = 0.006
 _YIELD = 0.25
-_CRAWL_KIB_S = 64.0  # one window of requests goes through between two pauses, however low the limit
+_CRAWL_KIB_S = 64.0  # one window of requests passes between two pauses, however low the limit
 _SYNC_REQUEST_KIB = 128.0
 
 
 def noise(seed: int, name: str, tick: int) -> float:
-    """Return a number in [-1, 1] that depends on the arguments alone."""
+    """Return a number in [-1, 1] that depends only on the arguments."""
     return zlib.crc32(f"{tick}:{name}:{seed}".encode()) / 0x7FFFFFFF - 1.0
 
 
 def running(arrays: Sequence[SimArray]) -> list[SimArray]:
-    """Return the arrays whose sync moves or could."""
+    """Return the arrays with a sync that is not delayed."""
     return [array for array in arrays if array.sync is not None and not array.sync.delayed]
 
 
 def share_of_member(array: SimArray) -> float:
-    """Return a member's part of the sync's speed: 0.5 for RAID-10 near 2 on four disks."""
+    """Return a member's share of the sync's speed: 0.5 for RAID-10 near 2 on four disks."""
     counts = array.sync is not None and array.counts_array(array.sync.action)
     return array.copies / array.raid_disks if counts else 1.0
 
 
 def io_of(array: SimArray) -> list[tuple[SimMember, bool]]:
-    """Return the members that the sync uses, and whether it writes to them (else it reads)."""
+    """Return the members that the sync uses, each with whether it is written to."""
     if array.sync is None:
         return []
     whole = [member for member in array.members if member.in_sync]
@@ -52,7 +52,7 @@ def io_of(array: SimArray) -> list[tuple[SimMember, bool]]:
 
 
 def natural_kib_s(array: SimArray, arrays: Sequence[SimArray], disks: Mapping[str, SimDisk]) -> float:
-    """Return what the slowest disk gives, in the unit of the sync's progress."""
+    """Return the speed of the slowest disk, in the unit of the sync's progress."""
     used: dict[str, int] = {}
     for other in running(arrays):
         for member, _ in io_of(other):
@@ -76,7 +76,7 @@ def speed_kib_s(
 ) -> float:
     """Return the speed of a running sync.
 
-    Below min md never waits; between min and max it yields to other I/O; above max it sleeps. Where min is
+    Below min, md never waits; between min and max it yields to other I/O; above max it sleeps. If min is
     above max, min wins (md_do_sync).
     """
     low, high = limits

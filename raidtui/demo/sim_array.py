@@ -18,7 +18,7 @@ _PAGE_DIRTIED_S = 120.0
 
 
 class Load(Struct, frozen=True, kw_only=True):
-    """What applications do: requests per second, and bursts that make md yield down to the min limit."""
+    """The load of applications: requests per second, and bursts in which md yields down to the min limit."""
 
     read_iops: float = 0.0
     write_iops: float = 0.0
@@ -28,7 +28,7 @@ class Load(Struct, frozen=True, kw_only=True):
     burst_factor: float = 1.0
 
     def bursting(self, now_s: float) -> bool:
-        """Whether a burst is on."""
+        """Whether there is a burst now."""
         return self.burst_every_s > 0 and now_s % self.burst_every_s >= self.burst_every_s - self.burst_s
 
 
@@ -64,17 +64,17 @@ class SimMember(Struct, kw_only=True):
 
     @property
     def is_target(self) -> bool:
-        """Whether a recover writes to it."""
+        """Whether a recovery writes to it."""
         return self.slot is not None and not self.in_sync and not self.faulty
 
     @property
     def is_spare(self) -> bool:
-        """Whether it waits for a hole."""
+        """Whether it is a spare without a slot."""
         return self.slot is None and not self.faulty
 
 
 class SimSync(Struct, kw_only=True):
-    """A sync under way (or DELAYED). Sectors of the array for RAID-10's resync and check, else a member's."""
+    """A running or DELAYED sync. Sectors: of the array for RAID-10's resync and check, else of a member."""
 
     action: str
     total_sectors: int
@@ -84,14 +84,14 @@ class SimSync(Struct, kw_only=True):
     marks: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=_MARKS))
 
     def begin(self, now_s: float) -> None:
-        """Start to run: the speed counts from here."""
+        """Start: the speed counts from here."""
         self.delayed = False
         self.completed_sectors = int(self.done_sectors)
         self.marks.clear()
         self.marks.append((now_s, self.done_sectors))
 
     def move(self, now_s: float, sectors: float) -> None:
-        """Go on by ``sectors`` up to ``now_s``."""
+        """Advance by ``sectors`` until ``now_s``."""
         self.done_sectors = min(self.total_sectors, self.done_sectors + sectors)
         step = self.total_sectors // _CHECKPOINTS or 1
         if self.done_sectors >= self.completed_sectors + step:
@@ -112,11 +112,11 @@ class SimArray(Struct, kw_only=True):
 
     Args:
         uuid: 32 hexadecimal digits.
-        low_kib_s, high_kib_s: the local limits; None: the system's hold.
-        recovery_cp: sectors up to which it is known to be in sync; None: all of it.
-        requested: check or repair that was asked for and has not begun.
+        low_kib_s, high_kib_s: the local limits; None where the system's apply.
+        recovery_cp: sectors that are known to be in sync; None for all.
+        requested: a check or repair that has been requested and not started.
         latent_mismatches: sectors that the next check finds.
-        knobs: attributes that are only remembered (stripe_cache_size).
+        knobs: attributes that are only stored (stripe_cache_size).
     """
 
     name: str
@@ -153,12 +153,12 @@ class SimArray(Struct, kw_only=True):
 
     @property
     def redundant(self) -> bool:
-        """Whether its personality can sync at all."""
+        """Whether its level has redundancy."""
         return self.level not in NO_REDUNDANCY
 
     @property
     def copies(self) -> int:
-        """How many copies of a chunk there are."""
+        """The number of copies of a chunk."""
         if self.level == "raid10":
             layout = Raid10Layout.decode(self.layout)
             return layout.copies if layout else 1
@@ -178,7 +178,7 @@ class SimArray(Struct, kw_only=True):
 
     @property
     def degraded(self) -> int:
-        """How many slots have no in-sync member."""
+        """The number of slots without a member in sync."""
         return self.up.count("_")
 
     @property
@@ -193,7 +193,7 @@ class SimArray(Struct, kw_only=True):
         return self.level == "raid10" and action != "recover"
 
     def total_sectors(self, action: str) -> int:
-        """How far a sync of this kind goes."""
+        """Return the length of a sync of this kind."""
         return 2 * (self.array_kib if self.counts_array(action) else self.component_kib)
 
     def member(self, device: str) -> SimMember | None:
@@ -201,20 +201,20 @@ class SimArray(Struct, kw_only=True):
         return next((member for member in self.members if member.device == device), None)
 
     def survives_without(self, slot: int) -> bool:
-        """Whether the data are still there when this slot is lost too."""
+        """Whether the array survives the loss of this slot, too."""
         missing = {index for index, mark in enumerate(self.up) if mark == "_"} | {slot}
         left = losses_left(self.level, self.layout, self.raid_disks, missing)
         return left is not None and left >= 0
 
     def bitmap_pages(self, now_s: float) -> tuple[int, int]:
-        """Return (used, all) pages of the bitmap; while a member is missing, bits are not cleared."""
+        """Return (used, all) pages of the bitmap; bits are not cleared while a member is missing."""
         pages = -(-self.component_kib // (_BITMAP_CHUNK_KIB * _COUNTERS_IN_PAGE))
         waited_s = 0.0 if self.degraded_since_s is None else now_s - self.degraded_since_s
         return min(pages, 1 + int(waited_s / _PAGE_DIRTIED_S)), pages
 
 
 def place_spares(array: SimArray) -> None:
-    """Give spares the slots that nobody holds, then let them replace members that are to go."""
+    """Give spares the empty slots, then use them to replace members marked want_replacement."""
     held = {m.slot for m in array.members if m.slot is not None and not m.replacement}
     spares = [member for member in array.members if member.is_spare]
     for slot in range(array.raid_disks):
@@ -229,7 +229,7 @@ def place_spares(array: SimArray) -> None:
 
 
 def activate_spares(array: SimArray) -> None:
-    """A recover is done: its targets are in sync, and what they replaced has failed."""
+    """Complete a recovery: its targets are in sync, and the members that they replaced have failed."""
     for member in [member for member in array.members if member.is_target]:
         if member.replacement:
             for old in _holders(array, member):

@@ -1,7 +1,8 @@
-"""What ``smartctl --json`` says of the simulated disks, and the history that a ledger would have of them.
+"""The output of ``smartctl --json`` for the simulated disks, and their history as in a ledger.
 
-Figures follow from the disks' counters, so that the same time gives the same text. One disk is out of line,
-one is worn, one counts in another unit than its name says, one is asleep.
+The figures depend on the disks' counters alone, so that the same time gives the same text. One disk has far
+more writes than its peers, one is worn, one counts in another unit than the attribute's name says, one is
+asleep.
 """
 
 from __future__ import annotations
@@ -28,13 +29,14 @@ _ASLEEP_STATUS = 3
 
 
 class Life(Struct, frozen=True, kw_only=True):
-    """What a disk had behind it when the story began.
+    """The life of a disk before the story.
 
     Args:
-        per_day_bytes: in the last months.
-        percent: used; None where it does not tell.
-        count_bytes: the unit of its counter, which for ``gib_by_name`` is called GiB all the same.
-        asleep: whether it has stopped turning.
+        per_day_bytes: the writes per day in the last months.
+        percent: the used endurance; None where the disk does not report it.
+        count_bytes: the unit of its counter.
+        gib_by_name: whether the attribute's name says GiB, whatever the unit is.
+        asleep: whether it is in standby.
     """
 
     written_bytes: int
@@ -59,8 +61,8 @@ _MICRON = Life(
 
 
 def lives() -> dict[str, Life]:
-    """Return the lives by the disks' names."""
-    from msgspec.structs import replace  # noqa: PLC0415  (when a disk is asked)
+    """Return the lives by disk name."""
+    from msgspec.structs import replace  # noqa: PLC0415  (only when smartctl is run)
 
     return {
         "sda": _EVO,
@@ -83,7 +85,7 @@ def lives() -> dict[str, Life]:
 
 
 def written_since_boot() -> dict[str, int]:
-    """Return what the kernel had written before the story to disks of which that counts, bytes."""
+    """Return the kernel's write counters before the story, bytes, by disk name."""
     return {"sdf": 4_130_460 * 1024}
 
 
@@ -108,10 +110,10 @@ def smartctl(kernel: SimKernel, argv: tuple[str, ...]) -> tuple[int, str]:
 
 
 def _frame(disk: SimDisk | None, status: int, message: str = "") -> dict[str, Any]:
-    told: dict[str, Any] = {"version": [7, 3], "exit_status": status}
+    smartctl: dict[str, Any] = {"version": [7, 3], "exit_status": status}
     if message:
-        told["messages"] = [{"string": message, "severity": "information"}]
-    found: dict[str, Any] = {"json_format_version": [1, 0], "smartctl": told}
+        smartctl["messages"] = [{"string": message, "severity": "information"}]
+    found: dict[str, Any] = {"json_format_version": [1, 0], "smartctl": smartctl}
     if disk is not None:
         kind = ("nvme", "NVMe") if disk.is_nvme else ("sat", "ATA")
         found["device"] = {"name": f"/dev/{disk.name}", "type": kind[0], "protocol": kind[1]}
@@ -180,7 +182,7 @@ def _hours(life: Life, kernel: SimKernel) -> int:
 
 
 def _written_bytes(disk: SimDisk, life: Life, kernel: SimKernel) -> int:
-    """What it had before, and what the kernel has counted in the story."""
+    """Return all bytes ever written: before the story, and in it by the kernel's counter."""
     counted = int(kernel.counters[disk.name].written_sectors) * SECTOR_BYTES
     return life.written_bytes + counted - written_since_boot().get(disk.name, 0)
 
@@ -190,11 +192,11 @@ def _used(written_bytes: int, life: Life) -> int | None:
 
 
 def history(kernel: SimKernel, began_s: float) -> str:
-    """Return what a ledger would hold of the disks from the months before the story, as a capture keeps it.
+    """Return the ledger of the months before the story, in the form of a capture.
 
     Args:
         kernel: the simulated kernel.
-        began_s: epoch seconds of the story's begin.
+        began_s: epoch seconds of the start of the story.
     """
     import json  # noqa: PLC0415
 
@@ -213,7 +215,7 @@ def history(kernel: SimKernel, began_s: float) -> str:
 
 def _readings(disk: SimDisk, life: Life, kernel: SimKernel, began_s: float) -> Iterator[dict[str, Any]]:
     if life.gib_by_name:
-        yield from _of_the_odd_one(disk, life, kernel, began_s)
+        yield from _wrong_unit_readings(disk, life, kernel, began_s)
         return
     moments: list[tuple[float, int | None]] = [(ago * float(_DAY_S), None) for ago in range(_DAYS, 0, -1)]
     if life.per_day_bytes:
@@ -227,12 +229,14 @@ def _readings(disk: SimDisk, life: Life, kernel: SimKernel, began_s: float) -> I
         yield _entry(disk, life, began_s, ago_s, size) | {"mark": mark, "percent": _used(size, life)}
 
 
-def _of_the_odd_one(disk: SimDisk, life: Life, kernel: SimKernel, began_s: float) -> Iterator[dict[str, Any]]:
+def _wrong_unit_readings(
+    disk: SimDisk, life: Life, kernel: SimKernel, began_s: float
+) -> Iterator[dict[str, Any]]:
     """The published readings: counter, and KiB that the kernel had written."""
     since = f"{BOOT_ID}/{kernel.sequences[disk.name]}"
     for ago, (count, kib) in ((9, (16_737, 3_930_090)), (8, (16_835, 4_030_760)), (7, (16_932, 4_130_460))):
         yield _entry(disk, life, began_s, ago * _DAY_S, count * _MIB) | {
-            "size_bytes": count << 30,  # as its name says it
+            "size_bytes": count << 30,  # by the attribute's name
             "unit_bytes": 1 << 30,
             "since": since,
             "low_bytes": kib * 1024,

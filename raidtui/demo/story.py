@@ -1,6 +1,6 @@
-"""The story of the demo: which disks and arrays there are, and what happens when.
+"""The story of the demo: its disks and arrays, and what happens when.
 
-A step that finds things changed (somebody failed, froze or removed what it is about) does nothing.
+A step does nothing if the user has changed the state that it needs (failed, frozen or removed something).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LONG_GAP_S = 1800.0
 
 
 def disks() -> tuple[SimDisk, ...]:
-    """Return the disks that are plugged in at the start: four SATA SSDs, four NVMe, and two of no array."""
+    """Return the disks at the start: four SATA SSDs, four NVMe disks, and two that no array uses."""
     table = (
         SimPartition(number=1, start=2048, sectors=_FIRST_SECTORS),
         SimPartition(number=2, start=195_301_376, sectors=(_DATA_KIB + 132_096) * 2),
@@ -70,7 +70,7 @@ def disks() -> tuple[SimDisk, ...]:
 
 
 def _others() -> tuple[SimDisk, ...]:
-    """Return a module of flash on the board, and a hard disk that sleeps."""
+    """Return a flash module on the board and a hard disk in standby."""
     flash = SimDisk(
         name="sdf",
         dev=(8, 80),
@@ -113,7 +113,7 @@ def newcomer() -> SimDisk:
 
 
 def arrays() -> tuple[SimArray, ...]:
-    """Return the arrays, newest first; the sync of ``data`` is under way."""
+    """Return the arrays, newest first; ``data`` is being resynced."""
     data = SimArray(
         name="md127",
         label="data",
@@ -181,7 +181,7 @@ def _in_sync(devices: list[tuple[str, str]], numbers: tuple[int, ...]) -> list[S
 
 
 def begin(seed: int) -> SimKernel:
-    """Return the kernel as the story finds it: ``data`` resyncing for minutes already."""
+    """Return the kernel at the start of the story: ``data`` has been resyncing for minutes."""
     kernel = SimKernel(
         disks=disks(), arrays=(), seed=seed, low_kib_s=SYSTEM_MIN_KIB_S, high_kib_s=SYSTEM_MAX_KIB_S
     )
@@ -196,7 +196,7 @@ def begin(seed: int) -> SimKernel:
 
 
 def _hasten(sync: SimSync, speed_kib_s: int) -> None:
-    """Put a sync where it would be after minutes, with the marks of its last half minute."""
+    """Advance a sync to where it is after minutes, with the marks of its last half minute."""
     done = sync.total_sectors * _START_PERMILLE / 1000 + 4096
     sync.done_sectors = done
     sync.completed_sectors = sync.total_sectors // 2
@@ -210,7 +210,7 @@ Act = Callable[[SimKernel], None]
 
 
 class StoryStep(Struct, frozen=True, kw_only=True):
-    """Something that happens ``at_s`` seconds after the start of its part."""
+    """An action ``at_s`` seconds after the start of its part of the story."""
 
     at_s: float
     act: Act
@@ -267,7 +267,7 @@ OPENING = (
     StoryStep(at_s=153, act=_add_free),
     StoryStep(at_s=240, act=_check("root")),
 )
-"""Told once. The check of ``root`` waits (DELAYED) for the resync of ``data``: both use sda and sdb."""
+"""Played once. The check of ``root`` waits (DELAYED) for the resync of ``data``: both use sda and sdb."""
 
 CYCLE_FROM_S, CYCLE_S = 1200.0, 2400.0
 CYCLE = (
@@ -279,18 +279,18 @@ CYCLE = (
     StoryStep(at_s=890, act=_remove_failed),
     StoryStep(at_s=893, act=_add_free),
 )
-"""Told again and again: the member that failed is the spare of the next turn."""
+"""Repeated: the failed member is the spare of the next turn."""
 
 
 class Story:
-    """Plays the steps on a kernel as time comes."""
+    """Plays the steps on a kernel when they are due."""
 
     def __init__(self) -> None:
         self._next = 0
 
     @property
     def next_at_s(self) -> float:
-        """When, in the kernel's time, the next step is due."""
+        """When the next step is due, in the kernel's time."""
         return self._at(self._next)[0]
 
     def _at(self, index: int) -> tuple[float, StoryStep]:
@@ -300,7 +300,7 @@ class Story:
         return CYCLE_FROM_S + turn * CYCLE_S + CYCLE[place].at_s, CYCLE[place]
 
     def play(self, kernel: SimKernel, until_s: float) -> None:
-        """Advance the kernel to ``until_s``, doing what is due on the way."""
+        """Advance the kernel to ``until_s``, and play the steps that are due meanwhile."""
         tick_s = 1.0 if until_s - kernel.now_s < _LONG_GAP_S else 30.0
         while True:
             at_s, step = self._at(self._next)
@@ -308,6 +308,6 @@ class Story:
                 break
             kernel.advance(at_s - kernel.now_s, tick_s=tick_s)
             self._next += 1
-            with contextlib.suppress(OSError):  # md refused: somebody changed the scene
+            with contextlib.suppress(OSError):  # md refused it: the user has changed the state
                 step.act(kernel)
         kernel.advance(until_s - kernel.now_s, tick_s=tick_s)

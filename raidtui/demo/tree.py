@@ -1,4 +1,7 @@
-"""The files of the simulated host: what changes by itself, and what changes only when something happens."""
+"""The files of the simulated host: those that change while a sync runs, and those that change with events.
+
+/proc/mdstat is printed as md.c 6.12 prints it, byte for byte (md_seq_show, status_resync).
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ _PERSONALITIES = "Personalities : [raid0] [raid1] [raid10] [raid6] [raid5] [raid
 
 
 def live_files(kernel: SimKernel) -> Iterator[tuple[str, str]]:
-    """Yield (path, text) of the files that change while a sync moves."""
+    """Yield (path, text) of the files that change while a sync runs."""
     yield "/proc/mdstat", mdstat_text(kernel.arrays, kernel.now_s)
     yield "/proc/diskstats", _diskstats(kernel)
     for array in kernel.arrays:
@@ -71,7 +74,7 @@ def _diskstats(kernel: SimKernel) -> str:
 
 
 def still_files(kernel: SimKernel) -> tuple[dict[str, str], dict[str, str]]:
-    """Return (path -> text, path -> link target) of everything else."""
+    """Return the other files and the links: path -> text, path -> target."""
     files: dict[str, str] = {
         f"{RAID_SYSCTL}/speed_limit_min": f"{kernel.low_kib_s}\n",
         f"{RAID_SYSCTL}/speed_limit_max": f"{kernel.high_kib_s}\n",
@@ -275,7 +278,7 @@ def _udev_array(array: SimArray) -> str:
 
 
 def mdstat_text(arrays: Sequence[SimArray], now_s: float) -> str:
-    """Return the whole file; ``now_s`` is the simulated kernel's time."""
+    """Return /proc/mdstat; ``now_s`` is the simulated kernel's time."""
     body = "".join(_mdstat_array(array, now_s) for array in arrays)
     return f"{_PERSONALITIES}{body}unused devices: <none>\n"
 

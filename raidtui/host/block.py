@@ -15,7 +15,7 @@ _NO_DISKS = ("loop", "ram", "zram", "sr", "fd", "md", "dm-", "nbd", "mtdblock")
 
 
 class DiskReader:
-    """Reads devices and remembers them until an event or the tables of mounts and swap say otherwise."""
+    """Reads devices, and keeps them until an event names them or the mounts or swaps change."""
 
     def __init__(self, root: Root) -> None:
         self._root = root
@@ -24,7 +24,7 @@ class DiskReader:
         self._answer: tuple[frozenset[str], dict[str, Disk]] | None = None
 
     def forget(self, name: str | None = None) -> None:
-        """Read a device (or all) afresh next time."""
+        """Read a device, or all, again next time."""
         self._answer = None
         if name is None:
             self._known.clear()
@@ -32,7 +32,7 @@ class DiskReader:
             self._known.pop(name, None)
 
     def read(self, names: Collection[str]) -> dict[str, Disk]:
-        """Return the named devices and the whole disks that they lie on; those that are gone are left out."""
+        """Return the named devices and their whole disks; devices that do not exist are left out."""
         tables = self._usage()
         wanted = frozenset(names)
         if self._answer is not None and self._answer[0] == wanted and len(self._answer[1]) >= len(wanted):
@@ -50,7 +50,7 @@ class DiskReader:
         return found
 
     def _usage(self) -> UsageTables:
-        """Return the tables of mounts and swap. Where they have changed, all devices are read afresh."""
+        """Return the tables of mounts and swaps. If they have changed, all devices are read again."""
         texts = (self._root.text(MOUNTINFO, keep=True) or "", self._root.text(SWAPS, keep=True) or "")
         if self._tables is None or self._tables.texts != texts:
             self._tables = UsageTables(*texts)
@@ -91,7 +91,7 @@ def _read_disk(root: Root, name: str, tables: UsageTables) -> Disk | None:
 
 
 def read_identity(root: Root, name: str) -> Disk:
-    """Return what udev and sysfs call a whole disk; no file is kept open, so that any thread may ask."""
+    """Return the identity of a whole disk by udev and sysfs. No file is kept open: any thread may call it."""
     node = f"{BLOCK}/{name.replace('/', '!')}"
     dev = root.text(f"{node}/dev")
     entry = read_udev_entry(root, dev)
@@ -106,7 +106,7 @@ def read_identity(root: Root, name: str) -> Disk:
 
 
 def read_appearance(root: Root, disk: str) -> str:
-    """Return the boot and the kernel's number for this appearance of a whole disk; see ``Device``."""
+    """Return the boot ID and the ``diskseq`` of a whole disk; see ``Device.appearance``."""
     number = _word(root.text(f"{BLOCK}/{disk.replace('/', '!')}/diskseq"))
     boot = _word(root.text("/proc/sys/kernel/random/boot_id"))
     return f"{boot}/{number}" if number and boot else ""
@@ -144,7 +144,7 @@ def _word(text: str | None) -> str | None:
 
 
 class UsageTables:
-    """Mounts and swap, by device.
+    """Mounts and swaps by device.
 
     Args:
         mountinfo: /proc/self/mountinfo.
@@ -174,7 +174,7 @@ class UsageTables:
 def read_uses(
     root: Root, name: str, dev: str | None, entry: UdevEntry, tables: UsageTables
 ) -> tuple[Use, ...]:
-    """Return all uses of the block device ``name`` that can be seen without opening it."""
+    """Return all uses of a block device that can be seen without opening it."""
     paths = (f"/dev/{name}", *(f"/dev/{link}" for link in entry.links))
     uses = tables.mounts(dev, paths)
     if tables.is_swap(paths):
@@ -187,7 +187,7 @@ def read_uses(
         for child in root.names(f"{BLOCK}/{name}")
         if child.startswith(name) and root.text(f"{BLOCK}/{name}/{child}/partition") is not None
     ]
-    # udev tells of a partition's disk's table with the partition, too.
+    # The udev entry of a partition also has the partition table of its disk.
     is_partition = root.text(f"{BLOCK}/{name}/partition") is not None
     for key in ("ID_FS_TYPE",) if is_partition else ("ID_FS_TYPE", "ID_PART_TABLE_TYPE"):
         if signature := entry.properties.get(key):
@@ -197,7 +197,7 @@ def read_uses(
 
 
 def candidate_names(root: Root) -> tuple[str, ...]:
-    """Return the kernel's names of all disks and partitions of a size above 0, in the kernel's order."""
+    """Return the kernel's names of all disks and partitions that could hold a member, sorted."""
     return tuple(
         name.replace("!", "/")
         for name in root.names(BLOCK)

@@ -1,6 +1,6 @@
-"""A few threads that do many small readings, several at a time. One that hangs holds up none of the others.
+"""A few threads that do many small readings at once. One that hangs does not delay the others.
 
-Waiting is for a descriptor, never for a lock with a timeout: see ``raidtui.session.host_thread``.
+Waiting uses a descriptor, never a lock with a timeout: see ``raidtui.session.host_thread``.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from threading import Lock, Thread
 
 AT_ONCE = 8
 LIMIT_S = 20.0
-"""What takes longer is not waited for any more. Its answer counts all the same when it comes."""
+"""Work that takes longer is no longer waited for. Its result still counts when it arrives."""
 _LOOK_MS = 250
 
 Work = Callable[[], None]
 
 
 class Crew:
-    """Does what is put in.
+    """Does the work that is put in.
 
     Args:
-        told: called after each piece of work, in the thread that did it.
-        threads: False: there are none, and ``step`` does one piece of work after the other.
-        at_once: how many threads work, those that hang not counted.
+        notify: called after each piece of work, in the thread that did it.
+        threads: whether threads do the work; if not, ``step`` does it, one piece at a time.
+        at_once: how many threads work; threads that hang do not count.
         limit_s: how long a piece of work is waited for.
     """
 
     def __init__(
         self,
-        told: Work = lambda: None,
+        notify: Work = lambda: None,
         *,
         threads: bool = True,
         at_once: int = AT_ONCE,
         limit_s: float = LIMIT_S,
     ) -> None:
-        self._told = told
+        self._told = notify
         self._threads = threads
         self._at_once = at_once
         self._limit_s = limit_s
@@ -52,16 +52,16 @@ class Crew:
         self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
 
     def __del__(self) -> None:
-        """Let go of the descriptor: no thread knows the crew any more."""
+        """Close the descriptor: no thread refers to the crew any more."""
         with contextlib.suppress(OSError):
             os.close(self._bell)
 
     def put(self, key: Hashable, work: Work) -> None:
-        """Let something be done; nothing where the same is waiting already.
+        """Queue a piece of work, unless one with the same key is queued already.
 
         Args:
-            key: what ``open`` calls it. The same one may be put in again while it is worked on.
-            work: what is done.
+            key: its name in ``open``. It may be queued again while it is being worked on.
+            work: the work.
         """
         with self._lock:
             if not self._cancelled and all(key != other for other, _ in self._waiting):
@@ -77,17 +77,17 @@ class Crew:
         return taken is not None
 
     def cancel(self) -> None:
-        """Begin nothing more."""
+        """Start no more work."""
         with self._lock:
             self._cancelled = True
             self._waiting.clear()
 
     @property
     def open(self) -> frozenset[Hashable]:
-        """What is waiting or worked on, and is waited for.
+        """The keys of work that is queued or in progress, except late work.
 
         Raises:
-            BaseException: a piece of work raised it; it is a defect.
+            BaseException: a piece of work raised it; this is a bug.
         """
         self._hire()
         if self._error is not None:
@@ -98,7 +98,7 @@ class Crew:
 
     @property
     def late(self) -> frozenset[Hashable]:
-        """What takes longer than the limit."""
+        """The keys of work that takes longer than the limit."""
         before_s = time.monotonic() - self._limit_s
         with self._lock:
             waiting = {key for key, _ in self._waiting}
@@ -107,7 +107,7 @@ class Crew:
             )
 
     def wait(self, until: Callable[[], bool]) -> None:
-        """Wait until something holds; it is asked after each piece of work, and now and then."""
+        """Wait until a condition holds; it is checked after each piece of work, and every 250 ms."""
         if not self._threads:
             while not until() and self.step():
                 pass
@@ -118,7 +118,7 @@ class Crew:
             if bell.poll(_LOOK_MS):
                 os.eventfd_read(self._bell)
 
-    # -- in the threads
+    # -- called by the threads
 
     def _hire(self) -> None:
         late = len(self.late)

@@ -1,6 +1,6 @@
-"""Which block device a text means: a path in any spelling, or a tag as in fstab (libmount, libblkid).
+"""Find the block device for a path, or for a tag as in fstab (libmount, libblkid).
 
-What counts is the device number, as with the kernel: names are many, and links move.
+Devices are compared by number, as in the kernel: a device has many names, and links change.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from raidtui.host.roots.root import Root
 from raidtui.host.udev import read_udev_entries
 
 _MOST_LINKS = 8
-# Which of udev's properties a tag is compared with; the first is encoded as in links: my\x20data.
+# The udev properties that a tag is compared with; the first is encoded as in links: my\x20data.
 _TAGS = {
     "LABEL": ("ID_FS_LABEL_ENC", "ID_FS_LABEL"),
     "UUID": ("ID_FS_UUID_ENC", "ID_FS_UUID"),
@@ -27,11 +27,11 @@ _TAGS = {
 
 
 class DevicePaths:
-    """Block devices of a host, found by what people call them. Read once, when first asked.
+    """The block devices of a host by their names and tags. They are read once, at the first query.
 
     Args:
         root: the host.
-        names: kernel names of the devices that are of interest, with their partitions; None for all.
+        names: kernel names of the devices to look among, with their partitions; None for all.
     """
 
     def __init__(self, root: Root, names: Collection[str] | None = None) -> None:
@@ -44,8 +44,8 @@ class DevicePaths:
         self._tags: dict[tuple[str, str], list[str]] = {}
         self._is_read = False
 
-    def meant(self, text: str) -> tuple[str, ...]:
-        """Return the kernel's names of the devices that a path or a tag means; more than one for a mirror."""
+    def find(self, text: str) -> tuple[str, ...]:
+        """Return the kernel's names of the devices with a path or tag; copies of a device share tags."""
         self._read()
         tag, separator, value = text.partition("=")
         if separator and tag.upper() in {*_TAGS, "ID"}:
@@ -56,7 +56,7 @@ class DevicePaths:
         return tuple(self._names[each] for each in numbers if each in self._names)
 
     def number(self, path: str) -> str | None:
-        """Return the number of the block device at a path, "8:16"; None where there is none."""
+        """Return "major:minor" of the block device at a path; None where there is none."""
         if not path.startswith("/") or "\0" in path:
             return None
         if self._live:
@@ -70,8 +70,8 @@ class DevicePaths:
         for _ in range(_MOST_LINKS):
             path = posixpath.normpath(path).replace("//", "/")
             below = path.removeprefix("/dev/")
-            if found_one := self._numbers.get(below) or self._links.get(below):
-                return found_one
+            if number := self._numbers.get(below) or self._links.get(below):
+                return number
             if path.startswith("/dev/block/"):
                 return path.removeprefix("/dev/block/")
             target = self._root.link(path)
@@ -84,7 +84,7 @@ class DevicePaths:
         if tag == "ID":
             number = self.number(f"/dev/disk/by-id/{value}")
             return [number] if number else []
-        # UUIDs of FAT and NTFS are upper case, others lower: whoever writes one means the same.
+        # UUIDs of FAT and NTFS are in upper case, others in lower case; fstab may have either.
         found = self._tags.get((tag, value.lower() if tag.endswith("UUID") else value))
         linked = self._links.get(f"disk/by-{tag.lower()}/{value}")
         return found or ([linked] if linked else [])
@@ -120,14 +120,14 @@ class DevicePaths:
 
 
 def unquoted(text: str) -> str:
-    """Return a word without the quotes around it, as libblkid takes it: "data" or 'data'."""
+    """Return a word without its quotes, as libblkid reads it: "data" or 'data'."""
     if len(text) > 1 and text[0] in "\"'" and text[-1] == text[0]:
         return text[1:-1]
     return text
 
 
 def decoded(text: str) -> str:
-    r"""Undo udev's encoding: \x20 is a blank, and what is above ASCII comes byte by byte."""
+    r"""Undo udev's encoding: \x20 is a space, and characters beyond ASCII are encoded byte by byte."""
     if "\\x" not in text:
         return text
     parts = text.split("\\x")

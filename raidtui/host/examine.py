@@ -1,4 +1,4 @@
-"""Reads what a plan is made from. Devices are opened for reading only."""
+"""Look at the host and at single devices for a plan. Devices are opened for reading only."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MAGICS = (
 CONF_PATHS = ("/etc/mdadm/mdadm.conf", "/etc/mdadm.conf")
 WATCHED_FILES = (*CONF_PATHS, "/etc/fstab", "/etc/crypttab")
 _claims: dict[str, Lock] = {}
-"""By disk: while a partition is opened for oneself alone, its disk cannot be, nor another partition."""
+"""By disk: while a partition is open with O_EXCL, its disk and its other partitions cannot be opened so."""
 _INITRAMFS = (
     ("update-initramfs", "-u", "-k", "all"),
     ("dracut", "--force", "--regenerate-all"),
@@ -43,7 +43,7 @@ _INITRAMFS = (
 
 
 def read_host(root: Root, snapshot: Snapshot, *, mdadm: bool = True) -> Survey:
-    """Return what is asked for of every survey: files, tools, and what is stacked on the arrays."""
+    """Return what every survey has: files, tools, and the devices on top of the arrays."""
     texts = watched_texts(root)
     return Survey(
         snapshot=snapshot,
@@ -60,7 +60,7 @@ def read_host(root: Root, snapshot: Snapshot, *, mdadm: bool = True) -> Survey:
 
 
 def read_above(root: Root, names: Collection[str]) -> dict[str, Disk]:
-    """Return these devices, their partitions and holders, and all that is stacked on those."""
+    """Return these devices, their partitions and holders, and in turn theirs."""
     reader, found = DiskReader(root), dict[str, Disk]()
     wanted = set(names)
     while wanted:
@@ -74,13 +74,13 @@ def read_above(root: Root, names: Collection[str]) -> dict[str, Disk]:
 def read_device(
     root: Root, name: str, disks: Mapping[str, Disk] | None = None, *, digest: bool = True
 ) -> Device:
-    """Return one device with what is on it.
+    """Return one device with its contents.
 
     Args:
         root: the host.
         name: the kernel's name.
-        disks: what is known of it and its disk, if that has been read.
-        digest: whether its first and last MiB are read, too.
+        disks: it and its disk, if they have been read.
+        digest: whether to read its first and last MiB, too.
     """
     found = (disks or DiskReader(root).read({name}))[name]
     node = f"{BLOCK}/{name.replace('/', '!')}"
@@ -104,7 +104,7 @@ def read_device(
 
 
 def why_busy(root: Root, name: str) -> str:
-    """Return why a device cannot be opened for oneself alone, or "" where it can."""
+    """Return why a device cannot be opened with O_EXCL, or "" where it can."""
     if not root.live:
         return ""
     try:
@@ -115,13 +115,13 @@ def why_busy(root: Root, name: str) -> str:
 
 
 def digest_of(root: Root, name: str) -> str | None:
-    """Return the SHA-256 of a device's first and last MiB: what tells whether somebody wrote to it."""
+    """Return the SHA-256 of a device's first and last MiB, to detect writes; None where it cannot be read."""
     edges = read_edges(root, name)
     return hashlib.sha256(b"".join(edges)).hexdigest() if edges is not None else None
 
 
 def read_edges(root: Root, name: str, edge_bytes: int = EDGE_BYTES) -> tuple[bytes, bytes] | None:
-    """Return so much of a device's beginning and of its end; None where it cannot be read."""
+    """Return the first and last bytes of a device; None where it cannot be read."""
     if not root.live:
         return None
     with contextlib.suppress(OSError):
@@ -137,18 +137,18 @@ def read_edges(root: Root, name: str, edge_bytes: int = EDGE_BYTES) -> tuple[byt
 
 
 def watched_texts(root: Root) -> dict[str, str]:
-    """Return mdadm.conf, fstab and crypttab, by path; those that are there."""
+    """Return those of mdadm.conf, fstab and crypttab that exist, by path."""
     return {path: text for path in WATCHED_FILES if (text := _whole_text(root, path)) is not None}
 
 
 def may_have_superblock(edges: tuple[bytes, bytes] | None) -> bool:
-    """Whether mdadm has to be asked: it finds nothing where none of the magic numbers that it knows is.
+    """Whether mdadm might find a superblock: one of its magic numbers is there, or nothing could be read.
 
-    It looks in the first 8 KiB and the last 128 (mdadm's super0.c, super1.c, super-ddf.c, super-intel.c).
+    mdadm looks in the first 8 KiB and the last 128 KiB (super0.c, super1.c, super-ddf.c, super-intel.c).
 
     Args:
-        edges: the device's beginning and its end, ``LOOKED_AT_BYTES`` each or more; None where they cannot be
-            read.
+        edges: the start and the end of the device, ``LOOKED_AT_BYTES`` or more of each; None where they
+            cannot be read.
     """
     if edges is None:
         return True
@@ -164,7 +164,7 @@ def _whole_text(root: Root, path: str) -> str | None:
 
 
 def _conf_path(root: Root, texts: dict[str, str]) -> str:
-    """Debian's mdadm 4.2 reads /etc/mdadm/mdadm.conf alone; the others' reads /etc/mdadm.conf first."""
+    """Debian's mdadm 4.2 reads only /etc/mdadm/mdadm.conf; others read /etc/mdadm.conf first."""
     for path in CONF_PATHS:
         if path in texts:
             return path
@@ -172,7 +172,7 @@ def _conf_path(root: Root, texts: dict[str, str]) -> str:
 
 
 def _homehost(conf: str) -> str:
-    """Return the host that mdadm.conf names, "" where that is the host's own name (mdadm.conf(5))."""
+    """Return the HOMEHOST in mdadm.conf, "" where that is the host's own name (mdadm.conf(5))."""
     words = [line.split() for line in conf.split("\n")]
     named = [word[1] for word in words if len(word) > 1 and word[0].upper() == "HOMEHOST"]
     return next((name for name in named if name.lower() not in {"<system>", "<ignore>"}), "")

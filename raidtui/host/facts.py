@@ -1,4 +1,4 @@
-"""Whether a fact of a plan holds now, read from the host itself."""
+"""Check whether the facts of a plan hold now."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from raidtui.model.plan import Fact, FactKind
 from raidtui.view.units import KIB
 
 _PATIENCE_S = 5.0
-"""How long somebody may have a device open that was free a step before: events of udev's end within it."""
+"""How long a device may be open after a step: udev's handling of events ends within that."""
 
 
 def why_not(root: Root, fact: Fact) -> str:
-    """Return a sentence that says why a fact does not hold, or "" where it does."""
+    """Return why a fact does not hold, a sentence, or "" where it does."""
     return _READERS[fact.kind](root, fact.subject, fact.value)
 
 
@@ -39,14 +39,14 @@ def _serial(root: Root, name: str, value: str) -> str:
 
 
 def _appearance(root: Root, name: str, value: str) -> str:
-    """After a reboot all are counted anew: then the serial number alone tells."""
+    """After a reboot, ``diskseq`` starts again: then only the serial number counts."""
     disk = _disk(root, name)
     if disk is None:
         return f"{name} is gone"
     found = read_appearance(root, disk.disk)
     if found == value or found.partition("/")[0] != value.partition("/")[0]:
         return ""
-    return f"{name} was gone since the plan was made: it may be another disk now"
+    return f"{name} has been away since the plan was made: it may be another disk now"
 
 
 def _size(root: Root, name: str, value: str) -> str:
@@ -93,7 +93,7 @@ def _clean(root: Root, name: str, value: str) -> str:
     del value
     output = root.run("wipefs", "--no-act", "--noheadings", f"/dev/{name}")
     if output.status != 0:
-        return f"{name} cannot be looked at: {output.why_not or output.stderr.strip()}"
+        return f"{name} cannot be examined: {output.why_not or output.stderr.strip()}"
     found = {line.split()[2] for line in output.stdout.split("\n") if len(line.split()) > 2}
     types = f" ({', '.join(sorted(found))})" if found else ""
     return f"{name} still has signatures{types}" if output.stdout.strip() else ""
@@ -107,7 +107,7 @@ def _array(root: Root, name: str, value: str) -> str:
 
 
 def kernel_name(root: Root, uuid: str) -> str | None:
-    """Return the kernel's name of the array with this UUID, or None where it is not there."""
+    """Return the kernel's name of the array with this UUID, or None where there is none."""
     for name in root.names(BLOCK):
         if name.startswith("md") and read_uuid(root, f"{BLOCK}/{name}/md") == uuid:
             return name
@@ -219,7 +219,7 @@ def _state(root: Root, name: str, value: str) -> str:
 
 
 def _chunk(root: Root, name: str, value: str) -> str:
-    """While an array is reshaped, the new chunk comes first: "65536 (131072)"."""
+    """During a reshape, the new chunk size comes first: "65536 (131072)"."""
     found = _attribute(root, name, "chunk_size").partition(" ")[0]
     if found.isascii() and found.isdigit() and int(found) == int(value) * KIB:
         return ""
@@ -227,7 +227,7 @@ def _chunk(root: Root, name: str, value: str) -> str:
 
 
 def _reshaped(root: Root, name: str, value: str) -> str:
-    """reshape_position is a sector while a reshape is under way, frozen or interrupted (md.rst)."""
+    """reshape_position is a sector while a reshape runs, is frozen or interrupted (md.rst)."""
     del value
     if not _attribute(root, name, "array_state"):
         return f"{name} is not there"
@@ -244,24 +244,24 @@ def _bitmap(root: Root, name: str, value: str) -> str:
 
 
 def _serves(root: Root, subject: str, value: str) -> str:
-    """When a copy is whole, the old member is faulty at once (raid10.c, raid10_spare_active)."""
+    """When a copy is complete, md fails the old member at once (raid10.c, raid10_spare_active)."""
     array, _, old = subject.partition("/")
     was, new = (
         _attribute(root, array, f"dev-{name.replace('/', '!')}/state").split(",") for name in (old, value)
     )
     if "in_sync" in new:
-        return f"the copy is whole: {value} serves in place of {old}"
-    return "" if "in_sync" in was else f"{old} does not serve: it is {','.join(was) or 'no member'}"
+        return f"the copy is complete: {value} has replaced {old}"
+    return "" if "in_sync" in was else f"{old} is not in sync: it is {','.join(was) or 'no member'}"
 
 
 def _loose(root: Root, subject: str, value: str) -> str:
-    """The kernel takes a failed member out of its slot when nothing is under way to it, unless frozen."""
+    """The kernel removes a failed member from its slot once its I/O has ended, unless the array is frozen."""
     del value
     array, _, name = subject.partition("/")
     if _attribute(root, array, "sync_action") == "frozen":
         return f"{array} is frozen"
     slot = _attribute(root, array, f"dev-{name.replace('/', '!')}/slot")
-    return "" if slot in {"", "none"} else f"{name} has slot {slot} still"
+    return "" if slot in {"", "none"} else f"{name} still has slot {slot}"
 
 
 _READERS = {

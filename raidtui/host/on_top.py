@@ -16,7 +16,7 @@ _RAID456_DISCARDS = "/sys/module/raid456/parameters/devices_handle_discard_safel
 def read_groups(root: Root) -> tuple[str, ...]:
     """Return the names of all LVM volume groups; none where there is no LVM, or without root.
 
-    It looks at the labels of all block devices, so it is asked where the answer is needed alone.
+    vgs reads the labels of all block devices, so this is called only where the answer is needed.
     """
     if root.live and not root.writable:
         return ()
@@ -29,7 +29,7 @@ def read_groups(root: Root) -> tuple[str, ...]:
 
 
 def read_issue_discards(root: Root) -> bool | None:
-    """Return lvm.conf's issue_discards, its default where it says nothing; None where there is no LVM."""
+    """Return lvm.conf's issue_discards or its default; None where there is no LVM."""
     output = root.run("lvmconfig", "--typeconfig", "full", "devices/issue_discards", timeout_s=_TOOL_S)
     words = {line.strip() for line in output.stdout.split("\n")}
     return {"issue_discards=1": True, "issue_discards=0": False}.get(
@@ -43,7 +43,7 @@ def runs_systemd(root: Root) -> bool:
 
 
 def read_trim_timer(root: Root) -> str:
-    """Return what systemd says of fstrim.timer: enabled, disabled, masked; "" where it has none."""
+    """Return the state of fstrim.timer: enabled, disabled, masked; "" where systemd has none."""
     if not runs_systemd(root):
         return ""
     word = root.run("systemctl", "is-enabled", _TIMER, timeout_s=_TOOL_S).stdout.strip()
@@ -51,27 +51,27 @@ def read_trim_timer(root: Root) -> str:
 
 
 def read_raid456_discards(root: Root) -> bool | None:
-    """Return whether raid456 hands discards on to its members; None where it is not loaded."""
+    """Return whether raid456 passes discards to its members; None where it is not loaded."""
     return {"Y": True, "N": False}.get((root.text(_RAID456_DISCARDS) or "").strip())
 
 
 def _extents(root: Root, path: str, value: str) -> str:
-    """Whether data begin at a whole stripe (pvs(8): pe_start)."""
+    """Whether the data start at a stripe boundary (pvs(8): pe_start)."""
     output = root.run("pvs", "--noheadings", "--nosuffix", "--units", "b", "--options", "pe_start", path)
     if output.why_not:
-        return f"{path} cannot be looked at: {output.why_not}"
+        return f"{path} cannot be examined: {output.why_not}"
     start, wanted = _number(output.stdout), _number(value)
     if output.status != 0 or start is None:
-        return f"{path} is no physical volume"
+        return f"{path} is not a physical volume"
     if wanted and start % wanted == 0:
         return ""
-    return f"the data on {path} begin at byte {start}, which is no multiple of {value}"
+    return f"the data on {path} start at byte {start}, which is not a multiple of {value}"
 
 
 def _group(root: Root, path: str, value: str) -> str:
     output = root.run("pvs", "--noheadings", "--options", "vg_name", path)
     if output.why_not:
-        return f"{path} cannot be looked at: {output.why_not}"
+        return f"{path} cannot be examined: {output.why_not}"
     found = output.stdout.strip() if output.status == 0 else ""
     if found == value:
         return ""
@@ -79,13 +79,13 @@ def _group(root: Root, path: str, value: str) -> str:
 
 
 def _volume(root: Root, name: str, value: str) -> str:
-    """What lvs says of all segments: its rows differ where a volume was extended with other stripes."""
+    """Compare all rows of lvs, one per segment: a volume may have been extended with other stripes."""
     output = root.run(
         *("lvs", "--noheadings", "--nosuffix", "--units", "k", "--separator", ","),
         *("--options", "stripes,stripe_size", name),
     )
     if output.why_not:
-        return f"{name} cannot be looked at: {output.why_not}"
+        return f"{name} cannot be examined: {output.why_not}"
     rows = {line.strip() for line in output.stdout.split("\n") if line.strip()}
     found = " and ".join(sorted(map(_stripes, rows))) if output.status == 0 else ""
     if found == value:
@@ -99,30 +99,30 @@ def _stripes(row: str) -> str:
 
 
 def _geometry(root: Root, path: str, value: str) -> str:
-    """What tune2fs says of ext4 (in blocks), or xfs_info of XFS (in blocks), on a mounted device or not."""
+    """Compare tune2fs's or xfs_info's figures, in blocks; the device may be mounted or not."""
     xfs = value.startswith("sunit=")
     output = root.run(*(("xfs_info", path) if xfs else ("tune2fs", "-l", path)))
     if output.why_not or output.status != 0:
         said = output.why_not or output.stderr.strip() or output.stdout.strip()
-        return f"{path} cannot be looked at: {said}"
+        return f"{path} cannot be examined: {said}"
     found = _xfs_geometry(output.stdout) if xfs else _ext4_geometry(output.stdout)
-    return "" if found == value else f"the file system on {path} was told {found or 'no geometry'}"
+    return "" if found == value else f"the file system on {path} has {found or 'no geometry'}"
 
 
 def _ext4_geometry(text: str) -> str:
     """Of "RAID stride:              8" and "RAID stripe width:        16"."""
     rows = dict(line.split(":", 1) for line in text.split("\n") if ":" in line)
-    told = (("stride", rows.get("RAID stride")), ("stripe_width", rows.get("RAID stripe width")))
-    return ",".join(f"{key}={number.strip()}" for key, number in told if number is not None)
+    fields = (("stride", rows.get("RAID stride")), ("stripe_width", rows.get("RAID stripe width")))
+    return ",".join(f"{key}={number.strip()}" for key, number in fields if number is not None)
 
 
 def _xfs_geometry(text: str) -> str:
     """Of "         =                       sunit=8      swidth=16 blks"; 0 and 0 are none."""
     for line in text.split("\n"):
         words = line.split()
-        told = [word for word in words if word.startswith(("sunit=", "swidth="))]
-        if len(told) == 2:
-            return "" if told == ["sunit=0", "swidth=0"] else ",".join(told)
+        found = [word for word in words if word.startswith(("sunit=", "swidth="))]
+        if len(found) == 2:
+            return "" if found == ["sunit=0", "swidth=0"] else ",".join(found)
     return ""
 
 
@@ -130,7 +130,7 @@ def _unit(root: Root, unit: str, value: str) -> str:
     verb = "is-active" if value in _ACTIVITY else "is-enabled"
     output = root.run("systemctl", verb, unit)
     if output.why_not:
-        return f"systemd cannot be asked for {unit}: {output.why_not}"
+        return f"the state of {unit} cannot be read: {output.why_not}"
     found = output.stdout.strip()
     return "" if found == value else f"{unit} is {found or 'not known to systemd'}"
 
@@ -147,4 +147,4 @@ FACT_READERS = {
     FactKind.GEOMETRY: _geometry,
     FactKind.UNIT: _unit,
 }
-"""For each kind what takes (root, subject, value) and returns why the fact does not hold, or ""."""
+"""For each kind a function of (root, subject, value) that returns why the fact does not hold, or ""."""

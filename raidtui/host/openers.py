@@ -1,7 +1,7 @@
-"""Who has a block device open without holding it for itself: loop devices, and processes.
+"""Who has a block device open without claiming it: loop devices and processes.
 
-The kernel lets many have a device open, and O_EXCL tells only of those that claim it: mounts, md, LVM, swap.
-A loop device does not, nor does a copy that runs. Only root sees the files of all processes.
+Many may have a device open, and O_EXCL fails only if somebody claims it: mounts, md, LVM, swap. A loop device
+does not claim its backing device, nor does a running copy. Only root sees the open files of all processes.
 """
 
 from __future__ import annotations
@@ -22,28 +22,33 @@ from raidtui.host.roots.root import Root
 
 _PACE_S = 0.1
 _UDEV = frozenset({"systemd-udevd", "udevd", "(udev-worker)", "udev-worker", "eudev"})
-# A file there may keep whoever asks for it waiting for ever.
+# stat(2) of a file there may hang.
 _REMOTE = ("nfs", "cifs", "smb", "fuse", "ceph", "9p", "afs", "gfs", "glusterfs", "lustre", "autofs")
 _LOOP_ENDS = " (deleted)"
 
 
 class Opener(Struct, frozen=True, kw_only=True):
-    """Who has a device open, in words; whether for writing."""
+    """Somebody who has a device open.
+
+    Args:
+        words: who, as a clause.
+        writes: whether it is open for writing.
+    """
 
     words: str
     writes: bool
 
 
 def open_words(root: Root, names: Collection[str], *, patience_s: float = 1.0) -> Mapping[str, str]:
-    """Return who has these devices, or parts of them, open, by kernel name; without those that nobody has.
+    """Return who has these devices or their partitions open, by kernel name; unopened devices are left out.
 
-    Of a partition's disk, whoever writes to it counts. udev and what it starts do not: they look and go. Nor
-    does whoever is gone when it is looked again for a while.
+    For a partition, those who write to its disk count, too. udev and its children do not count: they read and
+    close. Nor does anybody who closes it within ``patience_s``.
 
     Args:
-        root: the host; nothing is known of one that is not live, but its loop devices.
+        root: the host; of one that is not live, only loop devices are known.
         names: kernel names.
-        patience_s: how long to look again where somebody is found.
+        patience_s: how long to repeat the search while somebody is found.
     """
     related = {name: _related(root, name) for name in names}
     numbers = {number for own, whole in related.values() for number in (*own, whole) if number}
@@ -63,14 +68,14 @@ def open_words(root: Root, names: Collection[str], *, patience_s: float = 1.0) -
             if words:
                 found[name] = ", ".join(words)
             elif not all_seen:
-                found[name] = "which processes have it open is told to root alone"
+                found[name] = "only root can see which processes have it open"
         if not processes or time.monotonic() >= end_s:
             return found
         time.sleep(_PACE_S)
 
 
 def _related(root: Root, name: str) -> tuple[tuple[str, ...], str]:
-    """Return the numbers of a device and its partitions, and of the disk that it is a partition of, or ""."""
+    """Return the numbers of a device and its partitions, and the number of a partition's disk or ""."""
     node = name.replace("/", "!")
     parts = [
         child
@@ -86,9 +91,11 @@ def _related(root: Root, name: str) -> tuple[tuple[str, ...], str]:
 
 
 def _loops(root: Root, names: Collection[str], numbers: set[str]) -> dict[str, list[Opener]]:
-    """Return the loop devices that are set up on these devices, with what uses them in turn."""
+    """Return the loop devices on these devices, with the users of the loop devices."""
     found: dict[str, list[Opener]] = {}
-    paths = DevicePaths(root, None if not root.live else names)  # a live host is asked by the path
+    paths = DevicePaths(
+        root, None if not root.live else names
+    )  # on a live host, stat(2) of the path is enough
     for name in root.names("/sys/block"):
         backing = root.text(f"/sys/block/{name}/loop/backing_file") if name.startswith("loop") else None
         if not backing:
@@ -105,7 +112,7 @@ def _loops(root: Root, names: Collection[str], numbers: set[str]) -> dict[str, l
 
 
 def _processes(root: Root, numbers: set[str]) -> tuple[dict[str, list[Opener]], bool]:
-    """Return the processes that have these devices open, and whether those of all users were looked at."""
+    """Return the processes that have these devices open, and whether all processes could be read."""
     found: dict[str, list[Opener]] = {}
     if not (isinstance(root, DirRoot) and root.live):
         return found, True
@@ -133,7 +140,7 @@ def _processes(root: Root, numbers: set[str]) -> tuple[dict[str, list[Opener]], 
 
 
 def _block_number(path: str, away: tuple[str, ...]) -> str:
-    """Return the number of the block device that a process's file is, or ""; asked for thousands of files."""
+    """Return the number of the block device behind a process's open file, or ""; called for thousands."""
     with contextlib.suppress(OSError):
         target = os.readlink(path)  # noqa: PTH115
         if target.startswith("/") and not target.startswith(away):
@@ -144,7 +151,7 @@ def _block_number(path: str, away: tuple[str, ...]) -> str:
 
 
 def _is_writing(root: Root, pid: int, file: str) -> bool:
-    """Whether a file is open for writing: O_WRONLY or O_RDWR in its flags (proc(5), fdinfo)."""
+    """Whether a file is open for writing, by its flags in fdinfo (proc(5))."""
     lines = (root.text(f"/proc/{pid}/fdinfo/{file}") or "").split("\n")
     flags = next((line.split()[1] for line in lines if line.startswith("flags:")), "0")
     return int(flags, 8) & os.O_ACCMODE != os.O_RDONLY
@@ -155,7 +162,7 @@ def _remote_mounts(root: Root) -> tuple[str, ...]:
 
 
 def _is_udev(pid: int) -> bool:
-    """Whether a process is udev's, or was started by it."""
+    """Whether a process is udev or a descendant of it."""
     import psutil  # noqa: PLC0415  (as above)
 
     try:

@@ -1,4 +1,4 @@
-"""Reads what a plan is made from, several devices at a time, with progress; nothing but what is concerned."""
+"""Read what a plan is made from: the devices concerned, several at a time, with progress."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from raidtui.host.smart.smart_names import has_smart
 from raidtui.host.udev import read_udev_entry
 from raidtui.model.disk import Disk
 from raidtui.model.snapshot import Snapshot
-from raidtui.model.survey import Device, Named, Survey
+from raidtui.model.survey import Device, Reference, Survey
 
 _WEAR_S = 1.0
-"""How much longer SMART is waited for when all else has been read."""
-_UNTOLD = "has not answered smartctl yet: its wear and its health are not known"
+"""How long to wait for SMART after everything else has been read."""
+_UNKNOWN_WEAR = "has not answered smartctl yet: its wear and its health are not known"
 _NAMES, _HOST, _ON_TOP, _USES, _WEAR, _JUDGE = "names", "host", "on top", "uses", "wear", "judge"
 _WORDS = {
     _NAMES: "devices",
@@ -44,21 +44,21 @@ _WORDS = {
     _WEAR: "SMART",
 }
 _NEEDED = frozenset({_HOST, _ON_TOP, _USES})
-"""No plan is made before these have been read."""
+"""Plans need these."""
 
 
 class ReadingScope(Struct, frozen=True, kw_only=True):
-    """What a survey reads: no more than is concerned.
+    """What a survey reads.
 
     Args:
-        closely: devices that are opened: superblock, first and last MiB, whether something uses them.
-        lightly: devices of which udev and sysfs are enough.
-        everything: whether all that could hold a member are looked at closely, besides.
-        parts: whether the partitions of all these are looked at closely, too.
-        digests: whether the first and the last MiB of all of them are read; else of what is read again.
-        mdadm: whether mdadm is asked for its version.
-        on_top: whether something is to be put on a new array: LVM and systemd are asked then.
-        wear: whether SMART is asked for the disks' wear and health.
+        closely: devices to open: superblock, first and last MiB, users.
+        lightly: devices for which udev and sysfs are enough.
+        everything: whether to open all devices that could hold a member, besides ``closely``.
+        parts: whether to open the partitions of all these, too.
+        digests: whether to read the first and last MiB at the first reading, not only when reading again.
+        mdadm: whether to read mdadm's version.
+        on_top: whether a file system or volume is to be put on a new array: then LVM and systemd are asked.
+        wear: whether to ask SMART for the disks' wear and health.
     """
 
     closely: tuple[str, ...] = ()
@@ -72,24 +72,24 @@ class ReadingScope(Struct, frozen=True, kw_only=True):
 
 
 class Asker(Protocol):
-    """Knows what SMART says: see ``raidtui.wear.readings``."""
+    """Reads and judges the wear of disks: see ``raidtui.wear.survey_wear``."""
 
     def measure(self, root: Root, disks: Collection[str]) -> None:
-        """Ask whole disks; one that hangs is waited for up to a limit."""
+        """Read SMART of whole disks; waiting for one that hangs is limited."""
 
     def judge(self, root: Root, survey: Survey) -> Survey:
-        """Return the survey with what is known of its devices' wear."""
+        """Return the survey with the known wear of its devices."""
 
 
 class ReadingProgress(Struct, frozen=True, kw_only=True):
-    """How far a reading is.
+    """The progress of a reading.
 
     Args:
         read: how many devices have been read.
-        of: of how many; None while it is not known which there are.
-        ready: whether plans can be made of what has been read, but for devices that are pending.
-        enough: whether there is nothing left that is worth waiting for.
-        rest: what else is waited for.
+        of: how many there are; None while that is not known.
+        ready: whether plans can be made now, except with devices that are pending.
+        enough: whether nothing is left that is worth waiting for.
+        rest: what else is being read, in words.
     """
 
     read: int = 0
@@ -100,7 +100,7 @@ class ReadingProgress(Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """What is waited for, in a few words; "" for nothing."""
+        """What is being read, in a few words; "" for nothing."""
         if self.enough:
             return ""
         if self.of is None:
@@ -111,17 +111,16 @@ class ReadingProgress(Struct, frozen=True, kw_only=True):
 
 
 class Reading:
-    """Reads what a plan is made from, several devices at a time, in threads of its own.
+    """Reads what a plan is made from, several devices at a time, in its own threads.
 
-    Of a root that one thread alone may read, ``step`` does one thing after the other, in whichever thread
-    calls it.
+    A root that only one thread may read is read by ``step``, one piece at a time, in the calling thread.
 
     Args:
         root: the host.
         snapshot: its arrays.
-        scope: what is read.
-        told: called when something new has been read, in the thread that read it.
-        asker: asks SMART, where the scope wants that.
+        scope: what to read.
+        notify: called when something new has been read, in the thread that read it.
+        asker: asks SMART, if the scope includes wear.
     """
 
     def __init__(
@@ -130,17 +129,17 @@ class Reading:
         snapshot: Snapshot,
         scope: ReadingScope,
         *,
-        told: Callable[[], None] = lambda: None,
+        notify: Callable[[], None] = lambda: None,
         asker: Asker | None = None,
     ) -> None:
         apart = root.apart()
         self._root = apart or root
         self.serial = apart is None
-        """Whether nothing is read but by ``step``."""
+        """Whether only ``step`` reads."""
         self._snapshot = snapshot
         self._scope = scope
         self._asker = asker if scope.wear else None
-        self._crew = Crew(told, threads=not self.serial)
+        self._crew = Crew(notify, threads=not self.serial)
         self._light: dict[str, Device] = {}
         self._known = False
         self._close: frozenset[str] = frozenset()
@@ -148,32 +147,32 @@ class Reading:
         self._silent: set[str] = set()
         self._host: Survey | None = None
         self._on_top: dict[str, Any] = {}
-        self._named: tuple[Named, ...] = ()
+        self._named: tuple[Reference, ...] = ()
         self._opened: Mapping[str, str] = {}
         self._judged: dict[str, Device] = {}
         self._measured = self._asker is None
         self._read_s: float | None = None
 
     def start(self) -> Self:
-        """Begin to read."""
+        """Start reading."""
         self._crew.put(_NAMES, self._read_names)
         self._crew.put(_HOST, self._read_host)
         if self._scope.on_top:
             self._crew.put(_ON_TOP, self._read_on_top)
         return self
 
-    # -- from any thread
+    # -- for any thread
 
     def step(self) -> bool:
-        """Read one thing here and now; return whether there was one left."""
+        """Read one piece in this thread; return whether there was one left."""
         return self._crew.step()
 
     def cancel(self) -> None:
-        """Read nothing more; a tool that runs is not ended, but nobody waits for it."""
+        """Read nothing more. A running tool is not ended, but no longer waited for."""
         self._crew.cancel()
 
     def again(self, snapshot: Snapshot, names: Collection[str] = ()) -> None:
-        """Read afresh what uses the arrays, and these devices with their partitions."""
+        """Read again what uses the arrays, and these devices with their partitions."""
         self._snapshot = snapshot
         self._crew.put(_HOST, self._read_host)
         self._crew.put(_USES, self._read_uses)
@@ -181,12 +180,12 @@ class Reading:
             self._crew.put((_NAMES, name), partial(self._read_again, name))
 
     def survey(self) -> Survey:
-        """Return what has been read so far; the devices that have not been are pending, or silent."""
-        return self._survey(told=self._measured or self._read_s is None)
+        """Return what has been read so far; other devices are ``pending`` or ``silent``."""
+        return self._survey(wear_known=self._measured or self._read_s is None)
 
-    def _survey(self, *, told: bool) -> Survey:
+    def _survey(self, *, wear_known: bool) -> Survey:
         left, late = self._names(self._crew.open), self._names(self._crew.late) | frozenset(self._silent)
-        devices = {name: self._device(name, told=told) for name in self._light}
+        devices = {name: self._device(name, wear_known=wear_known) for name in self._light}
         host = self._host or Survey(snapshot=self._snapshot)
         return replace(
             host,
@@ -200,12 +199,12 @@ class Reading:
 
     @property
     def open(self) -> bool:
-        """Whether there is anything that is read, or waits to be."""
+        """Whether anything is still being read or queued."""
         return bool(self._crew.open)
 
     @property
     def progress(self) -> ReadingProgress:
-        """How far it is."""
+        """How far the reading is."""
         open_ = self._crew.open
         left = self._names(open_)
         rest = tuple(words for key, words in _WORDS.items() if key in open_)
@@ -222,7 +221,7 @@ class Reading:
         """Whether nothing is left that is worth waiting for.
 
         Args:
-            names: the devices that count, with their partitions; None: all do.
+            names: the devices that count, with their partitions; None for all.
         """
         open_ = self._crew.open
         left = self._names(open_) if names is None else self._names(open_) & set(self._with_parts(names))
@@ -234,7 +233,7 @@ class Reading:
         return not {_WEAR, _JUDGE} & open_ or now_s - self._read_s >= _WEAR_S
 
     def wait(self) -> Survey:
-        """Return the survey when all has been read, or is not worth waiting for."""
+        """Wait until nothing is left that is worth waiting for, and return the survey."""
         self._crew.wait(lambda: self.enough(None))
         return self.survey()
 
@@ -249,9 +248,9 @@ class Reading:
                 found |= dict.fromkeys(_parts(device.disk))
         return tuple(found)
 
-    def _device(self, name: str, *, told: bool) -> Device | None:
+    def _device(self, name: str, *, wear_known: bool) -> Device | None:
         device = self._devices.get(name, self._light[name])
-        if device is None:  # it is gone
+        if device is None:  # it has disappeared
             return None
         if (words := self._opened.get(name)) and not device.busy and not device.disk.users:
             device = replace(device, busy=words)
@@ -260,9 +259,9 @@ class Reading:
             return replace(
                 device, wear_percent=worn.wear_percent, life_bytes=worn.life_bytes, trouble=worn.trouble
             )
-        return device if told else replace(device, trouble=_UNTOLD)
+        return device if wear_known else replace(device, trouble=_UNKNOWN_WEAR)
 
-    # -- in the threads
+    # -- called by the threads
 
     def _read_names(self) -> None:
         scope = self._scope
@@ -308,7 +307,7 @@ class Reading:
         except MdadmTimeoutError:
             self._silent.add(name)
         if self._measured and self._asker is not None and self._names(self._crew.open) == {name}:
-            self._crew.put(_JUDGE, self._judge)  # it knows now which disks had been away
+            self._crew.put(_JUDGE, self._judge)  # now it is known which disks had been away
 
     def _read_again(self, name: str) -> None:
         disks = DiskReader(self._root).read({name})
@@ -320,13 +319,13 @@ class Reading:
             self._devices[name] = _light(self._root, disks[name])
 
     def _measure(self, disks: Collection[str]) -> None:
-        assert self._asker is not None  # noqa: S101  (who called this knows)
+        assert self._asker is not None  # noqa: S101  (only put in where there is one)
         self._asker.measure(self._root, disks)
         self._crew.put(_JUDGE, self._judge)
 
     def _judge(self) -> None:
         assert self._asker is not None  # noqa: S101  (as above)
-        self._judged = dict(self._asker.judge(self._root, self._survey(told=True)).devices)
+        self._judged = dict(self._asker.judge(self._root, self._survey(wear_known=True)).devices)
         self._measured = True
 
 
@@ -335,19 +334,19 @@ def _parts(disk: Disk) -> tuple[str, ...]:
 
 
 def _light(root: Root, disk: Disk) -> Device:
-    """Return a device as udev and sysfs know it; it is not opened."""
+    """Return a device by udev and sysfs, without opening it."""
     return Device(disk=disk, links=read_udev_entry(root, disk.dev).links)
 
 
 def read_survey(
     root: Root, snapshot: Snapshot, names: Collection[str] = (), *, on_top: bool = False
 ) -> Survey:
-    """Return the survey of a host, of a live one by several threads; one that hangs is not waited for.
+    """Return the survey of a host; devices that do not answer in time are ``silent``.
 
     Args:
         root: the host.
         snapshot: its arrays.
-        names: kernel names of the devices to look at closely.
-        on_top: whether something is to be put on a new array: LVM and systemd are asked then.
+        names: kernel names of the devices to open.
+        on_top: as in ``ReadingScope``.
     """
     return Reading(root, snapshot, ReadingScope(closely=tuple(names), on_top=on_top)).start().wait()

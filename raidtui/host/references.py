@@ -1,7 +1,7 @@
-"""Which devices are to be mounted, swapped to or opened at the next boot: fstab, crypttab, systemd's units.
+"""Which files of the host name devices and arrays: fstab, crypttab, systemd's units, boot loader, LVM, udev.
 
-Read as libmount and systemd read them (fstab(5), crypttab(5), systemd.mount(5), systemd.swap(5)): a device
-that is named there is somebody's, however it is spelled, mounted or not.
+fstab, crypttab and units are parsed as libmount and systemd do (fstab(5), crypttab(5), systemd.mount(5),
+systemd.swap(5)): a device that they name is in use, by whatever name and whether mounted or not.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from raidtui.host.device_paths import DevicePaths
 from raidtui.host.mounts import unescape
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.root import Root
-from raidtui.model.survey import Named
+from raidtui.model.survey import Reference
 
 FSTAB, CRYPTTAB = "/etc/fstab", "/etc/crypttab"
 _UNIT_FOLDERS = (
@@ -25,7 +25,7 @@ _UNIT_FOLDERS = (
     "/lib/systemd/system",
 )
 _UNITS = (".mount", ".swap")
-# No device is at the place that these name, and asking for it may take for ever.
+# These name no device, and a lookup of their source may hang.
 _NO_DEVICE = ("nfs", "cifs", "smb", "ceph", "9p", "glusterfs", "lustre", "tmpfs", "proc", "sysfs")
 
 
@@ -57,26 +57,26 @@ _FOLDERS = (
 _SIGNS = (b"/dev/md", b"/md-name-", b"dev-md", b"md\\x2dname")
 
 
-def read_named(root: Root, texts: Mapping[str, str], names: Collection[str]) -> tuple[Named, ...]:
-    """Return where these devices, or partitions of them, are named.
+def read_named(root: Root, texts: Mapping[str, str], names: Collection[str]) -> tuple[Reference, ...]:
+    """Return the lines that name these devices or their partitions.
 
     Args:
         root: the host.
-        texts: its fstab and its crypttab, by path, as bytes in characters.
+        texts: fstab and crypttab by path, bytes as characters.
         names: kernel names.
     """
     paths = DevicePaths(root, names)
     found = []
-    for path, number, spelled in (*_table_words(texts), *_unit_words(root)):
-        if devices := paths.meant(spelled):
-            found.append(Named(path=path, line=number, text=spelled, devices=devices))
+    for path, number, text in (*_table_words(texts), *_unit_words(root)):
+        if devices := paths.find(text):
+            found.append(Reference(path=path, line=number, text=text, devices=devices))
     return tuple(found)
 
 
 def _table_words(texts: Mapping[str, str]) -> Iterator[tuple[str, int, str]]:
     for path, place in ((FSTAB, 0), (CRYPTTAB, 1)):
         for number, line in enumerate(texts.get(path, "").split("\n"), 1):
-            if line.lstrip().startswith("#"):  # anywhere else the sign is part of a word
+            if line.lstrip().startswith("#"):  # elsewhere # is part of a word
                 continue
             words = [_text(unescape(word)) for word in line.split()]
             if len(words) <= place or (path == FSTAB and "".join(words[2:3]).startswith(_NO_DEVICE)):
@@ -89,12 +89,12 @@ def _table_words(texts: Mapping[str, str]) -> Iterator[tuple[str, int, str]]:
 
 
 def _text(word: str) -> str:
-    """Characters that stand for bytes (latin-1) as text."""
+    """Decode a word that was read with bytes as characters (latin-1)."""
     return word.encode("latin-1", "replace").decode("utf-8", "replace")
 
 
 def _values(options: str) -> Iterator[str]:
-    """Return the devices that options name: logdev=/dev/sdb1, x-systemd.requires=..., header=UUID=..."""
+    """Yield the devices in mount options: logdev=/dev/sdb1, x-systemd.requires=..., header=UUID=..."""
     for option in options.split(","):
         value = option.partition("=")[2]
         if value.startswith("/dev/") or "=" in value:
@@ -118,7 +118,7 @@ def _unit_words(root: Root) -> Iterator[tuple[str, int, str]]:
 
 
 def read_referring(root: Root) -> dict[str, str]:
-    """Return those files that name any array, by path, as bytes in characters: see ``Survey.texts``."""
+    """Return the files that name any array, by path, bytes as characters: see ``Survey.texts``."""
     found = {}
     for path in _paths(root):
         data = _regular(root, path)
@@ -135,18 +135,18 @@ def _paths(root: Root) -> Iterator[str]:
 
 
 def regular_text(root: Root, path: str) -> str | None:
-    """Return a regular file's bytes as characters, or None where it is none, or cannot be read."""
+    """Return a regular file with bytes as characters; None for other files, and where it cannot be read."""
     data = _regular(root, path)
     return data.decode("latin-1") if data is not None else None
 
 
 def _regular(root: Root, path: str) -> bytes | None:
-    """Return a regular file's bytes, or None where it is none, is too large, or cannot be read."""
+    """Return a regular file's bytes; None for other files, large ones, and where it cannot be read."""
     try:
         if not isinstance(root, DirRoot):
             data = root.read(path)
             return data if len(data) <= LARGEST_BYTES else None
-        # A pipe must not be waited for.
+        # O_NONBLOCK: opening a FIFO must not wait for a writer.
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         descriptor = os.open(root.source.rstrip("/") + path, flags)
         try:

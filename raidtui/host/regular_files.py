@@ -1,7 +1,7 @@
-"""Reading files that somebody else made: none blocks, and none fills the memory.
+"""Read files of unknown origin without blocking and without filling the memory.
 
-A FIFO, a device or a file without end may have any name below a folder that is looked at. Standard library
-only: the first frame reads through this, too.
+A FIFO, a device or an endless file may have any name in a folder that is read. Standard library only: the
+first frame reads files with this, too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import stat
 
 LARGEST_FILE = 8 << 20
-"""What is larger is none of the files that are read here: /proc/mdstat of 1000 arrays has 1 MiB."""
+"""No file that is read here is larger: /proc/mdstat of 1000 arrays has 1 MiB."""
 _CHUNK = 1 << 20
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 
@@ -20,7 +20,7 @@ def read_regular(path: str, most_bytes: int = LARGEST_FILE) -> bytes:
     """Return the bytes of a regular file.
 
     Raises:
-        OSError: as the kernel gave it; EISDIR or EINVAL where it is no regular file, EFBIG for more.
+        OSError: as the kernel gave it; EISDIR or EINVAL for other kinds of file, EFBIG for a larger one.
     """
     descriptor = open_regular(path)
     try:
@@ -33,7 +33,7 @@ def open_regular(path: str) -> int:
     """Return a descriptor of a regular file.
 
     Raises:
-        OSError: as the kernel gave it; EISDIR or EINVAL where it is no regular file.
+        OSError: as the kernel gave it; EISDIR or EINVAL for other kinds of file.
     """
     descriptor = os.open(path, _FLAGS)
     mode = os.fstat(descriptor).st_mode
@@ -46,10 +46,10 @@ def open_regular(path: str) -> int:
 
 
 def read_all(descriptor: int, path: str, most_bytes: int = LARGEST_FILE, first: bytes = b"") -> bytes:
-    """Return a file's bytes, ``first`` having been read already.
+    """Return a file's bytes; ``first`` has been read already.
 
     Raises:
-        OSError: as the kernel gave it; EFBIG where it holds more.
+        OSError: as the kernel gave it; EFBIG for a larger file.
     """
     parts, total = [first], len(first)
     while data := os.pread(descriptor, _CHUNK, total):

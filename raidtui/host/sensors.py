@@ -1,9 +1,9 @@
-"""What the host feels while it works: the temperature of disks by hwmon, and how fast the processors run now.
+"""Sensors: the temperature of disks by hwmon, and the current frequency of processors.
 
-A temperature has its price. drivetemp asks the disk at each reading, by a SMART command (SCT status, or the
-attributes): that one cannot be queued, so the disk ends all it was given before it answers, and meanwhile
-gets nothing else. An NVMe is asked for its health log, beside its I/O. So these are read seldom: 2 s are
-plenty. A frequency costs next to nothing, though kernels before 5.18 wake each processor that is asked for.
+Reading a temperature costs I/O: drivetemp sends the disk a SMART command (SCT status or the attributes),
+which cannot be queued: the disk finishes all other commands first and gets no new ones meanwhile. An NVMe
+disk reads its health log beside other I/O. Read temperatures every 2 s at most. A frequency costs next to
+nothing, though kernels before 5.18 wake each processor for it.
 
 Sources: Documentation/hwmon/sysfs-interface.rst and drivetemp.rst, drivers/hwmon/drivetemp.c,
 drivers/nvme/host/hwmon.c, Documentation/admin-guide/pm/cpufreq.rst. Nothing here needs root.
@@ -20,13 +20,13 @@ _HWMON = "/sys/class/hwmon"
 _CPUFREQ = "/sys/devices/system/cpu/cpufreq"
 _CONTROLLER = re.compile(r"nvme[0-9]+")
 _NAMESPACE = re.compile(r"(nvme[0-9]+)(?:c[0-9]+)?(n[0-9]+)")
-_NOTHING = -273_000  # an NVMe that does not measure says 0 kelvin
+_NOTHING = -273_000  # an NVMe disk without a sensor reports 0 kelvin
 
 
 def find_thermometers(root: Root, disks: Collection[str]) -> dict[str, str]:
-    """Return the file of each disk's temperature, by kernel name; no disk is asked for it here.
+    """Return the file with each disk's temperature, by kernel name, without reading it.
 
-    Disks that hwmon does not know are left out: SATA ones where drivetemp is not loaded, and SAS.
+    Disks without hwmon are left out: SATA disks where drivetemp is not loaded, and SAS disks.
     """
     found: dict[str, str] = {}
     for chip in root.names(_HWMON):
@@ -43,16 +43,16 @@ def find_thermometers(root: Root, disks: Collection[str]) -> dict[str, str]:
 
 
 def _namespaces(root: Root, device: str) -> Iterator[str]:
-    """Yield the disks of a controller. hwmon is the controller's or, before Linux 5.12, its PCI device's."""
+    """Yield the disks of a controller. hwmon belongs to it or, before Linux 5.12, to its PCI device."""
     controllers = [name for name in root.names(f"{device}/nvme") if _CONTROLLER.fullmatch(name)]
     for folder in (device, *(f"{device}/nvme/{name}" for name in controllers)):
         for name in root.names(folder):
             if found := _NAMESPACE.fullmatch(name):
-                yield found[1] + found[2]  # nvme0c1n2 is one of the ways to nvme0n2
+                yield found[1] + found[2]  # nvme0c1n2 is a path to nvme0n2
 
 
 def read_celsius(root: Root, thermometers: Mapping[str, str]) -> dict[str, float]:
-    """Ask disks for their temperature, degrees Celsius; those that do not tell are left out.
+    """Return the temperature of disks, degrees Celsius; disks that report none are left out.
 
     Args:
         root: the host.
@@ -67,14 +67,14 @@ def read_celsius(root: Root, thermometers: Mapping[str, str]) -> dict[str, float
 
 
 def policy_words(root: Root, name: str) -> tuple[str, ...]:
-    """Return what each of cpufreq's policies has in a file, ``scaling_governor``; () without cpufreq."""
+    """Return the content of a file, such as ``scaling_governor``, of each cpufreq policy; () without any."""
     policies = (each for each in root.names(_CPUFREQ) if each.startswith("policy"))
     texts = (root.text(f"{_CPUFREQ}/{policy}/{name}") for policy in policies)
     return tuple(text.strip() for text in texts if text)
 
 
 def read_mhz(root: Root) -> tuple[int, int] | None:
-    """Return the lowest and the highest frequency at which processors run now; None where none is told."""
+    """Return the lowest and highest current frequency of the processors, MHz; None where it is not known."""
     words = policy_words(root, "scaling_cur_freq")
     found = [int(word) // 1000 for word in words if word.isdecimal() and len(word) < 12]
     return (min(found), max(found)) if found else None

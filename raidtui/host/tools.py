@@ -1,4 +1,4 @@
-"""Running tools: by absolute path, never through a shell; and where a capture keeps what they said."""
+"""Run tools, by absolute path and never through a shell; and where a capture keeps their output."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ _TOOL_FOLDERS = ("/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/local/sbin", "/
 
 
 class ToolOutput(Struct, frozen=True, kw_only=True):
-    """What a tool said. ``status`` is None where it could not be run; ``why_not`` then says why.
+    """The output of a tool.
 
     Args:
-        timed_out: whether it was run, and has not answered in time.
+        status: the exit status; None where the tool could not be run or did not end in time.
+        why_not: why there is no status.
+        timed_out: whether it did not end in time.
         missing: whether it is not installed.
     """
 
@@ -28,7 +30,7 @@ class ToolOutput(Struct, frozen=True, kw_only=True):
 
 
 def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOutput:
-    """Run a tool by absolute path: no shell, no terminal, C locale, own session, limited time."""
+    """Run a tool by absolute path: no shell, no terminal, C locale, own session, with a timeout."""
     path = tool_path(argv[0])
     if path is None:
         why = f"{argv[0]} is not installed"
@@ -58,7 +60,7 @@ def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOu
 
 
 def tool_path(name: str) -> str | None:
-    """Return a tool's absolute path, looked for in the system's folders alone, never in $PATH."""
+    """Return a tool's absolute path; only the system's folders are searched, never $PATH."""
     for folder in _TOOL_FOLDERS:
         path = f"{folder}/{name}"
         if os.access(path, os.X_OK):
@@ -67,5 +69,5 @@ def tool_path(name: str) -> str | None:
 
 
 def output_path(argv: tuple[str, ...]) -> str:
-    """Return where a capture keeps a tool's output."""
+    """Return the path of a tool's output in a capture."""
     return "/.raidtui/run/" + "_".join(argv).replace("/", "-") + ".txt"

@@ -1,4 +1,4 @@
-"""udev's database of block devices: what it knows of one, and its links under /dev. Everybody may read it.
+"""udev's database of block devices: properties, and links under /dev. No privilege is needed.
 
 A single device is read from its file, /run/udev/data/bMAJOR:MINOR, on a live host as in a capture: watching
 imports nothing for it. For a form, all devices are read at once, and on a live host from libudev: its
@@ -26,7 +26,7 @@ class UdevEntry(Struct, frozen=True, kw_only=True):
 
 
 def parse_udev_entry(text: str) -> UdevEntry:
-    """Parse one database file; lines of other kinds are passed over."""
+    """Parse one file of the database; lines of other kinds are ignored."""
     properties: dict[str, str] = {}
     links: list[str] = []
     for line in text.split("\n"):
@@ -40,7 +40,7 @@ def parse_udev_entry(text: str) -> UdevEntry:
 
 
 def read_udev_entry(root: Root, dev: str | None) -> UdevEntry:
-    """Return the entry of the block device with this "major:minor"; empty where udev has none."""
+    """Return the entry of the block device with this "major:minor"; an empty one where udev has none."""
     text = root.text(f"{DATA}/b{dev}") if dev else None
     return parse_udev_entry(text) if text else UdevEntry()
 
@@ -64,7 +64,7 @@ def read_udev_entries(root: Root, devs: Collection[str]) -> dict[str, UdevEntry]
 
 
 def _libudev() -> Any | None:  # noqa: ANN401  (pyudev has no types)
-    """Return a context of its own for each caller: libudev's are not to be shared between threads."""
+    """Return a new context: contexts of libudev must not be shared between threads."""
     try:
         import pyudev  # noqa: PLC0415  (a form alone needs it)
 

@@ -124,15 +124,20 @@ def do_step(root: Root, step: Step, say: Say, *, backup: str = "") -> str:
     return reason or _wait_for(root, step.proves)
 
 
+def is_same_subject(root: Root, step: Step) -> bool:
+    """Whether a name still belongs to the disk or array that a step was planned for."""
+    if step.identity is not None:
+        path, uuid = step.identity
+        if read_uuid(root, path.removesuffix("/uuid")) != canonical_uuid(uuid):
+            return False
+    return holds(root, step.needs)
+
+
 def reads_so(root: Root, step: Step) -> bool:
     """Whether a file of the kernel already has the value that a step writes, for the same array."""
     if not step.path or not step.text or step.argv or step.content is not None:
         return False
-    if not holds(root, step.needs):
-        return False
-    if step.identity is not None and canonical_uuid(root.text(step.identity[0])) != canonical_uuid(
-        step.identity[1]
-    ):
+    if not is_same_subject(root, step):
         return False
     text = (root.text(step.path) or "").strip()
     chosen = text.partition("[")[2].partition("]")[0]  # none [mq-deadline]

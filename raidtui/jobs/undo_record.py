@@ -20,10 +20,9 @@ import msgspec
 from msgspec.structs import replace
 
 from raidtui.host.md.array_attributes import RAID_SYSCTL
-from raidtui.host.md.array_names import canonical_uuid, read_uuid
 from raidtui.host.roots.root import Root
 from raidtui.jobs.journal import who
-from raidtui.jobs.runner import holds, undo_of
+from raidtui.jobs.runner import is_same_subject, undo_of
 from raidtui.model.knob import By, ChangedValue, chosen, same_value
 from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.plan import Plan, Step
@@ -203,21 +202,13 @@ class UndoRecord:
 
     def _is_changed(self, original: Step) -> bool:
         now = self._root.text(original.path)
-        if now is None or not self._is_same_subject(original):
+        if now is None or not is_same_subject(self._root, original):
             return False
         if _name(original) == _ACTION:
             return now.partition(" ")[0] == _FROZEN
         if _name(original) in _LIMITS:
             return not same_value(_limit(now), original.text)
         return not same_value(chosen(now), original.text)
-
-    def _is_same_subject(self, step: Step) -> bool:
-        """Whether the name still belongs to the disk or array that was meant."""
-        if step.identity is not None:
-            path, uuid = step.identity
-            if read_uuid(self._root, path.removesuffix("/uuid")) != canonical_uuid(uuid):
-                return False
-        return holds(self._root, step.needs)
 
     def _saved(self, done: tuple[UndoEntry, ...]) -> bool:
         if self._path is None:

@@ -1,4 +1,4 @@
-"""Arrays that should run and do not: no line of /proc/mdstat tells of them."""
+"""Arrays that should run and do not: /proc/mdstat has no line of them."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from raidtui.view.units import counted
 
 
 class Absence(StrEnum):
-    """Why an array is not among those that run."""
+    """Why an array does not run."""
 
     GONE = "gone"
-    """It was seen running, and ended because too few of its members were left."""
+    """It was seen running, and failed because too few of its members were left."""
     NOT_STARTED = "not-started"
-    """Members of it are there, and no array runs of them."""
+    """Some of its members are there, and no array runs on them."""
     NOT_THERE = "not-there"
-    """A file names it, and nothing of it was found."""
+    """A file names it, and no member was found."""
 
 
 class AbsentMember(Struct, frozen=True, kw_only=True):
     """One member of an array that does not run.
 
     Args:
-        name: the kernel's name of the device, now or when it was seen last.
+        name: the kernel's name of the device, now or when it was last seen.
         present: whether the device is there, with its superblock.
-        slot: its place in the array; None for spares and where it is not known.
-        role: what it was when the array was seen last: in_sync, rebuilding, faulty; "" where it was not seen.
-        events_behind: how many events its superblock is behind the newest; its data are old where above 1.
-        serial: of the disk that it lies on.
+        slot: its slot in the array; None for spares and where it is not known.
+        role: its role when the array was last seen: in_sync, rebuilding, faulty; "" where it was not seen.
+        events_behind: how many events its superblock is behind the newest; above 1 its data are out of date.
+        serial: the serial number of its disk.
     """
 
     name: str
@@ -44,12 +44,12 @@ class AbsentArray(Struct, frozen=True, kw_only=True):
     """An array that does not run.
 
     Args:
-        path: the node that a file names, or that it had, or would have.
-        raid_disks: its slots; None where that is not known (superblocks are read as root).
-        filled: how many slots the members fill that are there and up to date; None where it is not known.
+        path: the device node that a file names, or that the array had or would have.
+        raid_disks: the number of slots; None where it is not known (superblocks are read as root).
+        filled: how many slots have a member that is present and up to date; None where it is not known.
         named_by: the files that name it, with the line: "/etc/fstab, line 3".
-        wanted: whether one of these wants it at boot (not ``noauto``).
-        seen_s: epoch seconds when it was seen running last in this session; None: it was not.
+        wanted: whether one of these needs it at boot (not ``noauto``).
+        seen_s: epoch seconds when it was last seen running in this session; None if it was not.
     """
 
     absence: Absence
@@ -67,22 +67,22 @@ class AbsentArray(Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> str:
-        """What tells it from all others: the UUID where it is known."""
+        """Its identity: the UUID where it is known."""
         return self.uuid or self.path
 
     @property
     def title(self) -> str:
-        """The name for the eye."""
+        """The name to show."""
         return self.label or self.path.rpartition("/")[2] or self.key[:8]
 
     @property
     def name(self) -> str:
-        """The kernel's name that it had or would have, where that is known; for telling rows apart."""
+        """The last part of its path; it distinguishes rows with the same title."""
         return self.path.rpartition("/")[2]
 
     @property
     def complete(self) -> bool | None:
-        """Whether all its members are there; None where that is not known."""
+        """Whether all its members are present; None where that is not known."""
         if self.absence is Absence.NOT_THERE:
             return False
         if self.filled is None or self.raid_disks is None:
@@ -91,12 +91,12 @@ class AbsentArray(Struct, frozen=True, kw_only=True):
 
     @property
     def present(self) -> tuple[AbsentMember, ...]:
-        """The members that are there."""
+        """The members that are present."""
         return tuple(member for member in self.members if member.present)
 
     @property
     def count_words(self) -> str:
-        """How many members are there: "2 of 3 members present"; never a number that is not known."""
+        """How many members are present: "2 of 3 members present"; without numbers that are not known."""
         if self.filled is not None and self.raid_disks is not None:
             return f"{self.filled} of {counted(self.raid_disks, 'member')} present"
         there = counted(len(self.present), "member")

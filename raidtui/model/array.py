@@ -11,11 +11,9 @@ from raidtui.model.geometry import copy_groups, losses_left
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
 from raidtui.view.units import counted
 
-# In the kernel min wins where min > max; drivers/md/md.c md_do_sync tests it first.
-
 
 class Phase(StrEnum):
-    """How far a sync has come in being one."""
+    """Whether a sync runs, or why it does not."""
 
     RUNNING = "running"
     DELAYED = "delayed"
@@ -25,7 +23,7 @@ class Phase(StrEnum):
 
 
 class Stale(Struct, frozen=True, kw_only=True):
-    """A part that could not be read again: its last value stands.
+    """Why a part shows its last value: it could not be read again.
 
     Args:
         since_s: epoch seconds of the last good reading.
@@ -41,7 +39,7 @@ class Sync(Struct, frozen=True, kw_only=True):
 
     Args:
         action: the word of ``md/sync_action``: resync, recover, check, repair or reshape.
-        phase: running, or why it is not.
+        phase: whether it runs.
         done_kib, total_kib: progress. RAID-10's resync, check and repair count the array's KiB, all else a
             member's KiB.
         kernel_permille: the percentage that /proc/mdstat printed, times ten.
@@ -57,7 +55,7 @@ class Sync(Struct, frozen=True, kw_only=True):
 
     @property
     def fraction(self) -> float | None:
-        """Done part, 0 to 1; None where no progress is known."""
+        """The part that is done, 0 to 1; None where no progress is known."""
         if self.done_kib is None or not self.total_kib:
             return None
         return min(1.0, self.done_kib / self.total_kib)
@@ -71,7 +69,7 @@ class Sync(Struct, frozen=True, kw_only=True):
 
 
 class SpeedLimit(Struct, frozen=True, kw_only=True):
-    """The limits in force for an array, KiB/s, and whose they are: ``local`` or ``system``."""
+    """The limits in force for an array, KiB/s, and their scope: ``local`` or ``system``."""
 
     min_kib_s: int | None
     max_kib_s: int | None
@@ -80,13 +78,13 @@ class SpeedLimit(Struct, frozen=True, kw_only=True):
 
     @property
     def ceiling_kib_s(self) -> int | None:
-        """The limit that holds a sync back: max, or min where min is above it (in the kernel min wins)."""
+        """The limit that a sync keeps to: max, or min where it is higher (md_do_sync tests min first)."""
         known = [limit for limit in (self.min_kib_s, self.max_kib_s) if limit is not None]
         return max(known) if self.max_kib_s is not None else None
 
 
 class Bitmap(Struct, frozen=True, kw_only=True):
-    """The write-intent bitmap: where it is, its chunk, and how many of its pages are in use."""
+    """The write-intent bitmap: its location, its chunk size, and how many of its pages are in use."""
 
     location: str
     chunk_bytes: int | None
@@ -100,14 +98,14 @@ class Member(Struct, frozen=True, kw_only=True):
     Args:
         name: the kernel's name, ``sda2``.
         number: the number in the superblock (``sda2[5]``); not the slot.
-        slot: the place in the array; None for spares and where the kernel did not say.
-        states: the words of ``dev-X/state``; from mdstat's flags where sysfs is not there; None: unknown.
-        waits: what it does in an array that does not run, where the kernel calls every member a spare:
-            ``not started``, or ``in container``; "" in an array that runs.
+        slot: the slot in the array; None for spares and where the kernel does not say.
+        states: the words of ``dev-X/state``, or of mdstat's flags where there is no sysfs; None: unknown.
+        waits: its state in an array that does not run, where the kernel calls every member a spare:
+            ``not started`` or ``in container``; "" in an array that runs.
         errors: corrected read errors.
         size_kib, offset_sectors: the part of the device that is used.
-        bad_blocks: (first sector, sectors) that md has recorded as bad, from where the data begin; None: not
-            told.
+        bad_blocks: (first sector, sectors) that md has recorded as bad, counted from the start of the data;
+            None where it is not known.
     """
 
     name: str
@@ -126,7 +124,7 @@ class Member(Struct, frozen=True, kw_only=True):
 
     @property
     def role(self) -> str:
-        """What the column says: faulty, journal, rebuilding, spare, in_sync, replacement, ``waits``, ?."""
+        """faulty, journal, rebuilding, spare, in_sync, replacement, ``waits``, or ? where it is not known."""
         for word in ("faulty", "journal"):
             if self.has(word):
                 return word
@@ -142,7 +140,7 @@ class Member(Struct, frozen=True, kw_only=True):
 
 
 class Array(Struct, frozen=True, kw_only=True):
-    """One md array. ``None`` is always "the kernel did not say"; the identity is ``uuid``, never ``name``.
+    """One md array. ``None`` means "the kernel does not say"; the identity is ``uuid``, never ``name``.
 
     Args:
         up: mdstat's ``U_UU``: which slots have an in-sync member.
@@ -151,8 +149,8 @@ class Array(Struct, frozen=True, kw_only=True):
         sync_action: ``md/sync_action`` verbatim, so also idle and frozen.
         sync_min_sectors: where the next check starts.
         container: the container's name, for a volume with external metadata.
-        understood: False where /proc/mdstat has lines of it that are not understood, and never had others.
-        twin: whether another array of the same snapshot has the same UUID (a mirror that came apart).
+        understood: False where its lines in /proc/mdstat have never been understood.
+        twin: whether another array of the snapshot has the same UUID (a mirror that came apart).
     """
 
     name: str
@@ -192,14 +190,14 @@ class Array(Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> str:
-        """What tells this array from all others, over renames: the UUID where there is one."""
+        """Its identity, also after a rename: the UUID where there is one."""
         if self.twin:
             return f"{self.uuid}@{self.name}"
         return self.uuid or self.name
 
     @property
     def title(self) -> str:
-        """The name for the eye: the label, else the kernel's name."""
+        """The name to show: the label, else the kernel's name."""
         return self.label or self.name
 
     @property
@@ -214,7 +212,7 @@ class Array(Struct, frozen=True, kw_only=True):
 
     @property
     def why_not_redundant(self) -> str:
-        """Why nothing is synced here and no member can be given up, in a clause; "" where that is not so."""
+        """Why there is no redundancy, as a clause; "" where there is."""
         if self.redundant:
             return ""
         if self.is_container:
@@ -227,7 +225,7 @@ class Array(Struct, frozen=True, kw_only=True):
 
     @property
     def missing_slots(self) -> tuple[int, ...] | None:
-        """Slots without an in-sync member, from mdstat; None where mdstat does not tell."""
+        """Slots without an in-sync member, from mdstat; None where mdstat does not say."""
         if self.up is None:
             return None
         return tuple(slot for slot, mark in enumerate(self.up) if mark != "U")
@@ -248,12 +246,12 @@ class Array(Struct, frozen=True, kw_only=True):
 
     @property
     def mirror_sets(self) -> tuple[tuple[int, ...], ...]:
-        """Sets of slots that hold the same data."""
+        """The sets of slots that hold the same data."""
         return copy_groups(self.level, self.layout, self.raid_disks or 0)
 
     @property
     def sync_counts_array(self) -> bool:
-        """Whether progress and speed count the array's KiB (RAID-10 but for recover and reshape)."""
+        """Whether progress and speed count the array's KiB: RAID-10, except for recover and reshape."""
         return (
             self.level == "raid10"
             and self.sync is not None
@@ -262,7 +260,7 @@ class Array(Struct, frozen=True, kw_only=True):
 
     @property
     def member_share(self) -> float | None:
-        """A member's part of the speed that the kernel counts: 0.5 for RAID-10 near 2 on four disks."""
+        """A member's share of the speed that the kernel reports: 0.5 for RAID-10 near 2 on four disks."""
         if not self.sync_counts_array:
             return 1.0
         decoded = Raid10Layout.decode(self.layout) if self.layout is not None else None
@@ -272,7 +270,7 @@ class Array(Struct, frozen=True, kw_only=True):
 
     @property
     def reshaped_bytes(self) -> int | None:
-        """The size that a running reshape to more devices comes to (raid5_size, raid10_size)."""
+        """The array's size after a running reshape to more devices (raid5_size, raid10_size)."""
         if not self.component_kib or not self.raid_disks or self.raid_disks <= (self.old_raid_disks or 0):
             return None
         chunk_kib = max(1, (self.chunk_bytes or 0) // 1024)
@@ -306,7 +304,7 @@ class Array(Struct, frozen=True, kw_only=True):
 
 
 def container_words(arrays: Iterable[Array], container: Array) -> str:
-    """Return what a container is and holds: ``imsm on 2 disks, with the volumes vol and home``."""
+    """Return a container in words: ``imsm on 2 disks, with the volumes vol, home``."""
     kind = (container.metadata or "").partition(":")[2]
     words = f"{kind} on {counted(len(container.members), 'disk')}"
     volumes = [array.title for array in arrays if array.container == container.name]

@@ -1,7 +1,7 @@
-"""What md has recorded as bad on members, and where no good copy would be left. Pure.
+"""Blocks that md has recorded as bad on members, and data without a good copy. Pure.
 
-A list of bad blocks is of one member: md reads and writes these sectors on the others alone. A member that
-may go by the level is then still the only one to hold them (Documentation/admin-guide/md.rst, md(4)).
+Each member has a list of its own: md reads and writes these sectors on the other members alone. A member that
+the level could do without may then hold the only copy (Documentation/admin-guide/md.rst, md(4)).
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
 from raidtui.view.units import SECTOR_BYTES, binary_size
 
 Spans = Sequence[tuple[int, int]]
-"""(first sector, sectors) from where a member's data begin, in order."""
+"""(first sector, sectors), counted from the start of a member's data, in order."""
 
 
 class Lost(Struct, frozen=True, kw_only=True):
-    """What has no good copy: sectors of members.
+    """Sectors without a good copy.
 
     Args:
-        sectors: how many; as many at most, where ``exact`` is False: in far layouts copies lie apart.
+        sectors: how many.
+        exact: False where ``sectors`` is an upper bound: in far layouts copies have different offsets.
         names: the members with the bad blocks.
     """
 
@@ -48,12 +49,12 @@ def bad_members(array: Array) -> tuple[Member, ...]:
 
 
 def lost(array: Array, gone: Collection[int] = ()) -> Lost:
-    """Return what of an array has no good copy among the members in sync.
+    """Return the sectors of an array that have no good copy among the members in sync.
 
     Args:
         array: the array.
-        gone: slots to do without, besides those that are empty already. Where that is more than the level
-            survives, bad blocks are not what matters, and nothing is returned.
+        gone: slots to leave out, besides those that are empty already. Where the level does not survive
+            that, nothing is returned: then bad blocks do not matter.
     """
     if not any(member.bad_blocks for member in array.members):
         return Lost()
@@ -85,7 +86,7 @@ def _of_mirrors(array: Array, spans: dict[int, Spans]) -> tuple[int, bool] | Non
 
 
 def _is_aligned(array: Array) -> bool:
-    """Whether the copies of a sector are at the same place of all members of its set."""
+    """Whether the copies of a sector have the same offset on all members of their set."""
     decoded = Raid10Layout.decode(array.layout) if array.layout is not None else None
     return decoded is not None and decoded.far == 1 and (array.raid_disks or 0) % decoded.near == 0
 
@@ -100,7 +101,7 @@ def _of_parity(array: Array, spans: dict[int, Spans]) -> tuple[int, bool] | None
 
 
 def _covered(spans: Iterable[Spans], least: int) -> int:
-    """Return how many sectors are in at least so many of the lists."""
+    """Return how many sectors are in at least ``least`` of the lists."""
     edges = sorted(
         edge for each in spans for start, length in each for edge in ((start, 1), (start + length, -1))
     )
@@ -113,7 +114,7 @@ def _covered(spans: Iterable[Spans], least: int) -> int:
 
 
 def only_holders(array: Array) -> tuple[tuple[Member, Lost], ...]:
-    """Return the members that alone hold a part of the array, because others are bad there, and how much."""
+    """Return the members that hold the only good copy of some sectors, and how many sectors."""
     now = lost(array).sectors
     found = []
     for member in array.members:

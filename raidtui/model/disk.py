@@ -1,4 +1,4 @@
-"""Block devices: what they are and what uses them."""
+"""Block devices: identity, size and uses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _IN_USE = frozenset({"mount", "swap", "holder"})
 
 
 class Use(Struct, frozen=True, kw_only=True):
-    """One use of a device: kind is mount, swap, holder, signature or partition."""
+    """One use of a device; ``kind`` is mount, swap, holder, signature or partition."""
 
     kind: str
     what: str
@@ -16,7 +16,7 @@ class Use(Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """The use as a phrase."""
+        """The use in words: ``ext4 mounted at /srv``."""
         if self.kind == "mount":
             return f"{self.detail or 'file system'} mounted at {self.what}"
         if self.kind == "swap":
@@ -33,7 +33,7 @@ class Disk(Struct, frozen=True, kw_only=True):
     """A block device that is, or holds, a member.
 
     Args:
-        disk: the whole disk's name for a partition, else the own name.
+        disk: the name of the whole disk, for a partition as for the disk itself.
         serial, wwn, model: of the whole disk.
         dev: "major:minor".
     """
@@ -50,12 +50,12 @@ class Disk(Struct, frozen=True, kw_only=True):
 
     @property
     def users(self) -> str:
-        """What is mounted from, swapped to, or holds it, in words; "" for nothing."""
+        """Mounts, swap and holders in words; "" for none."""
         return ", ".join(use.words for use in self.uses if use.kind in _IN_USE)
 
     @property
     def identity(self) -> str:
-        """What tells its disk from all others: the serial number, or the WWN."""
+        """The identity of its disk: the serial number, or the WWN."""
         return self.serial or self.wwn or ""
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Severity(IntEnum):
-    """Ordered: the worst finding decides."""
+    """How severe a finding is; the worst one decides an array's health."""
 
     INFO = 0
     ATTENTION = 1
@@ -17,7 +17,7 @@ class Severity(IntEnum):
 
     @property
     def word(self) -> str:
-        """The word shown beside glyph and colour."""
+        """The word that is shown beside the glyph."""
         return self.name.lower()
 
 
@@ -32,7 +32,7 @@ class Health(IntEnum):
 
     @property
     def word(self) -> str:
-        """The word shown beside glyph and colour."""
+        """The word that is shown beside the glyph."""
         return self.name.lower()
 
 
@@ -85,7 +85,7 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 class EventKind(StrEnum):
-    """Where an event comes from."""
+    """The source of an event."""
 
     KERNEL = "kernel"
     UDEV = "udev"
@@ -95,7 +95,7 @@ class EventKind(StrEnum):
 
 
 class Tone(StrEnum):
-    """How an event is to be read."""
+    """Whether an event is good or bad news."""
 
     PLAIN = "plain"
     GOOD = "good"
@@ -104,12 +104,12 @@ class Tone(StrEnum):
 
 
 class Event(Struct, frozen=True, kw_only=True):
-    """Something that happened.
+    """One line of the timeline.
 
     Args:
         at_s: epoch seconds.
-        subject: array label, disk name or ``you``.
-        text: what happened, a phrase without the subject.
+        subject: an array's label, a disk's name, or ``you``.
+        text: what happened, a phrase without its subject.
     """
 
     at_s: float

@@ -25,7 +25,7 @@ _RAID1_STEP_KIB = 64
 def losses_left(
     level: str | None, layout: int | None, raid_disks: int, missing: Collection[int]
 ) -> int | None:
-    """Return how many more members may fail, whichever they are; negative: data are gone already.
+    """Return how many more members may fail, whichever they are; negative where data are lost already.
 
     Args:
         level: the kernel's word, ``raid10``.
@@ -62,17 +62,17 @@ def copy_groups(level: str | None, layout: int | None, raid_disks: int) -> tuple
 
 
 def separate_groups(level: str | None, layout: int | None, raid_disks: int) -> tuple[tuple[int, ...], ...]:
-    """Return the sets of slots that mirror each other where no two of them overlap; else nothing."""
+    """Return the sets of slots that mirror each other if no two of them overlap; else ()."""
     groups = copy_groups(level, layout, raid_disks)
     return groups if sum(len(group) for group in groups) == raid_disks else ()
 
 
 def set_letters(level: str | None, layout: int | None, raid_disks: int) -> dict[int, str]:
-    """Return the letter that ``mdadm --detail`` prints of a slot (``set-A``); nothing where it prints none.
+    """Return the letters that ``mdadm --detail`` prints for slots (``set-A``); {} where it prints none.
 
     All slots of one letter hold one whole copy of the data, so those of different letters mirror each other
-    (Detail.c): near 2 on four disks has A on slots 0 and 2, B on 1 and 3. What may fail is told by slots
-    (``loss_sentence``), never by these letters.
+    (Detail.c): near 2 on four disks has A on slots 0 and 2, B on 1 and 3. ``loss_sentence`` says what may
+    fail, by slots.
     """
     decoded = Raid10Layout.decode(layout) if level == "raid10" and layout is not None else None
     if decoded is None or decoded.far != 1 or not 1 < decoded.near <= 26 or raid_disks % decoded.near:
@@ -81,7 +81,7 @@ def set_letters(level: str | None, layout: int | None, raid_disks: int) -> dict[
 
 
 def loss_sentence(level: str | None, layout: int | None, raid_disks: int, missing: Collection[int]) -> str:
-    """Return what the next failures would do, in one line; empty where it is not known."""
+    """Return the effect of the next failures in one line; "" where it is not known."""
     left = losses_left(level, layout, raid_disks, missing)
     if left is None:
         return ""
@@ -129,7 +129,7 @@ def _raid10_beyond(layout: int | None, raid_disks: int, missing: Collection[int]
 
 
 def _slot_sets(sets: Sequence[tuple[int, ...]]) -> str:
-    """Return ``0 and 1, or 2 and 3``; of many sets the first two and the last."""
+    """Return ``0 and 1, or 2 and 3``; of many sets, the first two and the last."""
     words = [slots_words(slots) for slots in sets]
     if len(words) > _MOST_NAMED:
         words = [*words[:2], f"… {words[-1]}"]
@@ -143,7 +143,7 @@ def slots_words(slots: Sequence[int]) -> str:
 
 
 def raid10_layout(text: str) -> int | None:
-    """Return md's number of a RAID-10 layout as mdadm takes it (n2 is 0x102), or None where it is none."""
+    """Return md's number of a RAID-10 layout in mdadm's form (n2 is 0x102), or None where it is invalid."""
     letter, digits = text[:1], text[1:]
     if letter not in {"n", "f", "o"} or not digits.isascii() or not digits.isdigit() or len(digits) > 3:
         return None
@@ -154,10 +154,10 @@ def raid10_layout(text: str) -> int | None:
 
 
 def data_disks(level: str, layout: int | None, raid_disks: int) -> int:
-    """Return how many devices a full stripe's data lie on: stripe width = chunk times this.
+    """Return the number of devices with data in a full stripe: the stripe width is the chunk times this.
 
-    It is what the kernel's optimal I/O size is made of (raid10_nr_stripes): a RAID-10 near 2 of four devices
-    has 2, far and offset layouts have all, and so has a near layout that does not divide the devices.
+    The kernel computes the optimal I/O size from it (raid10_nr_stripes). RAID-10 near 2 on four devices has
+    2; far and offset layouts have all, and so has a near layout that does not divide the devices.
     """
     if level in PARITY_LEVELS:
         return max(1, raid_disks - PARITY_LEVELS[level])
@@ -176,7 +176,7 @@ def capacity_kib(level: str, layout: int | None, component_kib: int, raid_disks:
     Args:
         level: raid0, raid1, raid4, raid5, raid6 or raid10.
         layout: md's number; only RAID-10 needs it.
-        component_kib: what is used of each member.
+        component_kib: the used size of each member.
         raid_disks: number of slots.
     """
     if level == "raid1":
@@ -194,13 +194,13 @@ def capacity_kib(level: str, layout: int | None, component_kib: int, raid_disks:
 def usable_kib(
     sizes_bytes: Sequence[int], *, metadata: str = "1.2", chunk_kib: int = 0, ppl: bool = False
 ) -> tuple[int, ...]:
-    """Return what a new array can use of each device; all levels but RAID-0 use the least of it on each.
+    """Return the size that a new array can use of each device; only RAID-0 uses more than the smallest.
 
     Args:
-        sizes_bytes: the devices, in the order in which mdadm gets them: the first decides where data begin.
+        sizes_bytes: the devices in mdadm's order: the first decides the data offset.
         metadata: 1.0, 1.1 or 1.2.
         chunk_kib: 0 for RAID-1.
-        ppl: whether room for a partial parity log is kept.
+        ppl: whether to reserve room for a partial parity log.
     """
     sectors = [size // SECTOR_BYTES for size in sizes_bytes]
     if not sectors:
@@ -215,7 +215,7 @@ def usable_kib(
 
 
 def _data_offset(sectors: int, *, chunk_kib: int, ppl: bool) -> int:
-    """Superblock, bitmap, and room to reshape: about a thousandth of the device, 128 MiB at most."""
+    """Superblock, bitmap and room for a reshape: about a thousandth of the device, at most 128 MiB."""
     headroom = _HEADROOM_SECTORS
     while headroom << 10 > sectors and (not chunk_kib or headroom // 2 >= chunk_kib * 4):
         headroom >>= 1

@@ -13,6 +13,8 @@ from raidtui.model.knob import KnobScope, Subject
 OLD_SCHEDULERS = {"noop": "none", "deadline": "mq-deadline", "cfq": "bfq"}
 """Names up to Linux 4.20, and what replaced them; bfq is not cfq, but shares a disk among processes too."""
 SCHEDULERS = ("none", "mq-deadline", "kyber", "bfq")
+MOST_REQUESTS = 2048
+"""The highest nr_requests with a scheduler (MAX_SCHED_RQ)."""
 
 
 class Knob(Struct, frozen=True, kw_only=True):

@@ -29,22 +29,22 @@ _PARITY_SHORT = {0: "la", 1: "ra", 2: "ls", 3: "rs", 4: "pf", 5: "pl"}
 PARITY_LEVELS = {"raid4": 1, "raid5": 1, "raid6": 2}
 NO_REDUNDANCY = frozenset({"raid0", "linear", "faulty"})
 MOST_DISKS = 4096
-"""More slots no array has: metadata 1.x have room for 1,920 roles (drivers/md/md.c, super_1_validate)."""
+"""No array has more slots: metadata 1.x has room for 1,920 roles (drivers/md/md.c, super_1_validate)."""
 
 
 def disk_count(number: int | None) -> int | None:
-    """Return a number of slots, or None where there cannot be so many: the text is damaged."""
+    """Return a number of slots, or None for an impossible one: the text is damaged."""
     return number if number is not None and 0 <= number <= MOST_DISKS else None
 
 
 class Raid10Layout:
-    """RAID-10's layout word taken apart. A plain class, because the first frame needs it.
+    """RAID-10's layout number, decoded. A plain class, because the first frame needs it.
 
     Args:
-        near: copies of a chunk on neighbouring devices.
+        near: copies of a chunk on adjacent devices.
         far: copies of a chunk in distant sections of the devices.
-        offset: whether far copies lie in the next stripe instead of a distant section.
-        far_sets: the kernel's ``layout >> 17``: how far copies stay within sets of devices (0, 1 or 2).
+        offset: whether far copies are in the next stripe instead of a distant section.
+        far_sets: the kernel's ``layout >> 17``, 0, 1 or 2: how it keeps far copies within sets of devices.
     """
 
     __slots__ = ("far", "far_sets", "near", "offset")
@@ -57,7 +57,7 @@ class Raid10Layout:
 
     @classmethod
     def decode(cls, layout: int) -> Raid10Layout | None:
-        """Return the layout that ``md/layout`` says (258 is near 2), or None where it is none."""
+        """Return the layout of a number in ``md/layout`` (258 is near 2), or None for an invalid one."""
         near, far = layout & 0xFF, (layout >> 8) & 0xFF
         if layout < 0 or near < 1 or far < 1 or layout >> 17 > 2:
             return None
@@ -70,7 +70,7 @@ class Raid10Layout:
 
     @property
     def short(self) -> str:
-        """As ``mdadm --layout`` takes it: n2, f2, o3."""
+        """The form that ``mdadm --layout`` takes: n2, f2, o3."""
         if self.far == 1:
             return f"n{self.near}"
         letter = "o" if self.offset else "f"
@@ -79,7 +79,7 @@ class Raid10Layout:
     def copy_groups(self, raid_disks: int) -> tuple[tuple[int, ...], ...]:
         """Return the distinct sets of slots that hold all copies of some chunk, each sorted.
 
-        An array lives as long as every set has a member left. With near 2 on four disks the sets are
+        An array works as long as every set has a member left. With near 2 on four disks the sets are
         (0, 1) and (2, 3); with far 2 they overlap: (0, 1), (1, 2), (2, 3), (0, 3).
         """
         if raid_disks < 1 or self.copies > raid_disks:
@@ -136,7 +136,7 @@ def printed_layout(level: str | None, printed: Mapping[str, int]) -> int | None:
 
 
 def layout_words(level: str | None, layout: int | None) -> str | None:
-    """Return the layout in mdadm's long words, or None where the level has none or it is not known."""
+    """Return the layout in mdadm's long form, or None where the level has none or it is not known."""
     if layout is None:
         return None
     if level == "raid10":
@@ -153,7 +153,7 @@ def layout_words(level: str | None, layout: int | None) -> str | None:
 
 
 def layout_short(level: str | None, layout: int | None) -> str:
-    """Return the layout in two or three letters for a column: n2, f2, ls; empty where there is none."""
+    """Return the layout in two or three letters: n2, f2, ls; "" where there is none."""
     if layout is None:
         return ""
     if level == "raid10":

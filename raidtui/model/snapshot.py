@@ -1,4 +1,4 @@
-"""All that the host said at one moment."""
+"""A snapshot: the state of the host at one moment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from raidtui.model.disk import Disk, DiskIo
 
 
 class Lack(Struct, frozen=True, kw_only=True):
-    """A part that could not be read: what, why, and what would help."""
+    """A part that could not be read: which, why, and what would help."""
 
     part: str
     reason: str
@@ -20,7 +20,7 @@ class Lack(Struct, frozen=True, kw_only=True):
 
     @property
     def sentence(self) -> str:
-        """Both in one line."""
+        """Part, reason and remedy in one line."""
         return f"{self.part}: {self.reason}" + (f"; {self.remedy}" if self.remedy else "")
 
 
@@ -31,7 +31,7 @@ class Host(Struct, frozen=True, kw_only=True):
     kernel: str | None
     is_root: bool
     source: str = ""
-    """Empty for the live host, else what is looked at instead: "demo", "capture host.tar.gz"."""
+    """Empty for the live host, else what is shown instead: "demo", "capture host.tar.gz"."""
 
 
 class SystemLimits(Struct, frozen=True, kw_only=True):
@@ -42,13 +42,15 @@ class SystemLimits(Struct, frozen=True, kw_only=True):
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
-    """What is, at ``taken_s`` (epoch seconds; ``clock_s`` is monotonic).
+    """The host at one moment.
 
     Args:
-        md_loaded: whether /proc/mdstat is there.
-        readable: whether it could be read; False makes every verdict "cannot tell".
+        taken_s: epoch seconds.
+        clock_s: monotonic seconds.
+        md_loaded: whether there is a /proc/mdstat.
+        readable: whether it could be read; if not, the exit status of a report is 3.
         lacks: parts that could not be read.
-        absent: arrays that should run and do not; only where they were looked for.
+        absent: arrays that should run and do not, where they were looked for.
     """
 
     taken_s: float
@@ -74,5 +76,5 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
     @property
     def syncing(self) -> bool:
-        """Whether any array syncs now."""
+        """Whether a sync runs on any array."""
         return any(array.sync is not None and array.sync.phase == "running" for array in self.arrays)

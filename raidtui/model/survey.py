@@ -1,4 +1,4 @@
-"""What planning has to know beyond a snapshot: devices with what is on them, and the host's own files."""
+"""What planning needs besides a snapshot: devices with their contents, and the host's configuration."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PACKAGES = {
     "ledctl": "ledmon",
     "fstrim": "util-linux",
 }
-"""Tools that plans use, and the Debian package of each."""
+"""Tools that plans use, with the Debian package of each."""
 
 
 class Superblock(Struct, frozen=True, kw_only=True):
@@ -28,16 +28,17 @@ class Superblock(Struct, frozen=True, kw_only=True):
     Args:
         uuid: the array's, in mdadm's form 8:8:8:8; None for external metadata.
         name: as it is stored, "host:name" or "name".
-        events: the event count; the higher one of two is the newer.
+        events: the event count; of two superblocks, the higher count is the newer.
         updated_s: epoch seconds of the last change.
-        slot: the place that it had; None for spares, and where it is not known.
+        slot: its slot; None for spares and where it is not known.
         layout: md's number of a RAID-10 layout.
-        offset_sectors: where data begin on this member; in 512-byte sectors.
-        spare_sectors: what is free before the data: room for a reshape without a backup file.
-        recovery_sectors: up to where its data are whole, where it was being rebuilt; None: all of them are.
-        roles: the array as this member knew it, a letter per slot: A active, "." missing, R being replaced.
+        offset_sectors: the data offset on this member, in 512-byte sectors.
+        spare_sectors: free space before the data: room for a reshape without a backup file.
+        recovery_sectors: how much of it had been rebuilt; None where all of its data are up to date.
+        roles: the state of the array as this member recorded it, a letter per slot: A active, "." missing,
+            R being replaced.
         dirty: whether the array was being written to when this was stored; None where it is not known.
-        dirty_bytes: what its bitmap says may have been written since a member went away; None without one.
+        dirty_bytes: how much the bitmap marks as written since a member was lost; None without a bitmap.
     """
 
     uuid: str | None
@@ -59,7 +60,7 @@ class Superblock(Struct, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
-        """The name without the host, else the UUID's beginning."""
+        """The name without the host, else the first part of the UUID."""
         return (self.name or "").rpartition(":")[2] or (self.uuid or "unknown")[:8]
 
 
@@ -67,19 +68,19 @@ class Device(Struct, frozen=True, kw_only=True):
     """A block device as something that could become a member.
 
     Args:
-        superblock: md's, if there is one.
+        superblock: md's superblock, if there is one.
         digest: SHA-256 of its first and last MiB; None where it cannot be read.
-        busy: why it cannot be opened for oneself alone, or who else has it open, if so.
+        busy: why it cannot be opened exclusively, or who has it open; "" where nobody has.
         sector_bytes: the logical sector size.
-        start_bytes: where a partition begins on its disk; 0 for a whole disk.
-        optimal_bytes: the disk's optimal I/O size; 0 where it says none.
+        start_bytes: the offset of a partition on its disk; 0 for a whole disk.
+        optimal_bytes: the disk's optimal I/O size; 0 where it reports none.
         discards: whether the device takes discards (TRIM).
-        wear_percent: how much of its rated life the disk has used; None where that is not known.
-        life_bytes: what may be written to the disk in its whole life; None where that is not known.
-        trouble: what is wrong with the disk, or with its cable: a sentence without its subject.
+        wear_percent: the used part of the disk's rated endurance; None where it is not known.
+        life_bytes: how much may be written to the disk over its life; None where it is not known.
+        trouble: what is wrong with the disk or its cable, a sentence without its subject; "" for nothing.
         links: its other names under /dev, "disk/by-path/pci-0000:00:17.0-ata-1" and so on.
-        appearance: the boot, and the kernel's number for this appearance of its disk, "UUID/17": a disk that
-            takes its name later has another one. "" where the kernel (before 5.15) counts none.
+        appearance: the boot ID and the disk's ``diskseq``, "UUID/17": a disk that gets the same name later
+            has another number. "" where the kernel (before 5.15) has none.
     """
 
     disk: Disk
@@ -99,23 +100,23 @@ class Device(Struct, frozen=True, kw_only=True):
 
     @property
     def path(self) -> str:
-        """The kernel's node."""
+        """The device node."""
         return f"/dev/{self.disk.name}"
 
     @property
     def aligned(self) -> bool:
-        """Whether it begins at a whole MiB, or at a multiple of the disk's optimal I/O size."""
+        """Whether it starts at a multiple of 1 MiB, or of the optimal I/O size where that is larger."""
         return self.start_bytes % max(1 << 20, self.optimal_bytes) == 0
 
 
-class Named(Struct, frozen=True, kw_only=True):
-    """A place where a device is named that is to be mounted, swapped to or opened at the next boot.
+class Reference(Struct, frozen=True, kw_only=True):
+    """A line that names a device to be mounted, swapped to or opened at the next boot.
 
     Args:
-        path: of fstab, crypttab or one of systemd's units.
-        line: counted from 1.
-        text: as it is spelled there: a path, or LABEL=my data.
-        devices: the kernel's names of what that means now.
+        path: fstab, crypttab or a systemd unit.
+        line: the line's number, from 1.
+        text: the text on that line: a path, or a tag such as LABEL=my data.
+        devices: the kernel's names of the devices that it means now.
     """
 
     path: str
@@ -125,33 +126,33 @@ class Named(Struct, frozen=True, kw_only=True):
 
 
 class Survey(Struct, frozen=True, kw_only=True):
-    """All that a plan is made from.
+    """Everything that a plan is made from.
 
     Args:
         devices: by kernel name; those that were asked for.
-        texts: the files that a plan may change, or that may name an array, by path; without missing ones.
-            Bytes as characters (latin-1), so that what a plan does not touch stays as it is.
-        named: where devices of the survey, and arrays, are named for the next boot.
+        texts: the files that a plan may change or that may name an array, by path, as far as they exist.
+            Bytes as characters (latin-1), so that a plan keeps what it does not change.
+        named: the lines that name devices of the survey, or arrays, for the next boot.
         conf_path: the mdadm.conf that this distribution's mdadm reads.
-        initramfs: the command that makes the initramfs anew, if the host has one.
+        initramfs: the command that rebuilds the initramfs, if the host has one.
         mdadm: its version, (4, 2); None where it is not installed.
-        homehost: what mdadm writes before the names of new arrays.
-        above: the arrays, their partitions, and what is stacked on these (LVM, encryption), by kernel name.
+        homehost: the host name that mdadm puts before the names of new arrays.
+        above: the arrays, their partitions and the devices on top of them (LVM, encryption), by kernel name.
         missing: tools that a plan may need and that are not installed.
-        groups: the LVM volume groups that are there, where they were asked for.
-        nodes: the names in /dev, where they were asked for: no volume group can have one of them.
-        issue_discards: lvm.conf's setting; None where it was not asked for, or there is no LVM.
+        groups: the LVM volume groups, where they were read.
+        nodes: the names in /dev, where they were read: a volume group cannot have one of them.
+        issue_discards: lvm.conf's setting; None where it was not read or there is no LVM.
         systemd: whether systemd is PID 1.
-        trim_timer: what systemd says of fstrim.timer: enabled, disabled, masked; "" where it has none.
-        raid456_discards: whether raid456 hands discards on; None where it is not loaded.
+        trim_timer: the state of fstrim.timer: enabled, disabled, masked; "" where systemd has none.
+        raid456_discards: whether raid456 passes discards to its members; None where it is not loaded.
         pending: devices that are still being read.
-        silent: devices that were asked for and have not answered.
+        silent: devices that have not answered in time.
     """
 
     snapshot: Snapshot
     devices: Mapping[str, Device] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
-    named: tuple[Named, ...] = ()
+    named: tuple[Reference, ...] = ()
     conf_path: str = "/etc/mdadm/mdadm.conf"
     initramfs: tuple[str, ...] = ()
     mdadm: tuple[int, ...] | None = None
@@ -168,7 +169,7 @@ class Survey(Struct, frozen=True, kw_only=True):
     silent: frozenset[str] = frozenset()
 
     def refuse_unread(self, *names: str) -> Refusal | None:
-        """Return which of these devices has not been read, or None."""
+        """Return a refusal if one of these devices has not been read, else None."""
         for name in names:
             if name in self.pending:
                 return NotYetRead(device=name, why=f"{name} is still being read", remedy="wait a moment")
@@ -194,13 +195,13 @@ class Survey(Struct, frozen=True, kw_only=True):
         return made.device in {name, *(use.what for use in uses if use.kind == "partition")}
 
     def no_device(self, name: str) -> Refusal:
-        """Return why nothing is known of a device: it is not there, or was not read."""
+        """Return why nothing is known of a device: it is absent, or has not been read."""
         return self.refuse_unread(name) or Refusal(
             code=RefusalCode.NOT_FOUND, why=f"there is no device {name}"
         )
 
     def refuse_pending(self) -> Refusal | None:
-        """Return that not all devices have been read: any of those left may matter; or None."""
+        """Return a refusal while devices are still being read: each may matter; else None."""
         if not self.pending:
             return None
         be = "device is" if len(self.pending) == 1 else "devices are"
@@ -209,7 +210,7 @@ class Survey(Struct, frozen=True, kw_only=True):
         )
 
     def refuse_tool(self, *tools: str) -> Refusal | None:
-        """Return which of these tools is not installed, and how to get it, or None."""
+        """Return a refusal if one of these tools is not installed, else None."""
         for tool in tools:
             if tool in self.missing:
                 return Refusal(

@@ -1,1 +1,1 @@
-"""What is happening: samples, verdicts, events, history."""
+"""Samples of the host, findings, events and history."""

@@ -1,7 +1,6 @@
-"""Arrays that should run and do not: gone while they were watched, not started, or only named by a file.
+"""Arrays that should run and do not: failed while they were watched, not started, or only named by a file.
 
-How a death is told from a stop: of an array that was stopped, by whomever, enough members are still there for
-it to run. Where too few are left, it did not end because somebody wanted it to.
+An array that was stopped still has enough members to run. If too few are left, it has failed.
 """
 
 from __future__ import annotations
@@ -20,38 +19,38 @@ from raidtui.model.absent import Absence, AbsentArray, AbsentMember
 from raidtui.model.array import Array, Member
 from raidtui.model.geometry import losses_left
 from raidtui.model.survey import Superblock
-from raidtui.monitor.configured_arrays import Runs, with_names
+from raidtui.monitor.configured_arrays import RunningArrays, with_names
 
 _SETTLE_S = 2.0
-"""So long an array may be between two states, stopped and being assembled again, before it is listed."""
+"""How long an array may be between two states, stopped and assembled again, before it is listed."""
 _READ_S = 7.0
-"""So long its superblocks may be waited for."""
+"""How long to wait for its superblocks."""
 _LEAST_S = 0.25
-"""So long events of devices may gather."""
+"""The least time between two looks: events of devices come in bursts."""
 _AGAIN_S = 60.0
-"""So often everything is looked at again though nothing told of a change."""
+"""How often to look at everything again without any event."""
 _UDEV_BUSY = "/run/udev/queue"
 
 
 class _Seen(Struct, kw_only=True):
-    """An array as it ran when it was seen last."""
+    """An array as it was when it last ran."""
 
     array: Array
     serials: dict[str, str | None]
     places: dict[str, tuple[int, str]]
-    """Slot and role of each member when it had a slot last: md takes it away as the array dies."""
+    """Slot and role of each member when it last had a slot: md removes it as the array fails."""
     at_s: float = 0.0
     died: bool = False
     ended: bool = False
 
 
 class AbsentArrays:
-    """Finds them. Not thread-safe: the sampler's thread asks.
+    """Finds arrays that should run and do not. Not thread-safe: the sampling thread calls it.
 
     Args:
         root: the host.
-        may_ask: whether mdadm may be asked for superblocks (it needs root).
-        patient: whether to wait for superblocks, for a report that is made once.
+        may_ask: whether mdadm may be run for superblocks (it needs root).
+        patient: whether to wait for superblocks, for a single report.
     """
 
     def __init__(self, root: Root, *, may_ask: bool, patient: bool = False) -> None:
@@ -66,10 +65,10 @@ class AbsentArrays:
         self._looked_s = self._taken_s = 0.0
         self._dirty = True
         self.unsettled = False
-        """Whether something will have to be looked at again before long."""
+        """Whether to look again soon."""
 
     def forget(self, name: str | None = None) -> None:
-        """Look again, at a device or at all: an event told of a change."""
+        """Look again at a device, or at all, after an event."""
         self._scan.forget(name)
         self._superblocks.forget(name)
         self._dirty = True
@@ -98,7 +97,7 @@ class AbsentArrays:
         return self._found
 
     def _has_changed(self, arrays: tuple[Array, ...]) -> bool:
-        """Whether arrays or their members are others than before; progress alone is no change."""
+        """Whether arrays or their members have changed; progress alone is no change."""
         former, self._running = self._running, arrays
         if len(former) == len(arrays) and all(
             one is other for one, other in zip(former, arrays, strict=True)
@@ -108,7 +107,7 @@ class AbsentArrays:
         same, self._shape = shape == self._shape, shape
         return not same
 
-    # -- what ran
+    # -- arrays that ran
 
     def _remember(self, arrays: tuple[Array, ...]) -> None:
         uuids = {array.uuid for array in arrays if array.uuid}
@@ -119,19 +118,19 @@ class AbsentArrays:
             if not seen.ended:
                 seen.ended, seen.at_s = True, self._taken_s
                 seen.died = self._has_died(seen.array)
-                self._scan.forget()  # no event may have told of its members
+                self._scan.forget()  # its members may have had no event
         for array in arrays:
             if not array.active or array.is_container or array.array_state == "clear":
-                continue  # inactive: what it was before, if it ran, tells more
+                continue  # inactive: keep its former state, if it ran
             if array.uuid is not None:
-                self._seen.pop(array.name, None)  # its UUID was not known yet
+                self._seen.pop(array.name, None)  # seen before its UUID was known
             key = array.uuid or array.name
             before = self._seen.get(key)
             if before is not None and not before.ended and not array.members:
-                continue  # it is being taken down
+                continue  # it is being stopped
             serials = before.serials if before is not None else {}
             places = dict(before.places) if before is not None else {}
-            if (array.losses_left or 0) >= 0:  # else it is dying, and loses its members one after another
+            if (array.losses_left or 0) >= 0:  # else it is failing, and loses its members one by one
                 here = {member.name for member in array.members}
                 places = {name: place for name, place in places.items() if name in here}
             places |= {
@@ -148,7 +147,7 @@ class AbsentArrays:
         return self._root.text(f"{BLOCK}/{name.replace('/', '!')}/dev") is not None
 
     def _has_died(self, array: Array) -> bool:
-        """Whether the members that are left are too few for the array as it was seen last."""
+        """Whether too few members are left for the array as it was last seen."""
         left = array.losses_left
         if array.array_state == "broken" or (left is not None and left < 0):
             return True
@@ -161,7 +160,7 @@ class AbsentArrays:
         after = losses_left(array.level, array.layout, total, set(range(total)) - filled)
         return after is None or after < 0
 
-    # -- what is there
+    # -- members that are present
 
     def _look(self, arrays: tuple[Array, ...], clock_s: float) -> tuple[AbsentArray, ...]:
         members = self._scan.read()
@@ -187,7 +186,7 @@ class AbsentArrays:
         stopped = (self._not_started(uuid, group, blocks) for uuid, group in free.items())
         found += [absent for absent in stopped if absent is not None]
         found = with_names(
-            found, [each for each in expected if not each.ignored], Runs(self._root, arrays, running)
+            found, [each for each in expected if not each.ignored], RunningArrays(self._root, arrays, running)
         )
         listed = self._settled(found, clock_s, reading=busy or self._superblocks.reading)
         self.unsettled = len(listed) < len(found) or busy or self._superblocks.reading
@@ -222,7 +221,7 @@ class AbsentArrays:
             members += [
                 AbsentMember(name=each.name, present=True, serial=each.serial)
                 for each in group.values()
-                if each.name not in named  # back under another name
+                if each.name not in named  # it has come back under another name
             ]
             slots = {m.slot for m in members if m.present and m.slot is not None}
             loose = sum(m.present and m.slot is None and not m.role for m in members)
@@ -243,7 +242,7 @@ class AbsentArrays:
             )
 
     def _was_wiped(self, seen: _Seen) -> bool:
-        """Whether a disk of it is there and holds something else now: then somebody gave the array up."""
+        """Whether a disk of the array has other content now: then the array was given up on purpose."""
         for name, serial in seen.serials.items():
             node = f"{BLOCK}/{name.replace('/', '!')}"
             known = read_udev_entry(self._root, self._root.text(f"{node}/dev")).properties
@@ -276,7 +275,7 @@ class AbsentArrays:
         slots = {member.slot for member in members if member.slot is not None and member.events_behind <= 1}
         if all_read and newest is not None and newest.metadata != "0.90":
             if all(member.slot is None for member in members):
-                return None  # spares alone: no array can be started of them
+                return None  # spares alone cannot be started
             filled: int | None = len(slots)
         else:
             filled = len(slots) or len(group) if all_read and newest is not None else None
@@ -295,7 +294,7 @@ class AbsentArrays:
         )
 
     def _stopped(self, seen: _Seen, group: Sequence[FoundMember]) -> AbsentArray:
-        """Return an array that was seen running, and whose superblocks may not be read, or not yet."""
+        """Return an array that was seen running and whose superblocks cannot be read, or not yet."""
         array = seen.array
         members = tuple(
             AbsentMember(
@@ -321,9 +320,9 @@ class AbsentArrays:
         )
 
     def _settled(self, found: Sequence[AbsentArray], clock_s: float, *, reading: bool) -> list[AbsentArray]:
-        """Leave out what may be on its way from one state to another; at the first look nothing is.
+        """Leave out arrays that may be between two states; at the first look, none is.
 
-        One whose superblocks are being read is waited for a little longer.
+        An array whose superblocks are being read has more time.
         """
         keys = {each.key for each in found}
         if self._since is None:

@@ -1,4 +1,4 @@
-"""Why a sync is not faster."""
+"""What limits the speed of a sync, or keeps it from running."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PENDING_WORDS = {
 
 
 class Brake(StrEnum):
-    """What holds a sync back, for machines."""
+    """What holds a sync back, for programs."""
 
     MAX_LIMIT = "max_limit"
     MIN_LIMIT = "min_limit"
@@ -42,13 +42,13 @@ class HeldBack(Struct, frozen=True, kw_only=True):
 def held_back_by(
     array: Array, snapshot: Snapshot, speed_kib_s: float | None, busy: Mapping[str, float] | None = None
 ) -> HeldBack | None:
-    """Return what holds the array's sync back, or None where nothing is seen to.
+    """Return what holds the array's sync back, or None where nothing is found.
 
     Args:
         array: with a ``sync``.
-        snapshot: where other arrays and limits are looked up.
+        snapshot: the other arrays and the limits.
         speed_kib_s: the measured speed.
-        busy: part of the time, 0 to 1, that each disk had requests in flight.
+        busy: the part of the time, 0 to 1, in which each disk had requests in flight.
     """
     sync = array.sync
     if sync is None:
@@ -69,7 +69,7 @@ def held_back_by(
 
 
 def sharing(array: Array, snapshot: Snapshot) -> list[tuple[Array, str]]:
-    """Return the other arrays with a sync that runs on one of the same whole disks, and that disk."""
+    """Return the other arrays with a running sync on one of the same whole disks, and that disk."""
     own = _whole_disks(array, snapshot)
     found = []
     for other in snapshot.arrays:
@@ -96,7 +96,7 @@ def _delay_words(array: Array, snapshot: Snapshot) -> str:
 def _sleeps_off(array: Array, sync: Sync) -> bool:
     """Whether the kernel's own mean of about 30 s is above the limit: md_do_sync sleeps until it is not.
 
-    So it is after a limit was lowered, while the speed is 0.
+    That is so after a limit was lowered; the speed is 0 meanwhile.
     """
     ceiling = array.speed_limit.ceiling_kib_s if array.speed_limit else None
     return bool(ceiling) and (sync.kernel_speed_kib_s or 0) > _OVER_LIMIT * (ceiling or 0)

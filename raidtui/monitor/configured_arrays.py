@@ -1,4 +1,4 @@
-"""Arrays that mdadm.conf, fstab or crypttab name, against those that are there."""
+"""Compare the arrays that mdadm.conf, fstab and crypttab name with those that run."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array
 
 
-class Runs:
-    """Whether an array that a file names is among those of /proc/mdstat."""
+class RunningArrays:
+    """The arrays of /proc/mdstat, by UUID, name and path."""
 
     def __init__(self, root: Root, arrays: tuple[Array, ...], running: set[str]) -> None:
         self._root = root
@@ -31,8 +31,8 @@ class Runs:
             if array.label:
                 self._names |= {array.label, f"{array.homehost}:{array.label}"}
 
-    def __call__(self, named: ConfiguredArray) -> bool:
-        """Whether it runs, or could: where that is not known, nothing is reported missing."""
+    def has(self, named: ConfiguredArray) -> bool:
+        """Whether an array runs, or may run: nothing is reported missing without certainty."""
         if named.uuid is not None:
             here = self._at(named.path)
             old = here is not None and (here.uuid is None or here.metadata == "0.90")
@@ -43,7 +43,7 @@ class Runs:
             return True
         if self._at(named.path) is not None or self._nameless:
             return True
-        # A link that udev made leads somewhere; a node of the kernel's own name may be left over.
+        # A link of udev's leads to a device; a node with the kernel's own name may be a leftover.
         return re.fullmatch(r"/dev/md[0-9]+", named.path) is None and self._root.is_there(named.path)
 
     def _at(self, path: str) -> Array | None:
@@ -55,12 +55,18 @@ class Runs:
 
 
 def with_names(
-    found: Sequence[AbsentArray], expected: Sequence[ConfiguredArray], runs: Runs
+    found: Sequence[AbsentArray], expected: Sequence[ConfiguredArray], running: RunningArrays
 ) -> list[AbsentArray]:
-    """Return the arrays with the files that name them, and those that are named and not found at all."""
+    """Add the files that name arrays, and the arrays that are named and were not found.
+
+    Args:
+        found: arrays that do not run.
+        expected: the arrays that files name.
+        running: the arrays that run.
+    """
     arrays = list(found)
     for named in expected:
-        if runs(named):
+        if running.has(named):
             continue
         index = next((i for i, each in enumerate(arrays) if _is_meant(each, named)), None)
         if index is None:

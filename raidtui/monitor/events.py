@@ -1,4 +1,4 @@
-"""Events: the difference of two snapshots, in words."""
+"""Events: the differences between two snapshots, in words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PAUSES = {
 def diff(
     old: Snapshot, new: Snapshot, old_findings: Sequence[Finding], new_findings: Sequence[Finding]
 ) -> tuple[Event, ...]:
-    """Return what happened between two snapshots, in the order in which it is best read."""
+    """Return what happened between two snapshots, in a readable order."""
     return tuple(_diff(old, new, old_findings, new_findings))
 
 
@@ -64,7 +64,7 @@ def _diff_absent(old: Snapshot, new: Snapshot, findings: dict[str, list[Finding]
             yield _absent_event(new, absent, findings)
     for absent in old.absent:
         if new.absent_array(absent.key) is None and new.array(absent.key) is None:
-            text = "nothing of it is here any more" if absent.present else "is not named any more"
+            text = "has no members any more" if absent.present else "is no longer named"
             yield Event(at_s=new.taken_s, kind=EventKind.KERNEL, subject=absent.title, text=text)
 
 
@@ -81,7 +81,7 @@ def _absent_event(new: Snapshot, absent: AbsentArray, findings: dict[str, list[F
 
 
 def _same_by_name(array: Array, others: Sequence[Array]) -> Array | None:
-    """An array whose UUID was not known, or not its alone, in one of the snapshots is told by its name."""
+    """Find an array by its name: in one of the snapshots its UUID was not known, or not unique."""
     for other in others:
         if other.name == array.name and (other.uuid == array.uuid or None in {other.uuid, array.uuid}):
             return other
@@ -120,7 +120,7 @@ def _diff_members(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
     after = {member.name: member for member in array.members}
     for name, former in before.items():
         if name not in after:
-            # md lets nobody remove a member that is in sync: it was failed first, in the same moment.
+            # md does not remove a member in sync: it was failed just before.
             if former.role == "in_sync" and old.active and array.active and _same_shape(old, array):
                 yield _event(new, array, f"member {name} failed", Tone.BAD)
             yield _event(new, array, f"member {name} removed", Tone.WARN)
@@ -134,7 +134,7 @@ def _diff_members(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
 
 
 def _same_shape(old: Array, array: Array) -> bool:
-    """Whether level and slots are as before: a reshape makes spares of members that are in sync."""
+    """Whether level and slots are as before: a reshape turns members in sync into spares."""
     return (old.level, old.raid_disks) == (array.level, array.raid_disks)
 
 
@@ -158,7 +158,7 @@ def _diff_sync(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
         if after.phase is Phase.RUNNING:
             again = before is not None and before.action == after.action and before.phase is Phase.FROZEN
             size = f", {binary_size(after.total_kib * 1024)}" if after.total_kib and not again else ""
-            yield _event(new, array, f"{after.action} {'goes on' if again else 'started'}{size}", Tone.PLAIN)
+            yield _event(new, array, f"{after.action} {'resumed' if again else 'started'}{size}", Tone.PLAIN)
         else:
             tone = Tone.WARN if after.phase is Phase.FROZEN else Tone.PLAIN
             yield _event(new, array, f"{after.action} {_PAUSES[after.phase]}", tone)
@@ -180,7 +180,7 @@ def _sync_ended(new: Snapshot, action: str, old: Array, array: Array) -> Event:
 
 
 def _work_is_left(action: str, old: Array, array: Array) -> bool:
-    """Whether a sync that is gone has not come to its end."""
+    """Whether a sync that no longer runs was interrupted."""
     if action == "recover":
         return not _was_filled(old, array)
     if action in {"check", "repair"}:
@@ -190,7 +190,7 @@ def _work_is_left(action: str, old: Array, array: Array) -> bool:
 
 
 def _was_filled(old: Array, array: Array) -> bool:
-    """Whether a recovery came to its end: what it filled is in sync, whatever other slot is empty."""
+    """Whether a recovery was completed: its target is in sync, whatever other slot is empty."""
     filled = {member.name for member in old.members if member.role in {"rebuilding", "replacement"}}
     if not filled:
         return not array.degraded
@@ -206,7 +206,7 @@ def _health_change(
 
 
 def first_words(snapshot: Snapshot, findings: Sequence[Finding]) -> tuple[Event, ...]:
-    """Return what is found at the start, so that the log is never empty."""
+    """Return the events for the state at the start, so that the log is never empty."""
     own = by_subject(findings)
     words: list[Event] = []
     for array in snapshot.arrays:

@@ -85,7 +85,7 @@ def health_of_absent(absent: AbsentArray) -> Health:
 
 
 def exit_status(snapshot: Snapshot, findings: Sequence[Finding]) -> int:
-    """Return 0 all well, 1 degraded or attention, 2 failed, 3 cannot tell."""
+    """Return 0 for all well, 1 for degraded or attention, 2 for failed, 3 where the state is not known."""
     healths = healths_of(snapshot, findings).values()
     if Health.FAILED in healths:
         return 2

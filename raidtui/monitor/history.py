@@ -1,4 +1,9 @@
-"""What was: per array the speeds for the chart and the estimate, per disk the load between two samples."""
+"""The history of samples: per array the speed and end of a sync, per disk the load between two samples.
+
+The kernel's own speed is a mean over about 30 s (drivers/md/md.c, SYNC_MARKS) and lags behind every change.
+Ours is a mean over the same time, but starts again when a limit is changed or the speed has clearly changed.
+It is a mean because below some 10 MB/s md works in bursts: 16 MB in one second, then nothing for seconds.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +27,7 @@ _BLOCKS = 3
 
 
 class Track:
-    """One array's sync over time."""
+    """The sync of one array over time."""
 
     def __init__(self) -> None:
         self.action = ""
@@ -32,7 +37,7 @@ class Track:
 
 
 class SampleHistory:
-    """Takes every snapshot; answers for the present one. All times are the snapshots' monotonic clock."""
+    """Takes every snapshot, and answers for the last one. All times are the snapshots' monotonic clock."""
 
     def __init__(self) -> None:
         self._tracks: dict[str, Track] = {}
@@ -40,11 +45,11 @@ class SampleHistory:
         self._now: Snapshot | None = None
 
     def add(self, snapshot: Snapshot) -> None:
-        """Take the next snapshot. One that only repeats what was read before tells nothing."""
+        """Take the next snapshot; a stale one is ignored."""
         if snapshot.stale is not None:
             return
         if self._now is not None and snapshot.clock_s <= self._now.clock_s:
-            self._now = snapshot  # a capture stands still: no progress is no speed of zero
+            self._now = snapshot  # a capture does not change: without time there is no speed
             return
         if self._now is None or snapshot.clock_s - self._now.clock_s > 0.2:
             self._before = self._now
@@ -77,12 +82,12 @@ class SampleHistory:
             track.speeds.append((clock_s, speed))
 
     def speeds(self, key: str) -> tuple[tuple[float, float], ...]:
-        """Return (clock_s, KiB/s) of the array's present or last sync, oldest first; about 600 at most."""
+        """Return (clock_s, KiB/s) of the array's current or last sync, oldest first, at most 600."""
         track = self._tracks.get(key)
         return tuple(track.speeds) if track else ()
 
     def estimate(self, array: Array) -> Estimate | None:
-        """Return the estimate for a running sync; the kernel's speed stands in before two samples."""
+        """Return the estimate for a running sync; by the kernel's speed until there are two samples."""
         sync = array.sync
         if sync is None or sync.phase is not Phase.RUNNING:
             return None
@@ -98,14 +103,14 @@ class SampleHistory:
         )
 
     def busy(self) -> dict[str, float]:
-        """Return the part of the time, 0 to 1, that each disk was busy between the last two samples."""
+        """Return the part of the time, 0 to 1, in which each disk was busy between the last two samples."""
         loads: dict[str, float] = {}
         for name, now, before, elapsed_s in self._pairs():
             loads[name] = min(1.0, max(0.0, (now.busy_ms - before.busy_ms) / 1000 / elapsed_s))
         return loads
 
     def latency_ms(self) -> dict[str, float]:
-        """Return each disk's mean time per request between two samples, ms; idle disks are left out."""
+        """Return each disk's mean time per request between the last two samples, ms; without idle disks."""
         found: dict[str, float] = {}
         for name, now, before, _ in self._pairs():
             requests = now.reads + now.writes - before.reads - before.writes
@@ -127,12 +132,12 @@ class SampleHistory:
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
-    """What is expected of a running sync.
+    """The expected speed and end of a running sync.
 
     Args:
-        speed_kib_s: the mean; in the unit of the sync's own progress.
-        left_s: seconds to the end at that speed; ``left_low_s`` to ``left_high_s`` at the fastest and slowest
-            third of the window. None where nothing moves.
+        speed_kib_s: the mean, in the unit of the sync's progress.
+        left_s: seconds to the end at that speed; None where it does not move.
+        left_low_s, left_high_s: the same at the speeds of the fastest and slowest third of the window.
     """
 
     speed_kib_s: float
@@ -142,14 +147,14 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
 
 class SyncPace:
-    """Follows one sync. Feed it every sample."""
+    """The pace of one sync. It takes every sample."""
 
     def __init__(self) -> None:
         self._points: deque[tuple[float, int]] = deque()
         self._total = 0
 
     def add(self, clock_s: float, done_kib: int, total_kib: int) -> float | None:
-        """Take a sample; return the speed since the one before, KiB/s, or None where there is none."""
+        """Take a sample; return the speed since the last one, KiB/s, or None where there is none."""
         before = self._points[-1] if self._points else None
         if before is None or done_kib < before[1] or total_kib != self._total:
             self._points.clear()
@@ -157,7 +162,7 @@ class SyncPace:
             self._total = total_kib
             return None
         elapsed_s = clock_s - before[0]
-        if elapsed_s < 0.2:  # two events in a row: wait for more to measure
+        if elapsed_s < 0.2:  # two events in a row: too short to measure
             return None
         self._points.append((clock_s, done_kib))
         while len(self._points) > 2 and self._points[0][0] < clock_s - WINDOW_S:
@@ -166,12 +171,12 @@ class SyncPace:
         return (done_kib - before[1]) / elapsed_s
 
     def restart(self) -> None:
-        """Forget the pace so far: a limit was moved."""
+        """Forget the speed so far: a limit has changed."""
         while len(self._points) > 1:
             self._points.popleft()
 
     def _notice_change(self) -> None:
-        """Start anew where the last few samples agree with each other and not with the mean."""
+        """Start again if the last few samples agree with each other but not with the mean."""
         points = list(self._points)
         if len(points) <= _CALM + 1:
             return
@@ -188,7 +193,7 @@ class SyncPace:
                 self._points.popleft()
 
     def estimate(self) -> Estimate | None:
-        """Return what is expected now; None before two samples."""
+        """Return the estimate; None before there are two samples."""
         if len(self._points) < 2:
             return None
         points = list(self._points)

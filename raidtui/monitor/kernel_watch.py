@@ -1,8 +1,8 @@
-"""Being told instead of asking: md's poll events and udev, through one descriptor.
+"""Notifications of the kernel: md's poll events and uevents, through one descriptor.
 
 /proc/mdstat and md's sysfs files are always readable, so an event loop that waits for "readable" would spin.
-They are registered for EPOLLPRI in an epoll of our own; its descriptor is readable only when something
-happened (drivers/md/md.c mdstat_poll; fs/kernfs/file.c kernfs_fop_poll).
+They are registered for EPOLLPRI in a separate epoll, whose descriptor is readable only after a change
+(drivers/md/md.c mdstat_poll; fs/kernfs/file.c kernfs_fop_poll).
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from raidtui.host.roots.root import Root
 from raidtui.model.snapshot import Snapshot
 
 _PRIORITY = select.EPOLLPRI | select.EPOLLERR
-# array_state is left out: it flips between clean and active with every burst of writes. What matters of it
-# (start, stop, read-only, broken) moves /proc/mdstat too.
+# array_state is left out: it changes between clean and active with every burst of writes. Its other changes
+# (start, stop, read-only, broken) also notify /proc/mdstat.
 _ARRAY_FILES = ("sync_action", "degraded")
 
 
 class Uevent(Struct, frozen=True, kw_only=True):
-    """A device came, changed or went."""
+    """A device was added, changed or removed."""
 
     action: str
     name: str
 
 
 class KernelWatch:
-    """Waits for the kernel. Does nothing for a root that is not live.
+    """Waits for changes. It does nothing for a root that is not live.
 
     ``fileno()`` becomes readable on a change; ``drain()`` says which; ``follow()`` adjusts to a snapshot.
     """
@@ -51,7 +51,7 @@ class KernelWatch:
         return self._epoll.fileno()
 
     def follow(self, snapshot: Snapshot) -> None:
-        """KernelWatch the files of the arrays that are there, and let go of those that are gone."""
+        """Watch the files of the arrays in a snapshot, and close those of other arrays."""
         if not self._live:
             return
         wanted = {"/proc/mdstat": ""}
@@ -73,9 +73,9 @@ class KernelWatch:
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
-            return  # no md yet, no such level's file, or just gone: the next snapshot tries again
+            return  # no md, a level without this file, or just removed: the next snapshot tries again
         try:
-            os.pread(descriptor, 64, 0)  # sysfs counts events from the first reading on
+            os.pread(descriptor, 64, 0)  # sysfs notifies only after a first read
             self._epoll.register(descriptor, _PRIORITY)
         except OSError:
             os.close(descriptor)
@@ -86,14 +86,14 @@ class KernelWatch:
     def _close(self, path: str) -> None:
         descriptor = self._paths.pop(path)
         self._names.pop(descriptor, None)
-        with contextlib.suppress(OSError):  # a stopped array's files leave the epoll by themselves
+        with contextlib.suppress(OSError):  # the files of a stopped array have left the epoll already
             self._epoll.unregister(descriptor)
         os.close(descriptor)
 
     def start_udev(self) -> str | None:
-        """Listen for devices coming and going; return why it cannot, or None.
+        """Listen to uevents of block devices; return why that fails, or None.
 
-        Loads pyudev, which takes some 25 ms: call it after the first picture.
+        It loads pyudev, which takes some 25 ms: call it after the first frame.
         """
         if not self._live or self._monitor is not None:
             return None
@@ -111,7 +111,7 @@ class KernelWatch:
         return None
 
     def drain(self) -> tuple[frozenset[str], tuple[Uevent, ...]]:
-        """Return (names of arrays whose files changed, "" for mdstat; device events), and re-arm."""
+        """Return the names of arrays with a change ("" for mdstat) and the uevents, and rearm."""
         names: set[str] = set()
         uevents: list[Uevent] = []
         monitor = self._monitor.fileno() if self._monitor is not None else -1
@@ -133,7 +133,7 @@ class KernelWatch:
             try:
                 device = self._monitor.poll(timeout=0)
             except OSError:
-                # The queue ran over. The socket keeps its error, and poll() fails for ever, until it is read.
+                # The queue has overflowed. poll() fails until the error of the socket is read.
                 with socket.socket(fileno=os.dup(self._monitor.fileno())) as netlink:
                     netlink.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
                 return [*found, Uevent(action="overflow", name="")]

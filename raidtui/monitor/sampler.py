@@ -1,4 +1,4 @@
-"""One sample: everything that the host says now, as a Snapshot."""
+"""Take samples: the state of the host as a Snapshot."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Sampler:
     """Takes snapshots of one host. Not thread-safe: one thread samples.
 
     Args:
-        root: where to read.
+        root: the host.
         clock: monotonic seconds.
-        absent: whether arrays that should run and do not are looked for.
-        patient: whether to wait for what mdadm says of them, for a report that is made once.
+        absent: whether to look for arrays that should run and do not.
+        patient: whether to wait for mdadm's answers about them, for a single report.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Sampler:
         self._mdstat: Mdstat | None = None
 
     def forget(self, name: str | None = None) -> None:
-        """Read a device, or everything, afresh next time: an event said that it changed."""
+        """Read a device, or everything, again next time, after an event."""
         self._arrays.forget(name)
         self._disks.forget(name)
         if self._absent is not None:
@@ -67,11 +67,11 @@ class Sampler:
 
     @property
     def unsettled(self) -> bool:
-        """Whether the next sample may show more though nothing tells of a change."""
+        """Whether the next sample may differ without any event."""
         return self._absent is not None and self._absent.unsettled
 
     def sample(self) -> Snapshot:
-        """Read the host. Never raises for what it finds: what cannot be read is in ``lacks`` or ``stale``."""
+        """Read the host. It never raises: unreadable parts are in ``lacks`` or ``stale``."""
         taken_s, clock_s = self._root.now_s(), 0.0 if self._root.still else self._clock()
         try:
             text = self._root.read(MDSTAT, keep=True).decode("utf-8", "replace")
@@ -88,10 +88,10 @@ class Sampler:
         return replace(snapshot, absent=found) if found else snapshot
 
     def _parse(self, text: str) -> Mdstat:
-        """Parse mdstat, unless it reads as the last time.
+        """Parse mdstat, unless it has not changed.
 
-        The kernel gives a long mdstat in pieces, and an array may slip between two of them while others come
-        and go: one that is missing, but still there in sysfs, is looked for once more.
+        The kernel prints a long mdstat in pieces, and an array may be skipped between two pieces while others
+        start and stop. If one is missing but still in sysfs, mdstat is read once more.
         """
         if text == self._text and self._mdstat is not None:
             return self._mdstat
@@ -136,7 +136,7 @@ class Sampler:
         )
 
     def _io(self, arrays: tuple[Array, ...]) -> dict[str, DiskIo]:
-        """Read the counters of the members that are being synced; at rest nobody asks for them."""
+        """Read the counters of members while a sync runs; otherwise they are not used."""
         names = {
             member.name
             for array in arrays
@@ -146,9 +146,9 @@ class Sampler:
         return read_io(self._root, names, keep=True) if names else {}
 
     def _keep_unread(self, entry: MdstatArray, taken_s: float) -> Array:
-        """An array whose lines are not understood keeps its last value, marked stale.
+        """Return an array whose lines are not understood: its last value, marked stale.
 
-        Where they never were, it is there by its name, with what sysfs and udev tell of it.
+        If they have never been understood, it has its name and the values of sysfs and udev.
         """
         before = next((a for a in self._last.arrays if a.name == entry.name), None) if self._last else None
         if before is not None and before.understood and self._last is not None:
@@ -192,7 +192,7 @@ class Sampler:
 
 
 def _mark_twins(arrays: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Halves of a mirror that were assembled apart have one UUID; keys must differ all the same."""
+    """Mark arrays with the same UUID, such as halves of a mirror assembled apart: their keys must differ."""
     uuids = [array.uuid for array in arrays if array.uuid is not None]
     if len(uuids) == len(set(uuids)):
         return tuple(replace(array, twin=False) if array.twin else array for array in arrays)
@@ -226,5 +226,5 @@ def _tool_lacks(root: Root) -> tuple[Lack, ...]:
 
 
 def interval_s(snapshot: Snapshot) -> float:
-    """Return the seconds until the next sample that no event asked for."""
+    """Return the seconds until the next sample without an event: a timer only follows progress."""
     return SYNCING_S if snapshot.syncing else IDLE_S

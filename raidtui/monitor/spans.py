@@ -1,4 +1,4 @@
-"""Syncs from begin to end, with what the kernel had written to the members when they began. Pure."""
+"""Syncs from start to end, with the kernel's write counters of the members at the start. Pure."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from raidtui.view.units import SECTOR_BYTES
 
 
 class Begun(Struct, frozen=True, kw_only=True):
-    """A sync that runs now.
+    """The start of a sync.
 
     Args:
-        array: as it was then.
+        array: the array at the start.
         action: resync, recover, check, repair, reshape.
         at_s: epoch seconds.
         disks: the whole disk of each member.
-        written_bytes: what the kernel had written to each member; those of which it did not say are left out.
-        seen: whether it was seen to begin; else it ran before anybody looked.
+        written_bytes: the kernel's write counter of each member, where there is one.
+        seen: whether its start was seen; if not, it was already running.
     """
 
     array: Array
@@ -32,10 +32,11 @@ class Begun(Struct, frozen=True, kw_only=True):
 
 
 class Ended(Struct, frozen=True, kw_only=True):
-    """A sync that runs no more, at its end or before it.
+    """A sync that no longer runs, completed or interrupted.
 
     Args:
-        array: as it is now.
+        begun: its start.
+        array: the array now.
     """
 
     begun: Begun
@@ -43,14 +44,14 @@ class Ended(Struct, frozen=True, kw_only=True):
 
 
 class SyncSpans:
-    """Follows the syncs of a host. One that is paused or delayed has not ended."""
+    """Follows the syncs of a host. A sync that is paused or delayed has not ended."""
 
     def __init__(self) -> None:
         self._running: dict[str, Begun] = {}
         self._first = True
 
     def see(self, snapshot: Snapshot) -> tuple[Begun | Ended, ...]:
-        """Return what has begun and ended since the snapshot before."""
+        """Return the syncs that have started and ended since the last snapshot."""
         if not self._running and not snapshot.syncing:
             self._first = False
             return ()
@@ -63,7 +64,7 @@ class SyncSpans:
         for key, begun in tuple(self._running.items()):
             array = arrays.get(key)
             if array is None:
-                del self._running[key]  # stopped: nobody knows what comes of its disks
+                del self._running[key]  # stopped: its disks may be used for something else now
             elif array.sync is None or array.sync.action != begun.action:
                 del self._running[key]
                 yield Ended(begun=begun, array=array)

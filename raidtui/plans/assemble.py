@@ -90,12 +90,12 @@ def start_methods(array: StoppedArray, survey: Survey) -> tuple[StartMethod, ...
     found = [
         StartMethod(
             words="normal",
-            note="As at boot: it is started, and synced where that is due.",
+            note="As at boot: the array starts, and resyncs if needed.",
             made=plan_assemble(survey, array.names),
         ),
         StartMethod(
             words="read-only",
-            note="Nothing is written, not even by md: to look at what is there before anything is decided.",
+            note="Nothing is written, not even by md: look at the data before you decide.",
             made=plan_assemble(survey, array.names, read_only=True),
         ),
     ]
@@ -103,13 +103,13 @@ def start_methods(array: StoppedArray, survey: Survey) -> tuple[StartMethod, ...
         found += [
             StartMethod(
                 words="degraded, read-only",
-                note="With the members that there are; nothing is written. The others can still be found.",
+                note="With the members present. Nothing is written, so the missing ones can still join.",
                 made=plan_assemble(survey, array.names, run=True, read_only=True),
             ),
             StartMethod(
                 words="degraded (--run)",
-                note="With the members that there are. What is written from now on is not on the others: they"
-                " have to be copied anew when they come back.",
+                note="With the members present. What is written from now on is missing on the others: they"
+                " are copied whole when they come back.",
                 made=plan_assemble(survey, array.names, run=True),
             ),
         ]
@@ -161,13 +161,13 @@ def plan_assemble(
         return Refusal(
             code=RefusalCode.AMBIGUOUS,
             why=f"these are members of several arrays: {labels}",
-            remedy="name those of one",
+            remedy="name the members of one array",
         )
     block = max(blocks, key=lambda each: each.events or 0)
     uuid = block.uuid or ""
     running = [array for array in survey.snapshot.arrays if array is not waiting]
     if there := next((array for array in running if array.uuid == uuid), None):
-        return Refusal(code=RefusalCode.TAKEN, why=f"{block.label} is there already as {there.name}")
+        return Refusal(code=RefusalCode.TAKEN, why=f"{block.label} is already assembled as {there.name}")
     newest = max((each.events or 0 for each in blocks), default=0)
     if refusal := _refuse_older(survey, names, uuid, newest):
         return refusal
@@ -188,7 +188,7 @@ def plan_assemble(
             *flags,
             *(f"/dev/{name}" for name in names),
         ),
-        why="start it from its superblocks",
+        why="start it by its superblocks",
         needs=(
             Fact(kind=FactKind.GONE, subject=uuid),
             *(Fact(kind=FactKind.SUPERBLOCK, subject=name, value=uuid) for name in names),
@@ -214,7 +214,7 @@ def plan_assemble(
 
 
 def _left_out(member: StaleMember) -> str:
-    return ": that goes on" if member.rebuilding else ": mdadm leaves it out"
+    return ": the rebuild continues" if member.rebuilding else ": mdadm leaves it out"
 
 
 def _waiting_in(survey: Survey, names: tuple[str, ...]) -> Array | None:
@@ -232,7 +232,7 @@ def _waiting_in(survey: Survey, names: tuple[str, ...]) -> Array | None:
 def _let_go(array: Array) -> Step:
     return Step(
         argv=("mdadm", "--stop", array.path),
-        why="it was not started, and holds the members",
+        why="it was never started, and holds the members",
         needs=(Fact(kind=FactKind.UNUSED, subject=array.name),),
         proves=(Fact(kind=FactKind.GONE, subject=array.name),),
     )
@@ -250,7 +250,7 @@ def _refuse_older(survey: Survey, names: tuple[str, ...], uuid: str, newest: int
         ):
             return Refusal(
                 code=RefusalCode.WRONG_STATE,
-                why=f"{name} is a newer member, at event {block.events}, and is not named: these are at"
+                why=f"{name} is newer, at event {block.events}, and not named: the others are at"
                 f" {newest}, and what was written since then would be lost",
                 remedy=f"name {name} too",
             )
@@ -259,8 +259,8 @@ def _refuse_older(survey: Survey, names: tuple[str, ...], uuid: str, newest: int
 
 def _name_all(array: Array) -> str:
     if array.is_container:
-        return "its volumes are started, not its members"
-    return f"name all that it holds ({' '.join(member.name for member in array.members)}), or stop it first"
+        return "start its volumes, not its members"
+    return f"name all of its members ({' '.join(member.name for member in array.members)}), or stop it first"
 
 
 def _refuse_member(survey: Survey, name: str) -> Refusal | None:
@@ -269,11 +269,11 @@ def _refuse_member(survey: Survey, name: str) -> Refusal | None:
             if array.active:
                 return Refusal(
                     code=RefusalCode.NOTHING_TO_DO,
-                    why=f"{name} is a member of {array.title}, which is running already",
+                    why=f"{name} is a member of {array.title}, which is already running",
                 )
             return Refusal(
                 code=RefusalCode.IN_USE,
-                why=f"{name} is in {array.title}, which is inactive",
+                why=f"{name} is a member of {array.title}, which is inactive",
                 remedy=_name_all(array),
             )
     return None

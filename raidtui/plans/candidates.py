@@ -78,7 +78,7 @@ def _refuse_use(device: Device, survey: Survey) -> Refusal | None:
         return Refusal(
             code=RefusalCode.IN_USE,
             why=f"{name}: {device.busy}",
-            remedy=f"see who: lsblk {device.path}; fuser -v {device.path}",
+            remedy=f"find out by what: lsblk {device.path}; fuser -v {device.path}",
         )
     return None
 
@@ -89,12 +89,12 @@ def _refuse_unfit(device: Device) -> Refusal | None:
         return Refusal(
             code=RefusalCode.WRONG_STATE,
             why=f"{name} is read-only",
-            remedy="choose a device that can be written to",
+            remedy="choose a writable device",
         )
     if device.disk.size_bytes is None:
         return Refusal(
             code=RefusalCode.UNKNOWN,
-            why=f"the kernel does not say how large {name} is",
+            why=f"the size of {name} is not known",
             remedy="choose another device",
         )
     if device.disk.size_bytes < _LEAST_BYTES:
@@ -116,7 +116,7 @@ def _refuse_named(device: Device, survey: Survey) -> Refusal | None:
                 return Refusal(
                     code=RefusalCode.IN_USE,
                     why=f"{name} is named in {place.path}, line {place.line}",
-                    remedy="take that line out first, if the device is really free",
+                    remedy="remove that line first if the device is no longer used",
                 )
     return None
 
@@ -128,7 +128,7 @@ def _refuse_foreign(device: Device, survey: Survey) -> Refusal | None:
             return Refusal(
                 code=RefusalCode.IN_USE,
                 why=f"{each.disk.name} holds {use_words(use)}",
-                remedy=f"if nobody needs it any more: wipefs --all {each.path}",
+                remedy=f"if it is no longer needed: wipefs --all {each.path}",
             )
     return None
 
@@ -144,8 +144,9 @@ def _refuse_former(device: Device, survey: Survey, former_of: str | None) -> Ref
                 name = each.disk.name
                 return Refusal(
                     code=RefusalCode.IN_USE,
-                    why=f"{name} was a member of {array.title}, which is there as {array.name}",
-                    remedy=f"re-add it there, or wipe it first: raidtui plan zero-superblock {name}",
+                    why=f"{name} was a member of {array.title}, which exists as {array.name}",
+                    remedy="re-add it to that array, or zero its superblock first:"
+                    f" raidtui plan zero-superblock {name}",
                 )
     return None
 
@@ -195,7 +196,7 @@ def _give_words(block: Superblock, survey: Survey) -> str:
     word = word_of(block, survey)
     what = "its name"
     if word != block.label:
-        what = f"its UUID, for there is another array at rest called {block.label}"
+        what = f"its UUID, because another array that is not running is also named {block.label}"
     return f"to destroy it for good, give {what}: --destroy={word}"
 
 
@@ -217,7 +218,7 @@ def refuse_old_arrays(
         others = " and its other members" if len(paths) < (block.raid_disks or 0) else ""
         return Refusal(
             code=RefusalCode.NEEDS_CONFIRMATION,
-            why=f"{names} {be} of {array_words(block)}, which does not run",
+            why=f"{names} {be} of {array_words(block)}, which is not running",
             remedy=f"assemble it instead? raidtui plan assemble {' '.join(paths)}{others};"
             f" {_give_words(block, survey)}",
         )

@@ -172,7 +172,7 @@ def _wipe_one(device: Device, *, forced: bool = False, untouched: bool = True) -
         was = (Fact(kind=FactKind.SUPERBLOCK, subject=name, value=old.uuid),) if old.uuid else ()
         zero = Step(
             argv=("mdadm", "--zero-superblock", device.path),
-            why=f"{name} is no part of {old.label} any more",
+            why=f"{name} no longer belongs to {old.label}",
             needs=(*needs, *was),
             proves=(none,),
             destroys=True,
@@ -183,7 +183,7 @@ def _wipe_one(device: Device, *, forced: bool = False, untouched: bool = True) -
     if old is not None or forced or signatures(device):
         wipe = Step(
             argv=("wipefs", "--all", device.path),
-            why=f"what is on {name} must not come back later",
+            why=f"clears all signatures of {name}, so that none reappears",
             needs=needs,
             proves=(Fact(kind=FactKind.CLEAN, subject=name),),
             destroys=True,

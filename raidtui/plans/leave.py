@@ -33,14 +33,14 @@ def plan_fail(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     if isinstance(member, Refusal):
         return member
     if member.has("faulty"):
-        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{name} has failed already", remedy="remove it")
+        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{name} has already failed", remedy="remove it")
     if refusal := refuse_loss(array, member):
         return refusal
     serves = member.has("in_sync") and member.slot is not None
     faulty = member_fact(array, name, "faulty")
     step = manage(array, ("--fail", f"/dev/{name}"), "take it out of service", faulty)
     others = (*_others_in_sync(array, member), *good_elsewhere(array, member)) if serves else ()
-    warning = "Its copy is given up before there is another one. Replace does it the other way round."
+    warning = "Its copy is lost before another one exists. Replace copies first."
     return Plan(
         title=f"fail: {name}",
         subject=array.title,
@@ -81,7 +81,7 @@ def plan_remove(survey: Survey, array: Array, name: str) -> Plan | Refusal:
             code=RefusalCode.IN_USE, why=f"{name} is in service", remedy="replace it, or fail it first"
         )
     absent = member_fact(array, name, "absent")
-    step = manage(array, ("--remove", f"/dev/{name}"), "let go of it", absent)
+    step = manage(array, ("--remove", f"/dev/{name}"), "remove it", absent)
     return Plan(
         title=f"remove: {name}",
         subject=array.title,
@@ -100,8 +100,8 @@ def _still_needed(array: Array, name: str) -> str:
     if not gone.sectors:
         return ""
     return (
-        f"Of {array.title} {gone.size} cannot be read, because of bad blocks on {joined(gone.names)}."
-        f" {name} may still hold that: keep it as it is."
+        f"{gone.size} of {array.title} cannot be read because of bad blocks on {joined(gone.names)}."
+        f" {name} may still hold that data: leave it unchanged."
     )
 
 
@@ -128,7 +128,7 @@ def plan_zero_superblock(survey: Survey, name: str, *, destroys: Collection[str]
             return Refusal(
                 code=RefusalCode.IN_USE,
                 why=f"{name} is a member of {array.title}",
-                remedy="remove it from there first",
+                remedy="remove it from the array first",
             )
     if device.disk.users or device.busy:
         return Refusal(code=RefusalCode.IN_USE, why=f"{name} is in use: {device.disk.users or device.busy}")
@@ -141,7 +141,7 @@ def plan_zero_superblock(survey: Survey, name: str, *, destroys: Collection[str]
         return refusal
     step = Step(
         argv=("mdadm", "--zero-superblock", device.path),
-        why="it belongs to no array any more",
+        why="it no longer belongs to an array",
         needs=device_facts(device),
         proves=(Fact(kind=FactKind.SUPERBLOCK, subject=name),),
         destroys=True,
@@ -156,7 +156,7 @@ def plan_zero_superblock(survey: Survey, name: str, *, destroys: Collection[str]
             text
             for text in (
                 _still_needed(running, name) if running is not None else "",
-                f"Without it, {name} is no part of {block.label} any more.",
+                f"After this, {name} no longer belongs to {block.label}.",
             )
             if text
         ),

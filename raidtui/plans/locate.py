@@ -56,11 +56,11 @@ def plan_locate(survey: Survey, name: str, *, on: bool = True) -> Plan | Refusal
     disk = device.disk
     begin, end = _light(device, on=True), _light(device, on=False)
     return Plan(
-        title=f"light of {disk.disk} {'on' if on else 'off'}",
+        title=f"locate light of {disk.disk} {'on' if on else 'off'}",
         subject=disk.disk,
         steps=(begin if on else end,),
         undo=(end if on else begin,),
-        notes=(which_disk(device), "Bays without a light of their own, or a controller for it, stay dark."),
+        notes=(which_disk(device), "Bays without a locate light, or a controller for it, stay dark."),
     )
 
 
@@ -69,6 +69,6 @@ def _light(device: Device, *, on: bool) -> Step:
     same = (Fact(kind=FactKind.SERIAL, subject=disk.disk, value=disk.identity),) if disk.identity else ()
     return Step(
         argv=("ledctl", f"{'locate' if on else 'locate_off'}=/dev/{disk.disk}"),
-        why="its bay blinks" if on else "its bay is dark again",
+        why="its bay light blinks" if on else "its bay light is off again",
         needs=same,
     )

@@ -42,7 +42,7 @@ def refuse_array(survey: Survey, array: Array) -> Refusal | None:
     if (array.metadata or "").startswith("external"):
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"{array.title} is managed by its controller's metadata, which is only watched",
+            why=f"{array.title} has external metadata, which raidtui only monitors",
         )
     return None
 
@@ -52,7 +52,7 @@ def member_of(survey: Survey, array: Array, name: str) -> Member | Refusal:
     if refusal := refuse_array(survey, array):
         return refusal
     member = next((each for each in array.members if each.name == name), None)
-    return member or Refusal(code=RefusalCode.NOT_FOUND, why=f"{name} is no member of {array.title}")
+    return member or Refusal(code=RefusalCode.NOT_FOUND, why=f"{name} is not a member of {array.title}")
 
 
 def refuse_loss(array: Array, member: Member) -> Refusal | None:
@@ -73,7 +73,7 @@ def refuse_loss(array: Array, member: Member) -> Refusal | None:
     if left is None or left < 0:
         return Refusal(
             code=RefusalCode.NOT_REDUNDANT,
-            why=f"{member.name} holds the last copy of a part of {array.title}",
+            why=f"{member.name} holds the last copy of part of {array.title}",
             remedy="add a disk, or replace it",
         )
     if refusal := _refuse_bad_blocks(array, member):
@@ -97,7 +97,7 @@ def _refuse_bad_blocks(array: Array, member: Member) -> Refusal | None:
         code=RefusalCode.NOT_REDUNDANT,
         why=f"{member.name} alone holds {held.size} of {array.title}: there are bad blocks on"
         f" {joined(held.names)}",
-        remedy=f"replace {joined(held.names)} first; what is bad there is copied from {member.name}",
+        remedy=f"replace {joined(held.names)} first: its bad blocks are then read from {member.name}",
     )
 
 
@@ -118,7 +118,7 @@ def bad_block_notes(array: Array) -> tuple[str, ...]:
         return ()
     names = joined(gone.names)
     text = f"{gone.size} cannot be copied: there are bad blocks on {names}, and no good copy is left in"
-    return (f"{text} {array.title}. A former member may still have it: keep it as it is.",)
+    return (f"{text} {array.title}. A former member may still hold it: leave it unchanged.",)
 
 
 def no_redundancy(array: Array, member: Member) -> Refusal:
@@ -126,7 +126,7 @@ def no_redundancy(array: Array, member: Member) -> Refusal:
     if array.level in NO_REDUNDANCY:
         return Refusal(
             code=RefusalCode.NOT_REDUNDANT,
-            why=f"{array.level} has no redundancy: without {member.name} all is gone",
+            why=f"{array.level} has no redundancy: without {member.name} all data is lost",
         )
     return Refusal(
         code=RefusalCode.UNKNOWN,
@@ -189,7 +189,7 @@ def undo_add_spare(array: Array, old: str, new: str, same: tuple[Fact, ...] = ()
     uuid = array.uuid or ""
     zero = Step(
         argv=("mdadm", "--zero-superblock", f"/dev/{new}"),
-        why="with a superblock it would be taken for a spare again",
+        why="with its superblock, udev would add it as a spare again",
         needs=(
             *same,
             Fact(kind=FactKind.FREE, subject=new),
@@ -197,7 +197,7 @@ def undo_add_spare(array: Array, old: str, new: str, same: tuple[Fact, ...] = ()
         ),
         proves=(Fact(kind=FactKind.SUPERBLOCK, subject=new),),
     )
-    return (_settle(new), _remove(array, old, new, "give it back"), *((zero,) if uuid else ()))
+    return (_settle(new), _remove(array, old, new, "release it"), *((zero,) if uuid else ()))
 
 
 def undo_replace(array: Array, old: str, new: str, *, spare: bool) -> tuple[Step, ...]:
@@ -213,21 +213,21 @@ def undo_replace(array: Array, old: str, new: str, *, spare: bool) -> tuple[Step
         spare: whether that was a spare of the array before: then it is one again.
     """
     serves = _serves(array, old, new)
-    freeze = array_step(array, "sync_action", "frozen", "so that the copy does not end meanwhile")
+    freeze = array_step(array, "sync_action", "frozen", "keeps the copy from finishing meanwhile")
     fail = manage(
-        array, ("--fail", f"/dev/{new}"), "give the copy up", member_fact(array, new, "faulty|absent")
+        array, ("--fail", f"/dev/{new}"), "abandon the copy", member_fact(array, new, "faulty|absent")
     )
-    thaw = array_step(array, "sync_action", "idle", f"what else waits goes on, and {new} loses its slot")
+    thaw = array_step(array, "sync_action", "idle", f"resumes pending work and frees the slot of {new}")
     add = manage(
         array, ("--add-spare", f"/dev/{new}"), "it was a spare before", member_fact(array, new, "spare")
     )
     return (
         replace(freeze, needs=(serves,)),
         replace(fail, needs=(*fail.needs, serves)),
-        array_step(array, f"dev-{old.replace('/', '!')}/state", "-want_replacement", f"{old} is to stay"),
+        array_step(array, f"dev-{old.replace('/', '!')}/state", "-want_replacement", f"keep {old}"),
         replace(thaw, proves=(Fact(kind=FactKind.LOOSE, subject=f"{array.name}/{new}"),)),
         _settle(new),
-        _remove(array, old, new, "let go of it"),
+        _remove(array, old, new, "remove it"),
         *((add,) if spare else ()),
     )
 
@@ -240,7 +240,7 @@ def _remove(array: Array, old: str, new: str, why: str) -> Step:
 def _settle(new: str) -> Step:
     """What was added a moment ago, udev may be about to add again."""
     return Step(
-        argv=("udevadm", "settle", "--timeout=10"), why=f"what udev has to do with {new} first", may_fail=True
+        argv=("udevadm", "settle", "--timeout=10"), why=f"wait for udev to finish with {new}", may_fail=True
     )
 
 

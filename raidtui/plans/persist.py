@@ -128,10 +128,10 @@ def file_steps(
     old = survey.texts.get(path)
     again = _initramfs_steps(survey, path) if initramfs else ()
     back = (
-        Step(path=path, content=old, why=f"{path} as it was", proves=(_digest(path, old),))
+        Step(path=path, content=old, why=f"restores {path}", proves=(_digest(path, old),))
         if old is not None
         else Step(
-            argv=("rm", "--force", "--", path), why=f"{path} was not there", proves=(_digest(path, None),)
+            argv=("rm", "--force", "--", path), why=f"{path} did not exist", proves=(_digest(path, None),)
         )
     )
     step = Step(

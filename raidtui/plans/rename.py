@@ -48,7 +48,7 @@ def plan_rename(survey: Survey, array: Array, to: str, *, references: bool = Fal
         subject=array.title,
         steps=(*_steps(array, uuid, to, survey.homehost), *conf, *along),
         harm=Harm.REDUCES,
-        warning="The array is stopped for a moment. What names its old path must name the new one.",
+        warning="The array is stopped for a moment. Whatever uses its old path must use the new one.",
         notes=(*notes, *told(survey, array, paths), *long_name_note(survey.homehost, to)),
         rolls_back=True,
         devices=tuple(member.name for member in array.members),
@@ -77,19 +77,20 @@ def _named(survey: Survey, paths: Paths) -> tuple[str, ...]:
 
 def _refuse_array(array: Array, to: str) -> Refusal | None:
     if array.label == to:
-        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"it is called {to} already")
+        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"it is already named {to}")
     if not array.active:
         return Refusal(
             code=RefusalCode.WRONG_STATE, why=f"{array.title} is inactive", remedy="assemble it first"
         )
     if array.uuid is None or array.twin:
         return Refusal(
-            code=RefusalCode.AMBIGUOUS, why=f"{array.title} cannot be told from another array by its UUID"
+            code=RefusalCode.AMBIGUOUS,
+            why=f"{array.title} cannot be distinguished from another array by its UUID",
         )
     if not (array.metadata or "").startswith("1."):
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"metadata {array.metadata or '?'} keeps no name",
+            why=f"metadata {array.metadata or '?'} stores no name",
             remedy="only 1.x does",
         )
     if array.sync is not None and array.sync.action == "reshape" and array.sync.phase is not Phase.FROZEN:
@@ -104,19 +105,19 @@ def _steps(array: Array, uuid: str, to: str, homehost: str) -> tuple[Step, Step]
     gone = (Fact(kind=FactKind.GONE, subject=uuid),)
     stop = Step(
         argv=("mdadm", "--stop", array.path),
-        why="a running array keeps its name",
+        why="the name can be changed only while it is stopped",
         needs=(
             Fact(kind=FactKind.ARRAY, subject=array.name, value=uuid),
             Fact(kind=FactKind.UNUSED, subject=array.name),
         ),
         proves=gone,
-        undo=(_assemble(_device(array), _name(array), uuid, paths, why="bring it back under its old name"),),
+        undo=(_assemble(_device(array), _name(array), uuid, paths, why="start it again under its old name"),),
     )
     name = (to, homehost)
     start = _assemble(f"/dev/md/{to}", name, uuid, paths, why="start it under its new name")
     number = f"md{int(to)}" if to.isdigit() else ""
     needs = (*gone, *((Fact(kind=FactKind.GONE, subject=number),) if number else ()))
-    back = Step(argv=("mdadm", "--stop", f"/dev/md/{to}"), why="to take the name back", proves=gone)
+    back = Step(argv=("mdadm", "--stop", f"/dev/md/{to}"), why="to restore the name", proves=gone)
     return stop, Step(
         argv=start.argv,
         why=start.why,
@@ -246,8 +247,8 @@ def told(survey: Survey, array: Array, paths: Paths) -> tuple[str, ...]:
         for number, line in enumerate(survey.texts.get(path, "").split("\n"), start=1):
             words = () if line.lstrip().startswith("#") else _WORD.findall(line)
             notes += [
-                f"{path}, line {number} names {word}: a partition of {array.title}, or another array?"
-                " It is not changed; look at it."
+                f"{path}, line {number} names {word}, which may be a partition of {array.title} or another"
+                " array. It is not changed: check it."
                 for word in words
                 if paths.doubtful(word)
             ]
@@ -277,7 +278,7 @@ def _oddly_spelled(survey: Survey, array: Array, paths: Paths) -> list[str]:
         if any(_is_of(name, array.name) for name in place.devices) and not naming(line, paths):
             notes.append(
                 f"{place.path}, line {place.line} names {array.title} as {place.text};"
-                " it is not changed: look at it afterwards."
+                " it is not changed: check it afterwards."
             )
     return [note for note in notes if not any(paths.doubtful(word) for word in _WORD.findall(note))]
 
@@ -312,7 +313,7 @@ def _listed(numbers: list[int]) -> str:
 
 def _remedy(survey: Survey, path: str) -> str:
     debian = survey.conf_path.startswith("/etc/mdadm/")
-    grub = "run update-grub" if debian else "make grub's configuration anew"
+    grub = "run update-grub" if debian else "regenerate grub's configuration"
     if path.startswith(("/boot/grub/", "/boot/grub2/")):
         return f"{grub} afterwards"
     if path.startswith("/etc/default/grub"):

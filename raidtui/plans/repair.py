@@ -42,16 +42,18 @@ def plan_re_add(survey: Survey, array: Array, name: str) -> Plan | Refusal:
         return device
     if device.superblock is None or array.uuid is None or device.superblock.uuid != array.uuid:
         return Refusal(
-            code=RefusalCode.NOT_FOUND, why=f"{name} was no member of {array.title}", remedy="add it"
+            code=RefusalCode.NOT_FOUND, why=f"{name} was not a member of {array.title}", remedy="add it"
         )
     if array.bitmap is None:
         whole = f" ({short_binary(array.component_kib * KIB)})" if array.component_kib else ""
         return Refusal(
             code=RefusalCode.UNKNOWN,
             why=f"{array.title} has no bitmap, so what changed is not known",
-            remedy=f"add it: all is copied{whole}",
+            remedy=f"add it: all of it is copied{whole}",
         )
-    step = manage(array, ("--re-add", f"/dev/{name}"), "take it back", member_fact(array, name, "present"))
+    step = manage(
+        array, ("--re-add", f"/dev/{name}"), "it was a member before", member_fact(array, name, "present")
+    )
     return Plan(
         title=f"re-add: {name}",
         subject=array.title,
@@ -75,9 +77,11 @@ def _behind(survey: Survey, array: Array, device: Device) -> tuple[str, ...]:
     if now and then is not None:
         at_s = device.superblock.updated_s if device.superblock is not None else None
         ago = f", {duration(max(0.0, survey.snapshot.taken_s - at_s))} ago" if at_s is not None else ""
-        notes.append(f"{device.disk.name} left at event {then}{ago}; {array.title} is at {now}.")
+        notes.append(
+            f"{device.disk.name} left the array at event {then}{ago}; {array.title} is at event {now}."
+        )
     if dirty is None or not array.component_kib:
-        notes.append("Only what was written since it left is copied: the bitmap knows.")
+        notes.append("The bitmap limits the copy to what was written since it left.")
     else:
         most = min(dirty, array.component_kib * KIB)
         notes.append(
@@ -103,7 +107,7 @@ def plan_add(survey: Survey, array: Array, name: str, *, destroys: Collection[st
     if former and array.bitmap is not None:
         return Refusal(
             code=RefusalCode.WRONG_STATE,
-            why=f"{name} was a member, and the bitmap knows what changed",
+            why=f"{name} was a member, and the bitmap records what has changed since",
             remedy="re-add it; where that fails, zero its superblock and add it",
         )
     wipes = wipe_steps(device, survey)
@@ -119,10 +123,10 @@ def plan_add(survey: Survey, array: Array, name: str, *, destroys: Collection[st
         losses=losses_of((device,), survey),
         confirm=array.title if wipes else "",
         notes=(
-            f"{copied} are written to {name}{_share(survey, array, name)};"
-            f" that takes {at_least(survey, array.component_kib or 0)}."
+            f"{copied} is written to {name}{_share(survey, array, name)};"
+            f" this takes {at_least(survey, array.component_kib or 0)}."
             if copied
-            else "It waits as a spare.",
+            else "It becomes a spare.",
             *(bad_block_notes(array) if copied else ()),
             *which_disk_notes(survey, name),
         ),
@@ -164,7 +168,7 @@ def plan_replace(
     step = manage(
         array,
         ("--replace", f"/dev/{old}", "--with", f"/dev/{new}"),
-        "copy the old one; it goes out of service when the copy is whole",
+        "copy the old member, which is marked faulty when the copy is complete",
         member_fact(array, old, "want_replacement|faulty|absent"),
     )
     step = bound(survey, bound(survey, step, old), new) if device is None else bound(survey, step, old)
@@ -178,7 +182,7 @@ def plan_replace(
         losses=losses,
         confirm=array.title if len(before) > 1 else "",
         notes=(
-            f"{old} stays in service until the copy is whole; then remove it.",
+            f"{old} stays in service until the copy is complete; then remove it.",
             *_bad_notes(array, old),
             *bad_block_notes(array),
             *_copy_time(survey, array, new),
@@ -197,12 +201,12 @@ def _bad_notes(array: Array, old: str) -> tuple[str, ...]:
     member = next((each for each in array.members if each.name == old), None)
     if member is not None and member.bad_blocks:
         size = binary_size(bad_sectors(member) * SECTOR_BYTES)
-        notes.append(f"{old} has {size} of bad blocks: what belongs there is read from the other members.")
+        notes.append(f"{old} has {size} of bad blocks: those are read from the other members.")
     held = next((held for each, held in only_holders(array) if each.name == old), None)
     if held is not None:
         notes.append(
             f"{old} alone holds {held.size}, because of bad blocks on {joined(held.names)}: do not fail it"
-            " before the copy is whole."
+            " before the copy is complete."
         )
     return tuple(notes)
 
@@ -236,11 +240,11 @@ def refuse_replacing(survey: Survey, array: Array, old: str) -> Refusal | None:
             remedy="add a disk",
         )
     if member.has("want_replacement"):
-        return Refusal(code=RefusalCode.BUSY, why=f"{old} is being replaced already")
+        return Refusal(code=RefusalCode.BUSY, why=f"{old} is already being replaced")
     if not array.redundant:
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"{array.why_not_redundant}: a member cannot be replaced while it serves",
+            why=f"{array.why_not_redundant}: a member cannot be replaced while in service",
         )
     if array.degraded:
         return Refusal(
@@ -254,7 +258,7 @@ def refuse_replacing(survey: Survey, array: Array, old: str) -> Refusal | None:
 def _add_spare(survey: Survey, array: Array, old: str, device: Device) -> Step:
     name = device.disk.name
     add = manage(
-        array, ("--add-spare", f"/dev/{name}"), "a place for the copy", member_fact(array, name, "present")
+        array, ("--add-spare", f"/dev/{name}"), "takes the copy", member_fact(array, name, "present")
     )
     same = device_facts(device, free=False, untouched=False)
     return replace(_cleared(survey, add, device), undo=undo_add_spare(array, old, name, same))
@@ -295,7 +299,7 @@ def _candidate(
         return Refusal(
             code=RefusalCode.IN_USE,
             why=f"{name} has partitions ({', '.join(parts)})",
-            remedy="give one of them",
+            remedy="name one of them",
         )
     return (
         _refuse_size(survey, array, device)

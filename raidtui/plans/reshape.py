@@ -2,7 +2,7 @@
 
 A new chunk moves every block. Where there is room before the data, md writes a block to its new place before
 it gives up the old one; without that room mdadm wants a backup file, and a crash at the wrong moment without
-that file loses stripes: so that way is not offered.
+that file loses stripes: so that is not offered.
 """
 
 from __future__ import annotations
@@ -48,12 +48,13 @@ def plan_grow_chunk(survey: Survey, array: Array, chunk_kib: int) -> Plan | Refu
         subject=array.title,
         steps=(step,),
         harm=Harm.REDUCES,
-        warning="Once begun it is gone through with, also over a reboot; only another reshape goes back.",
+        warning="A reshape cannot be cancelled: it continues after a reboot, and only another reshape"
+        " reverses it.",
         notes=(
-            f"All data are read and written once more{written}.",
-            "It needs no backup file: there is room before the data.",
+            f"All data is read and written again{written}.",
+            "No backup file is needed: there is room before the data.",
             (
-                f"A file system keeps the old geometry: ext4's would be stride {stride},"
+                f"The file system keeps the old geometry; for ext4 the new one is stride {stride},"
                 f" stripe width {stride * disks} (tune2fs -E)."
             ),
         ),
@@ -79,7 +80,7 @@ def plan_bitmap(survey: Survey, array: Array, wanted: str) -> Plan | Refusal:
     if wanted not in {"none", "internal"}:
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"no bitmap {wanted!r} can be made",
+            why=f"{wanted!r} is not a kind of bitmap",
             remedy="choose none or internal",
         )
     if not array.redundant:
@@ -90,7 +91,7 @@ def plan_bitmap(survey: Survey, array: Array, wanted: str) -> Plan | Refusal:
     if wanted == has:
         return Refusal(
             code=RefusalCode.NOTHING_TO_DO,
-            why=f"{array.title} has {'no bitmap' if has == 'none' else 'a bitmap'} already",
+            why=f"{array.title} already has {'no bitmap' if has == 'none' else 'a bitmap'}",
         )
     if array.consistency_policy in {"ppl", "journal"}:
         policy = array.consistency_policy
@@ -101,22 +102,22 @@ def plan_bitmap(survey: Survey, array: Array, wanted: str) -> Plan | Refusal:
     if wanted == "none" and array.level in PARITY_LEVELS:
         return Refusal(
             code=RefusalCode.NOT_REDUNDANT,
-            why=f"{array.level} without a bitmap computes all parity anew after every crash, and a member"
-            " lost before that is done takes data along (the write hole)",
-            remedy="leave the bitmap there",
+            why=f"{array.level} without a bitmap resyncs all parity after a crash, and losing a member before"
+            " that ends can lose data (the write hole)",
+            remedy="keep the bitmap",
         )
     if array.sync is not None:
         return Refusal(
-            code=RefusalCode.BUSY, why=f"a {array.sync.action} is there", remedy="wait until it is done"
+            code=RefusalCode.BUSY, why=f"a {array.sync.action} is in progress", remedy="wait until it is done"
         )
     note = (
         "After a crash, or when a member comes back, only what changed is synced. Writes are a little slower."
         if wanted == "internal"
-        else "After a crash all is synced again; a member that was away is copied as a whole."
+        else "After a crash the whole array is resynced, and a member that returns is copied whole."
     )
     why = {
-        "internal": "what may be out of sync is noted before it is written",
-        "none": "nothing is noted any more",
+        "internal": "records what may be out of sync before it is written",
+        "none": "writes are no longer recorded",
     }[wanted]
     back = _bitmap_step(array, has, "as it was")
     return Plan(
@@ -146,10 +147,10 @@ def _refuse_level(array: Array) -> Refusal | None:
             return Refusal(code=RefusalCode.UNSUPPORTED, why="a raid10 with far copies cannot be reshaped")
     elif array.level not in PARITY_LEVELS:
         return Refusal(
-            code=RefusalCode.UNSUPPORTED, why=f"the chunks of {array.level} cannot be changed here"
+            code=RefusalCode.UNSUPPORTED, why=f"raidtui cannot change the chunk size of {array.level}"
         )
     if not array.uuid:
-        return Refusal(code=RefusalCode.UNKNOWN, why=f"{array.title} has no UUID that it could be told by")
+        return Refusal(code=RefusalCode.UNKNOWN, why=f"{array.title} has no UUID to identify it")
     return None
 
 
@@ -157,17 +158,17 @@ def _refuse_chunk(array: Array, chunk_kib: int) -> Refusal | None:
     if chunk_kib < 4 or chunk_kib > _MOST_CHUNK_KIB or chunk_kib & (chunk_kib - 1):
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"{chunk_kib} KiB is no size for a chunk",
-            remedy="a power of two, from 4 KiB on",
+            why=f"{chunk_kib} KiB is not a valid chunk size",
+            remedy="choose a power of two of at least 4 KiB",
         )
     if chunk_kib * KIB == array.chunk_bytes:
         return Refusal(
-            code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} has chunks of {chunk_kib} KiB already"
+            code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} already has chunks of {chunk_kib} KiB"
         )
     if (array.component_kib or 0) % chunk_kib:
         return Refusal(
             code=RefusalCode.TOO_SMALL,
-            why=f"{array.component_kib} KiB of each member are no whole number of {chunk_kib} KiB chunks",
+            why=f"{array.component_kib} KiB of each member is not a multiple of {chunk_kib} KiB",
             remedy="choose a smaller chunk",
         )
     return None
@@ -176,7 +177,9 @@ def _refuse_chunk(array: Array, chunk_kib: int) -> Refusal | None:
 def _refuse_now(array: Array) -> Refusal | None:
     if array.sync is not None or array.work_waits:
         action = array.sync.action if array.sync is not None else "sync"
-        return Refusal(code=RefusalCode.BUSY, why=f"a {action} is there", remedy="wait until it is done")
+        return Refusal(
+            code=RefusalCode.BUSY, why=f"a {action} is in progress", remedy="wait until it is done"
+        )
     if array.degraded:
         return Refusal(
             code=RefusalCode.WRONG_STATE,
@@ -200,8 +203,8 @@ def _refuse_room(survey: Survey, array: Array, chunk_kib: int) -> Refusal | None
             has = "not known" if room is None else binary_size(room * 512)
             return Refusal(
                 code=RefusalCode.TOO_SMALL,
-                why=f"there is no room before the data of {member.name} ({has},"
-                f" {binary_size(stripe * 512)} are needed): mdadm would want a backup file, and a crash"
+                why=f"there is not enough room before the data of {member.name} ({has},"
+                f" {binary_size(stripe * 512)} needed): mdadm would require a backup file, and a crash"
                 " without it loses data",
                 remedy="choose a smaller chunk, or make a new array and copy",
             )

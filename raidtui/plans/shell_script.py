@@ -12,15 +12,15 @@ from raidtui.view.text import visible
 _LAST_LINES = 6
 _HARM = {
     Harm.HARMLESS: "harmless",
-    Harm.REDUCES: "reduces redundancy, or takes the array away for a time",
-    Harm.DESTROYS: "destroys what is on the devices",
+    Harm.REDUCES: "reduces redundancy, or makes the array unavailable for a time",
+    Harm.DESTROYS: "destroys data on the devices",
 }
 
 
 def plan_sentences(plan: Plan) -> list[str]:
     """Return a plan as lines: what it is, what is lost, every step, every command that undoes it."""
     lines = [f"{plan.title} ({_HARM[plan.harm]})"]
-    lines += [f"  gone afterwards: {text}" for text in plan.loses]
+    lines += [f"  lost afterwards: {text}" for text in plan.loses]
     lines += [f"  {text}" for text in (plan.warning, *plan.notes) if text]
     for number, step in enumerate(plan.steps, start=1):
         lines.append(f"{number:>3}  {step.command}")
@@ -28,7 +28,7 @@ def plan_sentences(plan: Plan) -> list[str]:
         lines += [f"       {text}" for text in content_changes(step)]
     undone = sum(bool(step.undo) for step in plan.steps)
     if plan.harm is Harm.DESTROYS:
-        lines.append("What is on the devices cannot be brought back.")
+        lines.append("What is on the devices cannot be restored.")
     elif undone:
         last = "; a failure in the middle undoes what was done" if plan.rolls_back else ""
         lines.append(f"{undone} of {len(plan.steps)} steps can be undone{last}.")
@@ -99,7 +99,7 @@ def shell_script(plan: Plan) -> str:
         "#!/bin/sh",
         *(f"# {visible(text)}" for text in (plan.title, *plan.loses, plan.warning, *plan.notes) if text),
     ]
-    lines += ["# raidtui would read again, right before each step, what the comments say.", "set -eu"]
+    lines += ["# Right before each step, raidtui would check again what the comments say.", "set -eu"]
     for number, step in enumerate(plan.steps, start=1):
         lines += ["", f"# {number}: {visible(step.why)}"]
         lines += [

@@ -31,7 +31,7 @@ def plan_stop(survey: Survey, array: Array) -> Plan | Refusal:
     )
     step = Step(
         argv=("mdadm", "--stop", array.path),
-        why="its members are free then",
+        why="releases its members",
         needs=(
             *((Fact(kind=FactKind.ARRAY, subject=array.name, value=uuid),) if uuid else ()),
             Fact(kind=FactKind.UNUSED, subject=array.name),
@@ -45,7 +45,7 @@ def plan_stop(survey: Survey, array: Array) -> Plan | Refusal:
         steps=(step,),
         undo=step.undo,
         harm=Harm.REDUCES,
-        warning="Its data cannot be reached until it is assembled again. Nothing on it is changed.",
+        warning="Its data is unavailable until it is assembled again. Nothing on it is changed.",
         devices=tuple(member.name for member in array.members),
         arrays=(array.name,),
     )
@@ -56,7 +56,7 @@ def plan_read_only(survey: Survey, array: Array) -> Plan | Refusal:
     if refusal := _refuse_switch(survey, array):
         return refusal
     if array.read_only == "read-only":
-        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} is read-only already")
+        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} is already read-only")
     if refusal := refuse_use(survey, array):
         return refusal
     back = _switch(array, "--readwrite", "as it was", _WRITABLE)
@@ -77,9 +77,9 @@ def plan_read_write(survey: Survey, array: Array) -> Plan | Refusal:
     if refusal := _refuse_switch(survey, array):
         return refusal
     if not array.read_only:
-        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} can be written to already")
+        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} is already read-write")
     back = _switch(array, "--readonly", "as it was", "readonly")
-    step = _switch(array, "--readwrite", "it can be written to; what waits to be synced starts", _WRITABLE)
+    step = _switch(array, "--readwrite", "allows writes; a pending resync starts", _WRITABLE)
     return Plan(
         title=f"read-write: {array.title}",
         subject=array.title,

@@ -44,11 +44,11 @@ def plan_repair(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
     if isinstance(array, Refusal):
         return array
     parity = array.level in PARITY_LEVELS
-    what = "parity is computed anew from the data" if parity else "the first copy is written over the others"
+    what = "parity is recomputed from the data" if parity else "the first copy overwrites the others"
     counted = (
-        f"The last {array.last_sync_action} counted {array.mismatch_count} sectors that do not match."
+        f"The last {array.last_sync_action} found {array.mismatch_count} mismatched sectors."
         if array.last_sync_action in _CHECKS and array.mismatch_count is not None
-        else "No check has counted yet what does not match: a check comes first, and writes nothing."
+        else "No check has counted the mismatches yet: run a check first, which writes nothing."
     )
     benign = (
         "On a mirror, mismatches are often harmless: swap, or pages that changed while they were written."
@@ -59,7 +59,7 @@ def plan_repair(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
         steps=_full_run(array, "repair", "where members do not match, " + what, destroys=True),
         undo=_end_check(array, "repair"),
         harm=Harm.DESTROYS,
-        warning=f"Where members do not match, {what}. md cannot know which one is right.",
+        warning=f"Where members do not match, {what}. md cannot know which copy is right.",
         notes=(counted,) if parity else (counted, benign),
         confirm=array.title,
         devices=tuple(member.name for member in array.members),
@@ -74,7 +74,9 @@ def _whole(snapshot: Snapshot, key: str | None) -> Array | Refusal:
         return array
     if array.sync is not None and array.sync.phase is not Phase.FROZEN:
         ends = "wait for it, or cancel it (x)" if array.sync.action in _CHECKS else "wait until it has ended"
-        return Refusal(code=RefusalCode.BUSY, why=f"a {array.sync.action} is there already", remedy=ends)
+        return Refusal(
+            code=RefusalCode.BUSY, why=f"a {array.sync.action} is already in progress", remedy=ends
+        )
     if array.sync_action == "frozen":
         return Refusal(
             code=RefusalCode.WRONG_STATE, why=f"{array.title} is frozen", remedy="resume it first (p)"
@@ -83,7 +85,7 @@ def _whole(snapshot: Snapshot, key: str | None) -> Array | Refusal:
         return Refusal(
             code=RefusalCode.WRONG_STATE,
             why="a check needs all members",
-            remedy="replace the missing one first",
+            remedy="replace the missing member first",
         )
     if array.read_only == "read-only":
         return Refusal(
@@ -107,7 +109,7 @@ def _full_run(array: Array, action: str, why: str, *, destroys: bool = False) ->
 def _end_check(array: Array, action: str) -> tuple[Step, ...]:
     return (
         array_step(array, "sync_action", "idle", f"cancel the {action}"),
-        array_step(array, "sync_min", "0", "so that the next one starts at the start"),
+        array_step(array, "sync_min", "0", "so that the next one starts from the beginning"),
     )
 
 
@@ -123,13 +125,13 @@ def plan_cancel(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
                 why=f"a {array.sync.action} cannot be cancelled",
                 remedy="p pauses it",
             )
-        return Refusal(code=RefusalCode.WRONG_STATE, why="no check runs")
+        return Refusal(code=RefusalCode.WRONG_STATE, why="no check is running")
     return Plan(
         title=f"{array.sync.action} cancelled",
         subject=array.title,
         steps=(
             array_step(array, "sync_action", "idle", f"end the {array.sync.action}"),
-            array_step(array, "sync_min", "0", "so that the next one starts at the start"),
+            array_step(array, "sync_min", "0", "so that the next one starts from the beginning"),
         ),
     )
 
@@ -142,27 +144,25 @@ def plan_pause(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
     sync = array.sync
     if array.sync_action == "frozen":
         return Refusal(
-            code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} is frozen already", remedy="p resumes it"
+            code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} is already frozen", remedy="p resumes it"
         )
     if sync is None:
-        return Refusal(code=RefusalCode.WRONG_STATE, why="nothing runs that could be paused")
+        return Refusal(code=RefusalCode.WRONG_STATE, why="nothing is running that could be paused")
     if sync.action in _CHECKS:
         return Plan(
             title=f"{sync.action} paused",
             subject=array.title,
-            steps=(
-                array_step(array, "sync_action", "idle", "sync_min keeps the last sixteenth that was done"),
-            ),
-            undo=(array_step(array, "sync_action", sync.action, "go on from there"),),
+            steps=(array_step(array, "sync_action", "idle", "sync_min keeps the position, to a sixteenth"),),
+            undo=(array_step(array, "sync_action", sync.action, "continue from there"),),
         )
-    lost = " The array stays degraded as long." if array.degraded else ""
+    lost = " The array stays degraded until then." if array.degraded else ""
     return Plan(
         title=f"{sync.action} paused",
         subject=array.title,
-        steps=(array_step(array, "sync_action", "frozen", "idle would start it again at once"),),
-        undo=(array_step(array, "sync_action", "idle", "let it go on"),),
+        steps=(array_step(array, "sync_action", "frozen", "idle would restart it at once"),),
+        undo=(array_step(array, "sync_action", "idle", "resume it"),),
         harm=Harm.REDUCES,
-        warning=f"While it is frozen, no failed disk is rebuilt.{lost} It stays so until it is resumed.",
+        warning=f"While it is frozen, no failed member is rebuilt.{lost} It is frozen until you resume it.",
     )
 
 
@@ -175,13 +175,13 @@ def plan_resume(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
         return Plan(
             title="resumed",
             subject=array.title,
-            steps=(array_step(array, "sync_action", "idle", "what waits starts by itself"),),
+            steps=(array_step(array, "sync_action", "idle", "pending work starts by itself"),),
             undo=(array_step(array, "sync_action", "frozen", "freeze it again"),),
         )
     if array.sync is None and array.sync_min_sectors:
         action = "repair" if array.last_sync_action == "repair" else "check"
         return Plan(
-            title=f"{action} goes on where it was paused",
+            title=f"{action} resumed where it was paused",
             subject=array.title,
             steps=(array_step(array, "sync_action", action, f"from sector {array.sync_min_sectors} on"),),
             undo=(array_step(array, "sync_action", "idle", "pause it again"),),
@@ -200,7 +200,7 @@ def _target(snapshot: Snapshot, key: str | None) -> Array | Refusal:
     array = snapshot.array(key)
     if array is None:
         return Refusal(
-            code=RefusalCode.NOT_FOUND, why="no array is chosen" if key is None else "the array is gone"
+            code=RefusalCode.NOT_FOUND, why="no array is selected" if key is None else "the array is gone"
         )
     if array.stale is not None:
         return Refusal(
@@ -224,4 +224,4 @@ def at_least(survey: Survey, kib: int) -> str:
     """Return "at least 12 min (200 MB/s is the limit)" for so many KiB as md counts them."""
     limits = survey.snapshot.limits
     limit = max(limits.max_kib_s or _DEFAULT_KIB_S, limits.min_kib_s or 0)
-    return f"at least {duration(kib / limit)} ({rate_mb_s(limit)} is the limit)"
+    return f"at least {duration(kib / limit)} at the limit of {rate_mb_s(limit)}"

@@ -44,12 +44,14 @@ def plan_limits(snapshot: Snapshot, key: str | None, min_kib_s: int, max_kib_s: 
             before = str(now) if scope == "local" and now is not None else "system"
             wanted.append((word, value, now, before))
     if not wanted:
-        return Refusal(code=RefusalCode.NOTHING_TO_DO, why="the limits are so already")
+        return Refusal(code=RefusalCode.NOTHING_TO_DO, why="the limits are already set to that")
     steps = [
         array_step(array, f"sync_speed_{word}", str(value), f"{word} {rate_mb_s(value)}")
         for word, value, _, _ in wanted
     ]
-    undo = [array_step(array, f"sync_speed_{word}", before, f"{word} back") for word, _, _, before in wanted]
+    undo = [
+        array_step(array, f"sync_speed_{word}", before, f"{word} as before") for word, _, _, before in wanted
+    ]
     return Plan(
         title=", ".join(_change(word, now, value) for word, value, now, _ in wanted) + " (this array)",
         subject=array.title,
@@ -78,16 +80,16 @@ def plan_give_back(snapshot: Snapshot, key: str) -> Plan | Refusal:
     ]
     if not local:
         return Refusal(
-            code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} follows the system's limits already"
+            code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} already follows the system's limits"
         )
     return Plan(
-        title="limits given back to the system",
+        title="the system's limits apply again",
         subject=array.title,
         steps=tuple(
-            array_step(array, f"sync_speed_{word}", "system", f"{word}: the system's") for word, _ in local
+            array_step(array, f"sync_speed_{word}", "system", f"{word} of the system") for word, _ in local
         ),
         undo=tuple(
-            array_step(array, f"sync_speed_{word}", str(value), f"{word} back") for word, value in local
+            array_step(array, f"sync_speed_{word}", str(value), f"{word} as before") for word, value in local
         ),
     )
 
@@ -98,7 +100,7 @@ def _system_plan(snapshot: Snapshot, min_kib_s: int, max_kib_s: int) -> Plan | R
         return Refusal(
             code=RefusalCode.NOT_FOUND,
             why="the system has no md limits",
-            remedy="modprobe md_mod makes them appear",
+            remedy="load md: modprobe md_mod",
         )
     wanted = [
         (word, value, now)
@@ -106,7 +108,7 @@ def _system_plan(snapshot: Snapshot, min_kib_s: int, max_kib_s: int) -> Plan | R
         if value != now
     ]
     if not wanted:
-        return Refusal(code=RefusalCode.NOTHING_TO_DO, why="the limits are so already")
+        return Refusal(code=RefusalCode.NOTHING_TO_DO, why="the limits are already set to that")
     steps = [_system_step(word, value) for word, value, _ in wanted]
     undo = [_system_step(word, now) for word, _, now in wanted]
     return Plan(
@@ -138,7 +140,7 @@ def _refuse_values(min_kib_s: int, max_kib_s: int) -> Refusal | None:
         low, high = rate_mb_s(min_kib_s), rate_mb_s(max_kib_s)
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"min {low} would be above max {high}, and in the kernel min wins",
+            why=f"min {low} would exceed max {high}, and the kernel lets min win",
             remedy="lower min or raise max",
         )
     return None

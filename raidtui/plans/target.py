@@ -21,7 +21,9 @@ def needs_root(snapshot: Snapshot) -> Refusal | None:
     if host.is_root:
         return None
     if host.source:
-        return Refusal(code=RefusalCode.NOT_HERE, why=f"{host.source} is a capture: it is only looked at")
+        return Refusal(
+            code=RefusalCode.NOT_HERE, why=f"{host.source} is a capture: nothing in it can be changed"
+        )
     return Refusal(code=RefusalCode.NOT_ROOT, why="needs root", remedy="run it as: sudo raidtui")
 
 
@@ -80,8 +82,8 @@ def refuse_name(name: str) -> Refusal | None:
         return None
     return Refusal(
         code=RefusalCode.INVALID,
-        why=f"{name!r} is no name for an array" if name else "the array needs a name",
-        remedy="1 to 31 letters, digits, _ . or -, not . or - first; a number of three digits is best",
+        why=f"{name!r} is not a valid array name" if name else "the array needs a name",
+        remedy="use 1 to 31 letters, digits, _ . or -, not beginning with . or -; three digits are best",
     )
 
 
@@ -93,12 +95,12 @@ def refuse_taken(snapshot: Snapshot, name: str, own_key: str | None = None) -> R
         if array.label == name:
             return Refusal(
                 code=RefusalCode.TAKEN,
-                why=f"{array.path} is called {name} already",
+                why=f"{array.path} is already named {name}",
                 remedy="choose another name",
             )
         if name.isdigit() and array.name == f"md{int(name)}":
             return Refusal(
-                code=RefusalCode.TAKEN, why=f"{array.name} is there already", remedy="choose another number"
+                code=RefusalCode.TAKEN, why=f"{array.name} already exists", remedy="choose another number"
             )
     return None
 
@@ -112,7 +114,7 @@ def stored_name(homehost: str, name: str) -> str:
 def long_name_note(homehost: str, name: str) -> tuple[str, ...]:
     """Return a note where host and name together are too long for the superblock."""
     if homehost not in {"", NO_HOST} and stored_name(homehost, name) == name:
-        return (f"{homehost}:{name} is longer than the superblock's 31 bytes: it is stored without the host",)
+        return (f"{homehost}:{name} is longer than 31 bytes: the superblock stores it without the host name",)
     return ()
 
 
@@ -123,10 +125,12 @@ def find_array(snapshot: Snapshot, word: str) -> Array | Refusal:
         return found[0]
     if found:
         names = ", ".join(f"{array.path} ({array.uuid})" for array in found)
-        return Refusal(code=RefusalCode.AMBIGUOUS, why=f"{word} may be {names}", remedy="give the path")
+        return Refusal(
+            code=RefusalCode.AMBIGUOUS, why=f"{word} is ambiguous: {names}", remedy="give the path"
+        )
     known = ", ".join(array.title for array in snapshot.arrays) or "none"
     return Refusal(
-        code=RefusalCode.NOT_FOUND, why=f"there is no array {word!r}", remedy=f"there are: {known}"
+        code=RefusalCode.NOT_FOUND, why=f"there is no array {word!r}", remedy=f"known arrays: {known}"
     )
 
 

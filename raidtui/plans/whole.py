@@ -117,9 +117,9 @@ def _why_stale(block: Superblock, newest: Superblock, first: str) -> str:
     if behind > MARGIN_EVENTS:
         return f"is {counted(behind, 'event')} behind"
     if block is not newest and _is_out(block, newest.roles):
-        return f"has failed, says {first}"
+        return f"is marked as failed by {first}"
     if block is not newest and _is_out(newest, block.roles):
-        return f"takes {first}, which is newer, for failed"
+        return f"marks {first}, which is newer, as failed"
     return ""
 
 
@@ -145,14 +145,14 @@ def refuse_start(blocks: Mapping[str, Superblock], *, run: bool) -> Refusal | No
     if found.enough is False:
         return Refusal(
             code=RefusalCode.NOT_REDUNDANT,
-            why=f"too little of {newest.label} is there to start it: {_state_words(found)}",
+            why=f"{newest.label} does not have enough members to start: {_state_words(found)}",
             remedy=_back_words(found),
         )
     if found.unwritten:
         return Refusal(
             code=RefusalCode.NOT_REDUNDANT,
-            why=f"{newest.label} was being written to when it stopped, and without {_lack_words(found)} its"
-            " parity cannot be put right: the kernel does not start it",
+            why=f"{newest.label} was being written to when it stopped, and its parity cannot be corrected"
+            f" without {_lack_words(found)}: the kernel does not start it",
             remedy=_back_words(found),
         )
     if not run and not found.complete:
@@ -164,13 +164,14 @@ def _incomplete(newest: Superblock, count: int) -> Refusal:
     be = "is" if count == 1 else "are"
     return Refusal(
         code=RefusalCode.INVALID,
-        why=f"{newest.label} has {newest.raid_disks} members, {count} {be} given with whole data",
-        remedy="name all, or start it degraded with --run",
+        why=f"{newest.label} has {newest.raid_disks} members, and only {count} of those given {be} up to"
+        " date",
+        remedy="name all of them, or start it degraded with --run",
     )
 
 
 def _state_words(found: Standing) -> str:
-    parts = [f"slot {slot} ({name}) is whole" for slot, name in sorted(found.whole.items())]
+    parts = [f"slot {slot} ({name}) is up to date" for slot, name in sorted(found.whole.items())]
     parts += [each.words for each in found.not_whole]
     if found.absent:
         be = "is" if len(found.absent) == 1 else "are"
@@ -197,5 +198,8 @@ def _back_words(found: Standing) -> str:
     if absent:
         one = "one of the disks" if dead and len(absent) > len(dead) else "the disk"
         some = f"{one}{'s' if one == 'the disk' and len(absent) > 1 else ''}"
-        return f"bring back {some} of {_slots(absent)}"
-    return "bring the disks back as they were; mdadm --assemble --force takes old data for new: a last resort"
+        return f"reconnect {some} of {_slots(absent)}"
+    return (
+        "restore the disks as they were; as a last resort, mdadm --assemble --force accepts outdated data as"
+        " current"
+    )

@@ -1,4 +1,4 @@
-"""The app's side of pane 5: benchmarks asked for, begun, followed and stopped, and their history.
+"""Benchmarks of one host: requested, started, followed and stopped, and their history.
 
 All of it is done in a thread of its own: what is asked of a disk that is being measured may take its time,
 and the arrays are watched on meanwhile. Nothing of ``raidtui.bench`` is loaded before the pane is opened.
@@ -58,11 +58,11 @@ class BenchSession:
         """Why nothing can be measured here; "" where it can."""
         if self.root.live:
             return ""
-        what = "the demo host is simulated" if self.root.source == "demo" else "a capture is only looked at"
+        what = "the demo host is simulated" if self.root.source == "demo" else "a capture is read-only"
         return f"{what}: nothing can be measured there"
 
     async def look(self) -> BenchProgress | None:
-        """Return the newest benchmark, whoever began it."""
+        """Return the newest benchmark, whoever started it."""
 
         def work() -> BenchProgress | None:
             from raidtui.bench.run.bench_progress import ProgressWatcher  # noqa: PLC0415
@@ -74,7 +74,7 @@ class BenchSession:
         return await self._work(work) if self.root.live else None
 
     async def history(self) -> BenchHistory:
-        """Return the runs that are kept. Looking makes no file where there is none."""
+        """Return the history. Reading it does not create the file."""
 
         def work() -> BenchHistory:
             from raidtui.bench.results.run_store import Results, ResultsError, results_path  # noqa: PLC0415
@@ -90,7 +90,7 @@ class BenchSession:
         return await self._work(work) if self.root.live else BenchHistory()
 
     async def samples(self, runs: Sequence[int]) -> Mapping[int, Sequence[RunSample]]:
-        """Return what was seen of runs, by their numbers.
+        """Return the samples of runs, by their numbers.
 
         Raises:
             ResultsError: the history cannot be read.
@@ -115,7 +115,7 @@ class BenchSession:
         return await self._work(work)
 
     async def ask(self, request: Request) -> Offer | Refusal:
-        """Return the schedule that is asked for, or why it is not run."""
+        """Return what a request comes to, or why it cannot be run."""
 
         def work() -> Offer | Refusal:
             from raidtui.bench.offer import make_offer  # noqa: PLC0415
@@ -125,14 +125,14 @@ class BenchSession:
         return await self._work(work)
 
     async def begin(self, offer: Offer) -> str:
-        """Begin a benchmark; return why it could not be begun, or ""."""
+        """Start a benchmark; return why it could not be started, or ""."""
 
         def work() -> str:
             from raidtui.bench.run.bench_jobs import begin, interrupted  # noqa: PLC0415
             from raidtui.jobs.lock import JobError  # noqa: PLC0415
 
             if interrupted():
-                return "a benchmark was interrupted meanwhile: R puts back what it changed, then ask again"
+                return "a benchmark was interrupted in the meantime: R puts back what it changed"
             try:
                 begin(self.root, offer.schedule)
             except JobError as error:
@@ -141,11 +141,11 @@ class BenchSession:
 
         trouble = await self._work(work)
         if not trouble:
-            self.note(f"{offer.schedule.title}: begun on {offer.schedule.place.words}")
+            self.note(f"{offer.schedule.title}: started on {offer.schedule.place.words}")
         return trouble
 
     async def stop(self, job: str) -> str:
-        """Ask a benchmark to end now; return why it could not be asked, or ""."""
+        """Stop a benchmark; return why that failed, or ""."""
 
         def work() -> str:
             from raidtui.bench.run.bench_jobs import find_bench  # noqa: PLC0415
@@ -161,7 +161,7 @@ class BenchSession:
         return await self._work(work)
 
     async def interrupted(self) -> tuple[str, ...]:
-        """Return the titles of the benchmarks that were interrupted and have left something."""
+        """Return the titles of the interrupted benchmarks that left changes."""
 
         def work() -> tuple[str, ...]:
             from raidtui.bench.run.bench_jobs import bench_title, interrupted  # noqa: PLC0415
@@ -171,7 +171,7 @@ class BenchSession:
         return await self._work(work) if self.root.live else ()
 
     async def restore(self) -> tuple[Sequence[Restored], str]:
-        """Put back what interrupted benchmarks have left; return what became of it, and why not, or ""."""
+        """Put back what interrupted benchmarks left; return the outcomes, and why it failed, or ""."""
 
         def work() -> tuple[Sequence[Restored], str]:
             from raidtui.bench.run.bench_jobs import settle_apart  # noqa: PLC0415
@@ -187,11 +187,11 @@ class BenchSession:
             for text in each.left:
                 self.note(f"{each.job}: not put back: {text}", Tone.BAD)
         if found and not any(each.left for each in found):
-            self.note("what interrupted benchmarks had changed is put back", Tone.GOOD)
+            self.note("the changes of interrupted benchmarks are put back", Tone.GOOD)
         return found, trouble
 
     async def change(self, runs: Sequence[int], *, note: str | None = None) -> str:
-        """Give runs a note, or without one forget them; return what went wrong, or ""."""
+        """Set the note of runs, or without a note delete them; return what went wrong, or ""."""
 
         def work() -> str:
             from raidtui.bench.results.run_store import Results, ResultsError  # noqa: PLC0415

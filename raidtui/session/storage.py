@@ -88,7 +88,7 @@ def reading_of(
     """Return the reading that a plan is made from. It is not started yet."""
     from raidtui.wear.survey_wear import PlanAsker  # noqa: PLC0415  (the start asks for jobs, not for disks)
 
-    return Reading(root, snapshot, scope, told=told, asker=PlanAsker() if scope.wear else None)
+    return Reading(root, snapshot, scope, notify=told, asker=PlanAsker() if scope.wear else None)
 
 
 def start_job(root: Root, plan: Plan) -> str:

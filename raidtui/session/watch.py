@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.host.roots.root import Happening, Root
+from raidtui.host.roots.root import KernelEvent, Root
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Phase
 from raidtui.model.finding import Event, EventKind, Finding, Health, Tone
@@ -161,7 +161,7 @@ class HostWatch:
         )
         return replace(snapshot, arrays=tuple(lasting)) if self._passing else snapshot
 
-    def _hear(self, happening: Happening) -> None:
+    def _hear(self, happening: KernelEvent) -> None:
         if happening.source == "uevent":
             self._told.append(Uevent(action=happening.what, name=happening.device))
 

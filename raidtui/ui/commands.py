@@ -156,16 +156,16 @@ ARRAYS = (
 
 MARK = Command(
     id="wear.mark", keys="m", action="mark", label="Mark now",
-    help="Mark this moment in the history: d shows what is written from here on.",
+    help="Mark this moment in the history: d shows what is written from now on.",
 )  # fmt: skip
 SINCE = Command(
     id="wear.since", keys="d", action="since", label="Since mark",
-    help="Show what was written since the last mark, instead of in the disks' whole lives.",
+    help="Show what was written since the last mark, instead of over the disks' whole lives.",
 )  # fmt: skip
 READ = Command(
     id="wear.read", keys="r", action="read", label="Read again",
     words="smart refresh",
-    help="Ask the disks now; else they are asked every ten minutes. None that sleeps is woken.",
+    help="Read the disks now; they are read every ten minutes. A sleeping disk is not woken.",
 )  # fmt: skip
 HISTORY = Command(
     id="wear.history", keys="h", action="history", label="History",

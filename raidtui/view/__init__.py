@@ -1,1 +1,1 @@
-"""The drawing language without Textual: lines of spans, cells, units, signs, colours. It knows no md."""
+"""The drawing language, without Textual: lines of spans, cells, units, glyphs, colours. It knows no md."""

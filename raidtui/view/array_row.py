@@ -8,13 +8,18 @@ from raidtui.view.units import binary_size, duration, rate_mb_s, short_binary
 
 
 class Brief:
-    """What an array's row says.
+    """The content of an array's row.
 
     Args:
-        role: ok, warn or bad: the state's colour; ``glyph`` its sign.
+        title: the array's label or kernel name.
+        role: ok, warn, bad or unknown: it decides the colour and the glyph.
         word: the state: optimal, resync, degraded, ...
-        note: what stands behind it, where no sync runs: ``auto-read-only``, ``2 of 3``.
+
+    Attributes:
+        note: text after the state where no sync runs: ``auto-read-only``, ``2 of 3 in sync``.
         suffix: the kernel's name, where another array has the same title.
+        percent: progress of a sync, ``54.2 %``; "" for none.
+        left_s: estimated seconds to the end of the sync.
     """
 
     __slots__ = (
@@ -39,9 +44,9 @@ class Brief:
 
 
 def brief_line(brief: Brief, width: int) -> Line:
-    """Return the row in ``width`` cells, every column at its place whatever the values are.
+    """Return the row in ``width`` cells; each column has a fixed place.
 
-    A column for which there is no room is left out whole. The last cell stays empty: a scroll bar is there.
+    A column that does not fit is left out as a whole. The last cell stays empty for a scroll bar.
     """
     state_role = "plain" if brief.role == "ok" else brief.role
     title_width = min(30, max(8, width - 71))

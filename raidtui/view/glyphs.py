@@ -1,7 +1,7 @@
-"""Signs that are not ASCII, and what stands for each where the terminal has ASCII alone.
+"""Characters beyond ASCII, and their replacements on a terminal that has ASCII alone.
 
-The one table of them: the first frame, the screen and the command line all pass through it. Each twin takes
-as many cells as its sign. Standard library only and cheap, as the first frame needs it.
+The first frame, the screen and the command line all use this table. A replacement takes as many cells as the
+character. Standard library only, as the first frame needs it.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ TWINS = {
 """Sign -> ASCII, each of one cell."""
 
 LINES, CELLS = "raidtui-lines", "raidtui-cells"
-"""Two ways to write what an encoding has not: with escapes (command line), in as many cells (screen)."""
+"""Error handlers for characters that an encoding lacks: one writes escapes, one keeps the number of cells."""
 _BRAILLE = range(0x2800, 0x2900)
 _ASCII_LOCALES = frozenset({"C", "POSIX"})
 
 
 def encoding() -> str:
-    """Return the encoding for what people read: Python's, but ASCII where the locale is C by somebody's wish.
+    """Return the encoding of output: Python's, but ASCII where the user has set the locale C.
 
-    Where nothing is set, as under cron, Python takes UTF-8 in the C locale, and sets LC_CTYPE to say so.
+    Where no locale is set, as under cron, Python uses UTF-8 in the C locale and sets LC_CTYPE accordingly.
     """
-    told = getattr(sys.stdout, "encoding", None) or "utf-8"
-    if "PYTHONIOENCODING" in os.environ or "PYTHONUTF8" in os.environ or not _is_utf8(told):
-        return told
+    python = getattr(sys.stdout, "encoding", None) or "utf-8"
+    if "PYTHONIOENCODING" in os.environ or "PYTHONUTF8" in os.environ or not _is_utf8(python):
+        return python
     wanted = os.environ.get("LC_ALL") or os.environ.get("LC_CTYPE") or os.environ.get("LANG") or ""
     if wanted in _ASCII_LOCALES:
         return "ascii"
     if os.environ.get("LANG") in _ASCII_LOCALES and not _given("LC_CTYPE") and not os.environ.get("LC_ALL"):
         return "ascii"
-    return told
+    return python
 
 
 def _given(name: str) -> str:
-    """Return a variable of the environment as this program got it, before Python changed it."""
+    """Return a variable of the environment as the program received it, before Python changed it."""
     try:
         descriptor = os.open("/proc/self/environ", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -69,13 +69,13 @@ def _is_utf8(name: str) -> bool:
 
 
 def to_cells(text: str) -> bytes:
-    """Return what draws a text on this terminal."""
+    """Return the bytes that draw a text on this terminal."""
     register()
     return text.encode(encoding(), CELLS)
 
 
 def register() -> None:
-    """Make the two ways known to Python's streams."""
+    """Register the two error handlers for Python's streams."""
     codecs.register_error(LINES, _in_lines)
     codecs.register_error(CELLS, _in_cells)
 

@@ -1,4 +1,4 @@
-"""Line, the drawing language: what every pane, dialog and the first frame return to be drawn.
+"""Line, the drawing language: every pane and dialog, and the first frame, return lines to be drawn.
 
 A line is a list of spans, each a text and its role: ``plain``, ``dim``, ``strong``, ``ok``, ``warn``,
 ``bad``, ``unknown``, ``accent``, ``tab``, ``key``, ``asked`` or ``selected``. The theme says what a role
@@ -10,7 +10,7 @@ from __future__ import annotations
 from raidtui.view.text import fit_words, visible
 
 RANKS = {"bad": 0, "warn": 1, "unknown": 2, "ok": 3}
-"""The order of the rows by their role; within one it is the kernel's."""
+"""The order of rows by role; rows of one role keep the kernel's order."""
 GLYPHS = {"ok": "●", "warn": "▲", "bad": "✖", "unknown": "?"}
 
 Span = tuple[str, str]
@@ -18,7 +18,13 @@ Line = list[Span]
 
 
 def whole_columns(columns: dict[str, int], dropped: tuple[str, ...], room: int) -> dict[str, int]:
-    """Return the columns that fit, by name and cells: those that are ``dropped`` first go first, whole."""
+    """Return the columns that fit in ``room`` cells, by name and width.
+
+    Args:
+        columns: all columns.
+        dropped: the names of those that may be left out, in the order in which they are.
+        room: cells.
+    """
     kept = dict(columns)
     for name in dropped:
         if sum(kept.values()) <= room:
@@ -28,7 +34,7 @@ def whole_columns(columns: dict[str, int], dropped: tuple[str, ...], room: int) 
 
 
 def header_line(left: str, middle: Line, right: str, width: int) -> Line:
-    """Return the first line: who on the left, the verdicts in the middle, clock and rights on the right."""
+    """Return the first line of the screen: the host, the counts of states, then rights and clock."""
     middle_width = sum(len(text) for text, _ in middle)
     left_room = max(0, width - middle_width - len(right) - 5)
     shown = fit_words(f" raidtui  {visible(left)}", left_room)
@@ -36,7 +42,7 @@ def header_line(left: str, middle: Line, right: str, width: int) -> Line:
 
 
 def counts_line(counts: dict[tuple[str, str], int]) -> Line:
-    """Return ``● 2 optimal ▲ 1 resync`` from {(role, word): number}, the worst last."""
+    """Return ``● 2 optimal ▲ 1 resync`` from {(role, word): number}; the worst is last."""
     order = ("ok", "unknown", "warn", "bad")
     spans: Line = []
     for role, word in sorted(counts, key=lambda each: order.index(each[0])):
@@ -47,7 +53,7 @@ def counts_line(counts: dict[tuple[str, str], int]) -> Line:
 
 
 def tab_line(tabs: tuple[tuple[str, str], ...], chosen: str, width: int) -> Line:
-    """Return the line of panes: (key, title) pairs, the chosen one strong."""
+    """Return the line of tabs from (key, title) pairs; the chosen one has the role ``tab``."""
     spans: Line = []
     for key, title in tabs:
         spans.append((f" {key} {title} ", "tab" if title == chosen else "dim"))

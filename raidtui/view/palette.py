@@ -1,7 +1,7 @@
-"""Themes as flat colour tables: where their files are, which one is used, the colours in one.
+"""Themes as flat tables of colours: the folders of their files, the choice of one, and its colours.
 
-Standard library only and cheap: the first frame needs the colours before anything else is loaded. The screen
-checks the same files thoroughly (``raidtui.ui.themes``).
+Standard library only: the first frame needs the colours before anything else is loaded. The screen validates
+the same files (``raidtui.ui.themes``).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ DEFAULT = "dark"
 
 
 def theme_folders() -> list[str]:
-    """Return the folders of theme files, the user's own first."""
+    """Return the folders of theme files, the user's first."""
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120  (pathlib: 3 ms)
     base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111
     return [f"{base}/raidtui/themes", f"{here}/themes", f"{os.path.dirname(here)}/themes"]  # noqa: PTH120
 
 
 def choose_theme(asked: str | None) -> str:
-    """Return the theme's name: the one asked for, else what the terminal lets expect."""
+    """Return the name of the theme: the one asked for, else the one that suits the terminal."""
     if asked:
         return asked
     if "NO_COLOR" in os.environ or os.environ.get("TERM", "") in {"linux", "dumb", "vt100", "vt220"}:
@@ -30,7 +30,7 @@ def choose_theme(asked: str | None) -> str:
 
 
 def colours_in(text: str) -> dict[str, str]:
-    """Return a theme's colours by its ``key = "value"`` lines."""
+    """Return the colours in a theme's ``key = "value"`` lines."""
     found: dict[str, str] = {}
     for line in text.split("\n"):
         key, equals, value = line.partition("=")

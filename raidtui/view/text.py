@@ -9,7 +9,7 @@ import unicodedata
 
 _ESCAPED_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Mn", "Mc", "Me"})
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
-# Letters and signs that join the one before or are of a width on which terminals do not agree.
+# Characters that join the one before, or whose width differs between terminals.
 _ESCAPED_RANGES = (
     (0x115F, 0x11FF),  # Hangul filler, vowels and final consonants
     (0x2630, 0x2637), (0x268A, 0x268F), (0x4DC0, 0x4DFF),  # trigrams and hexagrams: wide since Unicode 16
@@ -18,18 +18,18 @@ _ESCAPED_RANGES = (
     (0x1F1E6, 0x1F1FF), (0x1F3FB, 0x1F3FF),  # halves of flags, skin tones
 )  # fmt: skip
 
-# The same few texts are asked about at every drawing. (functools would cost the first frame a millisecond.)
+# The same few texts are drawn again and again. (Importing functools would cost the first frame 1 ms.)
 _VISIBLE: dict[str, str] = {}
 _WIDTHS: dict[str, int] = {}
 _MOST_KNOWN = 4096
 
 
 def visible(text: str) -> str:
-    r"""Return ``text`` with everything that could move the cursor or the columns written out as an escape.
+    r"""Return ``text`` with every character that could move the cursor or the columns as an escape.
 
     Control characters (an escape sequence's ESC among them), bidirectional controls, zero-width, combining
     and unassigned characters become ``\x1b`` or ``\u202e``. So do right-to-left letters: a terminal that
-    orders them by itself would carry the figures of the same line along.
+    reorders them would also move the figures on the same line.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -59,7 +59,7 @@ def _make_room(known: dict[str, str] | dict[str, int]) -> None:
 
 
 def cell_width(text: str) -> int:
-    """Return how many terminal cells ``text`` (made ``visible`` before) takes."""
+    """Return how many terminal cells ``text`` takes; it must be ``visible`` already."""
     if text.isascii():
         return len(text)
     found = _WIDTHS.get(text)
@@ -71,7 +71,7 @@ def cell_width(text: str) -> int:
 
 
 def fit(text: str, width: int) -> str:
-    """Return ``text`` in exactly ``width`` cells: cut with an ellipsis or filled with spaces."""
+    """Return ``text`` in exactly ``width`` cells: cut with an ellipsis, or padded with spaces."""
     if width <= 0:
         return ""
     excess = cell_width(text) - width
@@ -89,9 +89,9 @@ def fit(text: str, width: int) -> str:
 
 
 def fit_words(text: str, width: int) -> str:
-    """Return a sentence in exactly ``width`` cells; one that is too long ends after a whole word.
+    """Return a sentence in exactly ``width`` cells; one that is too long is cut after a whole word.
 
-    A single word is cut, but for a figure: half of it would be another one.
+    A single word is cut anywhere. A figure is left out: a part of it would be another figure.
     """
     if cell_width(text) <= width:
         return fit(text, width)
@@ -107,14 +107,14 @@ def fit_words(text: str, width: int) -> str:
 
 
 def fit_figure(text: str, width: int) -> str:
-    """Return a figure in exactly ``width`` cells, or blanks where it does not fit: half of it is another."""
+    """Return a figure in exactly ``width`` cells, or blanks where it does not fit."""
     return fit(text if cell_width(text) <= width else "", width)
 
 
 def tail(text: str, width: int) -> str:
-    """Return the last ``width`` cells of ``text`` at most, an ellipsis for what was cut before them.
+    """Return at most the last ``width`` cells of ``text``, after an ellipsis if it is cut.
 
-    A serial number tells disks apart by its end.
+    Serial numbers differ at their end.
     """
     if cell_width(text) <= width:
         return text

@@ -1,4 +1,4 @@
-"""Quantities in words: bytes, KiB/s, durations. Pure formatting, standard library only."""
+"""Quantities as text: bytes, KiB/s, durations. Standard library only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def three_digits(value: float) -> str:
 
 
 def binary_size(size_bytes: int) -> str:
-    """Return a size in the binary unit that gives at most four digits: ``420 GiB``, ``1.4 TiB``."""
+    """Return a size in the binary unit that leaves at most three digits before the point: ``1.4 TiB``."""
     value = float(size_bytes)
     unit = 0
     while value >= 999.5 and unit < len(_BINARY) - 1:

@@ -46,14 +46,14 @@ def judge_array(name: str, key: str, disks: Sequence[DiskWear]) -> ArrayWear:
     hours = {reading.name: reading.power_on_hours for reading in readings}
     odd = out_of_line(written, hours)
     blank = Finding(severity=Severity.INFO, code="", subject=key, name=name, sentence="")
-    remedy = "what was it used for: a former member, a single-disk test, a recovery?"
-    advice = "replace one of them early, or have a spare of another make"
+    remedy = "find out what wrote to it: another array, a benchmark, a recovery"
+    advice = "replace one of them early, or keep a spare of another make"
     findings = [
         replace(
             blank,
             severity=Severity.ATTENTION,
             code=DiskCode.OUT_OF_LINE,
-            sentence=f"{each.sentence}: {decimal_size(each.excess_bytes)} more were written to it",
+            sentence=f"{each.sentence}, {decimal_size(each.excess_bytes)} more written",
             remedy=remedy,
         )
         for each in odd
@@ -94,7 +94,7 @@ class OutOfLine(Struct, frozen=True, kw_only=True):
     @property
     def sentence(self) -> str:
         """The same in words."""
-        times = f"{three_digits(self.times)} x" if self.times < _MOST_TIMES else "far beyond"
+        times = f"{three_digits(self.times)} x" if self.times < _MOST_TIMES else "far above"
         return visible(f"{self.name} is out of line: {times} the others")
 
 
@@ -150,7 +150,7 @@ def same_fate(readings: Sequence[SmartReading]) -> Iterator[str]:
             span = f"{min(ages)}" if min(ages) == max(ages) else f"{min(ages)} to {max(ages)}"
             yield visible(
                 f"{', '.join(names[:-1])} and {names[-1]} are {model} with firmware {firmware}, {span} hours"
-                " in service: what fails one of them may fail all at once"
+                " in service: they may fail at the same time"
             )
 
 

@@ -102,11 +102,11 @@ def sync_words(action: str, spent: Sequence[Spent], most: int | None, *, partly:
     largest = max((each.size_bytes for each in spent), default=0)
     told = [each for each in spent if each.size_bytes >= max(_LEAST_BYTES, _LEAST_PART * largest)]
     if not told:
-        return f"{action} wrote next to nothing{since}"
+        return f"{action} wrote almost nothing{since}"
     if most is None or largest <= most * _SLACK + _SLACK_BYTES * bool(most):
         return f"{action} wrote {amounts(told)}{since}"
     if not most:
-        return f"{action} wrote nothing itself; others wrote {amounts(told)} meanwhile"
+        return f"{action} itself wrote nothing; other writes meanwhile: {amounts(told)}"
     own = f"at most {amount(most)} of it by {action}"
     return f"{amounts(told)} were written while {action} ran{since}, {own}"
 
@@ -117,7 +117,7 @@ def amounts(told: Sequence[Spent]) -> str:
     if len(ordered) > 1 and ordered[0].size_bytes < _ALIKE * ordered[-1].size_bytes:
         mean = sum(each.size_bytes for each in ordered) // len(ordered)
         names = [each.name for each in told]
-        shares = share_words([each.share for each in ordered], "each one's life")
+        shares = share_words([each.share for each in ordered], "each disk's life")
         return f"{amount(mean)} to each of {', '.join(names[:-1])} and {names[-1]}{_in_brackets(shares)}"
     return ", ".join(
         f"{amount(each.size_bytes)} to {each.name}{_in_brackets(share_words([each.share]))}"
@@ -143,7 +143,7 @@ def rebuild_cost(array: Array, disks: Mapping[str, DiskWear], action: str = "rec
     if not array.redundant:
         return f"{array.why_not_redundant}: nothing is synced"
     if action == "check":
-        return "check reads all and writes nothing"
+        return "check reads everything and writes nothing"
     if array.component_kib is None:
         return ""
     size = array.component_kib * 1024
@@ -154,6 +154,6 @@ def rebuild_cost(array: Array, disks: Mapping[str, DiskWear], action: str = "rec
     if action == "resync" and array.level == "raid1":
         return f"resync writes {amount(size)} to each member but the first{share}"
     if action == "reshape":
-        return f"reshape writes all data once more: about {amount(size)} to each member{share}"
-    copies = "where parity does not fit" if array.level in PARITY_LEVELS else "where copies differ"
-    return f"{action} writes {copies} only: at most {amount(size)} to a member{share}"
+        return f"reshape rewrites all data: about {amount(size)} to each member{share}"
+    copies = "where parity does not match" if array.level in PARITY_LEVELS else "where copies differ"
+    return f"{action} writes only {copies}: at most {amount(size)} to a member{share}"

@@ -191,4 +191,4 @@ def verdict_words(verdict: UnitVerdict, source: str, promised_bytes: int | None)
     what = f"counts {unit_words(verdict.unit_bytes)} in {source}"
     if promised_bytes is not None:
         what += f", not {unit_words(promised_bytes)}"
-    return f"{what}: over {binary_size(verdict.size_bytes)} written it rose by {verdict.growth}"
+    return f"{what}: it rose by {verdict.growth} while {binary_size(verdict.size_bytes)} were written"

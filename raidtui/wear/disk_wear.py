@@ -153,7 +153,7 @@ def _corrected(promised: Written, verdict: UnitVerdict, measured: SmartMeasureme
         return promised
     least = measured.low_bytes
     if least is not None and is_impossible(promised.count, promised.unit_bytes, least):
-        why = f"in {unit_words(promised.unit_bytes)} it would be less than the kernel alone has written"
+        why = f"in {unit_words(promised.unit_bytes)} it would be less than what the kernel has written"
         return replace(promised, size_bytes=None, confidence=Confidence.UNKNOWN, note=why, guessed=False)
     return promised
 
@@ -224,15 +224,15 @@ def _wear(reading: SmartReading, percent: Percent) -> Iterator[Finding]:
             Severity.DEGRADED if out else Severity.ATTENTION,
             DiskCode.WORN_OUT if out else DiskCode.WORN,
             f"has used {used} % of its rated life ({percent.source})",
-            "replace it in good time, and not all members on one day",
+            "replace it in good time, and not all members on the same day",
         )
     spare, limit = reading.spare_percent, reading.spare_threshold_percent
     if reading.protocol != "ATA" and spare is not None and limit and spare < limit:
-        text = f"has {spare} % of its spare blocks left; {limit} % is the least"
+        text = f"has {spare} % of its spare blocks left; its threshold is {limit} %"
         yield disk_finding(reading, Severity.DEGRADED, DiskCode.SPARE_LOW, text, "replace it")
     elif (reading.critical_warning or 0) & _SPARE:
-        left = f" ({spare} % are left)" if spare is not None else ""
-        text = f"warns that its spare blocks run short{left}"
+        left = f" ({spare} % left)" if spare is not None else ""
+        text = f"reports that its spare blocks run short{left}"
         yield disk_finding(reading, Severity.DEGRADED, DiskCode.SPARE_LOW, text, "replace it")
 
 
@@ -241,17 +241,17 @@ def _warnings(reading: SmartReading, trouble: Trouble | None) -> Iterator[Findin
     warning = reading.critical_warning or 0
     if warning & _HOT and trouble is not None and trouble.kind is not TroubleKind.HOT:
         text = "is too hot by its own limits"
-        yield disk_finding(reading, Severity.ATTENTION, DiskCode.HOT, text, "look at its airflow")
+        yield disk_finding(reading, Severity.ATTENTION, DiskCode.HOT, text, "check its airflow")
     if warning & _BACKUP:
-        text = "can no longer save its cache at a power failure"
+        text = "can no longer save its cache on a power failure"
         yield disk_finding(reading, Severity.ATTENTION, DiskCode.BACKUP_FAILED, text, "replace it")
     if warning & _PMR:
-        text = "has a persistent memory region that is read-only or has become unreliable"
+        text = "has a persistent memory region that is read-only or unreliable"
         yield disk_finding(reading, Severity.ATTENTION, DiskCode.MEMORY_REGION, text)
     if unknown := warning & ~_KNOWN:
-        text = f"raises a critical warning that is not known here (0x{unknown:02x})"
+        text = f"reports an unknown critical warning (0x{unknown:02x})"
         yield disk_finding(
-            reading, Severity.ATTENTION, DiskCode.CRITICAL_WARNING, text, "see its maker's manual"
+            reading, Severity.ATTENTION, DiskCode.CRITICAL_WARNING, text, "see its manufacturer's manual"
         )
 
 
@@ -270,14 +270,14 @@ def _errors(reading: SmartReading, trouble: Trouble | None) -> Iterator[Finding]
     """What counts over the disk's whole life: bits 5 to 7 of smartctl's status."""
     for each in reading.attributes:
         if each.when_failed.casefold() == "now" and not each.prefailure:
-            text = f"{each.name} is at {each.value}, and its limit is {each.threshold}"
+            text = f"{each.name} is at {each.value}; its threshold is {each.threshold}"
             yield disk_finding(reading, Severity.ATTENTION, DiskCode.ATTRIBUTE_AT_LIMIT, text)
     once = [each.name for each in reading.attributes if each.when_failed.casefold() == "past"]
     if once:
-        text = f"{', '.join(once)} reached its limit once"
+        text = f"{', '.join(once)} reached its threshold once"
         yield disk_finding(reading, Severity.ATTENTION, DiskCode.ATTRIBUTE_FAILED_ONCE, text)
     elif reading.exit_status & _FAILED_ONCE and trouble is None and not _at_limit(reading):
-        text = "had an attribute at its limit once, says smartctl"
+        text = "had an attribute at its threshold once, according to smartctl"
         yield disk_finding(reading, Severity.INFO, DiskCode.ATTRIBUTE_FAILED_ONCE, text)
     yield from _self_test(reading)
     if reading.exit_status & _ERROR_LOG:
@@ -311,6 +311,6 @@ def _unit(reading: SmartReading, disk: DiskWear) -> Iterator[Finding]:
         code = DiskCode.UNIT_MEASURED if promised.unit_bytes is None else DiskCode.UNIT_WRONG
         yield disk_finding(reading, Severity.INFO, code, words)
     elif disk.written.size_bytes is None and promised.size_bytes is not None:
-        remedy = "once more is written to it, its unit can be measured"
+        remedy = "its unit can be measured when more has been written to it"
         text = f"{promised.source}: {disk.written.note}"
         yield disk_finding(reading, Severity.INFO, DiskCode.UNIT_IMPOSSIBLE, text, remedy)

@@ -109,7 +109,7 @@ class Written(Struct, frozen=True, kw_only=True):
 def life_used(reading: SmartReading) -> Percent:
     """Return how much of its rated life a disk has used."""
     if reading.rotates:
-        return Percent(percent=None, note="a disk that rotates has no such figure")
+        return Percent(percent=None, note="a hard disk has no such figure")
     if reading.endurance_percent is not None and reading.endurance_percent <= _MOST_PERCENT:
         return _by_smartctl(reading, reading.endurance_percent)
     for percent, source in (
@@ -179,7 +179,7 @@ def _by_attribute(reading: SmartReading) -> Percent:
     note = f"other attributes say {', '.join(f'{other} %' for other in others)}" if others else ""
     sure = reading.in_database or DEFAULT_NAMES.get(attribute.id) != attribute.name
     if contradicts(attribute):
-        sure, note = False, f"by its raw value: the normalized one stands at {attribute.value}"
+        sure, note = False, f"by its raw value: the normalized value stays at {attribute.value}"
     return Percent(
         percent=percent,
         source=_source(attribute),
@@ -197,8 +197,8 @@ def _why_no_percent(reading: SmartReading) -> str:
     if (two := next(filter(contradicts, reading.attributes), None)) is not None:
         return f"{_source(two)} contradicts itself: {_raw(two)}"
     if reading.attributes and reading.in_database is False:
-        return "smartctl does not know this disk, and an attribute's number alone means nothing"
-    return "none of the disk's figures tells it"
+        return "smartctl does not know this disk, and an attribute's id alone says nothing"
+    return "the disk does not report it"
 
 
 def _is_known(reading: SmartReading, attribute: Attribute) -> bool:
@@ -248,7 +248,7 @@ def with_unit(
     """Return a counter with a unit, and what it comes to; unknown where that is more than any disk takes."""
     total = size_bytes if size_bytes is not None else (found.count or 0) * unit_bytes
     if total > _MOST_BYTES:
-        why = f"{found.raw} units of {unit_bytes} bytes are more than any disk can take"
+        why = f"{found.raw} units of {unit_bytes} bytes exceed what any disk can take"
         return replace(found, size_bytes=None, unit_bytes=unit_bytes, confidence=Confidence.UNKNOWN, note=why)
     return replace(found, size_bytes=total, unit_bytes=unit_bytes, confidence=confidence, note=note)
 
@@ -274,24 +274,24 @@ def _from_attribute(reading: SmartReading, attribute: Attribute) -> Written:
     if not _is_known(reading, attribute):
         return _guess(reading, attribute, bare)
     if unit == BARE or unit is None:
-        return replace(bare, note=f"{attribute.name} says no unit")
+        return replace(bare, note=f"the name {attribute.name} gives no unit")
     if unit == LBA:
         sure = reading.in_database or DEFAULT_NAMES.get(attribute.id) != attribute.name
         confidence = Confidence.NAMED if sure else Confidence.ASSUMED
         return with_unit(bare, reading.sector_bytes or 512, confidence)
     if is_decimal(attribute.name):
-        note = "the unit is 10^9 bytes by its name; many makers mean 2^30"
+        note = "the unit is 10^9 bytes by its name; many manufacturers mean 2^30"
         return with_unit(bare, unit, Confidence.ASSUMED, note=note if unit == 10**9 else "")
     return with_unit(bare, unit, Confidence.NAMED)
 
 
 def _guess(reading: SmartReading, attribute: Attribute, bare: Written) -> Written:
     """The default name says logical sectors, which most disks count: a guess, and a counter at 0 is none."""
-    why = f"smartctl does not know this disk: in what unit attribute {attribute.id} counts is not known"
+    why = f"smartctl does not know this disk: the unit of attribute {attribute.id} is unknown"
     if not attribute.raw:
         return replace(bare, note=why)
     unit = reading.sector_bytes or 512
-    found = with_unit(bare, unit, Confidence.ASSUMED, note=f"a guess: {why}; most count sectors")
+    found = with_unit(bare, unit, Confidence.ASSUMED, note=f"a guess: {why}; most disks count sectors")
     return replace(found, guessed=found.size_bytes is not None)
 
 

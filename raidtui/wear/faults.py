@@ -44,7 +44,7 @@ _IDS: Mapping[str, tuple[int, ...]] = {
     "pending": (197,),
     "uncorrectable": (187, 198),
 }
-_GUESSED = "; the name is a default: smartctl does not know this disk"
+_GUESSED = "; the attribute's name is a default: smartctl does not know this disk"
 
 
 class Fault(Struct, frozen=True, kw_only=True):
@@ -125,12 +125,14 @@ def _of_places(reading: SmartReading, fault: Fault) -> Finding:
 
 def _words(fault: Fault) -> tuple[DiskCode, str, str]:
     number = fault.count
-    watch = "replace it if that grows; raidtui wear --record keeps count"
+    watch = "replace it if the count grows; raidtui wear --record keeps the history"
     if fault.field == "reallocated":
         return DiskCode.REALLOCATED, f"has reallocated {counted(number, 'sector')}", watch
     if fault.field == "pending":
-        remedy = "a check of its array writes them anew from the other members; replace it if they come back"
-        return DiskCode.PENDING, f"has {counted(number, 'sector')} that it cannot read now", remedy
+        remedy = (
+            "a check of its array rewrites them from the other members; replace the disk if they come back"
+        )
+        return DiskCode.PENDING, f"has {counted(number, 'sector')} that cannot be read now", remedy
     if fault.field == "uncorrectable":
         return DiskCode.UNCORRECTABLE, f"has reported {counted(number, 'uncorrectable error')}", watch
     return DiskCode.MEDIA_ERRORS, f"has counted {counted(number, 'media error')}", watch
@@ -144,15 +146,15 @@ def _of_link(fault: Fault, many: int, finding: Finding) -> Finding:
     return replace(
         finding,
         severity=Severity.ATTENTION,
-        remedy="reseat or change the cable and look at power and backplane; "
-        "once the count has stood still for a week it is no warning any more",
+        remedy="reseat or replace the cable, and check power and backplane; "
+        "the warning ends when the count has not grown for a week",
     )
 
 
 def _transfers(reading: SmartReading, fault: Fault) -> Finding:
-    text = f"{counted(fault.count, 'transfer')} failed on the way in its life (CRC errors): "
+    text = f"{counted(fault.count, 'transfer')} failed in its life (CRC errors): "
     return disk_finding(
-        reading, Severity.INFO, DiskCode.CRC_ERRORS, f"{text}a cable or connector, at some time"
+        reading, Severity.INFO, DiskCode.CRC_ERRORS, f"{text}a cable or connector fault at some time"
     )
 
 
@@ -230,16 +232,16 @@ def find_trouble(
         before = None
     if reasons := [*_says_itself(now), *_medium(now, before)]:
         return Trouble(
-            kind=TroubleKind.DYING, reason="; ".join(reasons), remedy="replace it while its data can be read"
+            kind=TroubleKind.DYING, reason="; ".join(reasons), remedy="replace it while it can still be read"
         )
     if reasons := list(_link(now, before, link_resets, outage_s)):
-        well = "; it found nothing wrong with itself" if now.passed else ""
-        remedy = "reseat or change the cable and look at power and backplane; the disk may stay"
+        well = "; its own SMART verdict is PASSED" if now.passed else ""
+        remedy = "reseat or replace the cable, and check power and backplane; the disk itself may be sound"
         return Trouble(kind=TroubleKind.CABLE, reason="; ".join(reasons) + well, remedy=remedy)
     if (now.critical_warning or 0) & _HOT:
         hot = f" ({now.temperature_c} °C)" if now.temperature_c is not None else ""
         return Trouble(
-            kind=TroubleKind.HOT, reason=f"is too hot{hot} by its own limits", remedy="look at its airflow"
+            kind=TroubleKind.HOT, reason=f"is too hot{hot} by its own limits", remedy="check its airflow"
         )
     return None
 
@@ -252,10 +254,10 @@ def _says_itself(now: SmartReading) -> Iterator[str]:
     if warning & _UNRELIABLE:
         yield "it reports that it has become unreliable"
     if warning & _READ_ONLY:
-        yield "it takes no more writes (read-only)"
+        yield "it accepts no more writes (read-only)"
     for each in now.attributes:
         if each.when_failed.casefold() == "now" and each.prefailure:
-            yield f"{each.name} is at {each.value}, and its limit is {each.threshold}"
+            yield f"{each.name} is at {each.value}; its threshold is {each.threshold}"
 
 
 def _medium(now: SmartReading, before: SmartReading | None) -> Iterator[str]:
@@ -266,7 +268,7 @@ def _medium(now: SmartReading, before: SmartReading | None) -> Iterator[str]:
     if remapped >= (HANDFUL if now.rotation_rpm == 0 else 1):
         yield f"{remapped} more {'sector was' if remapped == 1 else 'sectors were'} reallocated"
     for old, new, one, many in (
-        (before.pending, now.pending, "place cannot be read", "places cannot be read"),
+        (before.pending, now.pending, "sector cannot be read", "sectors cannot be read"),
         (before.uncorrectable, now.uncorrectable, "error was uncorrectable", "errors were uncorrectable"),
         (before.media_errors, now.media_errors, "media error", "media errors"),
     ):
@@ -280,13 +282,13 @@ def _link(
     failed = _growth(before.crc_errors, now.crc_errors) if before is not None else 0
     happened = bool(link_resets) or outage_s is not None
     if failed:
-        yield f"{counted(failed, 'transfer')} failed on the way (CRC errors)"
+        yield f"{counted(failed, 'transfer')} failed (CRC errors)"
     elif happened and before is None and now.crc_errors:
-        yield f"{counted(now.crc_errors, 'transfer')} failed on the way so far (CRC errors)"
+        yield f"{counted(now.crc_errors, 'transfer')} failed so far (CRC errors)"
     if link_resets:
         yield f"its link was reset {counted(link_resets, 'time')}"
     if outage_s is not None and outage_s <= SHORT_OUTAGE_S:
-        yield f"it was away for {duration(outage_s)} and came back"
+        yield f"it disappeared for {duration(outage_s)} and came back"
 
 
 def _growth(old: int | None, new: int | None) -> int:

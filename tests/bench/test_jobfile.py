@@ -24,7 +24,8 @@ time_based
 runtime=60
 """
 OUTSIDE = (
-    ", outside of the folder that raidtui makes for the run; leave the place out, and name it by --directory"
+    ", outside the folder that raidtui creates for the run; use a relative path, and give the folder"
+    " with --directory"
 )
 
 
@@ -40,26 +41,26 @@ def test_taken_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("lines", "sentence"),
     [
-        ("", "x holds no job; a job begins with its name in [brackets]"),
-        ("[global]\nrw=read", "x holds no job; a job begins with its name in [brackets]"),
+        ("", "x has no job; a job starts with its name in [brackets]"),
+        ("[global]\nrw=read", "x has no job; a job starts with its name in [brackets]"),
         ("[a]\nfilename=/dev/sda", "x, [a]: filename is /dev/sda" + OUTSIDE),
         ("[a]\nfilename=b:../c", "x, [a]: filename is ../c" + OUTSIDE),
         ("[a]\ndirectory=d/../..", "x, [a]: directory is d/../.." + OUTSIDE),
         ("[global]\nfilename=/etc/x\n[a]\nrw=read", "x, [a]: filename is /etc/x" + OUTSIDE),
         ("[a]\nexec_prerun=reboot", "x, [a]: exec_prerun runs a shell command; leave it out"),
-        ("[a]\nthread=0", "x, [a]: thread lets jobs be processes that may outlive fio; leave it out"),
+        ("[a]\nthread=0", "x, [a]: thread makes jobs processes, which may outlive fio; leave it out"),
         (
             "[a]\nwrite_bw_log=log",
-            "x, [a]: write_bw_log writes logs of its own; leave it out: raidtui keeps them",
+            "x, [a]: write_bw_log writes logs of its own; leave it out: raidtui keeps the samples",
         ),
-        ("[a]\nsize=${SIZE}", "x, [a]: size holds a variable; write out what is meant"),
-        ("include other.fio\n[a]\nrw=read", "x, [a] includes another file; put what it says into this one"),
+        ("[a]\nsize=${SIZE}", "x, [a]: size contains a variable; write its value"),
+        ("include other.fio\n[a]\nrw=read", "x, [a] includes another file; copy its contents into this file"),
         ("[a]\nrw=randtrim", "x, [a] discards what is there (rw=randtrim); leave that job out"),
         ("[a]\nreadwrite=trimwrite", "x, [a] discards what is there (rw=trimwrite); leave that job out"),
         (
             "[a]\nioengine=rdma",
             (
-                "x, [a]: the engine rdma is not one that raidtui can watch over; choose io_uring, libaio,"
+                "x, [a]: the engine rdma is not supported; choose io_uring, libaio,"
                 " mmap, posixaio, psync, pvsync, pvsync2, sync, vsync"
             ),
         ),

@@ -22,7 +22,8 @@ READ = Workload(rw="randread", block_bytes=4096, size_bytes=MIB)
 WRITE = replace(READ, rw="randwrite")
 NAMES = "random-read, random-write, stream-read, stream-write, mixed, hot-spots"
 MIXED_WHERE = (
-    "where to measure is not given, or more than once; name a folder (--directory), a device (--device), or"
+    "where to measure is not given, or given more than once; name a folder (--directory), a device"
+    " (--device), or"
 )
 
 
@@ -67,7 +68,7 @@ def test_one_block_size_of_a_preset(host: Host, tmp_path: Path) -> None:
     assert offer.sentences == [
         f"random-read: 1 run on {tmp_path}",
         "  It writes 1 MiB.",
-        f"  Which disks are below {tmp_path} is not known: what they take is not counted.",
+        f"  The disks below {tmp_path} are not known: writes to them are not counted.",
     ]
     assert isinstance(offer.schedule, Schedule)
     assert (offer.schedule.points, offer.schedule.note) == (({},), "x")
@@ -88,10 +89,10 @@ def test_what_is_not_said(host: Host, tmp_path: Path) -> None:
         "the number of repeats must be between 1 and 5000, not 0"
     )
     assert refused(host, work=READ, blocks=(4096, 4096), **place) == (
-        "block is given a value twice, or none; name each value once"
+        "block has no value, or the same value twice; give each value once"
     )
     assert refused(host, work=READ, blocks=(4096, 8192), repeats=4999, **place) == (
-        "that would be 9998 runs; 5000 are the most: leave values out"
+        "that would be 9998 runs; 5000 are the maximum: leave values out"
     )
     assert refused(host, work=READ, blocks=(4096, 4 * MIB), **place) == (
         "a size of 1 MiB is smaller than a block of 4 MiB; choose a larger size"
@@ -114,13 +115,13 @@ def test_a_job_file(host: Host, tmp_path: Path) -> None:
     file.write_text("[a]\nrw=randwrite\nsize=1m\n")
     offer = offered(host, job_file=str(file), directory=str(tmp_path))
     assert (offer.schedule.title, offer.schedule.writes) == ("job file own.fio", True)
-    assert "The job file is run as it is; its files are removed afterwards." in offer.notes
+    assert "The job file is run unchanged; its files are removed afterwards." in offer.notes
     assert offer.room.startswith("Its files take 1 MiB; ")
     assert refused(host, job_file=str(file), depths=(1, 2), directory=str(tmp_path)) == (
-        "a job file is run as it is; change the file itself"
+        "a job file is run unchanged; change the file itself"
     )
     assert refused(host, job_file=str(file), device="sde") == (
-        "a job file runs in a folder alone; name one with --directory"
+        "a job file runs only in a folder; name one with --directory"
     )
 
 
@@ -131,10 +132,10 @@ def test_no_job_file(host: Host, tmp_path: Path) -> None:
     remedy = "give the path of a fio job file"
     assert why(tmp_path / "no") == f"{tmp_path}/no: No such file or directory; {remedy}"
     assert why(tmp_path) == f"{tmp_path} is a folder; {remedy}"
-    assert why("/dev/zero") == f"/dev/zero is no job file: those are texts of a few lines; {remedy}"
-    assert why("a\0b") == f"a\0b is no text; {remedy}"
+    assert why("/dev/zero") == f"/dev/zero is not a job file: it is not a small text file; {remedy}"
+    assert why("a\0b") == f"a\0b is not a text file; {remedy}"
     (tmp_path / "x").write_bytes(b"\xff\xfe")
-    assert why(tmp_path / "x") == f"{tmp_path}/x is no text; {remedy}"
+    assert why(tmp_path / "x") == f"{tmp_path}/x is not a text file; {remedy}"
     (tmp_path / "x").write_text("[a]\nbs=4k\nexec_prerun=rm\n")
     assert why(tmp_path / "x") == "x, [a]: exec_prerun runs a shell command; leave it out"
 
@@ -154,14 +155,14 @@ def test_a_device_is_only_read(host: Host) -> None:
     assert offer.schedule.place.disks == DISKS
     assert not offer.schedule.place.writes
     assert offer.notes == (
-        "What was never written, or was trimmed, reads as zeros that no flash was asked for.",
+        "Blocks that were never written, or were trimmed, read as zeros without any access to the flash.",
     )
     assert refused(host, work=WRITE, device="sde") == (
         "/dev/sde is only read: random write 4K would overwrite what is on it; if that is what you want, give"
         " --write, and its serial number with --confirm"
     )
     assert refused(host, work=replace(READ, size_bytes=1 << 40), device="sde") == (
-        "/dev/sde has 256 MiB, and 1 TiB are asked for; choose a smaller size"
+        "/dev/sde has 256 MiB, but 1 TiB are needed; choose a smaller size"
     )
 
 
@@ -171,7 +172,7 @@ def test_a_device_that_is_written_to(host: Host) -> None:
         "sda is a member of data; choose a free device"
     )
     assert refused(host, work=WRITE, device="sde", write=True) == (
-        "it destroys what is on the devices (sde: nothing that is known); if that is what you want, give"
+        "it destroys what is on the devices (sde: nothing known); if that is what you want, give"
         " their serial numbers: --confirm=FREE-SDE"
     )
     assert refused(host, work=WRITE, device="sde", write=True, confirmed=("FREE-SDF",)).startswith(
@@ -203,23 +204,23 @@ def test_scratch_arrays(host: Host) -> None:
     offer = offered(host, **what, confirmed=TYPED, repeats=3)
     assert offer.sentences[:3] == [
         "random read 4K by chunk: 9 runs on sde, sdf, sdg, sdh",
-        '  gone afterwards: sdf: the ext4 file system "photos"',
+        '  lost:  sdf: the ext4 file system "photos"',
         "  It writes 9 MiB, 6 MiB to each of 4 disks.",
     ]
     assert offer.schedule.scratch is not None
     assert len([fact for fact in offer.schedule.scratch.needs if fact.kind == "serial"]) == 4
     assert refused(host, work=READ, scratch=SCRATCH, chunks=("3",), confirmed=TYPED) == (
-        "a chunk of 3 KiB is too small; 4 KiB is the least"
+        "a chunk of 3 KiB is too small; the minimum is 4 KiB"
     )
     assert refused(host, work=READ, scratch=SCRATCH, levels=("raid7",), confirmed=TYPED).startswith(
-        "no level 'raid7' can be created"
+        "'raid7' is not a level that can be created"
     )
     assert refused(host, **{**what, "work": replace(READ, size_bytes=400 * MIB)}, confirmed=TYPED) == (
-        "the smallest of the arrays has 256 MiB, and 400 MiB are asked for; choose a smaller size"
+        "the smallest of the arrays has 256 MiB, but 400 MiB are needed; choose a smaller size"
     )
     what["chunks"] = ("16", "512")
     assert refused(host, **{**what, "work": replace(READ, size_bytes=511 * MIB)}, confirmed=TYPED) == (
-        "the smallest of the arrays has 508 MiB, and 511 MiB are asked for; choose a smaller size"
+        "the smallest of the arrays has 508 MiB, but 511 MiB are needed; choose a smaller size"
     )
     assert refused(host, work=READ, scratch=("sda", "sdb"), confirmed=TYPED).startswith(
         "sda is a member of data"
@@ -242,15 +243,15 @@ def test_knobs_of_arrays_that_are_yet_to_be_made(host: Host) -> None:
         ("stripe_cache_size", False),
         ("scheduler", True),
     ]
-    assert "  stripe_cache_size: 256, 1024, set on each array once it is there" in offer.sentences
+    assert "  stripe_cache_size: 256, 1024, set on each array once it exists" in offer.sentences
     assert refused(host, **what, knobs=(cache,)) == (
-        "raid10 has no stripe_cache_size: only RAID 4, 5 and 6 gather stripes; choose one of these levels"
+        "raid10 has no stripe_cache_size: only RAID-4, -5 and -6 have it; choose one of these levels"
     )
     offer = offered(host, **what, knobs=(("bitmap", ("none", "internal")),))
     assert list(offer.schedule.points) == [{"bitmap": "none"}, {"bitmap": "internal"}]
     assert ["--bitmap=internal" in plan.steps[-1].argv for plan in offer.arrays] == [False, True]
     assert refused(host, **what, knobs=(("bitmap", ("none", "external")),)) == (
-        "no bitmap 'external' can be created; choose none or internal"
+        "'external' is not a kind of bitmap; choose none or internal"
     )
 
 
@@ -276,10 +277,10 @@ def test_notes(host: Host) -> None:
     )
     notes = offered(host, work=work, device="md127", conditions=Conditions(quiet_check=False)).notes
     assert notes[:2] == (
-        "data runs a recover: the figures will be lower than at rest.",
-        "data is degraded: the figures are not those of a whole array.",
+        "data runs a recover: the figures will be lower than without it.",
+        "data is degraded: the figures are not those of a complete array.",
     )
-    assert notes[-1] == "It goes through the page cache: memory is measured along."
+    assert notes[-1] == "It goes through the page cache: memory is measured as well."
 
 
 @pytest.mark.parametrize(

@@ -83,8 +83,8 @@ def test_a_file_system_with_a_number_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda path: path, "{0} is not there; name a folder on what shall be measured"),
-        (lambda path: path.touch(), "{0} is no folder; name a folder on what shall be measured"),
+        (lambda path: path, "{0} does not exist; name a folder on the file system to measure"),
+        (lambda path: path.touch(), "{0} is not a folder; name a folder on the file system to measure"),
     ],
 )
 def test_no_folder(tmp_path: Path, make: object, sentence: str) -> None:
@@ -133,7 +133,7 @@ def test_a_device() -> None:
     assert refuse_size(root, place, 512_000) is None
     refusal = refuse_size(root, place, 512_001)
     assert refusal is not None
-    assert refusal.sentence == "/dev/dm-0 has 500 KiB, and 500 KiB are asked for; choose a smaller size"
+    assert refusal.sentence == "/dev/dm-0 has 500 KiB, but 500 KiB are needed; choose a smaller size"
 
 
 def test_words() -> None:

@@ -189,11 +189,11 @@ def test_each_scratch_array_is_laid_out() -> None:
         (WriteEstimate(size_bytes=0, each_bytes=0, disks=1), "It writes nothing."),
         (
             WriteEstimate(size_bytes=MIB, each_bytes=MIB, disks=1, guessed=True),
-            "It writes about 1 MiB, 1 MiB to each of 1 disk, if it writes 500 MB/s.",
+            "It writes about 1 MiB, 1 MiB to each of 1 disk, assuming 500 MB/s.",
         ),
         (
             WriteEstimate(size_bytes=0, each_bytes=0, disks=1, known=False),
-            "How much it writes is not known: the job file does not say all sizes.",
+            "How much it writes is not known: the job file does not give all sizes.",
         ),
     ],
 )

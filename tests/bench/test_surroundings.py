@@ -163,12 +163,12 @@ def arrays(*states: tuple[str, int]) -> list[Surroundings]:
         ({}, arrays(("", 0), ("", 0)), ()),
         ({"sync": "check"}, arrays(("check", 0)), ()),
         ({"missing": 1}, arrays(("frozen", 1)), ()),
-        ({}, arrays(("", 0), ("check", 0), ("check", 0)), ("A check of data began meanwhile.",)),
-        ({"sync": "resync"}, arrays(("resync", 0), ("", 0)), ("The resync of data ended meanwhile.",)),
+        ({}, arrays(("", 0), ("check", 0), ("check", 0)), ("A check of data started during the run.",)),
+        ({"sync": "resync"}, arrays(("resync", 0), ("", 0)), ("The resync of data ended during the run.",)),
         (
             {},
             arrays(("", 0), ("", 1), ("recover", 1)),
-            ("A recover of data began meanwhile.", "data lost 1 member meanwhile."),
+            ("A recover of data started during the run.", "data lost 1 member during the run."),
         ),
         ({}, [Surroundings(t_s=1.0, arrays=(ArrayNow(name="md127"),))], ()),  # nothing could be read
         ({}, [Surroundings(t_s=1.0, arrays=(ArrayNow(name="md3", state="active", sync="check"),))], ()),

@@ -57,13 +57,13 @@ def test_an_axis_without_plans(name: str, values: tuple[str, ...], shapes: tuple
             "stripe-cache-size",
             ("256",),
             RAID10,
-            "raid10 has no stripe_cache_size: only RAID 4, 5 and 6 gather stripes; choose",
+            "raid10 has no stripe_cache_size: only RAID-4, -5 and -6 have it; choose",
         ),
         (
             "stripe-cache-size",
             ("256",),
             ALONE,
-            "sda by itself is no array, so it has no stripe_cache_size; leave the chunk one out",
+            "sda by itself is not an array and has no stripe_cache_size; leave the chunk one out",
         ),
         (
             "stripe-cache-size",
@@ -81,7 +81,7 @@ def test_an_axis_without_plans(name: str, values: tuple[str, ...], shapes: tuple
             "sync_speed_min",
             ("1000",),
             Scratch(devices=("sda", "sdb"), level="raid0"),
-            "raid0 has no redundancy, so nothing is ever synced: no sync_speed_min",
+            "raid0 has no redundancy and is never synced, so it has no sync_speed_min",
         ),
     ],
 )
@@ -157,7 +157,7 @@ def test_a_sync_that_stops_in_the_middle(host: Host, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("raidtui.bench.overwrite._IDLE_S", 0.0)
     half = {"sync_action": "idle", "degraded": "1", "resync_start": "none"}
     why, _ = synced(host, [{**half, "sync_action": "recover"}, half])
-    assert why == "the first sync of md127 stopped before its end: what is half synced is not measured"
+    assert why == "the first sync of md127 stopped early: a partly synced array is not measured"
 
 
 def test_nobody_waits_any_more(host: Host) -> None:

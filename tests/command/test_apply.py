@@ -25,7 +25,7 @@ from raidtui.model.plan import Harm, Plan, Step
 from tests.command.host import Host, opens
 
 BACK = Step(argv=("mdadm", "--assemble", "/dev/md127"), why="start it again")
-STEP = Step(argv=("mdadm", "--stop", "/dev/md127"), why="its members are free then", undo=(BACK,))
+STEP = Step(argv=("mdadm", "--stop", "/dev/md127"), why="releases its members", undo=(BACK,))
 PLAN = Plan(title="stop: data", subject="data", steps=(STEP,), harm=Harm.REDUCES)
 DESTROYS = replace(PLAN, title="create: data", harm=Harm.DESTROYS, confirm="data")
 ONE_WAY = replace(PLAN, title="fail: sda", steps=(replace(STEP, undo=()),))
@@ -109,9 +109,9 @@ def saved(folder: Path, plan: Plan = PLAN, host: str = "nas") -> str:
 
 
 STOPS = (
-    "stop: data (reduces redundancy, or takes the array away for a time)\n"
+    "stop: data (reduces redundancy, or makes the array unavailable for a time)\n"
     "  1  mdadm --stop /dev/md127\n"
-    "       its members are free then\n"
+    "       releases its members\n"
     "1 of 1 steps can be undone.\n"
     "  undo 1: mdadm --assemble /dev/md127\n"
 )

@@ -131,7 +131,7 @@ def test_a_sweep_as_it_is_asked_for() -> None:
         (["run", "--rw=read", "--size=big"], "--size=big is not a size; give it as 4k, 500m or 2g"),
         (["run", "--rw=read", "--size=1m", "--bs=4k,x"], "--bs=x is not a size; give it as 4k, 500m or 2g"),
         (["run", "--rw=read", "--size=1m", "--depth=deep"], "--depth=deep is not a number"),
-        (["sweep", "--preset=mixed", "--knob=x"], "--knob=x has no values: give it as NAME=VALUE,VALUE"),
+        (["sweep", "--preset=mixed", "--knob=x"], "--knob=x has no values: give NAME=VALUE,VALUE"),
         (
             ["sweep", "--preset=mixed", "--chunk=16k", "--scratch", "sde"],
             "--chunk=16k is not a size in KiB; give numbers, or one",
@@ -178,7 +178,7 @@ def test_a_run_from_begin_to_end(fio: FakeFio, tmp_path: Path, capsys: pytest.Ca
     assert out[:3] == [
         f"mixed: 1 run on {tmp_path}",
         "  It writes 1.3 MiB.",
-        f"  Which disks are below {tmp_path} is not known: what they take is not counted.",
+        f"  The disks below {tmp_path} are not known: writes to them are not counted.",
     ]
     assert out[3:] == [
         "   1 of 1    random read and write 70/30 4K, depth 128",
@@ -222,11 +222,11 @@ def test_nothing_is_begun(fio: FakeFio, tmp_path: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().out.startswith(f"mixed: 1 run on {tmp_path}\n")
     assert run(["bench", "sweep", *words]) == 2
     assert capsys.readouterr().err == (
-        "raidtui: not possible: nothing differs between the runs; give two values of something\n"
+        "raidtui: not possible: nothing differs between the runs; give at least two values of something\n"
     )
     assert run(["bench", "run", "--preset=mixed", "--directory=/nosuch"]) == 2
     assert capsys.readouterr().err == (
-        "raidtui: not possible: /nosuch is not there; name a folder on what shall be measured\n"
+        "raidtui: not possible: /nosuch does not exist; name a folder on the file system to measure\n"
     )
     assert run(["bench", "run", "--job=/nosuch.fio", f"--directory={tmp_path}"]) == 2
     assert capsys.readouterr().err == (
@@ -245,7 +245,8 @@ def test_put_back_by_order(
     job: Job = make_job(host, schedule)
     job.note(event="work", pid=1)
     assert run(["bench", "restore"]) == 0
-    assert capsys.readouterr().out == f"{job.id}: all is as it was before; what it had measured is kept\n"
+    done = "everything is as it was before; its results so far are kept"
+    assert capsys.readouterr().out == f"{job.id}: {done}\n"
     assert job.state == "rolled back"
 
 
@@ -319,19 +320,19 @@ def test_presets(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_list(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["bench", "list"]) == 0
-    assert capsys.readouterr().out == "Nothing was measured yet.\n"
-    keep(record(0), record(1, state=PARTIAL, reason="stopped before its end", note="\x1b[31mred"))
+    assert capsys.readouterr().out == "Nothing has been measured yet.\n"
+    keep(record(0), record(1, state=PARTIAL, reason="stopped before it finished", note="\x1b[31mred"))
     figures = "1,000 IOPS  8.2 MB/s  p50 0.18  p99 0.74  p99.9 2.9 ms"
     assert run(["bench", "list"]) == 0
     assert capsys.readouterr().out == (
         f"   #1  2026-11-20 21:25  random read 8K  /srv  {figures}  short: 1 s\n"
         f"   #2  2026-11-20 21:25  random read 8K  /srv  {figures}"
-        "  partial: stopped before its end  short: 1 s  \\x1b[31mred\n"
+        "  partial: stopped before it finished  short: 1 s  \\x1b[31mred\n"
     )
     assert run(["bench", "list", "--json", "partial"]) == 0
     assert [each["id"] for each in json.loads(capsys.readouterr().out)["runs"]] == [2]
     assert run(["bench", "list", "nothing like it"]) == 0
-    assert capsys.readouterr().out == "No run fits.\n"
+    assert capsys.readouterr().out == "No run matches.\n"
 
 
 def test_side_by_side(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
@@ -346,7 +347,7 @@ def test_side_by_side(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
     assert data["rows"][1]["verdict"]["outcome"] == "open"
     assert data["curves"][0]["points"][1] == [0.5, 200.0, 1638400.0, 740000]
     assert run(["bench", "compare", "77"]) == 2
-    assert capsys.readouterr().err == "raidtui: no run fits '77': raidtui bench list shows them\n"
+    assert capsys.readouterr().err == "raidtui: no run matches '77': raidtui bench list shows them\n"
 
 
 def test_what_surrounded_the_runs_that_are_compared(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
@@ -395,14 +396,14 @@ def test_reports(host: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert [row["id"] for row in csv.DictReader(io.StringIO(table.read_text()))] == ["1", "2"]
     capsys.readouterr()
     assert run(["bench", "report", "1", f"--html={html}"]) == 2
-    assert capsys.readouterr().err == f"raidtui: {html} is there already: choose another name\n"
+    assert capsys.readouterr().err == f"raidtui: {html} exists already: choose another name\n"
     assert html.read_text().count("<svg") == 2
     assert run(["bench", "report", "1", "--json=-"]) == 0
     assert list(json.loads(capsys.readouterr().out)["samples"]) == ["1"]
     assert run(["bench", "report", "1"]) == 2
     assert run(["bench", "report", "1", f"--html={tmp_path}/nosuch/x"]) == 2
     assert capsys.readouterr().err.split("\n")[:2] == [
-        "raidtui: where to write the report is not given: --html, --csv or --json FILE",
+        "raidtui: the report has no target: give --html, --csv or --json FILE",
         f"raidtui: {tmp_path}/nosuch/x: No such file or directory",
     ]
 
@@ -412,10 +413,11 @@ def test_notes_and_forgetting(host: Host, capsys: pytest.CaptureFixture[str]) ->
     assert run(["bench", "note", "1", "--text=before the update"]) == 0
     assert run(["bench", "note", JOB, "--text=x"]) == 0
     assert run(["bench", "delete", JOB]) == 0
-    assert capsys.readouterr().out == "noted with 1 run\nnoted with 2 runs\n2 runs forgotten\n"
+    assert capsys.readouterr().out == "note kept with 1 run\nnote kept with 2 runs\n2 runs deleted\n"
     assert run(["bench", "delete", "random"]) == 2
     assert capsys.readouterr().err == (
-        "raidtui: 'random' is no run's number and no benchmark's id: raidtui bench list --json has them\n"
+        "raidtui: 'random' is neither a run's number nor a benchmark's id: raidtui bench list --json has"
+        " them\n"
     )
     with Results() as results:
         assert [each.job for each in results.runs()] == ["other"]

@@ -148,19 +148,22 @@ def test_a_hole_is_a_new_arrays_alone(host: Host, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("stop 99", "there is no array '99'; there are: data, root, logs"),
-        ("fail data sdz", "sdz is no member of data"),
+        ("stop 99", "there is no array '99'; known arrays: data, root, logs"),
+        ("fail data sdz", "sdz is not a member of data"),
         ("remove data sda", "sda is in service; replace it, or fail it first"),
-        ("rename data --to=root", "/dev/md126 is called root already; choose another name"),
+        ("rename data --to=root", "/dev/md126 is already named root; choose another name"),
         ("add data sde", "sde is a member of root; choose a free device"),
-        ("re-add logs sdo", "sdo was no member of logs; add it"),
+        ("re-add logs sdo", "sdo was not a member of logs; add it"),
         (
             "assemble sdk",
-            "old has 2 members, 1 is given with whole data; name all, or start it degraded with --run",
+            (
+                "old has 2 members, and only 1 of those given is up to date; name all of them, or start it"
+                " degraded with --run"
+            ),
         ),
         ("zero-superblock sdi1", "sdi1 has no md superblock"),
-        ("read-write root", "root can be written to already"),
-        ("grow-chunk data 32", "data has chunks of 32 KiB already"),
+        ("read-write root", "root is already read-write"),
+        ("grow-chunk data 32", "data already has chunks of 32 KiB"),
         ("create --name=128 --level=raid1 sda sdi1", "sda is a member of data; choose a free device"),
     ],
 )
@@ -178,7 +181,7 @@ def test_a_refusal_cannot_move_the_cursor(host: Host, capsys: pytest.CaptureFixt
     assert run(["plan", "assemble", "sdk", "sdl"]) == 2
     assert capsys.readouterr().err == (
         "raidtui: not possible: these are members of several arrays: sdk of old, sdl of \\x1b[2J;"
-        " name those of one\n"
+        " name the members of one array\n"
     )
 
 
@@ -208,10 +211,10 @@ def test_a_script(host: Host, capsys: pytest.CaptureFixture[str], words: str) ->
 def test_sentences(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["plan", "stop", "data"]) == 0
     assert capsys.readouterr().out == (
-        "stop: data (reduces redundancy, or takes the array away for a time)\n"
-        "  Its data cannot be reached until it is assembled again. Nothing on it is changed.\n"
+        "stop: data (reduces redundancy, or makes the array unavailable for a time)\n"
+        "  Its data is unavailable until it is assembled again. Nothing on it is changed.\n"
         "  1  mdadm --stop /dev/md127\n"
-        "       its members are free then\n"
+        "       releases its members\n"
         "1 of 1 steps can be undone.\n"
         "  undo 1: mdadm --assemble /dev/md/data --uuid=3a6eb079:0f39ac87:c94f3856:b2dd2c5d"
         " /dev/sda /dev/sdb /dev/sdc /dev/sdd\n"
@@ -248,7 +251,7 @@ def test_a_capture(tmp_path: Path, capsys: pytest.CaptureFixture[str], words: st
     assert run(["--root", str(tmp_path), "plan", *words.split()]) == 2
     assert capsys.readouterr() == (
         "",
-        f"raidtui: not possible: {tmp_path} is a capture: it is only looked at\n",
+        f"raidtui: not possible: {tmp_path} is a capture: nothing in it can be changed\n",
     )
 
 
@@ -346,7 +349,7 @@ def test_a_refusal_for_people_is_no_json(host: Host, capsys: pytest.CaptureFixtu
     assert run(["plan", "stop", "nothing"]) == 2
     told = capsys.readouterr()
     assert told.out == ""
-    assert told.err.startswith("raidtui: not possible: there is no array 'nothing'; there are: ")
+    assert told.err.startswith("raidtui: not possible: there is no array 'nothing'; known arrays: ")
 
 
 def test_every_code_is_given_somewhere() -> None:

@@ -136,7 +136,7 @@ def test_wrong_roots(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     letter.write_text("Dear reader,\n")
     for place, why in (
         (tmp_path / "nowhere", "no such file or folder"),
-        (tmp_path, "no host's root: it holds no proc/mdstat"),
+        (tmp_path, "not the root of a host: it has no proc/mdstat"),
         (letter, "neither a capture nor a /proc/mdstat text (no line starts with 'Personalities :')"),
     ):
         assert run(["--root", str(place), "status"]) == 3

@@ -189,7 +189,7 @@ def test_a_refusal_of_the_kernel(tune: Run) -> None:
         ("forget", "raidtui keeps nothing here"),
         ("forget sda", "raidtui keeps nothing of sda"),
         ("forget sda timeout", "raidtui does not keep timeout of sda"),
-        ("profile fast", "there is no profile 'fast'; there are: ssd-array, kernel-defaults"),
+        ("profile fast", "there is no profile 'fast'; known arrays: ssd-array, kernel-defaults"),
         (
             "profile ssd-array sdz",
             "there is no disk or array 'sdz'; disks: sda, sdb, sdc, sdd; arrays: @data",
@@ -218,7 +218,7 @@ def test_a_capture_is_only_looked_at(tune: Run, words: str) -> None:
     host = TuneHost(writable=False)
     host.source = "nas.tar.gz"
     told = tune(host, words)
-    assert told == (2, "", "raidtui: not possible: nas.tar.gz is a capture: it is only looked at\n")
+    assert told == (2, "", "raidtui: not possible: nas.tar.gz is a capture: nothing in it can be changed\n")
 
 
 def test_a_plan_for_apply(tune: Run, place: Path) -> None:

@@ -63,7 +63,7 @@ sdb: Samsung SSD 850 EVO 500GB, serial S21PN-sdb
   ends       about 2041-09 (not before 2039-10, at the latest 2044-03), by the disk's percentage, \
 66.4 GB a day
 data: sda and sdb are Samsung SSD 850 EVO 500GB with firmware EMT02B6Q, 4700 hours in service: \
-what fails one of them may fail all at once; replace one of them early, or have a spare of another make
+they may fail at the same time; replace one of them early, or keep a spare of another make
 """
 
 
@@ -111,7 +111,7 @@ def test_no_disk(monkeypatch: pytest.MonkeyPatch, ledger: Path, capsys: Prints) 
     del ledger
     monkeypatch.setattr("raidtui.cli.open_root", lambda _: WearHost())
     assert run(["wear"]) == 3
-    assert capsys.readouterr() == ("No disk that could have SMART data.\n", "")
+    assert capsys.readouterr() == ("No disk can have SMART data.\n", "")
 
 
 def test_as_json(opens: Opens, capsys: Prints) -> None:
@@ -178,7 +178,7 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Prints) 
     assert err == f"raidtui: {gone}: No such file or directory\n"
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
     assert run(["wear", "--from", "-"]) == 3
-    assert capsys.readouterr().out == "standard input: not read\n  attention: smartctl said nothing\n"
+    assert capsys.readouterr().out == "standard input: not read\n  attention: smartctl printed nothing\n"
 
 
 # -- the history
@@ -227,7 +227,7 @@ def test_the_history_cannot_be_written(opens: Opens, ledger: Path, capsys: Print
 def test_another_host_has_its_own_history(capsys: Prints) -> None:
     assert run(["--demo", "wear", "--record"]) == 2
     assert capsys.readouterr().err == (
-        "raidtui: not done: what is looked at is not this host, and its history is not kept here\n"
+        "raidtui: not done: this is not the live host, and its history is not kept here\n"
     )
 
 
@@ -235,7 +235,7 @@ def test_since_a_mark(opens: Opens, capsys: Prints) -> None:
     host = opens()
     assert run(["wear", "--mark", "new cable"]) == 0
     assert capsys.readouterr() == (
-        'Marked "new cable": sda, sdb. raidtui wear tells what is written from now on.\n',
+        'Marked "new cable": sda, sdb. raidtui wear shows what is written from now on.\n',
         "",
     )
     host.said["sdb"] = evo("sdb", 13 * TB + 300 * GB)
@@ -328,7 +328,7 @@ def test_a_counter_in_another_unit_is_found_out(
     )
     assert found["written"]["promised_unit_bytes"] == unit
     assert [finding["sentence"] for finding in found["findings"]] == [
-        f"sda: counts MiB in attribute 241 {name}, not {words}: over 196 MiB written it rose by 195"
+        f"sda: counts MiB in attribute 241 {name}, not {words}: it rose by 195 while 196 MiB were written"
     ]
 
 

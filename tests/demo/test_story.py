@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.host.roots.root import Happening
+from raidtui.host.roots.root import KernelEvent
 from tests.demo.scene import DATA, Scene
 from tests.hosts.trees import timeless
 
@@ -54,13 +54,13 @@ def test_arrays_come_to_rest(scene: Scene) -> None:
 
 
 def test_it_tells_what_a_kernel_would(scene: Scene) -> None:
-    told: list[Happening] = []
+    told: list[KernelEvent] = []
     stop = scene.root.subscribe(told.append)
     scene.go(100)
     assert told == [
-        Happening(source="poll", device="md125", what="dev-nvme1n1p1/state"),
-        Happening(source="poll", device="md125", what="sync_action"),
-        Happening(source="uevent", device="sde", what="add"),
+        KernelEvent(source="poll", device="md125", what="dev-nvme1n1p1/state"),
+        KernelEvent(source="poll", device="md125", what="sync_action"),
+        KernelEvent(source="uevent", device="sde", what="add"),
     ]
     stop()
     scene.go(100)
@@ -68,7 +68,7 @@ def test_it_tells_what_a_kernel_would(scene: Scene) -> None:
 
 
 def test_a_listener_may_read(scene: Scene) -> None:
-    def read(_: Happening) -> None:
+    def read(_: KernelEvent) -> None:
         scene.root.read("/proc/mdstat")
 
     scene.root.subscribe(read)

@@ -185,7 +185,7 @@ def test_what_was_paused_is_resumed_as_what_it_was(scene: Scene, action: str) ->
     key = next(array.key for array in snapshot.arrays if array.name == "md125")
     plan = plan_resume(snapshot, key)
     assert isinstance(plan, Plan)
-    assert plan.title == f"{action} goes on where it was paused"
+    assert plan.title == f"{action} resumed where it was paused"
     for step in plan.steps:
         scene.root.write(step.path, step.text)
     assert scene.root.text(f"{VM}/sync_action") == action

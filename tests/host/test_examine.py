@@ -11,7 +11,7 @@ from raidtui.host.reading import read_survey
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import output_path
 from raidtui.model.disk import Disk, Use
-from raidtui.model.survey import Device, Named, Superblock, Survey
+from raidtui.model.survey import Device, Reference, Superblock, Survey
 from tests.hosts.trees import host_tree, raid1, snapshot_of
 
 VERSION = output_path(("mdadm", "--version"))
@@ -99,7 +99,7 @@ def test_a_survey() -> None:
     assert found == Survey(
         snapshot=snapshot,
         devices={"sda2": sda2, "nvme0n1": nvme, "cciss/c0d0": slashed},
-        named=(Named(path="/etc/fstab", line=1, text="/dev/md/root", devices=("md126",)),),
+        named=(Reference(path="/etc/fstab", line=1, text="/dev/md/root", devices=("md126",)),),
         texts={CONF: "# caf\xe9\nHOMEHOST <system>\n", "/etc/fstab": "/dev/md/root / ext4 defaults 0 1\n\n"},
         conf_path=CONF,
         mdadm=(4, 2),

@@ -227,7 +227,7 @@ def test_a_disk_that_was_gone(boot: str, number: str | None, value: str, *, hold
         root.put(f"{NODE}/sde/diskseq", f"{number}\n")
         assert read_appearance(root, "sde") == f"{boot}/{number}"
     said = why_not(root, Fact(kind=FactKind.APPEARANCE, subject="sde2", value=value))
-    assert said == ("" if holds else "sde2 was gone since the plan was made: it may be another disk now")
+    assert said == ("" if holds else "sde2 has been away since the plan was made: it may be another disk now")
     assert sentence(FactKind.APPEARANCE, "sdz", value) == "sdz is gone"
 
 
@@ -260,8 +260,8 @@ def test_kernel_name() -> None:
     [
         ("exit 0\n", ""),
         ("exit 0\next4 0x438\n", "sda still has signatures"),
-        ("exit 1\n", "sda cannot be looked at: "),
-        (None, "sda cannot be looked at: wipefs was not run for this capture"),
+        ("exit 1\n", "sda cannot be examined: "),
+        (None, "sda cannot be examined: wipefs was not run for this capture"),
     ],
 )
 def test_clean_is_what_wipefs_finds_nothing_on(output: str | None, why: str) -> None:

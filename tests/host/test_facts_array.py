@@ -50,10 +50,10 @@ def test_facts(kind: FactKind, files: dict[str, str], value: str, sentence: str)
         ("in_sync", "spare", ""),
         ("in_sync", "faulty,replacement", ""),
         ("in_sync", None, ""),
-        ("faulty", "in_sync", "the copy is whole: cciss/c0d1 serves in place of cciss/c0d0"),
-        (None, "in_sync", "the copy is whole: cciss/c0d1 serves in place of cciss/c0d0"),
-        ("faulty", "spare", "cciss/c0d0 does not serve: it is faulty"),
-        (None, "spare", "cciss/c0d0 does not serve: it is no member"),
+        ("faulty", "in_sync", "the copy is complete: cciss/c0d1 has replaced cciss/c0d0"),
+        (None, "in_sync", "the copy is complete: cciss/c0d1 has replaced cciss/c0d0"),
+        ("faulty", "spare", "cciss/c0d0 is not in sync: it is faulty"),
+        (None, "spare", "cciss/c0d0 is not in sync: it is no member"),
     ],
 )
 def test_whether_the_old_member_serves(old: str | None, new: str | None, sentence: str) -> None:
@@ -69,7 +69,7 @@ def test_whether_the_old_member_serves(old: str | None, new: str | None, sentenc
     [
         ("none", "idle", ""),
         (None, "recover", ""),
-        ("0", "idle", "cciss/c0d1 has slot 0 still"),
+        ("0", "idle", "cciss/c0d1 still has slot 0"),
         ("none", "frozen", "md127 is frozen"),
     ],
 )

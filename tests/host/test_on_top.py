@@ -36,16 +36,16 @@ def sentence(argv: tuple[str, ...], output: str | None, kind: FactKind, subject:
         (
             "exit 0\n  1048576\n",
             "1572864",
-            "the data on /dev/md/127 begin at byte 1048576, which is no multiple of 1572864",
+            "the data on /dev/md/127 start at byte 1048576, which is not a multiple of 1572864",
         ),
         (
             "exit 0\n  1048576\n",
             "0",
-            "the data on /dev/md/127 begin at byte 1048576, which is no multiple of 0",
+            "the data on /dev/md/127 start at byte 1048576, which is not a multiple of 0",
         ),
-        ("exit 5\n", "65536", "/dev/md/127 is no physical volume"),
-        ("exit 0\n\n", "65536", "/dev/md/127 is no physical volume"),
-        (None, "65536", "/dev/md/127 cannot be looked at: pvs was not run for this capture"),
+        ("exit 5\n", "65536", "/dev/md/127 is not a physical volume"),
+        ("exit 0\n\n", "65536", "/dev/md/127 is not a physical volume"),
+        (None, "65536", "/dev/md/127 cannot be examined: pvs was not run for this capture"),
     ],
 )
 def test_where_data_begin(output: str | None, value: str, expected: str) -> None:
@@ -62,7 +62,7 @@ def test_where_data_begin(output: str | None, value: str, expected: str) -> None
         ("exit 0\n  vg126\n", "vg127", "/dev/md/127 is in the volume group vg126"),
         ("exit 0\n  \n", "vg127", "/dev/md/127 is in no volume group"),
         ("exit 5\n", "vg127", "/dev/md/127 is in no volume group"),
-        (None, "", "/dev/md/127 cannot be looked at: pvs was not run for this capture"),
+        (None, "", "/dev/md/127 cannot be examined: pvs was not run for this capture"),
     ],
 )
 def test_in_which_group(output: str | None, value: str, expected: str) -> None:
@@ -81,7 +81,7 @@ def test_in_which_group(output: str | None, value: str, expected: str) -> None:
         ("exit 0\n  2,64.00\n  1,0\n", "2x64", "the volume vg127/data is 2x64 and linear"),
         ("exit 0\n  1,0\n", "", "the volume vg127/data is linear"),
         ("exit 5\n", "linear", "there is no volume vg127/data"),
-        (None, "", "vg127/data cannot be looked at: lvs was not run for this capture"),
+        (None, "", "vg127/data cannot be examined: lvs was not run for this capture"),
     ],
 )
 def test_a_volume(output: str | None, value: str, expected: str) -> None:
@@ -107,19 +107,19 @@ DEVICE = "/dev/vg127/data"
         (TUNE2FS, ""),
         (
             TUNE2FS.replace("16\n", "32\n"),
-            "the file system on /dev/vg127/data was told stride=8,stripe_width=32",
+            "the file system on /dev/vg127/data has stride=8,stripe_width=32",
         ),
         # mke2fs 1.47.3 where it guesses: no width on SSDs
         (
             TUNE2FS.replace("RAID stripe width:        16\n", ""),
-            "the file system on /dev/vg127/data was told stride=8",
+            "the file system on /dev/vg127/data has stride=8",
         ),
-        ("exit 0\n", "the file system on /dev/vg127/data was told no geometry"),
+        ("exit 0\n", "the file system on /dev/vg127/data has no geometry"),
         (
             "exit 1\ntune2fs: Bad magic number\n",
-            "/dev/vg127/data cannot be looked at: tune2fs: Bad magic number",
+            "/dev/vg127/data cannot be examined: tune2fs: Bad magic number",
         ),
-        (None, "/dev/vg127/data cannot be looked at: tune2fs was not run for this capture"),
+        (None, "/dev/vg127/data cannot be examined: tune2fs was not run for this capture"),
     ],
 )
 def test_what_ext4_was_told(output: str | None, expected: str) -> None:
@@ -144,18 +144,18 @@ log      =internal log           bsize=4096   blocks=16384, version=2
         (
             XFS_INFO,
             "sunit=8,swidth=16",
-            "the file system on /dev/vg127/data was told sunit=8,swidth=40",
+            "the file system on /dev/vg127/data has sunit=8,swidth=40",
         ),
         (
             XFS_INFO.replace("sunit=8      swidth=40", "sunit=0      swidth=0"),
             "sunit=8,swidth=16",
-            "the file system on /dev/vg127/data was told no geometry",
+            "the file system on /dev/vg127/data has no geometry",
         ),
-        ("exit 0\n", "sunit=8,swidth=16", "the file system on /dev/vg127/data was told no geometry"),
+        ("exit 0\n", "sunit=8,swidth=16", "the file system on /dev/vg127/data has no geometry"),
         (
             "exit 1\nxfs_info: /dev/vg127/data is not a valid XFS filesystem\n",
             "sunit=8,swidth=16",
-            "/dev/vg127/data cannot be looked at: xfs_info: /dev/vg127/data is not a valid XFS filesystem",
+            "/dev/vg127/data cannot be examined: xfs_info: /dev/vg127/data is not a valid XFS filesystem",
         ),
     ],
 )
@@ -177,7 +177,7 @@ def test_what_xfs_was_told(output: str, value: str, expected: str) -> None:
             ENABLED,
             None,
             "enabled",
-            "systemd cannot be asked for fstrim.timer: systemctl was not run for this capture",
+            "the state of fstrim.timer cannot be read: systemctl was not run for this capture",
         ),
     ],
 )

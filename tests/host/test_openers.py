@@ -134,7 +134,7 @@ def test_what_cannot_be_looked_at(live: DirRoot, monkeypatch: pytest.MonkeyPatch
         return real(path)
 
     monkeypatch.setattr(os, "listdir", listdir)
-    assert open_words(live, ("sdz",)) == {"sdz": "which processes have it open is told to root alone"}
+    assert open_words(live, ("sdz",)) == {"sdz": "only root can see which processes have it open"}
 
 
 def test_files_that_may_hang_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,7 +98,7 @@ def _error(path: Path) -> str:
 
 def test_nothing_there(tmp_path: Path) -> None:
     assert _error(tmp_path / "no") == "PATH: no such file or folder"
-    assert _error(tmp_path) == "PATH: no host's root: it holds no proc/mdstat"
+    assert _error(tmp_path) == "PATH: not the root of a host: it has no proc/mdstat"
 
 
 def test_text_of_another_kind(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_text_of_another_kind(tmp_path: Path) -> None:
 def test_archive_of_another_kind(tmp_path: Path) -> None:
     make_capture(tmp_path / "a.tar", {"proc/cpuinfo": "x"})
     assert _error(tmp_path / "a.tar") == (
-        "PATH: no capture: it holds no proc/mdstat; make one with: raidtui capture FILE"
+        "PATH: not a capture: it has no proc/mdstat; make one with: raidtui capture FILE"
     )
 
 

@@ -244,7 +244,7 @@ def test_a_disk_that_hangs_keeps_nobody_waiting_and_is_not_asked_again(
         result=NoReading(
             name="sdb",
             why=Unread.TIMEOUT,
-            reason="smartctl did not answer within 1 s, and cannot be ended",
+            reason="smartctl did not answer within 1 s, and cannot be killed",
             remedy="the disk or its link may hang: see the kernel log",
         )
     )

@@ -174,9 +174,7 @@ def _said(message: str, status: int, **more: Any) -> str:
     return json.dumps({"json_format_version": [1, 0], "smartctl": smartctl, **more})
 
 
-UNTOLD = (
-    "does not tell whether it is asleep, so it was not asked more; smartctl -x /dev/sda reads it all the same"
-)
+UNTOLD = "does not report whether it is asleep, so it was not read; smartctl -x /dev/sda reads it anyway"
 DEVICE = {"name": "/dev/sda", "type": "sat", "protocol": "ATA"}
 
 
@@ -225,13 +223,13 @@ DEVICE = {"name": "/dev/sda", "type": "sat", "protocol": "ATA"}
             "sda: /dev/md127: Unable to detect device type",
         ),
         (json.dumps({}), Unread.NO_DEVICE, "sda: smartctl read nothing and exited with status 0"),
-        ("", Unread.BROKEN, "sda: smartctl said nothing"),
-        (" \n", Unread.BROKEN, "sda: smartctl said nothing"),
-        ("[1]", Unread.BROKEN, "sda: smartctl said something else than a JSON object"),
+        ("", Unread.BROKEN, "sda: smartctl printed nothing"),
+        (" \n", Unread.BROKEN, "sda: smartctl printed nothing"),
+        ("[1]", Unread.BROKEN, "sda: smartctl printed something other than a JSON object"),
         (
             '{"smartctl": {"exit_status": 0}, hahaha "device": {}}',
             Unread.BROKEN,
-            "sda: smartctl said no JSON (JSON is malformed: object keys must be strings (byte 33))",
+            "sda: smartctl printed no JSON (JSON is malformed: object keys must be strings (byte 33))",
         ),
     ],
 )

@@ -42,7 +42,7 @@ def test_the_only_good_copy_is_kept(
     for slot in needed:
         assert refusal(guest, "fail", "125", names[slot]) == (
             f"{names[slot]} alone holds 4 KiB of 125: there are bad blocks on {names[1]}; replace {names[1]}"
-            f" first; what is bad there is copied from {names[slot]}"
+            f" first: its bad blocks are then read from {names[slot]}"
         )
     assert level == 5 or readable(guest, made)  # RAID 5 writes anew what is bad when it reads
     # What was refused would have lost it.
@@ -51,7 +51,7 @@ def test_the_only_good_copy_is_kept(
     report = json.loads(raidtui(guest, "status", "--json").stdout)
     assert "bad-blocks-lost" in [finding["code"] for finding in report["findings"]]
     told = raidtui(guest, "plan", "remove", "125", names[0]).stdout
-    assert f"{names[0]} may still hold that: keep it as it is." in told
+    assert f"{names[0]} may still hold that data: leave it unchanged." in told
 
 
 def test_the_member_with_bad_blocks_may_go(guest: Guest) -> None:

@@ -31,7 +31,7 @@ def test_the_figure_that_is_kept_is_fios_own(guest: Guest) -> None:
     assert done.status == 0, done.output
     titles = read(guest, f"{JOBS}/*/journal.jsonl")
     assert '"title": "fstrim --verbose /mnt"' in titles
-    assert '"title": "writing 8 MiB once, before it is measured"' in titles
+    assert '"title": "writing 8 MiB once before measuring"' in titles
     (run,) = json.loads(done.stdout)["runs"]
     (raw,) = json.loads(guest.run(_RAW, interpreter="python").stdout)
     for side in ("read", "write"):
@@ -64,7 +64,7 @@ def test_chunks_against_blocks(guest: Guest) -> None:
     refused = bench(guest, *asked, f"--confirm={serial_of(two[0])}")
     assert refused.stderr == (
         "raidtui: not possible: it destroys what is on the devices (ubda: nothing that is known; ubdb:"
-        " nothing that is known); if that is what you want, give their serial numbers:"
+        " nothing known); if that is what you want, give their serial numbers:"
         f" --confirm={serial_of(two[1])}\n"
     )
     assert (refused.status, checksum(guest, two)) == (2, sums)
@@ -127,13 +127,13 @@ def test_killed_and_stopped_in_the_middle(guest: Guest, sd: str) -> None:
     two_samples(guest, stopped)
     ended = bench(guest, "stop")
     assert ended.status == 0, ended.output
-    assert "cancelled: run 1 of 1: stopped before its end\n" in ended.stdout
+    assert "cancelled: run 1 of 1: stopped before it finished\n" in ended.stdout
     first, second = kept(guest)
     assert [(run["job"], run["state"]) for run in (first, second)] == [
         (killed, "partial"),
         (stopped, "partial"),
     ]
-    assert first["reason"] == "its worker was killed; latencies of the whole are not known"
+    assert first["reason"] == "its worker was killed; the latencies of the whole run are not known"
     assert first["read"]["ios"] > 0
-    assert second["reason"] == "stopped before its end"
+    assert second["reason"] == "stopped before it finished"
     assert second["read"]["p99_ns"] > 0

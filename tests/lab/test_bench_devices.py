@@ -28,7 +28,7 @@ def test_a_device_is_overwritten_by_whoever_knows_it(guest: Guest) -> None:
     first, rest = digests(guest, disk, first_mib=2, mib=8)
     device, own = f"--device={disk}", f"--confirm={serial_of(disk)}"
     lost = (
-        f"it destroys what is on the devices ({disk}: nothing that is known); if that is what you want, give"
+        f"it destroys what is on the devices ({disk}: nothing known); if that is what you want, give"
         f" their serial numbers: {own}"
     )
     assert refused(guest, *WRITE, device) == (

@@ -64,10 +64,10 @@ def test_a_knob_of_the_array_and_a_kill(guest: Guest) -> None:
     knob = "--knob=stripe-cache-size=128,1024"
     asked = ("--rw=randwrite", "--size=1m", knob, MEMBER, *on(disks))
     assert refused(guest, "sweep", *asked) == (
-        "raid10 has no stripe_cache_size: only RAID 4, 5 and 6 gather stripes; choose one of these levels"
+        "raid10 has no stripe_cache_size: only RAID-4, -5 and -6 have it; choose one of these levels"
     )
     told = done(guest, "sweep", *asked, "--level=raid5", "--repeats=1").stdout
-    assert "  stripe_cache_size: 128, 1024, set on each array once it is there\n" in told
+    assert "  stripe_cache_size: 128, 1024, set on each array once it exists\n" in told
     assert [run["point"] for run in kept(guest)] == [
         {"stripe_cache_size": "128"},
         {"stripe_cache_size": "1024"},
@@ -86,7 +86,7 @@ def test_a_knob_of_the_array_and_a_kill(guest: Guest) -> None:
     told = done(guest, "sweep", "--rw=read", "--size=1m", "--bs=64k,128k", "--repeats=1", *on(disks)).stderr
     assert f"Benchmark {killed} was interrupted: what it changed is put back.\n" in told
     assert [(run["state"], run.get("reason", "")) for run in kept(guest)[2:]] == [
-        ("partial", "its worker was killed; latencies of the whole are not known"),
+        ("partial", "its worker was killed; the latencies of the whole run are not known"),
         ("whole", ""),
         ("whole", ""),
     ]

@@ -96,7 +96,7 @@ def begin(terminal: Terminal, *serials: str) -> None:
     if not serials:
         terminal.wait_for("y begin")
         terminal.press("y")
-    terminal.wait_for("begun; it goes on when raidtui is left", SLOW_S)
+    terminal.wait_for("started; it continues when you leave raidtui", SLOW_S)
 
 
 def ended(terminal: Terminal, title: str) -> None:
@@ -160,7 +160,7 @@ def test_chunks_against_blocks_end_in_a_heat_map(guest: Guest) -> None:
     two = disk_names(guest)[:2]
     with open_console(guest, cols=80, rows=24) as terminal:
         terminal.press("5", "s")
-        terminal.wait_for("Sweep: measure again and again")
+        terminal.wait_for("Sweep: measure repeatedly")
         turn(terminal, "measure", "a workload of your own")
         put(terminal, "size", "4m")
         put(terminal, "time", "1")

@@ -89,10 +89,10 @@ def test_a_file_system_that_becomes_read_only_in_the_middle(guest: Guest) -> Non
     told = bench(guest, "attach")
     assert told.status == 1, told.output
     (run,) = kept(guest)
-    why = "the file system at /mnt became read-only meanwhile; see the kernel log"
+    why = "the file system at /mnt became read-only during the run; see the kernel log"
     assert (run["state"], run["reason"], run["write"]["ios"] > 0) == ("partial", why, True)
     (left,) = guest.run("ls -d /mnt/raidtui-*").stdout.split()
-    assert f"{left} cannot be removed: do that by hand\n" in told.stdout
+    assert f"{left} cannot be removed: remove it yourself\n" in told.stdout
 
 
 @pytest.mark.usefixtures("other_fio")
@@ -108,7 +108,7 @@ def test_a_fio_that_is_too_old(guest: Guest, small: str) -> None:
     old = "printf '#!/bin/sh\\necho fio-2.1\\n' >/tmp/old && chmod 755 /tmp/old"
     assert guest.run(f"{old} && mount --bind /tmp/old {FIO}").status == 0
     assert refused(guest, *MIXED, f"--directory={small}") == (
-        "fio 2.1 is too old: its live stream has no latencies in nanoseconds; install fio 3.1 or newer"
+        "fio 2.1 is too old: its status output has no latencies in nanoseconds; install fio 3.1 or newer"
     )
 
 
@@ -175,7 +175,7 @@ def test_a_knob_that_refuses_its_old_value_in_the_end(guest: Guest, stripes: str
     assert restored.status == 1, restored.output
     assert restored.stdout == (
         f"{job}: not put back: {command}: the kernel does not take this value\n"
-        "What is not put back stays as it is until you change it. Later benchmarks are free to run.\n"
+        "What is not put back stays as it is until you change it. Later benchmarks can run.\n"
     )
     now = [read(guest, f"{folder}/{name}") for name in ("preread_bypass_threshold", "group_thread_cnt")]
     assert now == ["1", "0"]
@@ -219,8 +219,8 @@ def test_fio_is_killed_in_the_middle_of_a_sweep(guest: Guest, sd: str) -> None:
     assert read(guest, depth) == "3"
     assert guest.run("pkill -KILL -x fio").status == 0
     told = bench(guest, "attach")
-    assert (told.status, told.stdout.splitlines()[-1]) == (1, "failed: run 1 of 2: fio was ended by SIGKILL")
+    assert (told.status, told.stdout.splitlines()[-1]) == (1, "failed: run 1 of 2: fio was killed by SIGKILL")
     (run,) = kept(guest)
-    assert (run["state"], run["reason"]) == ("partial", "fio was ended by SIGKILL")
+    assert (run["state"], run["reason"]) == ("partial", "fio was killed by SIGKILL")
     assert run["read"]["ios"] > 0
     assert read(guest, depth) == was

@@ -13,12 +13,12 @@ OLD = (
     " --assume-clean --metadata=1.2 /dev/{0} missing && mdadm --stop /dev/md/old && udevadm settle"
 )
 MOUNTED = "mkfs.ext4 -q /dev/{0} && losetup /dev/loop0 /dev/{0} && mkdir -p /mnt/x && mount /dev/loop0 /mnt/x"
-REMEDY = "see who: lsblk /dev/{0}; fuser -v /dev/{0}"
+REMEDY = "find out by what: lsblk /dev/{0}; fuser -v /dev/{0}"
 NAMED = (
     "mkfs.ext4 -q -L 'my data' /dev/{0} && udevadm settle && ln -sfn /dev/{0} /tmp/link"
     " && blkid -o value -s UUID /dev/{0} && cat /sys/block/{0}/dev"
 )
-NEXT_BOOT = "take that line out first, if the device is really free"
+NEXT_BOOT = "remove that line first if the device is no longer used"
 
 
 def test_what_somebody_has_open_is_not_taken(guest: Guest) -> None:

@@ -105,7 +105,7 @@ def test_rename(guest: Guest, data: Made) -> None:
     again = guest.run("mdadm --stop /dev/md/126 && mdadm --assemble --scan && udevadm settle")
     assert again.output.endswith("/dev/md/126 has been started with 4 drives.\n"), again.output
     assert intact(guest, "/dev/md/126")
-    assert refusal(guest, "rename", "126", "--to=126") == "it is called 126 already"
+    assert refusal(guest, "rename", "126", "--to=126") == "it is already named 126"
     assert do(guest, "rename", "126", "--to=data").endswith("done\n")
     assert guest.run(f"grep -c ARRAY {CONF}; ls {CONF}.*.bak | wc -l").stdout.split() == ["1", "2"]
     assert intact(guest, "/dev/md/data")
@@ -141,12 +141,12 @@ def test_members(guest: Guest, data: Made) -> None:
     do(guest, "remove", "127", disks[0])
     do(guest, "fail", "127", disks[1])
     assert refusal(guest, "fail", "127", disks[4]) == (
-        f"{disks[4]} holds the last copy of a part of 127; add a disk, or replace it"
+        f"{disks[4]} holds the last copy of part of 127; add a disk, or replace it"
     )
     assert refusal(guest, "re-add", "127", disks[5]) == f"{disks[5]} was no member of 127; add it"
     do(guest, "remove", "127", disks[1])
     assert refusal(guest, "re-add", "127", disks[1]) == (
-        "127 has no bitmap, so what changed is not known; add it: all is copied (127M)"
+        "127 has no bitmap, so what changed is not known; add it: all of it is copied (127M)"
     )
     plan(guest, "add", "127", disks[1])
     assert (
@@ -172,7 +172,7 @@ def test_re_add_copies_what_changed(guest: Guest) -> None:
     do(guest, "fail", "128", disks[1])
     do(guest, "remove", "128", disks[1])
     assert refusal(guest, "add", "128", disks[1]) == (
-        f"{disks[1]} was a member, and the bitmap knows what changed;"
+        f"{disks[1]} was a member, and the bitmap records what has changed since;"
         " re-add it; where that fails, zero its superblock and add it"
     )
     do(guest, "re-add", "128", disks[1])
@@ -182,9 +182,9 @@ def test_re_add_copies_what_changed(guest: Guest) -> None:
 def test_stop_and_assemble(guest: Guest, data: Made) -> None:
     disks = disk_names(guest)[:4]
     do(guest, "stop", "127")
-    assert (
-        refusal(guest, "assemble", *disks[:3])
-        == "127 has 4 members, 3 are given with whole data; name all, or start it degraded with --run"
+    assert refusal(guest, "assemble", *disks[:3]) == (
+        "127 has 4 members, and only 3 of those given are up to date; name all of them, or start it"
+        " degraded with --run"
     )
     do(guest, "assemble", *disks, "--read-only")
     assert intact(guest, str(data.path))

@@ -120,7 +120,7 @@ def test_raid10_with_lvm_and_ext4(tidy: Guest) -> None:
     disks = loops(tidy, 4, 128)
     words = ("create", "--name=127", "--level=raid10", "--chunk=32", "--bitmap=none", "--assume-clean")
     made = plan(tidy, *words, "--lvm=vg127", "--filesystem=ext4", "--mount=/srv/data", *disks)
-    assert "TRIM passes: raid10 hands discards on, and all members take them." in made["notes"]
+    assert "TRIM works: raid10 passes discards on, and all members support them." in made["notes"]
     said = apply(tidy, "--confirm=127")
     assert re.search(r"^ +\| the members discarded [0-9.]+ MiB: TRIM passes$", said, re.MULTILINE), said
     found = tidy.run("tune2fs -l /dev/vg127/data").stdout
@@ -129,7 +129,7 @@ def test_raid10_with_lvm_and_ext4(tidy: Guest) -> None:
     assert shown(tidy, "pvs --noheadings --units b -o pe_start /dev/md/127") == [["1048576B"]]
     assert shown(tidy, "findmnt --noheadings -o FSTYPE /srv/data") == [["ext4"]]
     assert refusal(tidy, "create", "--name=126", "--level=raid1", "--lvm=vg127", *disk_names(tidy)[:2]) == (
-        "there is a volume group vg127 already; choose another name"
+        "volume group vg127 already exists; choose another name"
     )
     [job] = tidy.run(f"ls {JOBS} | grep create").stdout.split()
     back = raidtui(tidy, "jobs", "rollback", job)
@@ -148,7 +148,7 @@ def test_striped_over_two_arrays(tidy: Guest) -> None:
     assert tidy.run(f"mkfs.ext4 -q {other.path} && udevadm settle").status == 0
     assert refused(tidy, on_top=stripes, **asked) == (
         f"something is on {other.kernel}: the ext4 file system;"
-        f" if nobody needs it any more: wipefs --all /dev/{other.kernel}"
+        f" if it is no longer needed: wipefs --all /dev/{other.kernel}"
     )
     assert tidy.run(f"wipefs --all {other.path} && udevadm settle").status == 0
     assert refused(tidy, on_top={**stripes, "stripes": 3}, **asked) == (
@@ -157,7 +157,7 @@ def test_striped_over_two_arrays(tidy: Guest) -> None:
     )
     made = planned(tidy, on_top=stripes, **asked)
     assert made["notes"][-1] == (
-        "systemd does not run here: for a weekly TRIM, let cron run fstrim --fstab"
+        "systemd is not running here: for a weekly TRIM, run fstrim --fstab from cron"
         " (a script in /etc/cron.weekly)."
     )
     said = apply(tidy, "--confirm=127")
@@ -192,7 +192,7 @@ def test_trim_through_raid5(tidy: Guest, safely: str) -> None:
         assert told.startswith("TRIM passes: all members take discards, and raid456 is told")
         assert re.search(r"^ +\| the members discarded [0-9.]+ MiB: TRIM passes$", said, re.MULTILINE), said
     else:
-        assert told.startswith("TRIM does not pass: raid5 keeps discards to itself")
+        assert told.startswith("TRIM does not work: raid5 drops discards")
         assert (
             'fstrim says "/srv/data: the discard operation is not supported",'
             " and the members discarded nothing: TRIM does not pass\n"

@@ -424,7 +424,7 @@ def test_a_lowered_limit_is_named_while_nothing_moves(guest: Guest) -> None:
             done(guest, f"echo 60 >{md(made, attribute)}")
         terminal.wait_for("held back by: max limit: md waits until its mean speed is below it")
         terminal.press("c")
-        terminal.wait_for("a check is there already; wait for it, or cancel it (x)")
+        terminal.wait_for("a check is already in progress; wait for it, or cancel it (x)")
         terminal.press("x")
         wait_kernel(guest, md(made, "sync_action"), "idle")
 

@@ -61,7 +61,7 @@ sh("echo frozen >" + action)
 until(lambda: "r: reshape frozen" in said, "it is frozen again")
 sh("mdadm --stop /dev/{md} && mdadm --assemble --readonly /dev/md/r /dev/ram0 /dev/ram1 /dev/ram2 /dev/ram3")
 until(lambda: last.snapshot.arrays and last.snapshot.arrays[0].read_only, "it is there, read-only")
-print(last.exit_status, [finding.code for finding in last.findings])
+print(last.exit_status, [str(finding.code) for finding in last.findings])
 """,
     )
     assert said[-1] == "1 ['reshape-waits', 'read-only']"

@@ -266,7 +266,7 @@ def test_so_already_is_done(guest: Guest, scsi: Scsi) -> None:
             f"keep {first} scheduler=none",
         )
         assert (done[0], kept[0]) == (0, 0)
-        assert again == (0, f"nothing to change: scheduler of {first} is none already\n")
+        assert again == (0, f"nothing to change: scheduler of {first} is already none\n")
         made = raidtui(guest, "tune", "set", first, "scheduler=none", "--dry-run", "--json")
         job = raidtui(guest, "apply", guest.put("nothing.json", made.stdout.encode()))
         assert (made.status, job.status) == (0, 0), job.output

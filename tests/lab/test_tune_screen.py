@@ -86,7 +86,7 @@ def test_knobs_by_keys(qemu: QemuGuest) -> None:
         assert qemu.run(f"echo 4 >{queue}/device/queue_depth").status == 0  # by another's hand
         chosen(terminal, rf"▲ {disk} +queue_depth of {disk} is 4; raidtui keeps it at {depth}\.")
         terminal.press("enter")
-        terminal.wait_for("It is 4: 1 to 32.", SLOW_S)
+        terminal.wait_for("Now 4; possible: 1 to 32.", SLOW_S)
         terminal.type(f"{depth}\r")
         reads(qemu, f"{queue}/device/queue_depth", depth)
         terminal.wait_for(lambda text: "raidtui keeps it at" not in text.replace("\n", " "), SLOW_S)
@@ -122,7 +122,7 @@ def test_processors_by_keys(qemu: QemuGuest) -> None:
         terminal.wait_for("max [2.0 GHz]", SLOW_S)
         terminal.wait_for(re.compile(r"max_freq_khz 2600000 → 2000000 .* u undoes it"), SLOW_S)
         terminal.press("tab")
-        terminal.wait_for("The driver acpi-cpufreq has one mode only", SLOW_S)
+        terminal.wait_for("The driver acpi-cpufreq has only one mode", SLOW_S)
 
         terminal.press("P")
         terminal.wait_for(re.compile(r"ssd-array +\d+ writes?"), SLOW_S)

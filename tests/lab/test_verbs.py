@@ -37,10 +37,10 @@ def test_read_only_and_back(guest: Guest) -> None:
     assert do(guest, "read-only", "125").endswith("done\n")
     assert read(guest, state) == "readonly"
     assert guest.run(f"dd if=/dev/zero of={made.path} bs=4k count=1 conv=fsync").status != 0
-    assert refusal(guest, "read-only", "125") == "125 is read-only already"
+    assert refusal(guest, "read-only", "125") == "125 is already read-only"
     assert do(guest, "read-write", "125").endswith("done\n")
     assert read(guest, state) in {"clean", "active"}
-    assert refusal(guest, "read-write", "125") == "125 can be written to already"
+    assert refusal(guest, "read-write", "125") == "125 is already read-write"
     assert guest.run(f"mkfs.ext4 -q {made.path} && mount {made.path} /mnt").status == 0
     assert refusal(guest, "read-only", "125") == (
         "125 is in use: ext4 mounted at /mnt; unmount or release it first"
@@ -83,7 +83,7 @@ def test_repair_after_a_check(guest: Guest) -> None:
     assert spoiled.status == 0, spoiled.output
     made_plan = plan(guest, "repair", "125")
     assert (
-        "No check has counted yet what does not match: a check comes first, and writes nothing."
+        "No check has counted the mismatches yet: run a check first, which writes nothing."
         in (made_plan["notes"])
     )
     assert do(guest, "check", "125").endswith("done\n")
@@ -206,7 +206,9 @@ def test_a_name_that_two_arrays_at_rest_have(guest: Guest) -> None:
         uuids += re.findall("^MD_UUID=(.+)$", shown.stdout, re.MULTILINE)
     words = ("create", "--name=125", "--level=raid1", names[0], names[4])
     told = refusal(guest, *words, "--destroy=lab0")
-    assert told.endswith(f"there is another array at rest called lab0: --destroy={uuids[0]}")
+    assert told.endswith(
+        f"because another array that is not running is also named lab0: --destroy={uuids[0]}"
+    )
     assert plan(guest, *words, f"--destroy={uuids[0]}")["confirm"] == "125"
     assert refusal(guest, *words, f"--destroy={uuids[1]}") == told
     for name in names[:2]:
@@ -225,7 +227,7 @@ def test_a_former_member_says_how_far_it_is_behind(guest: Guest) -> None:
     assert guest.run(f"mdadm {made.path} --fail /dev/{second} --remove /dev/{second}").status == 0
     assert guest.run(_FILL.format(made.path) + " && sync").status == 0
     told = plan(guest, "re-add", "125", second)["notes"]
-    assert re.fullmatch(rf"{second} left at event \d+, \d+ s ago; 125 is at \d+\.", told[0])
+    assert re.fullmatch(rf"{second} left the array at event \d+, \d+ s ago; 125 is at event \d+\.", told[0])
     assert re.fullmatch(
         r"At most \d+(\.\d)? MiB of \d+ MiB are copied: the bitmap knows what was written since it left\.",
         told[1],

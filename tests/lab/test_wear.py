@@ -83,7 +83,7 @@ def test_the_pane_and_what_a_recover_cost(qemu: QemuGuest) -> None:
         )
         terminal.wait_for(re.compile(rf" {qemu.kernel_name(sata)} \? +Laboratory SSD "), SLOW_S)
         terminal.press("m")
-        terminal.wait_for("d shows what is written from here on", SLOW_S)
+        terminal.wait_for("d shows what is written from now on", SLOW_S)
 
         slow(qemu, 20_000)
         again = f"--fail {nvme.path} --remove {nvme.path}"

@@ -27,9 +27,9 @@ def test_metadata_0_90_is_told_as_mdadm_tells_it(guest: Guest) -> None:
     do(guest, "remove", "md90", second)
     write = "dd if=/dev/urandom of=/dev/md90 bs=64k count=1 oflag=direct status=none"
     assert guest.run(write).status == 0
-    assert refusal(guest, "assemble", "--run", second) == f"{uuid[:8]} is there already as md90"
+    assert refusal(guest, "assemble", "--run", second) == f"{uuid[:8]} is already assembled as md90"
     assert refusal(guest, "add", "md90", second) == (
-        f"{second} was a member, and the bitmap knows what changed;"
+        f"{second} was a member, and the bitmap records what has changed since;"
         " re-add it; where that fails, zero its superblock and add it"
     )
     assert plan(guest, "re-add", "md90", second)["devices"] == [second]
@@ -77,8 +77,9 @@ def test_one_of_three_does_not_start(guest: Guest) -> None:
     names = members_of(guest, 5, 3)
     wipe(guest, *names[1:])
     assert refusal(guest, "assemble", "--run", names[0]) == (
-        f"too little of t is there to start it: slot 0 ({names[0]}) is whole, slots 1 and 2 are missing;"
-        " bring back the disks of slots 1 and 2"
+        f"t does not have enough members to start: slot 0 ({names[0]}) is up to date, slots 1 and 2 are"
+        " missing;"
+        " reconnect the disks of slots 1 and 2"
     )
     mdadm_refuses(guest, names[0])
 
@@ -87,7 +88,8 @@ def test_two_of_three_start_degraded(guest: Guest) -> None:
     names = members_of(guest, 5, 3)
     wipe(guest, names[1])
     assert refusal(guest, "assemble", names[0], names[2]) == (
-        "t has 3 members, 2 are given with whole data; name all, or start it degraded with --run"
+        "t has 3 members, and only 2 of those given are up to date; name all of them, or start it"
+        " degraded with --run"
     )
     starts(guest, "raid5", "--run", names[0], names[2])
 
@@ -96,8 +98,9 @@ def test_the_other_half_of_mirrors_is_missing(guest: Guest) -> None:
     names = members_of(guest, 10, 4, "--layout=n2")
     wipe(guest, names[2], names[3])
     assert refusal(guest, "assemble", "--run", *names[:2]) == (
-        f"too little of t is there to start it: slot 0 ({names[0]}) is whole, slot 1 ({names[1]}) is whole,"
-        " slots 2 and 3 are missing; bring back one of the disks of slots 2 and 3"
+        f"t does not have enough members to start: slot 0 ({names[0]}) is up to date, slot 1 ({names[1]})"
+        " is up to date,"
+        " slots 2 and 3 are missing; reconnect one of the disks of slots 2 and 3"
     )
     mdadm_refuses(guest, *names[:2])
 
@@ -125,8 +128,8 @@ def test_a_member_that_was_being_rebuilt_does_not_count(guest: Guest) -> None:
     del made
     wipe(guest, names[0])
     sentence = (
-        rf"too little of t is there to start it: slot 1 \({names[1]}\) is whole, {names[2]} \(slot 2\) was"
-        r" being rebuilt, up to [0-9.]+ [KM]iB, slot 0 is missing; bring back the disk of slot 0"
+        rf"t does not have enough members to start: slot 1 \({names[1]}\) is whole, {names[2]} \(slot 2\) was"
+        r" being rebuilt, up to [0-9.]+ [KM]iB, slot 0 is missing; reconnect the disk of slot 0"
     )
     assert re.fullmatch(sentence, refusal(guest, "assemble", "--run", *names[1:]))
     # As at boot: an inactive array holds both.
@@ -137,7 +140,7 @@ def test_a_member_that_was_being_rebuilt_does_not_count(guest: Guest) -> None:
     assert (finding["code"], "--run" in finding["remedy"]) == ("inactive", False)
     assert re.fullmatch(sentence, refusal(guest, "assemble", "--run", *names[1:]))
     assert refusal(guest, "zero-superblock", names[1]) == (
-        f"{names[1]} is a member of t; remove it from there first"
+        f"{names[1]} is a member of t; remove it from the array first"
     )
     assert guest.run("for md in /dev/md*[0-9]; do mdadm --stop $md; done; udevadm settle").status == 0
     mdadm_refuses(guest, *names[1:])
@@ -162,7 +165,7 @@ def test_dirty_and_degraded_does_not_start(guest: Guest) -> None:
     wipe(guest, names[1])
     told = refusal(guest, "assemble", "--run", names[0], names[2])
     assert told == (
-        "t was being written to when it stopped, and without slot 1 its parity cannot be put right: the"
-        " kernel does not start it; bring back the disk of slot 1"
+        "t was being written to when it stopped, and its parity cannot be corrected without slot 1: the"
+        " kernel does not start it; reconnect the disk of slot 1"
     )
     mdadm_refuses(guest, names[0], names[2])

@@ -265,7 +265,7 @@ def test_paused_and_resumed() -> None:
         ("health!!", "root", "degraded: is frozen while a resync waits: it does not resume by itself"),
     ]
     assert life.then(raid1(sync=resync(10), resync_start="5")) == [
-        ("kernel", "root", "resync goes on"),
+        ("kernel", "root", "resync resumed"),
         ("health+", "root", "optimal"),
     ]
 

@@ -52,8 +52,8 @@ def test_a_member_that_is_missing() -> None:
     ]
     assert made("normal", found, host=host) == Refusal(
         code=RefusalCode.INVALID,
-        why="media has 3 members, 2 are given with whole data",
-        remedy="name all, or start it degraded with --run",
+        why="media has 3 members, and only 2 of those given are up to date",
+        remedy="name all of them, or start it degraded with --run",
     )
     plan = made("degraded, read-only", found, host=host)
     assert isinstance(plan, Plan)
@@ -108,7 +108,7 @@ def test_what_runs_is_left_out_and_what_is_inactive_is_refused_in_part() -> None
     assert found.names == ("sdg",)
     refusal = made("normal", found, host=host)
     assert isinstance(refusal, Refusal)
-    assert refusal.remedy == "name all that it holds (sdg sdh), or stop it first"
+    assert refusal.remedy == "name all of its members (sdg sdh), or stop it first"
 
 
 def test_an_inactive_array_lets_go_of_its_members_first() -> None:
@@ -144,15 +144,19 @@ AT = {"recovery_sectors": 5632}
             R5,
             {0: {}, 1: {}},
             False,
-            "media has 3 members, 2 are given with whole data; name all, or start it degraded with --run",
+            (
+                "media has 3 members, and only 2 of those given are up to date; name all of them, or start it"
+                " degraded with --run"
+            ),
         ),
         (
             R5,
             {1: {}, 2: AT},
             True,
             (
-                "too little of media is there to start it: slot 1 (sdb) is whole, sdc (slot 2) was being"
-                " rebuilt, up to 2.8 MiB, slot 0 is missing; bring back the disk of slot 0"
+                "media does not have enough members to start: slot 1 (sdb) is up to date, sdc (slot 2)"
+                " was being"
+                " rebuilt, up to 2.8 MiB, slot 0 is missing; reconnect the disk of slot 0"
             ),
         ),
         (
@@ -160,8 +164,9 @@ AT = {"recovery_sectors": 5632}
             {1: {}},
             True,
             (
-                "too little of media is there to start it: slot 1 (sdb) is whole, slots 0 and 2 are missing;"
-                " bring back the disks of slots 0 and 2"
+                "media does not have enough members to start: slot 1 (sdb) is up to date, slots 0 and 2"
+                " are missing;"
+                " reconnect the disks of slots 0 and 2"
             ),
         ),
         (
@@ -169,8 +174,8 @@ AT = {"recovery_sectors": 5632}
             {0: {"dirty": True}, 1: {"dirty": True}},
             True,
             (
-                "media was being written to when it stopped, and without slot 2 its parity cannot be put"
-                " right: the kernel does not start it; bring back the disk of slot 2"
+                "media was being written to when it stopped, and its parity cannot be corrected without"
+                " slot 2: the kernel does not start it; reconnect the disk of slot 2"
             ),
         ),
         (
@@ -178,9 +183,10 @@ AT = {"recovery_sectors": 5632}
             {0: {"events": 12}, 1: {}, 2: {"events": 12}},
             True,
             (
-                "too little of media is there to start it: slot 1 (sdb) is whole, sda (slot 0) is 28 events"
-                " behind, sdc (slot 2) is 28 events behind; bring the disks back as they were; mdadm"
-                " --assemble --force takes old data for new: a last resort"
+                "media does not have enough members to start: slot 1 (sdb) is up to date, sda (slot 0) is"
+                " 28 events"
+                " behind, sdc (slot 2) is 28 events behind; restore the disks as they were; as a last"
+                " resort, mdadm --assemble --force accepts outdated data as current"
             ),
         ),
         (R10, {0: {}, 2: {}}, True, ""),
@@ -189,8 +195,9 @@ AT = {"recovery_sectors": 5632}
             {0: {}, 1: {}},
             True,
             (
-                "too little of media is there to start it: slot 0 (sda) is whole, slot 1 (sdb) is whole,"
-                " slots 2 and 3 are missing; bring back one of the disks of slots 2 and 3"
+                "media does not have enough members to start: slot 0 (sda) is up to date, slot 1 (sdb) is"
+                " up to date,"
+                " slots 2 and 3 are missing; reconnect one of the disks of slots 2 and 3"
             ),
         ),
         (
@@ -205,8 +212,8 @@ AT = {"recovery_sectors": 5632}
             {0: {}},
             True,
             (
-                "too little of media is there to start it: slot 0 (sda) is whole, slot 1 is missing;"
-                " bring back the disk of slot 1"
+                "media does not have enough members to start: slot 0 (sda) is up to date, slot 1 is missing;"
+                " reconnect the disk of slot 1"
             ),
         ),
         ({"level": None, "raid_disks": 2}, {0: {}, 1: {}}, True, ""),
@@ -234,11 +241,11 @@ def test_who_takes_the_newest_for_failed() -> None:
     }
     assert standing(blocks).not_whole == ()
     assert standing({**blocks, "sdc": block(2, **R5, events=41, roles=".AA")}).not_whole == (
-        StaleMember(name="sda", slot=0, why="has failed, says sdc"),
+        StaleMember(name="sda", slot=0, why="is marked as failed by sdc"),
     )
     torn = {**blocks, "sdb": block(1, **R5, roles="AA.")}
     assert standing(torn).not_whole == (
-        StaleMember(name="sdb", slot=1, why="takes sdc, which is newer, for failed"),
+        StaleMember(name="sdb", slot=1, why="marks sdc, which is newer, as failed"),
     )
 
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from raidtui.model.disk import Use
 from raidtui.model.plan import FactKind, Plan, Refusal, Step
-from raidtui.model.survey import Device, Named, Superblock, Survey
+from raidtui.model.survey import Device, Reference, Superblock, Survey
 from raidtui.plans.candidates import refuse_device, refuse_needed, refuse_old_arrays
 from raidtui.plans.contents import device_facts, wipe_steps
 from raidtui.plans.create.create_plan import plan_create
@@ -30,9 +30,9 @@ def part(name: str) -> Use:
 
 def test_what_the_next_boot_wants() -> None:
     free = device("sda2")
-    named = Named(path="/etc/fstab", line=2, text="LABEL=my data", devices=("sdx", "sda2"))
+    named = Reference(path="/etc/fstab", line=2, text="LABEL=my data", devices=("sdx", "sda2"))
     seen = replace(survey(free, device("sdb2")), named=(named,))
-    sentence = "sda2 is named in /etc/fstab, line 2; take that line out first, if the device is really free"
+    sentence = "sda2 is named in /etc/fstab, line 2; remove that line first if the device is no longer used"
     assert refused(plain("raid1", "sda2", "sdb2"), seen) == sentence
     asked = plain("raid1", "sda", "sdb")
     for parts in ((free,), ()):  # also where the partition itself was not read
@@ -56,7 +56,7 @@ def test_what_the_next_boot_wants() -> None:
 def test_other_storage_systems(what: str, words: str) -> None:
     """What they hold cannot be seen from here, so it cannot be said what would be lost."""
     use = Use(kind="signature", what=what, detail="tank")
-    sentence = f"sdz holds {words}; if nobody needs it any more: wipefs --all /dev/sdz"
+    sentence = f"sdz holds {words}; if it is no longer needed: wipefs --all /dev/sdz"
     degraded = host(raid10(failed=("sdb",)), devices=(device("sdz", use, size_bytes=BIG),))
     assert sentence_of(plan_add(degraded, first(degraded), "sdz")) == sentence
     whole = host(raid10(), devices=(device("sdz", use, size_bytes=BIG),))
@@ -68,7 +68,7 @@ def test_another_storage_system_on_a_partition() -> None:
     inside = device("sdz1", Use(kind="signature", what="zfs_member"))
     seen = survey(device("sdz", part("sdz1")), inside, device("sdy"))
     assert sentence_of(plan_on_disks(plain("raid1", "sdy", "sdz"), seen, reserve_percent=10)) == (
-        "sdz1 holds a part of a ZFS pool; if nobody needs it any more: wipefs --all /dev/sdz1"
+        "sdz1 holds a part of a ZFS pool; if it is no longer needed: wipefs --all /dev/sdz1"
     )
 
 
@@ -98,7 +98,7 @@ def test_create_over_an_array_at_rest(found: tuple[Device, ...], names: str, pat
     disks = found[0].superblock.raid_disks if found[0].superblock else 0
     words = WORDS.replace("3 members", f"{disks} members")
     assert refused(plain("raid1", "sda2", "sdb2"), survey(*found)) == (
-        f"{names} of {words}, which does not run; assemble it instead? raidtui plan assemble {paths};"
+        f"{names} of {words}, which is not running; assemble it instead? raidtui plan assemble {paths};"
         " to destroy it for good, give its name: --destroy=old"
     )
     assert isinstance(plan_create(plain("raid1", "sda2", "sdb2", destroys=("old",)), survey(*found)), Plan)
@@ -110,7 +110,7 @@ def test_an_array_at_rest_on_partitions_of_a_disk() -> None:
     seen = survey(device("sda", part("sda2")), member("sda2"), device("sdb"))
     asked = plain("raid1", "sda", "sdb")
     sentence = sentence_of(plan_on_disks(asked, seen, reserve_percent=10))
-    assert sentence.startswith(f"sda2 is a member of {WORDS}, which does not run; assemble it instead?")
+    assert sentence.startswith(f"sda2 is a member of {WORDS}, which is not running; assemble it instead?")
     made = plan_on_disks(replace(asked, destroys=("old",)), seen, reserve_percent=10)
     assert isinstance(made, Plan)
     assert [step.argv[:1] + step.argv[-1:] for step in made.steps[:4]] == [
@@ -122,7 +122,7 @@ def test_add_and_replace_over_an_array_at_rest() -> None:
     found = device("sdz", superblock=former(), size_bytes=BIG)
     degraded, whole = host(raid10(failed=("sdb",)), devices=(found,)), host(raid10(), devices=(found,))
     sentence = (
-        f'sdz is a member of the array "old" ({OLD}), which does not run; assemble it instead?'
+        f'sdz is a member of the array "old" ({OLD}), which is not running; assemble it instead?'
         " raidtui plan assemble /dev/sdz; to destroy it for good, give its name: --destroy=old"
     )
     assert sentence_of(plan_add(degraded, first(degraded), "sdz")) == sentence
@@ -140,9 +140,9 @@ def test_a_name_that_two_arrays_at_rest_have() -> None:
     seen = survey(mine, device("sdb2"), other)
     asked = plain("raid1", "sda2", "sdb2")
     assert refused(replace(asked, destroys=("old",)), seen) == (
-        f"sda2 is a member of {WORDS}, which does not run; assemble it instead? raidtui plan"
-        " assemble /dev/sda2 and its other members; to destroy it for good, give its UUID, for there is"
-        f" another array at rest called old: --destroy={OLD}"
+        f"sda2 is a member of {WORDS}, which is not running; assemble it instead? raidtui plan"
+        " assemble /dev/sda2 and its other members; to destroy it for good, give its UUID, because"
+        f" another array that is not running is also named old: --destroy={OLD}"
     )
     assert isinstance(plan_create(replace(asked, destroys=(SAME_NAME,)), seen), Refusal)
     for typed in (OLD, OLD.upper(), OLD.replace(":", "-")):
@@ -233,7 +233,7 @@ def test_nothing_is_left_in_the_middle_of_a_disk() -> None:
     seen = survey(whole, inside, device("sda1"))
     wipe = Step(
         argv=("wipefs", "--all", "/dev/sda2"),
-        why="what is on sda2 must not come back later",
+        why="clears all signatures of sda2, so that none reappears",
         needs=(
             fact(FactKind.SERIAL, "sda2", "S-sda"),
             fact(FactKind.SIZE, "sda2", str(BIG)),
@@ -246,7 +246,7 @@ def test_nothing_is_left_in_the_middle_of_a_disk() -> None:
     last = replace(
         wipe,
         argv=("wipefs", "--all", "/dev/sda"),
-        why="what is on sda must not come back later",
+        why="clears all signatures of sda, so that none reappears",
         needs=same("sda", untouched=False),
         proves=(fact(FactKind.CLEAN, "sda"),),
     )

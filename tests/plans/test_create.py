@@ -51,7 +51,7 @@ def test_the_whole_plan(conf: list[dict[str, str]]) -> None:
             *("--level=raid10", "--raid-devices=4", "--chunk=32", "--layout=n2", "--bitmap=none"),
             *("/dev/sda2", "/dev/sdb2", "/dev/sdc2", "/dev/sdd2"),
         ),
-        why="all options are given: mdadm's own defaults change",
+        why="every option is given: mdadm's defaults change",
         needs=(*(each for name in FOUR for each in same(name)), fact(FactKind.GONE, "md127")),
         proves=(
             fact(FactKind.RUNNING, UUID),
@@ -64,7 +64,7 @@ def test_the_whole_plan(conf: list[dict[str, str]]) -> None:
         undo=(
             Step(
                 argv=("mdadm", "--stop", "/dev/md/127"),
-                why="its members are free then",
+                why="releases its members",
                 needs=(fact(FactKind.ARRAY, "md127", UUID), fact(FactKind.UNUSED, "md127")),
                 proves=(fact(FactKind.GONE, UUID),),
             ),
@@ -94,8 +94,8 @@ def test_the_whole_plan(conf: list[dict[str, str]]) -> None:
             ),
             "RAID 10 near 2: the 2 copies of a chunk lie side by side on neighbouring devices.",
             "The first sync reads everything and writes only where copies differ.",
-            "No bitmap: writes are faster, and after a crash all of it is synced again.",
-            "The commands take seconds, the first sync behind them at least 17 min (205 MB/s is the limit).",
+            "No bitmap: writes are faster, but after a crash the whole array is resynced.",
+            "The commands take seconds, the first sync at least 17 min at the limit of 205 MB/s.",
         ),
         confirm="127",
         devices=FOUR,
@@ -195,7 +195,7 @@ def test_an_array_with_a_word_for_a_name(conf: list[dict[str, str]]) -> None:
     assert FactKind.GONE not in {each.kind for each in step.needs}
     assert step.undo[0] == Step(
         argv=("mdadm", "--stop", "/dev/md/data"),
-        why="its members are free then",
+        why="releases its members",
         needs=(fact(FactKind.NAME, UUID, "data"),),
         proves=(fact(FactKind.GONE, UUID),),
     )
@@ -225,10 +225,10 @@ def test_a_device_with_a_file_system_is_wiped() -> None:
     used = device("sdb2", Use(kind="signature", what="ext4", detail="root"))
     found = plan(plain("raid1", "sda2", "sdb2"), survey(device("sda2"), used))
     assert found.loses == ('sdb2: the ext4 file system "root"',)
-    assert found.warning == "What is on the devices now is lost, and undoing does not bring it back."
+    assert found.warning == "What is on the devices is lost, and undo does not restore it."
     assert found.steps[0] == Step(
         argv=("wipefs", "--all", "/dev/sdb2"),
-        why="what is on sdb2 must not come back later",
+        why="clears all signatures of sdb2, so that none reappears",
         needs=same("sdb2"),
         proves=(fact(FactKind.CLEAN, "sdb2"),),
         destroys=True,
@@ -248,20 +248,20 @@ def test_a_member_of_an_array_that_does_not_run() -> None:
     words = f'a member of the array "old" (raid5, 3 members, {OLD}), last changed 2026-11-20 21:25 UTC'
     assert found.loses == (f"sda2: {words}", f"sdb2: {words}")
     assert (
-        'The array "old" does not run; to have it back, assemble it instead:'
+        'The array "old" is not running; to keep it, assemble it instead:'
         " raidtui plan assemble /dev/sda2 /dev/sdb2 (and its other members)."
     ) in found.notes
     zero, wipe = found.steps[:2]
     assert zero == Step(
         argv=("mdadm", "--zero-superblock", "/dev/sda2"),
-        why="sda2 is no part of old any more",
+        why="sda2 no longer belongs to old",
         needs=(*same("sda2"), fact(FactKind.SUPERBLOCK, "sda2", OLD)),
         proves=(fact(FactKind.SUPERBLOCK, "sda2"),),
         destroys=True,
     )
     assert wipe == Step(
         argv=("wipefs", "--all", "/dev/sda2"),
-        why="what is on sda2 must not come back later",
+        why="clears all signatures of sda2, so that none reappears",
         needs=(*same("sda2", untouched=False), fact(FactKind.SUPERBLOCK, "sda2")),
         proves=(fact(FactKind.CLEAN, "sda2"),),
         destroys=True,
@@ -322,7 +322,7 @@ def test_a_journal() -> None:
     assert found.steps[0].undo[-1].argv == ("mdadm", "--zero-superblock", "/dev/sde")
     assert found.notes[0] == "300 GiB on 4 devices."
     assert (
-        "The journal closes the write hole: what was half written at a crash is written to its end."
-        " Without its device the array is read-only. It should be an SSD that keeps what it has when"
-        " power fails."
+        "The journal closes the write hole: after a crash, incomplete writes are completed from it."
+        " Without its device the array is read-only. Use an SSD with power-loss"
+        " protection."
     ) in found.notes

@@ -13,7 +13,7 @@ from tests.plans.new_array import GIB, device, plain, plan, survey
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        (plain("raid0"), "Nothing is synced at first."),
+        (plain("raid0"), "There is no first sync."),
         (plain("raid0"), "No redundancy: if one goes, all is gone."),
         (plain("raid1", "sda2", "sdb2"), "The first sync reads one device and writes all of the others."),
         (
@@ -29,7 +29,7 @@ from tests.plans.new_array import GIB, device, plain, plan, survey
         ),
         (
             plain("raid1", "sda2", "sdb2", assume_clean=True),
-            "There is no first sync: a check counts mismatches until everything was written once.",
+            "The first sync is skipped: until everything has been written once, a check counts mismatches.",
         ),
         (
             plain("raid5"),
@@ -38,15 +38,15 @@ from tests.plans.new_array import GIB, device, plain, plan, survey
         (
             plain("raid5"),
             (
-                "The bitmap shortens the sync after a crash. It does not close the write hole: a member"
-                " lost before that sync is done may take data along."
+                "The bitmap shortens the resync after a crash. It does not close the write hole: a member"
+                " lost before that resync ends can mean lost data."
             ),
         ),
         (
             plain("raid5", "sda2", "missing", "sdc2"),
             "It starts degraded; nothing is synced until the missing device is added.",
         ),
-        (plain("raid6"), "The first sync reads everything and writes parity where it does not fit."),
+        (plain("raid6"), "The first sync reads everything and writes parity where it does not match."),
         (
             plain("raid6", "sda2", "sdb2", "sdc2", "missing"),
             "It starts degraded: the first sync reads all other devices and writes all of sdc2.",
@@ -68,29 +68,29 @@ from tests.plans.new_array import GIB, device, plain, plan, survey
         (plain("raid0"), "400 GiB on 4 devices."),
         (
             plain("raid1", "sda2", "sdb2", metadata="1.0"),
-            "The superblock of 1.0 is at the end: a member alone looks like a file system of its own.",
+            "The superblock of 1.0 is at the end: a single member looks like a plain file system.",
         ),
         (
             plain("raid1", "sde", "sdf"),
             (
-                "sde, sdf are whole disks: other systems may take that for an empty one and write a"
-                " partition table over the superblock; a partition of type Linux RAID is safer."
+                "sde, sdf are whole disks: other systems may take a disk without a partition table for"
+                " empty and write one over the superblock. A partition of type Linux RAID is safer."
             ),
         ),
         (
             plain("raid1", "sda2", "sdf"),
             (
-                "sdf is a whole disk: other systems may take that for an empty one and write a partition"
-                " table over the superblock; a partition of type Linux RAID is safer."
+                "sdf is a whole disk: other systems may take a disk without a partition table for empty"
+                " and write one over the superblock. A partition of type Linux RAID is safer."
             ),
         ),
         (
             plain("raid10", name="a" * 28),
-            f"nas:{'a' * 28} is longer than the superblock's 31 bytes: it is stored without the host.",
+            f"nas:{'a' * 28} is longer than 31 bytes: the superblock stores it without the host name.",
         ),
         (
             plain("raid10", name="data", number=9),
-            "/dev/md/data is there from the next assembly on; until then it is /dev/md9.",
+            "/dev/md/data appears at the next assembly; until then the device is /dev/md9.",
         ),
     ],
 )
@@ -111,13 +111,13 @@ def test_notes_on_devices() -> None:
     one = device("sda2")
     path = "sda, sdb have the same serial number S-sda: they may be one disk on two paths."
     assert path in notes("raid1", one, twin)
-    assert "20 GiB of sdc2 stay unused: sda2 is the smallest." in notes("raid1", one, large)
-    less = "sda2 is smaller than sdc2: what is beyond it lies on fewer devices, and is slower."
+    assert "20 GiB of sdc2 stays unused: sda2 is the smallest." in notes("raid1", one, large)
+    less = "sda2 is smaller than sdc2: the space beyond its end lies on fewer devices and is slower."
     assert less in notes("raid0", one, large)
     found = notes("raid1", one, small)
-    assert "sda2, sda3 are on one disk, sda: when it fails, all of them are gone." in found
+    assert "sda2, sda3 are on one disk, sda: when it fails, all of them are lost." in found
     assert not any("serial number" in text for text in found)
-    askew_words = "sdd2 begins at byte 32256, which is no whole MiB: that costs speed."
+    askew_words = "sdd2 starts at byte 32256, not at a whole MiB: this costs speed."
     assert askew_words in notes("raid1", one, askew)
     near = notes("raid1", one, device("sdb2", size_bytes=100 * GIB + (1 << 20)))
     assert not any("unused" in text for text in near)

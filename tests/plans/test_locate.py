@@ -45,20 +45,20 @@ def light(word: str, why: str) -> Step:
 
 def test_a_light() -> None:
     """It is the whole disk's bay that blinks."""
-    on, off = light("locate", "its bay blinks"), light("locate_off", "its bay is dark again")
+    on, off = light("locate", "its bay light blinks"), light("locate_off", "its bay light is off again")
     expected = Plan(
-        title="light of sda on",
+        title="locate light of sda on",
         subject="sda",
         steps=(on,),
         undo=(off,),
         notes=(
             "sda2 (on sda) is: Samsung SSD 850, serial S-sda, at pci-0000:00:17.0-ata-3.",
-            "Bays without a light of their own, or a controller for it, stay dark.",
+            "Bays without a locate light, or a controller for it, stay dark.",
         ),
     )
     survey = host(devices=(NAMED,))
     assert plan_locate(survey, "sda2") == expected
-    dark = replace(expected, title="light of sda off", steps=(off,), undo=(on,))
+    dark = replace(expected, title="locate light of sda off", steps=(off,), undo=(on,))
     assert plan_locate(survey, "sda2", on=False) == dark
 
 

@@ -69,7 +69,7 @@ MKFS_XFS = ("mkfs.xfs", "-q", "-f")
             below(NONE, level="raid1"),
             MKFS_EXT4,
             "",
-            "a mirror has no geometry to tell",
+            "a mirror has no stripe geometry",
         ),
         (
             XFS,
@@ -97,9 +97,9 @@ MKFS_XFS = ("mkfs.xfs", "-q", "-f")
             below(size_bytes=GIB - 4096),
             (*MKFS_XFS, "-m", f"uuid={FS}"),
             "",
-            "small, so without geometry",
+            "too small for stripe geometry",
         ),
-        (OnTop(file_system="xfs"), below(NONE), MKFS_XFS, "", "a mirror has no geometry to tell"),
+        (OnTop(file_system="xfs"), below(NONE), MKFS_XFS, "", "a mirror has no stripe geometry"),
     ],
 )
 def test_a_file_system(wanted: OnTop, array: Below, argv: tuple[str, ...], told: str, why: str) -> None:
@@ -127,17 +127,17 @@ def test_mounted_by_uuid_now_and_at_boot() -> None:
     assert fstab == Step(
         path="/etc/fstab",
         content=f"{old}\n{line}\n",
-        why="mounted at boot by UUID; without the array, the boot goes on (nofail)",
+        why="mounts it at boot by UUID; without the array, the boot continues (nofail)",
         needs=(digest,),
         proves=(fact(FactKind.LINE, "/etc/fstab", line),),
-        undo=(Step(path="/etc/fstab", content=old, why="/etc/fstab as it was", proves=(digest,)),),
+        undo=(Step(path="/etc/fstab", content=old, why="restores /etc/fstab", proves=(digest,)),),
     )
     assert mount == Step(
         argv=("mount", "/srv/data"),
-        why="as fstab says",
+        why="mounts it as in fstab",
         needs=(nothing,),
         proves=(fact(FactKind.MOUNTED, "/srv/data"),),
-        undo=(Step(argv=("umount", "/srv/data"), why="let go of it", proves=(nothing,)),),
+        undo=(Step(argv=("umount", "/srv/data"), why="remove it", proves=(nothing,)),),
     )
 
 
@@ -146,8 +146,8 @@ def test_in_the_plan_between_the_array_and_its_line() -> None:
     tools = [step.argv[0] if step.argv else step.path for step in made.steps]
     assert tools == ["mdadm", "mkfs.ext4", "/etc/mdadm/mdadm.conf"]
     assert made.notes[-1] == (
-        "ext4: stride 8, stripe width 16. By itself, mke2fs leaves the stripe width out on SSDs since 1.47.3:"
-        " ext4's allocator gains nothing by it there."
+        "ext4: stride 8, stripe width 16. By default, mke2fs omits the stripe width on SSDs since 1.47.3:"
+        " ext4's allocator does not benefit from it there."
     )
 
 
@@ -159,7 +159,7 @@ def test_what_a_plan_knows_of_the_array() -> None:
     assert trial.counts == FOUR
     assert made.notes[-2:] == (
         "XFS: su 32 KiB, sw 2.",
-        "TRIM passes: raid10 hands discards on, and all members take them.",
+        "TRIM works: raid10 passes discards on, and all members support them.",
     )
 
 
@@ -186,32 +186,32 @@ def test_trials_and_the_weekly_one_come_last() -> None:
 
 def test_notes_of_a_small_xfs() -> None:
     assert on_top_notes(XFS, survey(), below(size_bytes=512 * MIB)) == (
-        "XFS: no su and sw; mkfs.xfs leaves them out below 1 GiB, where its log is too small.",
+        "XFS: no su and sw; mkfs.xfs omits them below 1 GiB, where its log is too small.",
     )
     assert on_top_notes(XFS, survey(), below(NONE, size_bytes=512 * MIB)) == ()
 
 
-PLACE = "a path like /srv/data, without blanks"
-WORDS = "letters, digits, . _ + or -"
+PLACE = "choose a path like /srv/data, without spaces"
+WORDS = "use letters, digits, . _ + or -"
 
 
 @pytest.mark.parametrize(
     ("wanted", "sentence"),
     [
-        (OnTop(file_system="btrfs"), "btrfs is no file system that is made here; ext4 or xfs"),
+        (OnTop(file_system="btrfs"), "raidtui does not create btrfs file systems; choose ext4 or xfs"),
         (OnTop(mount="/srv"), "there is nothing to mount; choose a file system"),
-        (OnTop(file_system="xfs", mount="srv"), f"'srv' is no place to mount at; {PLACE}"),
-        (OnTop(file_system="xfs", mount="/"), f"'/' is no place to mount at; {PLACE}"),
-        (OnTop(file_system="xfs", mount="/srv/../etc"), f"'/srv/../etc' is no place to mount at; {PLACE}"),
-        (OnTop(file_system="xfs", mount="/srv a"), f"'/srv a' is no place to mount at; {PLACE}"),
+        (OnTop(file_system="xfs", mount="srv"), f"'srv' is not a valid mount point; {PLACE}"),
+        (OnTop(file_system="xfs", mount="/"), f"'/' is not a valid mount point; {PLACE}"),
+        (OnTop(file_system="xfs", mount="/srv/../etc"), f"'/srv/../etc' is not a valid mount point; {PLACE}"),
+        (OnTop(file_system="xfs", mount="/srv a"), f"'/srv a' is not a valid mount point; {PLACE}"),
         (
             OnTop(file_system="xfs", mount="/home"),
-            "/etc/fstab mounts something at /home already; choose another place",
+            "/etc/fstab already mounts something at /home; choose another mount point",
         ),
-        (OnTop(group="vg 1"), f"'vg 1' is no name for a volume group; {WORDS}"),
+        (OnTop(group="vg 1"), f"'vg 1' is not a valid name for a volume group; {WORDS}"),
         (
             OnTop(file_system="ext4", trim_weekly=True),
-            "a weekly TRIM is of what is mounted, and nothing is; choose a place to mount at",
+            "a weekly TRIM needs a mounted file system; choose a mount point",
         ),
     ],
 )
@@ -226,19 +226,19 @@ def test_refused(wanted: OnTop, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("wanted", "size_bytes", "sentence"),
     [
-        (XFS, 299 * MIB, "XFS needs 300 MiB, and there are 299 MiB; choose ext4, or larger devices"),
-        (XFS, 256 * MIB, "XFS needs 300 MiB, and there are 256 MiB; choose ext4, or larger devices"),
+        (XFS, 299 * MIB, "XFS needs 300 MiB, and there is 299 MiB; choose ext4, or larger devices"),
+        (XFS, 256 * MIB, "XFS needs 300 MiB, and there is 256 MiB; choose ext4, or larger devices"),
         (XFS, 300 * MIB, ""),
         (
             OnTop(file_system="xfs", group="vg"),
             300 * MIB,
-            "XFS needs 300 MiB, and there are 296 MiB; choose ext4, or larger devices",
+            "XFS needs 300 MiB, and there is 296 MiB; choose ext4, or larger devices",
         ),
         (OnTop(file_system="xfs", group="vg"), 301 * MIB, ""),
         (
             EXT4,
             7 * MIB,
-            "ext4 has no journal on less than 8 MiB, and there are 7 MiB; choose larger devices",
+            "ext4 has no journal below 8 MiB, and there is 7 MiB; choose larger devices",
         ),
         (EXT4, 8 * MIB, ""),
         (EXT4, 0, ""),
@@ -255,7 +255,7 @@ def test_too_small_in_a_plan() -> None:
     host = survey(*(device(name, size_bytes=200 * MIB) for name in FOUR))
     assert (
         refused(request(level="raid1", chunk_kib=0, on_top=XFS), host)
-        == "XFS needs 300 MiB, and there are 199 MiB; choose ext4, or larger devices"
+        == "XFS needs 300 MiB, and there is 199 MiB; choose ext4, or larger devices"
     )
     assert plan(request(on_top=XFS), host).steps[1].argv[0] == "mkfs.xfs"
 

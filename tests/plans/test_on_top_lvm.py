@@ -48,7 +48,7 @@ def member(path: str) -> Fact:
 def pvremove(path: str) -> Step:
     return Step(
         argv=("pvremove", "--yes", path),
-        why="give it back",
+        why="release it",
         needs=(member(path), fact(FactKind.GROUP, path)),
         proves=(fact(FactKind.FILE_SYSTEM, path),),
     )
@@ -59,7 +59,7 @@ def test_on_the_array_alone() -> None:
     assert steps(OnTop(group="vg127")) == (
         Step(
             argv=("pvcreate", "--yes", "--dataalignment", "64k", array),
-            why="LVM takes the array; its data begin at a whole stripe",
+            why="makes the array a physical volume; data begins at a full stripe",
             proves=(member(array), fact(FactKind.EXTENTS, array, "65536")),
             undo=(pvremove(array),),
         ),
@@ -71,7 +71,7 @@ def test_on_the_array_alone() -> None:
             undo=(
                 Step(
                     argv=("vgremove", "vg127"),
-                    why="take the group away",
+                    why="remove the group",
                     needs=(fact(FactKind.GROUP, array, "vg127"),),
                     proves=(fact(FactKind.GROUP, array),),
                 ),
@@ -79,13 +79,13 @@ def test_on_the_array_alone() -> None:
         ),
         Step(
             argv=("lvcreate", "--yes", "--extents", "100%FREE", "--name", "data", "vg127"),
-            why="one volume of all of it; md stripes below, so LVM does not",
+            why="one volume of the whole group; md stripes below, so LVM does not",
             needs=(fact(FactKind.GROUP, array, "vg127"),),
             proves=(fact(FactKind.VOLUME, "vg127/data", "linear"), fact(FactKind.NODE, "/dev/vg127/data")),
             undo=(
                 Step(
                     argv=("lvremove", "--yes", "vg127/data"),
-                    why="take the volume away",
+                    why="remove the volume",
                     needs=(fact(FactKind.GROUP, array, "vg127"),),
                     proves=(fact(FactKind.VOLUME, "vg127/data"),),
                 ),
@@ -98,7 +98,7 @@ def test_a_mirror_has_no_stripes_to_begin_at() -> None:
     pvcreate, *_ = steps(OnTop(group="vg127"), array=below(Geometry(stride=0, width=0), level="raid1"))
     assert (pvcreate.argv, pvcreate.why, pvcreate.proves) == (
         ("pvcreate", "--yes", "/dev/md/127"),
-        "LVM takes the array",
+        "makes the array a physical volume",
         (member("/dev/md/127"),),
     )
 
@@ -109,7 +109,7 @@ def test_striped_over_another_array() -> None:
     assert first.argv == ("pvcreate", "--yes", "--dataalignment", "64k", array)
     assert second == Step(
         argv=("pvcreate", "--yes", "--dataalignment", "128k", other),
-        why="md126 joins the group; its data begin at a whole stripe",
+        why="makes md126 a physical volume; data begins at a full stripe",
         needs=(
             fact(FactKind.ARRAY, "md126", SCRATCH.array_uuid),
             fact(FactKind.SIZE, "md126", str(100 * GIB)),
@@ -131,7 +131,7 @@ def test_striped_over_another_array() -> None:
         *("lvcreate", "--yes", "--extents", "100%FREE", "--stripes", "2", "--stripesize", "64k"),
         *("--name", "data", "vg127"),
     )
-    assert volume.why == "one volume of all of it, striped over 2 physical volumes"
+    assert volume.why == "one volume of the whole group, striped over 2 physical volumes"
     assert volume.proves[0] == fact(FactKind.VOLUME, "vg127/data", "2x64")
 
 
@@ -241,13 +241,15 @@ def test_where_data_begin_takes_room() -> None:
 def test_notes() -> None:
     small = below(size_bytes=301 * MIB)
     found = host(md126(101 * MIB), issue_discards=False)
-    weakest = "A group is whole only while all of its physical volumes are: the weakest decides for all."
+    weakest = (
+        "A group is available only while all of its physical volumes are: the least reliable one decides."
+    )
     discards = (
-        "lvm.conf's issue_discards is {}: it matters where a volume is removed or made smaller;"
+        "lvm.conf's issue_discards is {}: it matters only when a volume is removed or shrunk;"
         " fstrim passes through LVM either way."
     )
     assert on_top_notes(TWO, found, small) == (
-        "200 MiB of the group stay free: each stripe needs room on 2 physical volumes at once.",
+        "200 MiB of the group stays free: each stripe needs room on 2 physical volumes at once.",
         weakest,
         discards.format("off"),
     )
@@ -260,39 +262,39 @@ def test_notes() -> None:
     assert on_top_notes(OnTop(group="vg"), host(), small) == ()
 
 
-WORDS = "letters, digits, . _ + or -"
+WORDS = "use letters, digits, . _ + or -"
 LONG = "v" * 60
 
 
 @pytest.mark.parametrize(
     ("wanted", "sentence"),
     [
-        (OnTop(group="vg 1"), f"'vg 1' is no name for a volume group; {WORDS}"),
-        (OnTop(group="-vg"), f"'-vg' is no name for a volume group; {WORDS}"),
-        (OnTop(group="."), f"'.' is no name for a volume group; {WORDS}"),
-        (OnTop(group="vg", volume="a/b"), f"'a/b' is no name for a volume; {WORDS}"),
-        (OnTop(group="vg", volume=""), f"'' is no name for a volume; {WORDS}"),
+        (OnTop(group="vg 1"), f"'vg 1' is not a valid name for a volume group; {WORDS}"),
+        (OnTop(group="-vg"), f"'-vg' is not a valid name for a volume group; {WORDS}"),
+        (OnTop(group="."), f"'.' is not a valid name for a volume group; {WORDS}"),
+        (OnTop(group="vg", volume="a/b"), f"'a/b' is not a valid name for a volume; {WORDS}"),
+        (OnTop(group="vg", volume=""), f"'' is not a valid name for a volume; {WORDS}"),
         (
             OnTop(group="vg", volume="snapshot1"),
-            "LVM keeps names like snapshot1 for volumes of its own; choose another name",
+            "LVM reserves names like snapshot1; choose another name",
         ),
         (
             OnTop(group="vg", volume="a_rimage_0"),
-            "LVM keeps names like a_rimage_0 for volumes of its own; choose another name",
+            "LVM reserves names like a_rimage_0; choose another name",
         ),
         (
             OnTop(group=LONG, volume=LONG),
-            f"{LONG} and {LONG} are too long for the kernel together; choose shorter names",
+            f"{LONG} and {LONG} together are too long for the kernel; choose shorter names",
         ),
         (
             OnTop(group="-".join("v" * 30), volume="-".join("v" * 12)),
             (
-                f"{'-'.join('v' * 30)} and {'-'.join('v' * 12)} are too long for the kernel together;"
+                f"{'-'.join('v' * 30)} and {'-'.join('v' * 12)} together are too long for the kernel;"
                 " choose shorter names"
             ),
         ),
-        (OnTop(group="old"), "there is a volume group old already; choose another name"),
-        (OnTop(group="mapper"), "there is a /dev/mapper already; choose another name"),
+        (OnTop(group="old"), "volume group old already exists; choose another name"),
+        (OnTop(group="mapper"), "/dev/mapper already exists; choose another name"),
         (
             OnTop(others=("md126",)),
             "md126 cannot join a volume group: there is none; name the group",
@@ -301,7 +303,7 @@ LONG = "v" * 60
             OnTop(stripes=2),
             "LVM stripes over the physical volumes of a group, and there is none; name the group",
         ),
-        (OnTop(group="vg", stripes=-1), "-1 is no number of stripes; 0 is none"),
+        (OnTop(group="vg", stripes=-1), "-1 is not a valid number of stripes; 0 means none"),
         (
             OnTop(group="vg", stripes=2),
             (
@@ -319,14 +321,14 @@ LONG = "v" * 60
         (
             OnTop(group="vg", others=("md126",), stripes=2, stripe_kib=48),
             (
-                "a stripe of 48 KiB is not possible: LVM takes powers of two, 4 KiB at least;"
+                "a stripe of 48 KiB is not possible: LVM requires a power of two of at least 4 KiB;"
                 " choose 64, for example"
             ),
         ),
         (
             OnTop(group="vg", others=("md126",), stripes=2, stripe_kib=2),
             (
-                "a stripe of 2 KiB is not possible: LVM takes powers of two, 4 KiB at least;"
+                "a stripe of 2 KiB is not possible: LVM requires a power of two of at least 4 KiB;"
                 " choose 64, for example"
             ),
         ),
@@ -371,16 +373,13 @@ def test_not_refused(wanted: OnTop) -> None:
         (device("sde", MOUNT), "sde is in use: ext4 mounted at /srv; choose a free device"),
         (
             device("sde", GPT),
-            (
-                "something is on sde: the GPT partition table;"
-                " if nobody needs it any more: wipefs --all /dev/sde"
-            ),
+            ("sde is not empty: the GPT partition table; if it is no longer needed: wipefs --all /dev/sde"),
         ),
-        (device("sde", read_only=True), "sde is read-only; choose a device that can be written to"),
+        (device("sde", read_only=True), "sde is read-only; choose a writable device"),
         (
             device("sde", sector_bytes=4096),
             (
-                "sde has sectors of 4096 bytes and the new array of 512: a volume group takes one kind;"
+                "sde has sectors of 4096 bytes and the new array of 512: a volume group needs one size;"
                 " choose another device"
             ),
         ),
@@ -408,6 +407,6 @@ def test_too_little_for_an_extent() -> None:
     assert refusal is not None
     assert (
         refusal.sentence
-        == "5.0 MiB are too little for LVM, whose extents are 4 MiB; choose larger devices, or no LVM"
+        == "5.0 MiB is too small for LVM, whose extents are 4 MiB; choose larger devices, or no LVM"
     )
     assert refuse_on_top(OnTop(group="vg"), host(), below(size_bytes=5 * MIB)) is None

@@ -72,7 +72,7 @@ def test_steps_on_two_empty_disks() -> None:
         Step(
             argv=("sfdisk", "--quiet", "--wipe", "always", "--wipe-partitions", "always", "/dev/sde"),
             stdin=f"label: gpt\nstart=2048, size={size // 512}, type={RAID_TYPE}\n",
-            why="one Linux RAID partition, from 1 MiB on",
+            why="one Linux RAID partition, starting at 1 MiB",
             needs=(
                 Fact(kind=FactKind.SERIAL, subject="sde", value="S-sde"),
                 Fact(kind=FactKind.SIZE, subject="sde", value=str(100 * GIB)),
@@ -82,14 +82,14 @@ def test_steps_on_two_empty_disks() -> None:
             proves=there,
             destroys=True,
         ),
-        Step(argv=("udevadm", "settle"), why="until /dev/sde1 is there", proves=there),
+        Step(argv=("udevadm", "settle"), why="waits for /dev/sde1", proves=there),
     )
     [create] = [step for step in made.steps if "--create" in step.argv]
     assert create.argv[-2:] == ("/dev/sde1", "/dev/sdf1")
     assert Fact(kind=FactKind.SERIAL, subject="sdf1", value="S-sdf") in create.needs
     assert (made.harm, made.confirm, made.devices) == (Harm.DESTROYS, "127", DISKS)
     assert made.notes[-1] == (
-        "10 % of each disk stay free at its end (20 GiB in all), for the SSD's own work."
+        "10 % at the end of each disk stays unused (20 GiB in total), as spare area for the SSD."
     )
 
 
@@ -103,7 +103,7 @@ def test_what_was_on_the_disk_is_named_and_wiped_first() -> None:
     assert isinstance(made, Plan)
     assert [step.argv[0] for step in made.steps[:3]] == ["wipefs", "sfdisk", "udevadm"]
     assert made.loses == ('sde: the ext4 file system "games"',)
-    assert made.warning == "What is on the devices now is lost, and undoing does not bring it back."
+    assert made.warning == "What is on the devices is lost, and undo does not restore it."
 
 
 def test_partitions_stay_what_they_are() -> None:

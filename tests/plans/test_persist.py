@@ -217,7 +217,7 @@ def test_steps() -> None:
             why="the array's name at boot",
             needs=(digest(CONF, old),),
             proves=(Fact(kind=FactKind.LINE, subject=CONF, value=LINE),),
-            undo=(Step(path=CONF, content=old, why=f"{CONF} as it was", proves=(digest(CONF, old),)), again),
+            undo=(Step(path=CONF, content=old, why=f"restores {CONF}", proves=(digest(CONF, old),)), again),
         ),
         again,
     )
@@ -235,7 +235,7 @@ def test_steps_without_a_file_and_an_initramfs() -> None:
         proves=(fact_line(survey, LINE),),
         undo=(
             Step(
-                argv=("rm", "--force", "--", path), why=f"{path} was not there", proves=(digest(path, None),)
+                argv=("rm", "--force", "--", path), why=f"{path} did not exist", proves=(digest(path, None),)
             ),
         ),
     )
@@ -259,7 +259,7 @@ def test_another_file() -> None:
                 Step(
                     path="/etc/fstab",
                     content="old ä\xff\n",
-                    why="/etc/fstab as it was",
+                    why="restores /etc/fstab",
                     proves=(digest("/etc/fstab", "old ä\xff\n"),),
                 ),
             ),

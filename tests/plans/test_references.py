@@ -90,7 +90,7 @@ def test_what_may_be_another_array_is_not_changed(more: tuple[ArraySpec, ...], c
     line = f"{path} /x ext4"
     assert change(line, "new", *more, conf=conf) == line
     survey = host(raid10(), *more, texts={CONF: conf, FSTAB: f"# {path}\n\n{line}\n"})
-    doubt = f"{path}: a partition of data, or another array? It is not changed; look at it."
+    doubt = f"{path}, which may be a partition of data or another array. It is not changed: check it."
     assert notes(survey) == (f"{FSTAB}, line 3 names {doubt}",)
 
 
@@ -188,6 +188,6 @@ def test_files_that_name_something_else(text: str) -> None:
 def test_a_host_that_is_no_debian() -> None:
     texts = {GRUB: "root=/dev/md/data\n", "/boot/grub2/grub.cfg": "root=/dev/md/data\n"}
     assert notes(host(raid10(), texts=texts, conf_path="/etc/mdadm.conf")) == (
-        f"{GRUB}, line 1 names the old path; change it by hand, then make grub's configuration anew.",
-        "/boot/grub2/grub.cfg, line 1 names the old path; make grub's configuration anew afterwards.",
+        f"{GRUB}, line 1 names the old path; change it by hand, then regenerate grub's configuration.",
+        "/boot/grub2/grub.cfg, line 1 names the old path; regenerate grub's configuration afterwards.",
     )

@@ -37,15 +37,15 @@ def assemble(device: str, name: str, why: str, paths: tuple[str, ...] = PATHS, h
 
 STOP = Step(
     argv=("mdadm", "--stop", "/dev/md127"),
-    why="a running array keeps its name",
+    why="the name can be changed only while it is stopped",
     needs=(fact(FactKind.ARRAY, "md127", UUID), fact(FactKind.UNUSED, "md127")),
     proves=(GONE,),
-    undo=(assemble("/dev/md/data", "data", "bring it back under its old name"),),
+    undo=(assemble("/dev/md/data", "data", "start it again under its old name"),),
 )
 
 
 def start(to: str, *needs: Any, homehost: str = "nas") -> Step:
-    back = Step(argv=("mdadm", "--stop", f"/dev/md/{to}"), why="to take the name back", proves=(GONE,))
+    back = Step(argv=("mdadm", "--stop", f"/dev/md/{to}"), why="to restore the name", proves=(GONE,))
     step = assemble(f"/dev/md/{to}", to, "start it under its new name", homehost=homehost)
     return replace(step, needs=(GONE, *needs), undo=(back,))
 
@@ -62,7 +62,7 @@ def test_the_whole_plan() -> None:
         subject="data",
         steps=(STOP, start("new"), *conf),
         harm=Harm.REDUCES,
-        warning="The array is stopped for a moment. What names its old path must name the new one.",
+        warning="The array is stopped for a moment. Whatever uses its old path must use the new one.",
         rolls_back=True,
         devices=("sda", "sdb", "sdc", "sdd"),
         arrays=("md127",),
@@ -74,7 +74,7 @@ def test_to_a_number() -> None:
     found = rename(survey, "007")
     assert found.steps[:2] == (STOP, start("007", fact(FactKind.GONE, "md7"), homehost="x" * 28))
     assert found.notes == (
-        f"{'x' * 28}:007 is longer than the superblock's 31 bytes: it is stored without the host",
+        f"{'x' * 28}:007 is longer than 31 bytes: the superblock stores it without the host name",
     )
     assert planned(plan_rename(survey, first(survey), "127")).title == "rename: data → 127"
 
@@ -88,7 +88,7 @@ def test_without_a_name_and_a_conf() -> None:
     left = ("/dev/sda", "/dev/sdc", "/dev/sdd")  # a member that failed is not given to mdadm
     back = Step(
         argv=("mdadm", "--assemble", "/dev/md127", f"--uuid={UUID}", *left),
-        why="bring it back under its old name",
+        why="start it again under its old name",
         proves=(RUNNING,),
     )
     assert found.steps[0] == replace(STOP, undo=(back,))
@@ -101,7 +101,7 @@ def test_the_host_before_the_old_name_comes_back_too() -> None:
     survey = host(raid10(), homehost="")
     stop, start = planned(plan_rename(survey, replace(first(survey), homehost=None), "new")).steps[:2]
     assert stop.undo == (
-        assemble("/dev/md/data", "data", "bring it back under its old name", homehost="<none>"),
+        assemble("/dev/md/data", "data", "start it again under its old name", homehost="<none>"),
     )
     assert start.argv == assemble("/dev/md/new", "new", "", homehost="").argv
 
@@ -151,7 +151,7 @@ def test_references_are_told() -> None:
         "/etc/crypttab names the old path: ä /dev/md/data",
     )
     told = "/etc/default/grub, line 1 names the old path; change it by hand, then run update-grub."
-    long = f"{'x' * 28}:new is longer than the superblock's 31 bytes: it is stored without the host"
+    long = f"{'x' * 28}:new is longer than 31 bytes: the superblock stores it without the host name"
     assert found.notes == (
         *(f"{line} (with --references it is changed too)" for line in lines),
         told,
@@ -170,21 +170,22 @@ def test_references_are_told() -> None:
             "a b",
             {},
             (
-                "'a b' is no name for an array; 1 to 31 letters, digits, _ . or -, not . or - first;"
-                " a number of three digits is best"
+                "'a b' is not a valid array name; use 1 to 31 letters, digits, _ . or -, not beginning"
+                " with . or"
+                " -; three digits are best"
             ),
         ),
-        (raid10(), "data", {}, "it is called data already"),
+        (raid10(), "data", {}, "it is already named data"),
         (inactive(raid10()), "new", {}, "md127 is inactive; assemble it first"),
-        (raid10(metadata="0.90"), "new", {}, "metadata 0.90 keeps no name; only 1.x does"),
+        (raid10(metadata="0.90"), "new", {}, "metadata 0.90 stores no name; only 1.x does"),
         (
             raid10(sync=Syncing(action="reshape", done_kib=1), reshape_position="2"),
             "new",
             {},
             "data is being reshaped; wait until that is done",
         ),
-        (raid10(), "root", {}, "/dev/md126 is called root already; choose another name"),
-        (raid10(), "126", {}, "md126 is there already; choose another number"),
+        (raid10(), "root", {}, "/dev/md126 is already named root; choose another name"),
+        (raid10(), "126", {}, "md126 already exists; choose another number"),
         (
             raid10(),
             "new",
@@ -207,9 +208,9 @@ def test_refused(array: ArraySpec, to: str, more: dict[str, Any], sentence: str)
 
 def test_an_array_that_cannot_be_told_from_another() -> None:
     survey = host(raid1("md126", members=("sda", None)), raid1("md125", members=(None, "sdb")))
-    why = "root cannot be told from another array by its UUID"
+    why = "root cannot be distinguished from another array by its UUID"
     assert refused(plan_rename(survey, first(survey), "new")) == why
     unknown = replace(first(survey), uuid=None, twin=False)
     assert refused(plan_rename(survey, unknown, "new")) == why
     bare = replace(first(survey), metadata=None, twin=False)
-    assert refused(plan_rename(survey, bare, "new")) == "metadata ? keeps no name; only 1.x does"
+    assert refused(plan_rename(survey, bare, "new")) == "metadata ? stores no name; only 1.x does"

@@ -50,7 +50,7 @@ def wipes(found: Device) -> tuple[Step, ...]:
     none = fact(FactKind.SUPERBLOCK, name)
     wipe = Step(
         argv=("wipefs", "--all", found.path),
-        why=f"what is on {name} must not come back later",
+        why=f"clears all signatures of {name}, so that none reappears",
         needs=same(found) if block is None else (*same(found, untouched=False), none),
         proves=(fact(FactKind.CLEAN, name),),
         destroys=True,
@@ -59,7 +59,7 @@ def wipes(found: Device) -> tuple[Step, ...]:
         return (wipe,)
     zero = Step(
         argv=("mdadm", "--zero-superblock", found.path),
-        why=f"{name} is no part of {block.label} any more",
+        why=f"{name} no longer belongs to {block.label}",
         needs=(*same(found), fact(FactKind.SUPERBLOCK, name, block.uuid or "")),
         proves=(none,),
         destroys=True,
@@ -84,7 +84,7 @@ def test_fail() -> None:
             ),
         ),
         harm=Harm.REDUCES,
-        warning="Its copy is given up before there is another one. Replace does it the other way round.",
+        warning="Its copy is lost before another one exists. Replace copies first.",
         notes=("After this: slot 1 must not fail: the last copy · others may.",),
         devices=("sda",),
         arrays=("md127",),
@@ -123,9 +123,7 @@ def test_fail_of_what_holds_no_copy(array: ArraySpec, name: str) -> None:
 @pytest.mark.parametrize(("array", "name"), [(DEGRADED, "sdb"), (raid10(spares=("sdb1",)), "sdb1")])
 def test_remove(array: ArraySpec, name: str) -> None:
     survey = host(array)
-    step = manage(
-        array, f"--remove /dev/{name}", "let go of it", needs=(serial(name),), proves=f"{name} absent"
-    )
+    step = manage(array, f"--remove /dev/{name}", "remove it", needs=(serial(name),), proves=f"{name} absent")
     assert plan_remove(survey, first(survey), name) == Plan(
         title=f"remove: {name}",
         subject="data",
@@ -143,18 +141,22 @@ def test_re_add() -> None:
     assert plan_re_add(survey, first(survey), "sdz") == Plan(
         title="re-add: sdz",
         subject="data",
-        steps=(manage(array, "--re-add /dev/sdz", "take it back", needs=same(found), proves="sdz present"),),
+        steps=(
+            manage(
+                array, "--re-add /dev/sdz", "it was a member before", needs=same(found), proves="sdz present"
+            ),
+        ),
         harm=Harm.REDUCES,
-        notes=("Only what was written since it left is copied: the bitmap knows.", WHICH),
+        notes=("The bitmap limits the copy to what was written since it left.", WHICH),
         devices=("sdz",),
         arrays=("md127",),
         **goes_on(array, "md recovers sdz"),
     )
 
 
-WRITTEN = "210G are written to sdz; that takes at least 18 min (205 MB/s is the limit)."
+WRITTEN = "210G is written to sdz; this takes at least 18 min at the limit of 205 MB/s."
 WHICH = "sdz is: unknown model, serial S-sdz."
-SPARE = "It waits as a spare."
+SPARE = "It becomes a spare."
 RECOVER = Syncing(action="recover", done_kib=1)
 
 
@@ -223,7 +225,7 @@ def replacing(array: ArraySpec, new: str, *, spare: bool = False) -> Step:
     step = manage(
         array,
         f"--replace /dev/sda --with /dev/{new}",
-        "copy the old one; it goes out of service when the copy is whole",
+        "copy the old member, which is marked faulty when the copy is complete",
         needs=(serial("sda"), *((serial(new),) if spare else ())),
         proves="sda want_replacement|faulty|absent",
     )
@@ -236,8 +238,8 @@ REPLACED = Plan(
     steps=(),
     harm=Harm.REDUCES,
     notes=(
-        "sda stays in service until the copy is whole; then remove it.",
-        "The copy writes 210G to sdz and takes at least 18 min (205 MB/s is the limit).",
+        "sda stays in service until the copy is complete; then remove it.",
+        "The copy writes 210G to sdz and takes at least 18 min at the limit of 205 MB/s.",
     ),
     rolls_back=True,
     devices=("sda", "sdz"),
@@ -262,7 +264,7 @@ def test_replace_by_a_device(found: Device) -> None:
     add = manage(
         raid10(),
         "--add-spare /dev/sdz",
-        "a place for the copy",
+        "takes the copy",
         needs=same(found, untouched=not used),
         proves="sdz present",
         undo=undo,
@@ -286,7 +288,7 @@ def test_zero_superblock() -> None:
         steps=(
             Step(
                 argv=("mdadm", "--zero-superblock", "/dev/sdz"),
-                why="it belongs to no array any more",
+                why="it no longer belongs to an array",
                 needs=same(found),
                 proves=(fact(FactKind.SUPERBLOCK, "sdz"),),
                 destroys=True,
@@ -294,7 +296,7 @@ def test_zero_superblock() -> None:
         ),
         harm=Harm.DESTROYS,
         losses=(Loss(device="sdz", what=f'a member of the array "old" ({OTHER})'),),
-        warning="Without it, sdz is no part of old any more.",
+        warning="After this, sdz no longer belongs to old.",
         notes=(WHICH,),
         confirm="old",
         devices=("sdz",),
@@ -319,12 +321,12 @@ def test_what_is_known_of_the_disk_is_told() -> None:
     """A cable is not a reason to throw a disk away: the plan says which of the two it looks like."""
     array = replace(raid10(members=("sda", None, "sdc", "sdd")), bitmap=BITMAP)
     block = former(array.array_uuid, "nas:data", events=17, updated_s=1_795_209_900.0 - 180)
-    words = "may have a bad cable: 12 transfers failed on the way (CRC errors); reseat or change the cable"
+    words = "may have a bad cable: 12 transfers failed (CRC errors); reseat or change the cable"
     found = device("sdz", RAID, size_bytes=BIG, superblock=block, trouble=words)
     live = device("sda", superblock=former(array.array_uuid, "nas:data", events=40, dirty_bytes=3 << 26))
     survey = host(array, devices=(found, live))
     assert planned(plan_re_add(survey, first(survey), "sdz")).notes == (
-        "sdz left at event 17, 3 min ago; data is at 40.",
+        "sdz left the array at event 17, 3 min ago; data is at event 40.",
         "At most 192 MiB of 210 GiB are copied: the bitmap knows what was written since it left.",
         WHICH,
         f"sdz {words}.",
@@ -335,9 +337,9 @@ def test_what_a_copy_costs_of_a_disks_life() -> None:
     worn = replace(NEW, life_bytes=100 * BIG)
     survey = host(DEGRADED, devices=(worn,))
     assert planned(plan_add(survey, first(survey), "sdz")).notes[0] == (
-        "210G are written to sdz (1 % of its life); that takes at least 18 min (205 MB/s is the limit)."
+        "210G is written to sdz (1 % of its life); this takes at least 18 min at the limit of 205 MB/s."
     )
     survey = host(raid10(), devices=(worn,))
     assert planned(plan_replace(survey, first(survey), "sda", "sdz")).notes[1] == (
-        "The copy writes 210G to sdz (1 % of its life) and takes at least 18 min (205 MB/s is the limit)."
+        "The copy writes 210G to sdz (1 % of its life) and takes at least 18 min at the limit of 205 MB/s."
     )

@@ -22,9 +22,9 @@ from tests.hosts.specs import COMPONENT_KIB, ArraySpec, Syncing, inactive, raid0
 from tests.plans.new_array import MOUNT, device
 from tests.plans.running import BIG, first, former, host, refused
 
-LAST = "{} holds the last copy of a part of {}; add a disk, or replace it"
+LAST = "{} holds the last copy of part of {}; add a disk, or replace it"
 UNSYNCED = "media is not yet in sync; wait for the resync"
-NO_REDUNDANCY = "raid0 has no redundancy: without sdn all is gone"
+NO_REDUNDANCY = "raid0 has no redundancy: without sdn all data is lost"
 NO_SPARES = "raid0 has no redundancy: it takes neither spares nor new members"
 NEW = device("sdz", size_bytes=BIG)
 RESYNC = Syncing(action="resync", done_kib=1)
@@ -53,8 +53,8 @@ def replaced(survey: Survey, array: Array, name: str) -> Plan | Refusal:
         (raid6(sync=RESYNC), "sdj", UNSYNCED.replace("media", "backup")),
         (raid0(), "sdn", NO_REDUNDANCY),
         (raid5(journal="sdx"), "sdx", "sdx is the journal of media, which is read-only without it"),
-        (raid10(failed=("sdb",)), "sdb", "sdb has failed already; remove it"),
-        (raid10(), "sdz", "sdz is no member of data"),
+        (raid10(failed=("sdb",)), "sdb", "sdb has already failed; remove it"),
+        (raid10(), "sdz", "sdz is not a member of data"),
     ],
 )
 def test_fail(array: ArraySpec, name: str, sentence: str) -> None:
@@ -77,7 +77,7 @@ def test_fail_where_too_little_is_known() -> None:
         (raid10(), "sda", "sda is in service; replace it, or fail it first"),
         (raid10(rebuilding=("sdb",)), "sdb", "sdb is in service; replace it, or fail it first"),
         (raid0(), "sdn", NO_REDUNDANCY),
-        (raid10(), "sdz", "sdz is no member of data"),
+        (raid10(), "sdz", "sdz is not a member of data"),
     ],
 )
 def test_remove(array: ArraySpec, name: str, sentence: str) -> None:
@@ -91,20 +91,20 @@ OWN = former(raid10().array_uuid, "nas:data")
 @pytest.mark.parametrize(
     ("plan", "array", "found", "sentence"),
     [
-        (plan_re_add, raid10(), NEW, "sdz was no member of data; add it"),
-        (plan_re_add, raid10(), replace(NEW, superblock=former()), "sdz was no member of data; add it"),
+        (plan_re_add, raid10(), NEW, "sdz was not a member of data; add it"),
+        (plan_re_add, raid10(), replace(NEW, superblock=former()), "sdz was not a member of data; add it"),
         (
             plan_re_add,
             raid10(),
             replace(NEW, superblock=OWN),
-            "data has no bitmap, so what changed is not known; add it: all is copied (210G)",
+            "data has no bitmap, so what changed is not known; add it: all of it is copied (210G)",
         ),
         (
             plan_add,
             raid10(bitmap=(1, 8)),
             replace(NEW, superblock=OWN),
             (
-                "sdz was a member, and the bitmap knows what changed;"
+                "sdz was a member, and the bitmap records what has changed since;"
                 " re-add it; where that fails, zero its superblock and add it"
             ),
         ),
@@ -120,11 +120,11 @@ def test_add_or_re_add(plan: Plans, array: ArraySpec, found: Device, sentence: s
 def test_re_add_where_the_size_is_not_known() -> None:
     survey = host(raid10(), devices=(replace(NEW, superblock=OWN),))
     unread = replace(first(survey), component_kib=None)
-    sentence = "data has no bitmap, so what changed is not known; add it: all is copied"
+    sentence = "data has no bitmap, so what changed is not known; add it: all of it is copied"
     assert refused(plan_re_add(survey, unread, "sdz")) == sentence
     bare = replace(first(survey), uuid=None)
     nameless = replace(survey, devices={"sdz": replace(NEW, superblock=former(None))})
-    assert refused(plan_re_add(nameless, bare, "sdz")) == "sdz was no member of data; add it"
+    assert refused(plan_re_add(nameless, bare, "sdz")) == "sdz was not a member of data; add it"
 
 
 NEEDED = COMPONENT_KIB * 1024 + 8192
@@ -146,12 +146,12 @@ NEEDED = COMPONENT_KIB * 1024 + 8192
         ),
         (
             device("sdz", busy="something uses it"),
-            "sdz: something uses it; see who: lsblk /dev/sdz; fuser -v /dev/sdz",
+            "sdz: something uses it; find out by what: lsblk /dev/sdz; fuser -v /dev/sdz",
         ),
-        (device("sdz", read_only=True), "sdz is read-only; choose a device that can be written to"),
+        (device("sdz", read_only=True), "sdz is read-only; choose a writable device"),
         (
             device("sdz", Use(kind="partition", what="sdz1"), Use(kind="partition", what="sdz2")),
-            "sdz has partitions (sdz1, sdz2); give one of them",
+            "sdz has partitions (sdz1, sdz2); name one of them",
         ),
         (
             device("sdz", size_bytes=NEEDED - 1),
@@ -185,7 +185,7 @@ def test_members_already(plan: Plans, name: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("array", "old", "new", "sentence"),
     [
-        (raid10(), "sdy", "sdz", "sdy is no member of data"),
+        (raid10(), "sdy", "sdz", "sdy is not a member of data"),
         (
             raid10(failed=("sdb",)),
             "sdb",
@@ -198,8 +198,8 @@ def test_members_already(plan: Plans, name: str, sentence: str) -> None:
             "sdz",
             "sde is spare, so there is nothing to copy from it; add a disk",
         ),
-        (raid10(replacements={"sde": 0}), "sda", "sdz", "sda is being replaced already"),
-        (raid0(), "sdn", "sdz", "raid0 has no redundancy: a member cannot be replaced while it serves"),
+        (raid10(replacements={"sde": 0}), "sda", "sdz", "sda is already being replaced"),
+        (raid0(), "sdn", "sdz", "raid0 has no redundancy: a member cannot be replaced while in service"),
         (
             raid10(failed=("sdb",)),
             "sdc",
@@ -230,8 +230,8 @@ def test_replace(array: ArraySpec, old: str, new: str, sentence: str) -> None:
     [
         ("sdy", NEW, "there is no device sdy"),
         ("sdz", NEW, "sdz has no md superblock"),
-        ("sda", device("sda", superblock=OWN), "sda is a member of data; remove it from there first"),
-        ("sdb", device("sdb", superblock=OWN), "sdb is a member of data; remove it from there first"),
+        ("sda", device("sda", superblock=OWN), "sda is a member of data; remove it from the array first"),
+        ("sdb", device("sdb", superblock=OWN), "sdb is a member of data; remove it from the array first"),
         ("sdz", device("sdz", MOUNT, superblock=OWN), "sdz is in use: ext4 mounted at /srv"),
         (
             "sdz",
@@ -248,7 +248,7 @@ def test_zero_superblock(name: str, found: Device, sentence: str) -> None:
 def test_zero_superblock_of_an_array_that_does_not_run() -> None:
     survey = host(inactive(raid10()), devices=(device("sda", superblock=OWN),))
     assert refused(plan_zero_superblock(survey, "sda")) == (
-        "sda is a member of md127; remove it from there first"
+        "sda is a member of md127; remove it from the array first"
     )
 
 
@@ -263,7 +263,7 @@ def test_zero_superblock_of_an_array_that_does_not_run() -> None:
         (
             raid10(metadata="external:/md9/0"),
             {},
-            "data is managed by its controller's metadata, which is only watched",
+            "data has external metadata, which raidtui only monitors",
         ),
     ],
 )

@@ -16,23 +16,23 @@ SERVES = fact(FactKind.SERVES, "md127/sda", "sde")
 
 
 SETTLE = Step(
-    argv=("udevadm", "settle", "--timeout=10"), why="what udev has to do with sde first", may_fail=True
+    argv=("udevadm", "settle", "--timeout=10"), why="wait for udev to finish with sde", may_fail=True
 )
 
 
 @pytest.mark.parametrize("spare", [False, True])
 def test_a_copy_that_is_not_whole(*, spare: bool) -> None:
     array = first(host(ARRAY))
-    freeze = array_step(array, "sync_action", "frozen", "so that the copy does not end meanwhile")
-    thaw = array_step(array, "sync_action", "idle", "what else waits goes on, and sde loses its slot")
+    freeze = array_step(array, "sync_action", "frozen", "keeps the copy from finishing meanwhile")
+    thaw = array_step(array, "sync_action", "idle", "resumes pending work and frees the slot of sde")
     add = manage(ARRAY, "--add-spare /dev/sde", "it was a spare before", proves="sde spare")
     assert undo_replace(array, "sda", "sde", spare=spare) == (
         replace(freeze, needs=(SERVES,)),
-        manage(ARRAY, "--fail /dev/sde", "give the copy up", needs=(SERVES,), proves="sde faulty|absent"),
-        array_step(array, "dev-sda/state", "-want_replacement", "sda is to stay"),
+        manage(ARRAY, "--fail /dev/sde", "abandon the copy", needs=(SERVES,), proves="sde faulty|absent"),
+        array_step(array, "dev-sda/state", "-want_replacement", "keep sda"),
         replace(thaw, proves=(fact(FactKind.LOOSE, "md127/sde"),)),
         SETTLE,
-        manage(ARRAY, "--remove /dev/sde", "let go of it", needs=(SERVES,), proves="sde absent"),
+        manage(ARRAY, "--remove /dev/sde", "remove it", needs=(SERVES,), proves="sde absent"),
         *([add] if spare else []),
     )
 
@@ -42,12 +42,12 @@ def test_the_device_that_was_added_for_it() -> None:
     same = (fact(FactKind.SERIAL, "sde", "S-sde"),)
     zero = Step(
         argv=("mdadm", "--zero-superblock", "/dev/sde"),
-        why="with a superblock it would be taken for a spare again",
+        why="with its superblock, udev would add it as a spare again",
         needs=(*same, fact(FactKind.FREE, "sde"), fact(FactKind.SUPERBLOCK, "sde", ARRAY.array_uuid)),
         proves=(fact(FactKind.SUPERBLOCK, "sde"),),
     )
     array = first(host(ARRAY))
-    remove = manage(ARRAY, "--remove /dev/sde", "give it back", needs=(SERVES,), proves="sde absent")
+    remove = manage(ARRAY, "--remove /dev/sde", "release it", needs=(SERVES,), proves="sde absent")
     assert undo_add_spare(array, "sda", "sde", same) == (SETTLE, remove, zero)
     unknown = undo_add_spare(replace(array, uuid=None), "sda", "sde", same)
     assert [step.argv for step in unknown] == [SETTLE.argv, remove.argv]

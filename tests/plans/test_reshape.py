@@ -45,11 +45,15 @@ def test_grow_chunk() -> None:
         subject="data",
         steps=(step,),
         harm=Harm.REDUCES,
-        warning="Once begun it is gone through with, also over a reboot; only another reshape goes back.",
+        warning="A reshape cannot be cancelled: it continues after a reboot, and only another reshape"
+        " reverses it.",
         notes=(
-            "All data are read and written once more (210 GiB on each member).",
-            "It needs no backup file: there is room before the data.",
-            "A file system keeps the old geometry: ext4's would be stride 16, stripe width 32 (tune2fs -E).",
+            "All data is read and written again (210 GiB on each member).",
+            "No backup file is needed: there is room before the data.",
+            (
+                "The file system keeps the old geometry; for ext4 the new one is stride 16, stripe width 32"
+                " (tune2fs -E)."
+            ),
         ),
         devices=NAMES,
         arrays=("md127",),
@@ -60,7 +64,8 @@ def test_grow_chunk() -> None:
 
 
 ROOM = (
-    "there is no room before the data of {} ({}, {} are needed): mdadm would want a backup file, and a crash"
+    "there is not enough room before the data of {} ({}, {} needed): mdadm would require a backup file,"
+    " and a crash"
     " without it loses data; choose a smaller chunk, or make a new array and copy"
 )
 
@@ -68,15 +73,15 @@ ROOM = (
 @pytest.mark.parametrize(
     ("array", "chunk", "sentence"),
     [
-        (raid0(), 64, "the chunks of raid0 cannot be changed here"),
-        (raid1(), 64, "the chunks of raid1 cannot be changed here"),
+        (raid0(), 64, "raidtui cannot change the chunk size of raid0"),
+        (raid1(), 64, "raidtui cannot change the chunk size of raid1"),
         (raid10(layout="f2"), 64, "a raid10 with far copies cannot be reshaped"),
-        (raid10(), 32, "data has chunks of 32 KiB already"),
-        (raid10(), 48, "48 KiB is no size for a chunk; a power of two, from 4 KiB on"),
-        (raid10(), 2, "2 KiB is no size for a chunk; a power of two, from 4 KiB on"),
-        (raid10(), 1 << 21, "2097152 KiB is no size for a chunk; a power of two, from 4 KiB on"),
-        (raid10(sync=CHECK), 64, "a check is there; wait until it is done"),
-        (raid10(resync_start="0"), 64, "a sync is there; wait until it is done"),
+        (raid10(), 32, "data already has chunks of 32 KiB"),
+        (raid10(), 48, "48 KiB is not a valid chunk size; choose a power of two of at least 4 KiB"),
+        (raid10(), 2, "2 KiB is not a valid chunk size; choose a power of two of at least 4 KiB"),
+        (raid10(), 1 << 21, "2097152 KiB is not a valid chunk size; choose a power of two of at least 4 KiB"),
+        (raid10(sync=CHECK), 64, "a check is in progress; wait until it is done"),
+        (raid10(resync_start="0"), 64, "a sync is in progress; wait until it is done"),
         (raid10(failed=("sdb",)), 64, "data is degraded; replace the missing member first"),
         (inactive(raid10()), 64, "md127 is inactive; assemble it first"),
     ],
@@ -90,7 +95,7 @@ def test_grow_chunk_of_an_odd_size() -> None:
     survey = with_room(raid10())
     odd = replace(first(survey), component_kib=1_000_032)
     assert refused(plan_grow_chunk(survey, odd, 64)) == (
-        "1000032 KiB of each member are no whole number of 64 KiB chunks; choose a smaller chunk"
+        "1000032 KiB of each member is not a multiple of 64 KiB; choose a smaller chunk"
     )
 
 
@@ -135,7 +140,7 @@ def test_bitmap_more() -> None:
         subject="data",
         steps=(
             replace(
-                bitmap_step("internal", "what may be out of sync is noted before it is written"),
+                bitmap_step("internal", "records what may be out of sync before it is written"),
                 undo=(bitmap_step("none", "as it was"),),
             ),
         ),
@@ -154,19 +159,21 @@ def test_bitmap_less() -> None:
     survey = host(raid10(bitmap=(1, 8)))
     found = planned(plan_bitmap(survey, first(survey), "none"))
     assert found.harm is Harm.REDUCES
-    step = bitmap_step("none", "nothing is noted any more")
+    step = bitmap_step("none", "writes are no longer recorded")
     assert found.steps == (replace(step, undo=(bitmap_step("internal", "as it was"),)),)
-    assert found.notes == ("After a crash all is synced again; a member that was away is copied as a whole.",)
+    assert found.notes == (
+        "After a crash the whole array is resynced, and a member that returns is copied whole.",
+    )
 
 
 @pytest.mark.parametrize(
     ("array", "wanted", "sentence"),
     [
-        (raid10(), "none", "data has no bitmap already"),
-        (raid10(bitmap=(1, 8)), "internal", "data has a bitmap already"),
-        (raid10(), "/file", "no bitmap '/file' can be made; choose none or internal"),
+        (raid10(), "none", "data already has no bitmap"),
+        (raid10(bitmap=(1, 8)), "internal", "data already has a bitmap"),
+        (raid10(), "/file", "'/file' is not a kind of bitmap; choose none or internal"),
         (raid0(), "internal", "raid0 has no redundancy: nothing is synced, so it has no bitmap"),
-        (raid10(sync=CHECK), "internal", "a check is there; wait until it is done"),
+        (raid10(sync=CHECK), "internal", "a check is in progress; wait until it is done"),
         (
             raid5(consistency_policy="ppl"),
             "internal",
@@ -176,8 +183,8 @@ def test_bitmap_less() -> None:
             raid5(bitmap=(1, 8)),
             "none",
             (
-                "raid5 without a bitmap computes all parity anew after every crash, and a member lost before"
-                " that is done takes data along (the write hole); leave the bitmap there"
+                "raid5 without a bitmap resyncs all parity after a crash, and losing a member before that"
+                " ends can lose data (the write hole); keep the bitmap"
             ),
         ),
     ],

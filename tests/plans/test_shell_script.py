@@ -36,7 +36,7 @@ PLAN = Plan(
     steps=(
         Step(
             argv=("mdadm", "--stop", "/dev/md 127"),
-            why="a running array keeps its name",
+            why="the name can be changed only while it is stopped",
             needs=(
                 Fact(kind=FactKind.ARRAY, subject="md127", value="u:u"),
                 Fact(kind=FactKind.UNUSED, subject="md127"),
@@ -63,13 +63,13 @@ def run(script: str, folder: Path, *, check_only: bool = False) -> None:
 
 def test_sentences() -> None:
     assert plan_sentences(PLAN) == [
-        "rename: data → new (reduces redundancy, or takes the array away for a time)",
-        r"  gone afterwards: sda: an \x1b[2J array",
+        "rename: data → new (reduces redundancy, or makes the array unavailable for a time)",
+        r"  lost afterwards: sda: an \x1b[2J array",
         "  The array is stopped.",
         "  One.",
         "  Two.",
         "  1  mdadm --stop '/dev/md 127'",
-        "       a running array keeps its name",
+        "       the name can be changed only while it is stopped",
         "  2  write /etc/fstab",
         "       it names the old path",
         "       - 0",
@@ -119,13 +119,13 @@ def test_all_that_a_rollback_runs_is_said() -> None:
         ),
         (
             Plan(title="t", subject="s", steps=(WRITE,), harm=Harm.DESTROYS),
-            "t (destroys what is on the devices)",
+            "t (destroys data on the devices)",
             "  undo 1: write /etc/fstab (as it reads now)",
         ),
         (
             Plan(title="t", subject="s", steps=PLAN.steps[:1]),
             "t (harmless)",
-            "       a running array keeps its name",
+            "       the name can be changed only while it is stopped",
         ),
     ],
 )
@@ -178,10 +178,10 @@ def test_script(tmp_path: Path) -> None:
         "# The array is stopped.\n"
         "# One.\n"
         "# Two.\n"
-        "# raidtui would read again, right before each step, what the comments say.\n"
+        "# Right before each step, raidtui would check again what the comments say.\n"
         "set -eu\n"
         "\n"
-        "# 1: a running array keeps its name\n"
+        "# 1: the name can be changed only while it is stopped\n"
         "#    must hold: array md127 u:u\n"
         "#    must hold: unused md127\n"
         "mdadm --stop '/dev/md 127'\n"

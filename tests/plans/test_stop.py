@@ -38,7 +38,7 @@ def test_stop() -> None:
         steps=(
             Step(
                 argv=("mdadm", "--stop", "/dev/md127"),
-                why="its members are free then",
+                why="releases its members",
                 needs=(fact(FactKind.ARRAY, "md127", UUID), fact(FactKind.UNUSED, "md127")),
                 proves=(fact(FactKind.GONE, UUID),),
                 undo=(back,),
@@ -46,7 +46,7 @@ def test_stop() -> None:
         ),
         undo=(back,),
         harm=Harm.REDUCES,
-        warning="Its data cannot be reached until it is assembled again. Nothing on it is changed.",
+        warning="Its data is unavailable until it is assembled again. Nothing on it is changed.",
         devices=("sda", "sdc", "sdd", "sdb"),
         arrays=("md127",),
     )
@@ -141,7 +141,7 @@ def test_read_only_and_back() -> None:
         arrays=("md127",),
     )
     survey = host(raid10(read_only="auto-read-only"))
-    why = "it can be written to; what waits to be synced starts"
+    why = "allows writes; a pending resync starts"
     found = planned(plan_read_write(survey, first(survey)))
     assert found.steps[0].undo == found.undo
     assert replace(found, steps=(replace(found.steps[0], undo=()),)) == Plan(
@@ -156,8 +156,8 @@ def test_read_only_and_back() -> None:
 @pytest.mark.parametrize(
     ("plan", "array", "more", "sentence"),
     [
-        (plan_read_only, raid10(read_only="read-only"), {}, "data is read-only already"),
-        (plan_read_write, raid10(), {}, "data can be written to already"),
+        (plan_read_only, raid10(read_only="read-only"), {}, "data is already read-only"),
+        (plan_read_write, raid10(), {}, "data is already read-write"),
         (plan_read_only, inactive(raid10()), {}, "md127 is inactive; assemble it first"),
         (plan_read_write, raid10(), {"writable": False}, "needs root; run it as: sudo raidtui"),
         (
@@ -203,7 +203,7 @@ def test_assemble() -> None:
             *("mdadm", "--assemble", "/dev/md/data", f"--uuid={UUID}"),
             *("/dev/sda", "/dev/sdb", "/dev/sdc", "/dev/sdd"),
         ),
-        why="start it from its superblocks",
+        why="start it by its superblocks",
         needs=(fact(FactKind.GONE, UUID), *(fact(FactKind.SUPERBLOCK, name, UUID) for name in NAMES)),
         proves=(fact(FactKind.RUNNING, UUID),),
         undo=(
@@ -264,12 +264,15 @@ MEMBER = former(UUID, "nas:data")
         (
             ("sda", "sdb"),
             (device("sda", superblock=MEMBER), device("sdb", superblock=former(OTHER))),
-            "these are members of several arrays: sda of data, sdb of old; name those of one",
+            "these are members of several arrays: sda of data, sdb of old; name the members of one array",
         ),
         (
             ("sda", "sdb"),
             members(17, 17),
-            "data has 4 members, 2 are given with whole data; name all, or start it degraded with --run",
+            (
+                "data has 4 members, and only 2 of those given are up to date; name all of them, or start it"
+                " degraded with --run"
+            ),
         ),
     ],
 )
@@ -280,13 +283,16 @@ def test_assemble_refused(names: tuple[str, ...], found: tuple[Device, ...], sen
 @pytest.mark.parametrize(
     ("array", "name", "sentence"),
     [
-        (raid10(), "sda", "sda is a member of data, which is running already"),
+        (raid10(), "sda", "sda is a member of data, which is already running"),
         (
             inactive(raid10()),
             "sda",
-            "sda is in md127, which is inactive; name all that it holds (sda sdb sdc sdd), or stop it first",
+            (
+                "sda is a member of md127, which is inactive; name all of its members (sda sdb sdc sdd), or"
+                " stop it first"
+            ),
         ),
-        (raid10(), "sdz", "data is there already as md127"),
+        (raid10(), "sdz", "data is already assembled as md127"),
     ],
 )
 def test_assemble_of_what_is_there(array: ArraySpec, name: str, sentence: str) -> None:
@@ -299,14 +305,14 @@ def test_assemble_needs_root() -> None:
     assert refused(plan_assemble(survey, ("sda",))) == "needs root; run it as: sudo raidtui"
     capture: Snapshot = survey.snapshot
     seen = replace(survey, snapshot=replace(capture, host=replace(capture.host, source="bug.tar.gz")))
-    assert refused(plan_assemble(seen, ("sda",))) == "bug.tar.gz is a capture: it is only looked at"
+    assert refused(plan_assemble(seen, ("sda",))) == "bug.tar.gz is a capture: nothing in it can be changed"
 
 
 def test_assemble_without_a_newer_member() -> None:
     """The stale half of a mirror would be taken for the newer one from then on."""
     survey = host(devices=members(17, 17, 17, 25))
     assert refused(plan_assemble(survey, NAMES[:3], run=True)) == (
-        "sdd is a newer member, at event 25, and is not named: these are at 17, and what was written since"
+        "sdd is newer, at event 25, and not named: the others are at 17, and what was written since"
         " then would be lost; name sdd too"
     )
     assert isinstance(plan_assemble(host(devices=members(17, 17, 17, 18)), NAMES[:3], run=True), Plan)

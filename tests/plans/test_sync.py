@@ -41,7 +41,7 @@ def step(attribute: str, text: str, why: str) -> Step:
     return Step(path=f"{MD}/{attribute}", text=text, why=why, identity=(f"{MD}/uuid", raid10().array_uuid))
 
 
-ANEW = step("sync_min", "0", "so that the next one starts at the start")
+ANEW = step("sync_min", "0", "so that the next one starts from the beginning")
 
 
 END = (step("sync_action", "idle", "cancel the check"), ANEW)
@@ -52,9 +52,9 @@ END = (step("sync_action", "idle", "cancel the check"), ANEW)
     [
         (
             raid10(attributes={"mismatch_cnt": "128", "last_sync_action": "check"}),
-            "the first copy is written over the others",
+            "the first copy overwrites the others",
             (
-                "The last check counted 128 sectors that do not match.",
+                "The last check found 128 mismatched sectors.",
                 (
                     "On a mirror, mismatches are often harmless: swap, or pages that changed while they were"
                     " written."
@@ -63,8 +63,8 @@ END = (step("sync_action", "idle", "cancel the check"), ANEW)
         ),
         (
             raid5(attributes={"last_sync_action": "resync"}),
-            "parity is computed anew from the data",
-            ("No check has counted yet what does not match: a check comes first, and writes nothing.",),
+            "parity is recomputed from the data",
+            ("No check has counted the mismatches yet: run a check first, which writes nothing.",),
         ),
     ],
 )
@@ -81,7 +81,7 @@ def test_repair(array: ArraySpec, what: str, notes: tuple[str, ...]) -> None:
         subject=array.label,
         steps=(),
         harm=Harm.DESTROYS,
-        warning=f"Where members do not match, {what}. md cannot know which one is right.",
+        warning=f"Where members do not match, {what}. md cannot know which copy is right.",
         notes=notes,
         confirm=array.label,
         devices=tuple(name for name in array.members if name),
@@ -113,8 +113,8 @@ def test_cancel_and_pause_of_a_check(action: str) -> None:
     assert plan(plan_pause, array) == Plan(
         title=f"{action} paused",
         subject="data",
-        steps=(step("sync_action", "idle", "sync_min keeps the last sixteenth that was done"),),
-        undo=(step("sync_action", action, "go on from there"),),
+        steps=(step("sync_action", "idle", "sync_min keeps the position, to a sixteenth"),),
+        undo=(step("sync_action", action, "continue from there"),),
     )
 
 
@@ -122,10 +122,10 @@ def test_pause_of_a_resync_is_frozen_and_asked() -> None:
     assert plan(plan_pause, raid10(sync=RESYNC)) == Plan(
         title="resync paused",
         subject="data",
-        steps=(step("sync_action", "frozen", "idle would start it again at once"),),
-        undo=(step("sync_action", "idle", "let it go on"),),
+        steps=(step("sync_action", "frozen", "idle would restart it at once"),),
+        undo=(step("sync_action", "idle", "resume it"),),
         harm=Harm.REDUCES,
-        warning="While it is frozen, no failed disk is rebuilt. It stays so until it is resumed.",
+        warning="While it is frozen, no failed member is rebuilt. It is frozen until you resume it.",
     )
 
 
@@ -135,8 +135,8 @@ def test_pause_of_a_recovery_says_what_it_leaves() -> None:
     assert found.title == "recover paused"
     assert found.harm is Harm.REDUCES
     assert found.warning == (
-        "While it is frozen, no failed disk is rebuilt. The array stays degraded as long."
-        " It stays so until it is resumed."
+        "While it is frozen, no failed member is rebuilt. The array stays degraded until then."
+        " It is frozen until you resume it."
     )
 
 
@@ -144,11 +144,11 @@ def test_resume() -> None:
     assert plan(plan_resume, raid10(frozen=True)) == Plan(
         title="resumed",
         subject="data",
-        steps=(step("sync_action", "idle", "what waits starts by itself"),),
+        steps=(step("sync_action", "idle", "pending work starts by itself"),),
         undo=(step("sync_action", "frozen", "freeze it again"),),
     )
     assert plan(plan_resume, raid10(sync_min=8192)) == Plan(
-        title="check goes on where it was paused",
+        title="check resumed where it was paused",
         subject="data",
         steps=(step("sync_action", "check", "from sector 8192 on"),),
         undo=(step("sync_action", "idle", "pause it again"),),
@@ -164,15 +164,15 @@ def test_what_the_pause_key_means() -> None:
 @pytest.mark.parametrize(
     ("make", "array", "sentence"),
     [
-        (plan_check, raid10(sync=RESYNC), "a resync is there already; wait until it has ended"),
-        (plan_check, raid10(sync=CHECK), "a check is there already; wait for it, or cancel it (x)"),
+        (plan_check, raid10(sync=RESYNC), "a resync is already in progress; wait until it has ended"),
+        (plan_check, raid10(sync=CHECK), "a check is already in progress; wait for it, or cancel it (x)"),
         (plan_check, raid10(frozen=True), "data is frozen; resume it first (p)"),
-        (plan_check, raid10(failed=("sda",)), "a check needs all members; replace the missing one first"),
+        (plan_check, raid10(failed=("sda",)), "a check needs all members; replace the missing member first"),
         (plan_check, raid10(read_only="read-only"), "data is read-only; mdadm --readwrite /dev/md127"),
-        (plan_cancel, raid10(), "no check runs"),
+        (plan_cancel, raid10(), "no check is running"),
         (plan_cancel, raid10(sync=RESYNC), "a resync cannot be cancelled; p pauses it"),
-        (plan_pause, raid10(), "nothing runs that could be paused"),
-        (plan_pause, raid10(frozen=True), "data is frozen already; p resumes it"),
+        (plan_pause, raid10(), "nothing is running that could be paused"),
+        (plan_pause, raid10(frozen=True), "data is already frozen; p resumes it"),
         (plan_resume, raid10(), "data is not paused"),
     ],
 )
@@ -189,10 +189,10 @@ def test_refused_whatever_is_asked(make: Plans) -> None:
     unread = replace(snapshot, arrays=(replace(snapshot.arrays[0], stale=stale),))
     capture = replace(snapshot, host=replace(snapshot.host, is_root=False, source="bug.tar.gz"))
     said = {
-        "no array is chosen": make(snapshot, None),
+        "no array is selected": make(snapshot, None),
         "the array is gone": make(snapshot, "another"),
         "needs root; run it as: sudo raidtui": plan(make, raid10(), writable=False),
-        "bug.tar.gz is a capture: it is only looked at": make(capture, snapshot.arrays[0].key),
+        "bug.tar.gz is a capture: nothing in it can be changed": make(capture, snapshot.arrays[0].key),
         "md125 is inactive; start it first": plan(make, inactive(raid5())),
         "raid0 has no redundancy: there is nothing to sync or check": plan(make, raid0()),
         "data cannot be read now: its lines cannot be read": make(unread, snapshot.arrays[0].key),

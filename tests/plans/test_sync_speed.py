@@ -42,7 +42,7 @@ def test_max_of_an_array_that_follows_the_system() -> None:
         title="max 205 MB/s → 500 MB/s (this array)",
         subject="data",
         steps=(step("sync_speed_max", "488281", "max 500 MB/s"),),
-        undo=(step("sync_speed_max", "system", "max back"),),
+        undo=(step("sync_speed_max", "system", "max as before"),),
     )
 
 
@@ -52,7 +52,7 @@ def test_min_of_an_array_with_limits_of_its_own() -> None:
         title="min 200 MB/s → 100 MB/s (this array)",
         subject="data",
         steps=(step("sync_speed_min", "97656", "min 100 MB/s"),),
-        undo=(step("sync_speed_min", "195313", "min back"),),
+        undo=(step("sync_speed_min", "195313", "min as before"),),
     )
 
 
@@ -65,7 +65,10 @@ def test_both_upwards_has_max_first_and_is_undone_the_other_way_round() -> None:
             step("sync_speed_max", "4000", "max 4.1 MB/s"),
             step("sync_speed_min", "3000", "min 3.1 MB/s"),
         ),
-        undo=(step("sync_speed_min", "1000", "min back"), step("sync_speed_max", "2000", "max back")),
+        undo=(
+            step("sync_speed_min", "1000", "min as before"),
+            step("sync_speed_max", "2000", "max as before"),
+        ),
     )
 
 
@@ -97,18 +100,21 @@ def test_the_systems() -> None:
 def test_give_back() -> None:
     found = snapshot(raid10(limits=(1000, 488_281)))
     assert plan_give_back(found, key(found)) == Plan(
-        title="limits given back to the system",
+        title="the system's limits apply again",
         subject="data",
         steps=(
-            step("sync_speed_min", "system", "min: the system's"),
-            step("sync_speed_max", "system", "max: the system's"),
+            step("sync_speed_min", "system", "min of the system"),
+            step("sync_speed_max", "system", "max of the system"),
         ),
-        undo=(step("sync_speed_min", "1000", "min back"), step("sync_speed_max", "488281", "max back")),
+        undo=(
+            step("sync_speed_min", "1000", "min as before"),
+            step("sync_speed_max", "488281", "max as before"),
+        ),
     )
     found = snapshot(raid10(limits=(None, 488_281)))
     plan = plan_give_back(found, key(found))
     assert isinstance(plan, Plan)
-    assert plan.steps == (step("sync_speed_max", "system", "max: the system's"),)
+    assert plan.steps == (step("sync_speed_max", "system", "max of the system"),)
 
 
 @pytest.mark.parametrize(
@@ -121,9 +127,9 @@ def test_give_back() -> None:
         (
             300_000,
             200_000,
-            "min 307 MB/s would be above max 205 MB/s, and in the kernel min wins; lower min or raise max",
+            "min 307 MB/s would exceed max 205 MB/s, and the kernel lets min win; lower min or raise max",
         ),
-        (1000, 200_000, "the limits are so already"),
+        (1000, 200_000, "the limits are already set to that"),
     ],
 )
 def test_refused_values(low: int, high: int, sentence: str) -> None:
@@ -145,7 +151,7 @@ def test_refused_for_who_asks_or_what_is_asked_of() -> None:
     assert said(plan_limits(found, key(found), 1, 2)) == "needs root; run it as: sudo raidtui"
     assert said(plan_give_back(found, key(found))) == "needs root; run it as: sudo raidtui"
     capture = replace(found, host=replace(found.host, source="bug.tar.gz"))
-    assert said(plan_limits(capture, None, 1, 2)) == "bug.tar.gz is a capture: it is only looked at"
+    assert said(plan_limits(capture, None, 1, 2)) == "bug.tar.gz is a capture: nothing in it can be changed"
     found = snapshot(raid0(), raid1("md1"))
     assert said(plan_limits(found, "gone", 1, 2)) == "the array is gone"
     assert said(plan_give_back(found, "gone")) == "the array is gone"
@@ -161,7 +167,7 @@ def test_refused_for_who_asks_or_what_is_asked_of() -> None:
     found = snapshot(raid10(), sysfs=False)
     assert said(plan_limits(found, key(found), 1, 2)) == "the kernel shows no limits for data"
     found = snapshot(raid10())
-    assert said(plan_give_back(found, key(found))) == "data follows the system's limits already"
+    assert said(plan_give_back(found, key(found))) == "data already follows the system's limits"
     lost = replace(found, limits=SystemLimits(min_kib_s=None, max_kib_s=None))
-    why = "the system has no md limits; modprobe md_mod makes them appear"
+    why = "the system has no md limits; load md: modprobe md_mod"
     assert said(plan_limits(lost, None, 1, 2)) == why

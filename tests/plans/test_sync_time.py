@@ -42,16 +42,19 @@ def shape(asked: CreateRequest) -> Shape:
 def test_what_is_counted(asked: CreateRequest, kib: int) -> None:
     assert first_sync_kib(asked, shape(asked), KIB) == kib
     seconds = "The commands take seconds"
-    note = f"{seconds}, the first sync behind them at least {kib // 200_000} s (205 MB/s is the limit)."
+    note = f"{seconds}, the first sync at least {kib // 200_000} s at the limit of 205 MB/s."
     assert sync_time_note(asked, shape(asked), survey(), KIB) == (note if kib else f"{seconds}.",)
 
 
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
-        (SystemLimits(min_kib_s=1000, max_kib_s=500_000), "at least 2 s (512 MB/s is the limit)"),
-        (SystemLimits(min_kib_s=250_000, max_kib_s=1000), "at least 4 s (256 MB/s is the limit)"),  # min wins
-        (SystemLimits(), "at least 5 s (205 MB/s is the limit)"),
+        (SystemLimits(min_kib_s=1000, max_kib_s=500_000), "at least 2 s at the limit of 512 MB/s"),
+        (
+            SystemLimits(min_kib_s=250_000, max_kib_s=1000),
+            "at least 4 s at the limit of 256 MB/s",
+        ),  # min wins
+        (SystemLimits(), "at least 5 s at the limit of 205 MB/s"),
     ],
 )
 def test_limits(limits: SystemLimits, words: str) -> None:

@@ -11,7 +11,7 @@ from raidtui.plans.target import find_array, long_name_note, refuse_name, refuse
 from tests.hosts.specs import ArraySpec, raid1, raid10
 from tests.plans.running import host
 
-RULE = "1 to 31 letters, digits, _ . or -, not . or - first; a number of three digits is best"
+RULE = "use 1 to 31 letters, digits, _ . or -, not beginning with . or -; three digits are best"
 SWAPPED = (raid10("md127", "126"), raid1("md126", "md127"))
 DATA, ROOT = raid10().array_uuid, raid1().array_uuid
 
@@ -30,7 +30,7 @@ def test_good_names(name: str) -> None:
     [
         ("", "the array needs a name"),
         *(
-            (name, f"{name!r} is no name for an array")
+            (name, f"{name!r} is not a valid array name")
             for name in ("x" * 32, "-x", ".x", "a b", "a/b", "ä", "a\n", "²", "nas:a", "$(a)")
         ),
     ],
@@ -43,11 +43,11 @@ def test_taken_names() -> None:
     found = snapshot()
     assert [refuse_taken(found, name) for name in ("free", "125", "md127")] == [None, None, None]
     assert refuse_taken(found, "data") == Refusal(
-        code=RefusalCode.TAKEN, why="/dev/md127 is called data already", remedy="choose another name"
+        code=RefusalCode.TAKEN, why="/dev/md127 is already named data", remedy="choose another name"
     )
     for name in ("127", "00127"):
         assert refuse_taken(found, name) == Refusal(
-            code=RefusalCode.TAKEN, why="md127 is there already", remedy="choose another number"
+            code=RefusalCode.TAKEN, why="md127 already exists", remedy="choose another number"
         )
     assert refuse_taken(found, "127", DATA) is None
 
@@ -62,7 +62,7 @@ def test_taken_names() -> None:
     ],
 )
 def test_long_names(homehost: str, name: str, stored: str, *, noted: bool) -> None:
-    note = f"nas:{name} is longer than the superblock's 31 bytes: it is stored without the host"
+    note = f"nas:{name} is longer than 31 bytes: the superblock stores it without the host name"
     assert stored_name(homehost, name) == stored
     assert long_name_note(homehost, name) == ((note,) if noted else ())
 
@@ -92,7 +92,7 @@ def test_words_for_an_array(word: str, name: str) -> None:
 def test_words_for_no_array(word: str) -> None:
     """An array without a name is not called None."""
     known = Refusal(
-        code=RefusalCode.NOT_FOUND, why=f"there is no array {word!r}", remedy="there are: data, root, md9"
+        code=RefusalCode.NOT_FOUND, why=f"there is no array {word!r}", remedy="known arrays: data, root, md9"
     )
     assert find_array(snapshot(), word) == known
 
@@ -100,7 +100,7 @@ def test_words_for_no_array(word: str) -> None:
 def test_no_arrays() -> None:
     empty = replace(snapshot(), arrays=())
     assert find_array(empty, "data") == Refusal(
-        code=RefusalCode.NOT_FOUND, why="there is no array 'data'", remedy="there are: none"
+        code=RefusalCode.NOT_FOUND, why="there is no array 'data'", remedy="known arrays: none"
     )
 
 
@@ -108,7 +108,7 @@ def test_no_arrays() -> None:
 def test_one_array_has_the_other_ones_name(word: str) -> None:
     """The wrong array must not be stopped because its name comes to mind first."""
     uuids = [array.array_uuid for array in SWAPPED]
-    why = f"{word} may be /dev/md127 ({uuids[0]}), /dev/md126 ({uuids[1]})"
+    why = f"{word} is ambiguous: /dev/md127 ({uuids[0]}), /dev/md126 ({uuids[1]})"
     found = snapshot(*SWAPPED)
     assert find_array(found, word) == Refusal(code=RefusalCode.AMBIGUOUS, why=why, remedy="give the path")
     for index, path in enumerate(("/dev/md127", "/dev/md126")):
@@ -119,7 +119,7 @@ def test_one_array_has_the_other_ones_name(word: str) -> None:
 def test_halves_of_a_mirror_that_came_apart() -> None:
     halves = (raid1("md126", members=("sda", None)), raid1("md125", members=(None, "sdb")))
     found = snapshot(*halves)
-    why = f"root may be /dev/md126 ({ROOT}), /dev/md125 ({ROOT})"
+    why = f"root is ambiguous: /dev/md126 ({ROOT}), /dev/md125 ({ROOT})"
     assert find_array(found, "root") == Refusal(code=RefusalCode.AMBIGUOUS, why=why, remedy="give the path")
     assert find_array(found, ROOT) == Refusal(
         code=RefusalCode.AMBIGUOUS, why=why.replace("root", ROOT, 1), remedy="give the path"

@@ -23,29 +23,30 @@ SSD = tuple(device(name, discards=True) for name in FOUR)
 MIXED = (*SSD[:3], device("sdd2"))
 MOUNTED = OnTop(file_system="ext4", mount="/srv", uuid="1-2")
 WEEKLY = OnTop(file_system="ext4", mount="/srv", uuid="1-2", trim_weekly=True)
-CRON = "for a weekly TRIM, let cron run fstrim --fstab (a script in /etc/cron.weekly)."
+CRON = "for a weekly TRIM, run fstrim --fstab from cron (a script in /etc/cron.weekly)."
 
 
 @pytest.mark.parametrize(
     ("level", "told", "devices", "words"),
     [
-        ("raid10", None, SSD, "TRIM passes: raid10 hands discards on, and all members take them."),
-        ("raid0", False, SSD, "TRIM passes: raid0 hands discards on, and all members take them."),
-        ("raid1", False, SSD, "TRIM passes: raid1 hands discards on, and all members take them."),
-        ("raid10", None, MIXED, "TRIM does not pass to all members: sdd2 takes no discards."),
+        ("raid10", None, SSD, "TRIM works: raid10 passes discards on, and all members support them."),
+        ("raid0", False, SSD, "TRIM works: raid0 passes discards on, and all members support them."),
+        ("raid1", False, SSD, "TRIM works: raid1 passes discards on, and all members support them."),
+        ("raid10", None, MIXED, "TRIM does not reach all members: sdd2 does not support discards."),
         (
             "raid10",
             None,
             (*SSD[:1], device("sdb2"), device("sdc2")),
-            "TRIM does not pass to all members: sdb2, sdc2 take no discards.",
+            "TRIM does not reach all members: sdb2, sdc2 do not support discards.",
         ),
-        ("raid5", True, (device("sda2"),), "TRIM does not pass: no member takes discards."),
+        ("raid5", True, (device("sda2"),), "TRIM does not work: no member supports discards."),
         (
             "raid6",
             True,
             SSD,
             (
-                "TRIM passes: all members take discards, and raid456 is told that they read zeros afterwards"
+                "TRIM works: all members support discards, and raid456 relies on them to read zeros"
+                " afterwards"
                 " (devices_handle_discard_safely=Y)."
             ),
         ),
@@ -54,8 +55,8 @@ CRON = "for a weekly TRIM, let cron run fstrim --fstab (a script in /etc/cron.we
             False,
             SSD,
             (
-                "TRIM does not pass: raid5 keeps discards to itself, although fstrim may claim success. With"
-                " SSDs that are known to read zeros afterwards: options raid456"
+                "TRIM does not work: raid5 drops discards, although fstrim may report success. With"
+                " SSDs known to read zeros afterwards: options raid456"
                 " devices_handle_discard_safely=Y in /etc/modprobe.d."
             ),
         ),
@@ -64,8 +65,8 @@ CRON = "for a weekly TRIM, let cron run fstrim --fstab (a script in /etc/cron.we
             None,
             SSD,
             (
-                "TRIM passes raid4 only where raid456 is loaded with devices_handle_discard_safely=Y:"
-                " that is not its default, and safe only with SSDs that read zeros after a discard."
+                "TRIM works on raid4 only if raid456 is loaded with devices_handle_discard_safely=Y:"
+                " that is not the default, and safe only with SSDs that read zeros after a discard."
             ),
         ),
     ],
@@ -77,7 +78,7 @@ def test_words(level: str, *, told: bool | None, devices: tuple[Device, ...], wo
 def test_a_trial_that_may_fail() -> None:
     trial = Step(
         argv=("fstrim", "--verbose", "/srv"),
-        why="a trial of TRIM: the members' counters tell whether it passes, whatever fstrim says",
+        why="tests TRIM: the members' discard counters show whether it works, whatever fstrim reports",
         timeout_s=1800.0,
         counts=FOUR,
         may_fail=True,
@@ -101,7 +102,7 @@ def test_switched_on_and_off_again() -> None:
     unit = "fstrim.timer"
     assert step == Step(
         argv=("systemctl", "enable", "--now", unit),
-        why="what is free is told to the SSDs once a week",
+        why="trims free space once a week",
         proves=(fact(FactKind.UNIT, unit, "enabled"), fact(FactKind.UNIT, unit, "active")),
         undo=(
             Step(
@@ -116,24 +117,24 @@ def test_switched_on_and_off_again() -> None:
 @pytest.mark.parametrize(
     ("given", "note"),
     [
-        ({}, f"systemd does not run here: {CRON}"),
-        ({"trim_timer": "disabled"}, f"systemd does not run here: {CRON}"),
+        ({}, f"systemd is not running here: {CRON}"),
+        ({"trim_timer": "disabled"}, f"systemd is not running here: {CRON}"),
         (
             {"systemd": True, "trim_timer": "enabled"},
-            "fstrim.timer is enabled already: all file systems of fstab are trimmed once a week.",
+            "fstrim.timer is already enabled: all file systems of fstab are trimmed once a week.",
         ),
         (
             {"systemd": True, "trim_timer": "enabled-runtime"},
-            "fstrim.timer is enabled already: all file systems of fstab are trimmed once a week.",
+            "fstrim.timer is already enabled: all file systems of fstab are trimmed once a week.",
         ),
         (
             {"systemd": True, "trim_timer": "masked"},
-            "fstrim.timer is masked, so it stays off: systemctl unmask fstrim.timer lifts that.",
+            "fstrim.timer is masked and stays off; to allow it: systemctl unmask fstrim.timer.",
         ),
-        ({"systemd": True}, f"systemd has no fstrim.timer here that could be enabled: {CRON}"),
+        ({"systemd": True}, f"fstrim.timer is not available here: {CRON}"),
         (
             {"systemd": True, "trim_timer": "static"},
-            f"systemd has no fstrim.timer here that could be enabled: {CRON}",
+            f"fstrim.timer is not available here: {CRON}",
         ),
     ],
 )
@@ -145,9 +146,7 @@ def test_a_weekly_trim_without_a_step(given: dict[str, Any], note: str) -> None:
 
 def test_a_weekly_trim_with_a_step_is_told_too() -> None:
     host = survey(systemd=True, trim_timer="disabled")
-    assert weekly_notes(WEEKLY, host) == (
-        "fstrim.timer trims all file systems of fstab, not this one alone.",
-    )
+    assert weekly_notes(WEEKLY, host) == ("fstrim.timer trims all file systems of fstab, not only this one.",)
     assert (weekly_notes(MOUNTED, host), weekly_steps(MOUNTED, host)) == ((), ())
 
 
@@ -158,7 +157,7 @@ def test_trim_is_spoken_of_where_it_matters() -> None:
     hard = tuple(device(name) for name in FOUR)
     assert on_top_notes(MOUNTED, survey(), array, hard) == ()
     assert on_top_notes(WEEKLY, survey(), array, hard) == (
-        "TRIM does not pass: no member takes discards.",
-        f"systemd does not run here: {CRON}",
+        "TRIM does not work: no member supports discards.",
+        f"systemd is not running here: {CRON}",
     )
     assert on_top_notes(OnTop(), survey(), array, SSD) == (trim_words("raid5", survey(), SSD),)

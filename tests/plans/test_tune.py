@@ -167,7 +167,7 @@ def test_limits_are_planned_where_limits_are() -> None:
     assert writes(plan) == [("sync_speed_max", "400000"), ("sync_speed_min", "300000")]
     assert undone(plan) == [("sync_speed_min", "system"), ("sync_speed_max", "system")]
     assert refused(setting(host, "md127 sync_speed_min=300000")) == (
-        "min 307 MB/s would be above max 205 MB/s, and in the kernel min wins; lower min or raise max"
+        "min 307 MB/s would exceed max 205 MB/s, and the kernel lets min win; lower min or raise max"
     )
     plan = planned(setting(host, "system speed_limit_max=500000", "sda timeout=180"))
     assert [(step.path, step.text) for step in plan.steps] == [

@@ -85,7 +85,7 @@ def test_a_disk_for_the_first_time() -> None:
     need = Fact(kind=FactKind.SERIAL, subject="sda", value="S1")
     remove = Step(
         argv=("rm", "--force", "--", RULES),
-        why=f"{RULES} was not there",
+        why=f"{RULES} did not exist",
         proves=(digest(RULES, None),),
     )
     back = [

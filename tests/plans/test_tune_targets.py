@@ -81,7 +81,7 @@ def test_names() -> None:
             "sdz scheduler=none",
             "there is no disk or array 'sdz'; disks: sda, sdb, sdc, sdd, sde, sdf, sdg; arrays: @data, @vm",
         ),
-        ("@nas scheduler=none", "there is no array 'nas'; there are: data, vm"),
+        ("@nas scheduler=none", "there is no array 'nas'; known arrays: data, vm"),
         ("sda", "no knob is named; give KNOB=VALUE: scheduler=none"),
         ("sda timeout=60 sdb", "no knob is named; give KNOB=VALUE: scheduler=none"),
         (

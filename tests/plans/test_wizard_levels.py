@@ -14,8 +14,8 @@ from raidtui.view.units import KIB
 from tests.plans.new_array import FOUR, GIB, device, plain, survey
 
 TRIMMED = (
-    "The first sync writes only where {}: nothing on members that were trimmed and read zeros,"
-    " else up to {} GiB in all."
+    "The first sync writes only where {}: nothing on trimmed members that read zeros,"
+    " otherwise up to {} GiB in total."
 )
 
 
@@ -23,7 +23,7 @@ def test_levels_for_four_devices() -> None:
     found = picks("level", WizardDraft(devices=FOUR), survey())
     assert [(pick.key, pick.words, pick.refusal) for pick in found] == [
         ("raid1", "raid1           99.9 GiB  any 3", ""),
-        ("raid10 n2", "raid10 near 2    200 GiB  1, or 2 of other pairs", ""),
+        ("raid10 n2", "raid10 near 2    200 GiB  1, or 1 per pair", ""),
         ("raid10 f2", "raid10 far 2     200 GiB  1, or 2 not adjacent", ""),
         ("raid10 o2", "raid10 offset 2  200 GiB  1, or 2 not adjacent", ""),
         ("raid5", "raid5            300 GiB  any 1", ""),
@@ -37,20 +37,20 @@ def test_a_level_says_what_it_is_good_at_and_what_it_writes() -> None:
     host = survey(*(device(name, discards=True) for name in FOUR), raid456_discards=False)
     notes = {pick.key: pick.note for pick in picks("level", WizardDraft(devices=FOUR), host)}
     assert notes["raid10 n2"] == (
-        "Copies side by side on neighbours. Reads spread over all, writes cost two: good for small random"
-        " I/O, databases, virtual machines. TRIM passes: raid10 hands discards on, and all members take"
-        " them. The first sync writes only where copies differ: nothing on members that were trimmed and"
-        " read zeros, else up to 200 GiB in all. A rebuild writes one member: 99.9 GiB."
+        "The two copies lie on neighbouring members. Reads spread over all, a write goes to two: good for"
+        " small random I/O, databases, virtual machines. TRIM works: raid10 passes discards on, and all"
+        " members support them. The first sync writes only where copies differ: nothing on trimmed members"
+        " that read zeros, otherwise up to 200 GiB in total. A rebuild writes one member: 99.9 GiB."
     )
     assert notes["raid5"].endswith(
-        "TRIM does not pass: raid5 keeps discards to itself, although fstrim may claim success. With SSDs"
-        " that are known to read zeros afterwards: options raid456 devices_handle_discard_safely=Y in"
+        "TRIM does not work: raid5 drops discards, although fstrim may report success. With SSDs"
+        " known to read zeros afterwards: options raid456 devices_handle_discard_safely=Y in"
         " /etc/modprobe.d. The first sync writes all of the last member: 99.9 GiB. A rebuild writes one"
         " member: 99.9 GiB."
     )
     assert notes["raid0"] == (
-        "All the speed and all the room, no safety: when one goes, everything is gone. TRIM passes: raid0"
-        " hands discards on, and all members take them. There is no first sync."
+        "Full speed and capacity, no redundancy: when one member fails, all data is lost. TRIM works: raid0"
+        " passes discards on, and all members support them. There is no first sync."
     )
 
 
@@ -61,7 +61,7 @@ def test_levels_that_cannot_be() -> None:
     with_journal = WizardDraft(devices=FOUR[:3], journal="sdd2")
     found = {pick.key: pick.refusal for pick in picks("level", with_journal, survey())}
     assert found["raid5"] == ""
-    assert found["raid1"] == "raid1 has no parity, so it has no journal; leave the journal out"
+    assert found["raid1"] == "raid1 has no parity, so it has no journal; omit the journal"
     empty = WizardDraft(devices=FOUR[:2], empty=2)
     found = {pick.key: pick.refusal for pick in picks("level", empty, survey())}
     assert found["raid6"] == found["raid10 n2"] == ""
@@ -75,8 +75,8 @@ def test_levels_that_cannot_be() -> None:
         ("raid1", None, 2, (1,), "none: slots are empty"),
         ("raid1", None, 3, (2,), "any 1"),
         ("raid10", "n2", 2, (), "any 1"),
-        ("raid10", "n2", 6, (), "1, or 3 of other pairs"),
-        ("raid10", "n3", 6, (), "2, or 4 of other sets"),
+        ("raid10", "n2", 6, (), "1, or 1 per pair"),
+        ("raid10", "n3", 6, (), "2, or 2 per set"),
         ("raid10", "n2", 4, (3,), "none: slots are empty"),
         ("raid10", "n2", 5, (), "1, or 2 not adjacent"),
         ("raid10", "f2", 3, (), "any 1"),
@@ -103,17 +103,17 @@ def shaped(request: CreateRequest) -> Shape:
     [
         (plain("raid0"), 400, "There is no first sync."),
         (plain("raid1"), 100, "The first sync writes all of every member but one: 100 GiB each."),
-        (plain("raid1", assume_clean=True), 100, "The first sync is left out."),
+        (plain("raid1", assume_clean=True), 100, "The first sync is skipped."),
         (plain("raid4"), 300, "The first sync writes all of the last member: 100 GiB."),
         (
             plain("raid5", *FOUR[:3], MISSING),
             300,
-            "It starts degraded: each device that is added later is written as a whole, 100 GiB.",
+            "It starts degraded: each device added later is written whole, 100 GiB.",
         ),
         (
             plain("raid6"),
             200,
-            TRIMMED.format("parity does not fit", 200),
+            TRIMMED.format("parity does not match", 200),
         ),
         (
             plain("raid10", layout="n4"),

@@ -66,22 +66,22 @@ def test_devices_that_can_be_taken_come_first() -> None:
         ("sda2", "100G", "", "", "S-sda", "ext4 mounted at /srv"),
     ]
     assert found[0].note == (
-        'It begins at 1 MiB: aligned. What is on it will be gone: the ext4 file system "games".'
+        'It starts at 1 MiB: aligned. Its contents will be lost: the ext4 file system "games".'
     )
-    assert (slots.key, slots.words) == (EMPTY, "slots that stay empty for now: 0")
+    assert (slots.key, slots.words) == (EMPTY, "slots left empty for now: 0")
 
 
 def test_a_disk_says_how_worn_it_is() -> None:
-    words = "is dying: 8 more sectors were reallocated; replace it while its data can be read"
+    words = "is dying: 8 more sectors were reallocated; replace it while it can still be read"
     pick, _ = picks("devices", WizardDraft(), survey(device("sda2", wear_percent=89, trouble=words)))
     assert pick.cells == ("sda2", "100G", "89 %", "", "S-sda", "empty")
-    assert pick.note == f"It begins at 1 MiB: aligned. 89 % of its rated life are used. sda2 {words}."
+    assert pick.note == f"It starts at 1 MiB: aligned. 89 % of its rated life is used. sda2 {words}."
 
 
 def test_a_device_that_is_not_aligned_says_so() -> None:
     pick, _ = picks("devices", WizardDraft(), survey(device("sda2", start_bytes=63 * 512)))
     assert pick.cells[-1] == "not aligned; empty"
-    assert pick.note == "It begins at byte 32256: not aligned, which costs speed."
+    assert pick.note == "It starts at byte 32256: not aligned, which costs speed."
 
 
 def test_arrays_are_no_members() -> None:
@@ -151,14 +151,14 @@ def test_an_array_that_does_not_run_is_destroyed_by_its_name_alone() -> None:
     draft = WizardDraft(devices=("sda2", "sdb2"))
     assert "old arrays" in asked(draft, host)
     assert doomed(draft, host) == ((OLD, ("/dev/sda2",)),)
-    for word, why_not in (("", "no name was typed"), ("128", "'128' is none of them")):
+    for word, why_not in (("", "no name was typed"), ("128", "'128' is not one of them")):
         found = refuse_word("old arrays", draft, host, word)
         assert found == Refusal(
             code=RefusalCode.NEEDS_CONFIRMATION,
             why=why_not,
-            remedy="type old, or go back and leave its devices",
+            remedy="type old, or go back and deselect its devices",
         )
-    assert all("which does not run" in pick.refusal for pick in picks("level", draft, host)[:2])
+    assert all("which is not running" in pick.refusal for pick in picks("level", draft, host)[:2])
     assert refuse_word("old arrays", draft, host, "old") is None
     draft = choose("old arrays", "old", draft)
     assert draft == WizardDraft(devices=("sda2", "sdb2"), destroys=("old",))
@@ -221,13 +221,13 @@ def test_what_guards_parity() -> None:
     assert refused == {
         "internal": "",
         "ppl": "only raid5 has a partial parity log, not raid6",
-        "journal": "no device was chosen for it; at the first step, Space goes on from spare to journal",
+        "journal": "no device was chosen for it: go back to the devices and press Space until one says [jnl]",
     }
     refused = {
         pick.key: pick.refusal
         for pick in picks("bitmap", WizardDraft(level="raid5", journal="sde"), survey())
     }
-    other = "sde was chosen as the journal: it takes the place of this"
+    other = "sde was chosen as the journal, which replaces this"
     assert refused == {"journal": "", "internal": other, "ppl": other}
 
 

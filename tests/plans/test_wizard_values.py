@@ -41,7 +41,7 @@ def table(step: str, draft: WizardDraft, host: Survey | None = None) -> dict[str
                 "write-mostly sdb2": ("no", ""),
                 "first sync": ("yes", ""),
                 "size": ("100 %", ""),
-                "number": ("by its name", ""),
+                "number": ("from the name", ""),
             },
         ),
         (
@@ -52,7 +52,7 @@ def table(step: str, draft: WizardDraft, host: Survey | None = None) -> dict[str
                 "failfast": ("no", ""),
                 "first sync": ("yes", ""),
                 "size": ("100 %", ""),
-                "number": ("by its name", ""),
+                "number": ("from the name", ""),
             },
         ),
         (
@@ -61,12 +61,12 @@ def table(step: str, draft: WizardDraft, host: Survey | None = None) -> dict[str
                 "metadata": ("1.2", ""),
                 "parity": ("left-symmetric", ""),
                 "size": ("100 %", ""),
-                "number": ("by its name", ""),
+                "number": ("from the name", ""),
             },
         ),
         (
             WizardDraft(devices=FOUR, level="raid0"),
-            {"metadata": ("1.2", ""), "number": ("by its name", "")},
+            {"metadata": ("1.2", ""), "number": ("from the name", "")},
         ),
     ],
 )
@@ -112,7 +112,7 @@ def test_a_value_that_is_changed(draft: WizardDraft, key: str, turns: int, words
 
 def test_write_mostly_and_spares() -> None:
     draft = WizardDraft(devices=FOUR[:2], spares=("sdc2",), level="raid1")
-    refusal = "mdadm would make the spares write-mostly, too; add them after the array is made"
+    refusal = "mdadm would make the spares write-mostly too; add them after the array is created"
     assert table("more", draft)["write-mostly sda2"] == ("no", refusal)
     assert changed("more", draft, survey(), "write-mostly sda2", 1) == draft
 
@@ -127,15 +127,16 @@ def test_numbers_that_are_taken_are_not_offered() -> None:
 
 def test_one_does_not_go_on_with_what_cannot_be() -> None:
     assert (
-        refuse_step("devices", WizardDraft(spares=("sda2",)), survey()) == "take at least one device: Space"
+        refuse_step("devices", WizardDraft(spares=("sda2",)), survey())
+        == "choose at least one device with Space"
     )
     assert refuse_step("devices", WizardDraft(devices=("sda2",)), survey()) == ""
     both = survey(device("sde", Use(kind="partition", what="sde1")), device("sde1"))
     assert refuse_step("devices", WizardDraft(devices=("sde", "sde1")), both) == (
-        "sde1 is a part of sde, and both are named; name one of them"
+        "sde1 is a partition of sde, and both are named; name one of them"
     )
     draft = WizardDraft(devices=FOUR[:2], level="raid1", write_mostly=FOUR[:2])
-    assert refuse_step("more", draft, survey()) == "all members would be write-mostly; leave one of them out"
+    assert refuse_step("more", draft, survey()) == "all members would be write-mostly; omit one of them"
     assert refuse_step("more", replace(draft, write_mostly=()), survey()) == ""
 
 
@@ -145,7 +146,7 @@ def test_one_does_not_go_on_with_what_cannot_be() -> None:
 def test_a_volume_over_several_devices() -> None:
     draft = WizardDraft(devices=FOUR, level="raid10", layout="n2", chunk_kib=32, on_top="lvm", name="128")
     host = survey(*(device(name) for name in (*FOUR, "sde", "sdf2", "sdf3")), device("sdg", MOUNT))
-    alone = "the array is the only physical volume; let another device join the group"
+    alone = "the array is the only physical volume: add another device to the group first"
     assert table("volume", draft, host) == {
         "joins sde": ("no", ""),
         "joins sdf2": ("no", ""),
@@ -187,7 +188,7 @@ def test_a_weekly_trim() -> None:
     [row] = rows_of("volume", draft, replace(host, trim_timer="enabled"))
     assert (row.value, row.refusal) == (
         "yes",
-        "fstrim.timer is enabled already: all file systems of fstab are trimmed once a week.",
+        "fstrim.timer is already enabled: all file systems of fstab are trimmed once a week.",
     )
 
 
@@ -198,7 +199,7 @@ def test_a_weekly_trim() -> None:
     ("step", "draft", "word", "sentence"),
     [
         ("name", WizardDraft(), "128", ""),
-        ("name", WizardDraft(), "127", "md127 is there already; choose another number"),
+        ("name", WizardDraft(), "127", "md127 already exists; choose another number"),
         ("name", WizardDraft(on_top="lvm"), "a" * 31, ""),
         ("mount", WizardDraft(on_top="ext4"), "", ""),
         ("mount", WizardDraft(on_top="ext4"), "/srv", ""),
@@ -206,7 +207,7 @@ def test_a_weekly_trim() -> None:
             "mount",
             WizardDraft(on_top="ext4"),
             "srv",
-            "'srv' is no place to mount at; a path like /srv/data, without blanks",
+            "'srv' is not a valid mount point; choose a path like /srv/data, without spaces",
         ),
     ],
 )

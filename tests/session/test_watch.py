@@ -291,3 +291,10 @@ def test_what_moves_never_looks_like_before() -> None:
     console = console_of(Kernel(ARRAY))
     first = console.refresh()
     assert not console.refresh().looks_like(first)
+
+
+def test_an_array_of_metadata_0_90_is_known_by_its_uuid() -> None:
+    """What md/uuid shows has its bytes in another order than mdadm's UUID."""
+    console = console_of(Kernel(raid10(metadata="0.90", sync=RESYNC, limits=(195_313, 488_281))))
+    limit(console, 195_313, 878_906)
+    assert restoring(console) == [(MAX, "488281")]

@@ -37,7 +37,7 @@ def create() -> Plan:
 
 OPTIONS = (
     Option(key="sda", words="sda        slot 0   in_sync"),
-    Option(key="sdb", words="sdb        slot 1   faulty", refusal="sdb has failed already; remove it"),
+    Option(key="sdb", words="sdb        slot 1   faulty", refusal="sdb has already failed; remove it"),
     Option(key="sdc", words="sdc [/bold] \x1b[31m"),
 )
 

@@ -30,6 +30,7 @@ from tests.ui.staging import (
     move,
     rows_of,
     running,
+    says,
     screen_text,
     slider_text,
     until,
@@ -163,7 +164,7 @@ async def test_help_says_why_not_now() -> None:
         await press(pilot, "question_mark")
         text = re.sub(r"\s+", " ", lines_of(pilot, "#help-text"))
         assert "p Resume" in text
-        assert "not now: data follows the system's limits already" in text
+        assert "not now: data already follows the system's limits" in text
         assert "needs root" not in text
 
 
@@ -231,21 +232,21 @@ async def test_filter_finds_members_and_states() -> None:
 async def test_d_opens_the_demo_only_without_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     async with running(STATES["optimal"]) as pilot:
         await press(pilot, "d")
-        assert message_of(pilot) == "the demo opens only where there is no array: raidtui --demo"
+        await says(pilot, "the demo opens only where there is no array: raidtui --demo")
     async with running(STATES["no-md"]) as pilot:
         await press(pilot, "d")
         await until(pilot, lambda: len(rows_of(pilot)) == 4)
         assert header_of(pilot).split()[-2] == "demo"
-        assert message_of(pilot) == "a simulated host: nothing here is real"
+        await says(pilot, "a simulated host: nothing here is real")
 
 
 async def test_l_without_limits_says_why() -> None:
     async with running(Kernel(*ARRAYS["raid0"])) as pilot:
         await press(pilot, "l")
-        assert message_of(pilot) == "raid0 has no redundancy, so nothing is synced"
+        await says(pilot, "raid0 has no redundancy, so nothing is synced")
     async with running(Kernel()) as pilot:
         await press(pilot, "l")
-        assert message_of(pilot) == "no array is chosen"
+        await says(pilot, "no array is chosen")
 
 
 async def test_nobody_may_write() -> None:
@@ -335,13 +336,13 @@ async def test_themes_change_while_it_runs() -> None:
 async def test_nothing_to_undo() -> None:
     async with running(Kernel(*ARRAYS["optimal"])) as pilot:
         await press(pilot, "u")
-        assert message_of(pilot) == "nothing to undo"
+        await says(pilot, "nothing to undo")
 
 
 async def test_a_capture_is_only_looked_at() -> None:
     async with running(host_tree(raid10()).root(source="bug.tar.gz")) as pilot:
         await press(pilot, "c")
-        assert message_of(pilot) == "bug.tar.gz is a capture: it is only looked at"
+        await says(pilot, "bug.tar.gz is a capture: nothing in it can be changed")
         assert header_of(pilot).split()[-2] == "capture"
 
 
@@ -438,10 +439,10 @@ async def test_a_refusal_is_shown_whole_and_is_in_the_log(size: tuple[int, int])
 async def test_what_is_refused_by_a_key_is_in_the_log_once() -> None:
     async with running(Kernel(*ARRAYS["check"])) as pilot:
         await press(pilot, "c", "c")
-        said = "a check is there already; wait for it, or cancel it (x)"
+        said = "a check is already in progress; wait for it, or cancel it (x)"
         assert message_of(pilot) == said
         await press(pilot, "6")
-        assert lines_of(pilot, "#log-lines").count("a check is there already") == 1
+        assert lines_of(pilot, "#log-lines").count("a check is already in progress") == 1
 
 
 # -- the palette

@@ -116,7 +116,7 @@ def test_a_review_names_every_device_that_is_written_over() -> None:
         "",
         "It takes 5 min.",
         "No undo after step 2: what is on the devices cannot be",
-        "brought back.",
+        "restored.",
         "  undo 1: true",
     ]
     assert no_undo(made) == "no undo after step 2"
@@ -141,12 +141,12 @@ def test_a_superblock_alone_is_no_erased_device() -> None:
     made = plan(
         zero, losses=(Loss(device="sda2", what="a member of old"),), harm=Harm.DESTROYS, devices=("sda2",)
     )
-    assert texts(review_lines(made, 60))[:2] == ["Gone afterwards:", "  sda2  a member of old"]
+    assert texts(review_lines(made, 60))[:2] == ["Lost afterwards:", "  sda2  a member of old"]
 
 
 def test_a_plan_that_was_saved_without_devices_of_its_losses() -> None:
     made = plan(WIPE, loses=("sda2: the ext4 file system",), harm=Harm.DESTROYS, devices=("sda2",))
-    assert texts(review_lines(made, 60))[:2] == ["Gone afterwards:", "  sda2: the ext4 file system"]
+    assert texts(review_lines(made, 60))[:2] == ["Lost afterwards:", "  sda2: the ext4 file system"]
 
 
 def test_long_commands_wrap_with_an_indent() -> None:

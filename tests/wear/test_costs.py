@@ -119,15 +119,15 @@ COSTS = (
     (
         "resync",
         spent(sda=200 * GB, sdb=201 * GB, sdc=199 * GB),
-        "resync wrote 200 GB to each of sda, sdb and sdc (0.058 to 0.059 % of each one's life)",
+        "resync wrote 200 GB to each of sda, sdb and sdc (0.058 to 0.059 % of each disk's life)",
     ),
-    ("check", spent(sda=400_000, sdb=0), "check wrote next to nothing"),
+    ("check", spent(sda=400_000, sdb=0), "check wrote almost nothing"),
     (
         "check",
         spent(sda=40 * GB, sdb=41 * GB),
         (
-            "check wrote nothing itself; others wrote 40.5 GB to each of sda and sdb"
-            " (0.012 % of each one's life) meanwhile"
+            "check itself wrote nothing; other writes meanwhile: 40.5 GB to each of sda and sdb"
+            " (0.012 % of each disk's life)"
         ),
     ),
     ("repair", spent(sda=0, sdb=12_000_000), "repair wrote 12 MB to sdb (less than 0.01 % of its life)"),
@@ -156,10 +156,14 @@ LIFE = "about 0.042 to 0.066 % of its life"
 ESTIMATES = (
     ("raid10", "recover", f"recover writes 225 GB to one disk, {LIFE}"),
     ("raid1", "resync", f"resync writes 225 GB to each member but the first, {LIFE}"),
-    ("raid10", "resync", f"resync writes where copies differ only: at most 225 GB to a member, {LIFE}"),
-    ("raid6", "repair", f"repair writes where parity does not fit only: at most 225 GB to a member, {LIFE}"),
-    ("raid5", "reshape", f"reshape writes all data once more: about 225 GB to each member, {LIFE}"),
-    ("raid1", "check", "check reads all and writes nothing"),
+    ("raid10", "resync", f"resync writes only where copies differ: at most 225 GB to a member, {LIFE}"),
+    (
+        "raid6",
+        "repair",
+        f"repair writes only where parity does not match: at most 225 GB to a member, {LIFE}",
+    ),
+    ("raid5", "reshape", f"reshape rewrites all data: about 225 GB to each member, {LIFE}"),
+    ("raid1", "check", "check reads everything and writes nothing"),
     ("raid0", "recover", "raid0 has no redundancy: nothing is synced"),
 )
 

@@ -55,7 +55,7 @@ def test_its_last_hundred_megabytes_alone_tell_it(disk: str, promised: int) -> N
     assert (verdict.kind, verdict.unit_bytes) == (UnitState.WRONG, MIB)
     assert verdict_words(verdict, "attribute 241 Lifetime_Writes_GiB", promised) == (
         f"counts MiB in attribute 241 Lifetime_Writes_GiB, not {unit_words(promised)}: "
-        f"over 97.4 MiB written it rose by {verdict.growth}"
+        f"it rose by {verdict.growth} while 97.4 MiB were written"
     )
 
 
@@ -71,7 +71,7 @@ def test_a_counter_without_a_promise_is_measured() -> None:
     verdict = verify_unit(samples, None)
     assert (verdict.kind, verdict.unit_bytes) == (UnitState.MEASURED, MIB)
     assert verdict_words(verdict, "attribute 241 Host_Writes", None) == (
-        "counts MiB in attribute 241 Host_Writes: over 196 MiB written it rose by 195"
+        "counts MiB in attribute 241 Host_Writes: it rose by 195 while 196 MiB were written"
     )
 
 

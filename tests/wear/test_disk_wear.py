@@ -52,7 +52,10 @@ def test_the_sata_dom_that_smartctl_takes_for_another() -> None:
     assert _found(third) == [
         (
             "unit-wrong",
-            "counts MiB in attribute 241 Lifetime_Writes_GiB, not GiB: over 196 MiB written it rose by 195",
+            (
+                "counts MiB in attribute 241 Lifetime_Writes_GiB, not GiB: "
+                "it rose by 195 while 196 MiB were written"
+            ),
         )
     ]
 
@@ -60,7 +63,7 @@ def test_the_sata_dom_that_smartctl_takes_for_another() -> None:
 def test_the_sata_dom_as_sectors_is_impossible_and_then_measured() -> None:
     first, second, _ = _dom("Total_LBAs_Written")
     assert (first.written.size_bytes, first.written.confidence) == (None, "unknown")
-    assert first.written.note == ("in 512-byte sectors it would be less than the kernel alone has written")
+    assert first.written.note == ("in 512-byte sectors it would be less than what the kernel has written")
     assert _found(first) == [("unit-impossible", f"attribute 241 Total_LBAs_Written: {first.written.note}")]
     assert (second.written.size_bytes, second.written.confidence) == (16835 * MIB, "measured")
 
@@ -91,7 +94,10 @@ def test_a_guess_gives_way_to_what_the_kernel_shows() -> None:
 def test_a_name_without_a_unit_is_measured() -> None:
     assert [disk.written.confidence for disk in _dom("Host_Writes")] == ["unknown", "measured", "measured"]
     assert _found(_dom("Host_Writes")[2]) == [
-        ("unit-measured", "counts MiB in attribute 241 Host_Writes: over 196 MiB written it rose by 195")
+        (
+            "unit-measured",
+            "counts MiB in attribute 241 Host_Writes: it rose by 195 while 196 MiB were written",
+        )
     ]
 
 
@@ -190,7 +196,7 @@ def test_little_spare_is_red_and_is_no_wear() -> None:
     disk = judge_disk(_asked(reading_of(known)), NOW_S)
     assert disk.percent.percent == 0
     assert [(each.severity, each.code, each.sentence) for each in disk.findings] == [
-        (Severity.DEGRADED, "spare-low", "has 8 % of its spare blocks left; 10 % is the least")
+        (Severity.DEGRADED, "spare-low", "has 8 % of its spare blocks left; its threshold is 10 %")
     ]
 
 
@@ -198,7 +204,7 @@ def test_a_backup_that_failed() -> None:
     known = facts("samsung-970-evo-plus")
     known["nvme"]["critical_warning"] = 16
     assert _found(judge_disk(_asked(reading_of(known)), NOW_S)) == [
-        ("backup-failed", "can no longer save its cache at a power failure")
+        ("backup-failed", "can no longer save its cache on a power failure")
     ]
 
 
@@ -224,7 +230,7 @@ def test_growth_since_a_week_ago_is_news() -> None:
     now = replace(reading("samsung-pm883"), crc_errors=7)
     (found,) = judge_disk(_asked(now), NOW_S, [before]).findings
     assert (found.severity, found.code) == (Severity.ATTENTION, "cable")
-    assert found.sentence == "7 transfers failed on the way (CRC errors); it found nothing wrong with itself"
+    assert found.sentence == "7 transfers failed (CRC errors); its own SMART verdict is PASSED"
     dying = replace(reading("samsung-pm883"), pending=2)
     (found,) = judge_disk(_asked(dying), NOW_S, [before]).findings
     assert (found.severity, found.code) == (Severity.FAILED, "dying")
@@ -239,7 +245,7 @@ def test_growth_before_the_last_week_is_history() -> None:
     (found,) = judge_disk(_asked(since), NOW_S, [old, recent]).findings
     assert (found.severity, found.code) == (Severity.INFO, "crc-errors")
     assert found.sentence == (
-        "7 transfers failed on the way in its life (CRC errors): a cable or connector, at some time"
+        "7 transfers failed in its life (CRC errors): a cable or connector fault at some time"
     )
 
 
@@ -256,5 +262,5 @@ def test_a_rating_gives_a_date() -> None:
 def test_text_that_says_nothing_is_told() -> None:
     found = parse_smart(json.dumps([]), "sda")
     assert _found(judge_disk(_asked(found), NOW_S)) == [
-        ("smart-unread", "smartctl said something else than a JSON object")
+        ("smart-unread", "smartctl printed something other than a JSON object")
     ]

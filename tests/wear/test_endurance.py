@@ -136,7 +136,7 @@ def test_a_value_that_stands_at_one_hundred_for_ever(known: dict[str, int]) -> N
     """Phison and Kingston: the raw value is what is left."""
     found = life_used(ssd("231 SSD_Life_Left 100 0 74", "241 Lifetime_Writes_GiB 100 0 392000", **known))
     assert (found.percent, found.source, found.confidence) == (26, "attribute 231 SSD_Life_Left", "assumed")
-    assert found.note == "by its raw value: the normalized one stands at 100"
+    assert found.note == "by its raw value: the normalized value stays at 100"
 
 
 @pytest.mark.parametrize("known", [{}, {"endurance": 0}])
@@ -201,7 +201,7 @@ def test_writes_by_the_name_of_an_attribute(
 def test_a_counter_without_a_unit_keeps_its_figure() -> None:
     found = written(ssd("241 Host_Writes 100 0 4711"))
     assert (found.count, found.raw, found.source) == (4711, "4711", "attribute 241 Host_Writes")
-    assert found.note == "Host_Writes says no unit"
+    assert found.note == "the name Host_Writes gives no unit"
 
 
 def test_a_default_name_is_no_name() -> None:
@@ -213,7 +213,7 @@ def test_a_default_name_is_no_name() -> None:
     )
     assert life_used(found).percent is None
     assert life_used(found).note == (
-        "smartctl does not know this disk, and an attribute's number alone means nothing"
+        "smartctl does not know this disk, and an attribute's id alone says nothing"
     )
 
 
@@ -222,8 +222,8 @@ def test_the_writes_of_a_disk_that_smartctl_does_not_know_are_a_guess() -> None:
     assert (found.size_bytes, found.confidence, found.guessed) == (512_000, "assumed", True)
     assert found.known_bytes is None
     assert found.note == (
-        "a guess: smartctl does not know this disk: in what unit attribute 241 counts is not known; "
-        "most count sectors"
+        "a guess: smartctl does not know this disk: the unit of attribute 241 is unknown; "
+        "most disks count sectors"
     )
     at_nothing = written(ssd("241 Total_LBAs_Written 99 0 0", in_database=False))
     assert (at_nothing.size_bytes, at_nothing.count, at_nothing.confidence) == (None, 0, "unknown")
@@ -264,7 +264,7 @@ def test_the_unit_in_a_name_goes_before_sectors() -> None:
 def test_more_than_a_disk_can_take_is_unknown() -> None:
     found = written(ssd("241 Lifetime_Writes_GiB 100 0 281474976710655"))
     assert found.size_bytes is None
-    assert found.note == "281474976710655 units of 1073741824 bytes are more than any disk can take"
+    assert found.note == "281474976710655 units of 1073741824 bytes exceed what any disk can take"
     assert with_unit(found, 512, Confidence.MEASURED).size_bytes == 281474976710655 * 512
 
 

@@ -22,8 +22,8 @@ from tests.wear.disks import facts, parsed, reading_of, smartctl_json, ssd
 NOW_S = 1_795_046_400.0
 WELL, ATTENTION, DYING = 0, 1, 2
 INFO, ATTENTIVE, DEGRADED = Severity.INFO, Severity.ATTENTION, Severity.DEGRADED
-TRANSFERS = "3118119 transfers failed on the way in its life (CRC errors): a cable or connector, at some time"
-DEFAULT = "; the name is a default: smartctl does not know this disk"
+TRANSFERS = "3118119 transfers failed in its life (CRC errors): a cable or connector fault at some time"
+DEFAULT = "; the attribute's name is a default: smartctl does not know this disk"
 
 
 def _hdd(*attributes: str, **known: Any) -> SmartReading:
@@ -97,7 +97,7 @@ def _entry(now: SmartReading, days_ago: float, **counts: int | None) -> LedgerEn
             (
                 ATTENTIVE,
                 "pending",
-                "has 8 sectors that it cannot read now (attribute 197 Current_Pending_Sector)",
+                "has 8 sectors that cannot be read now (attribute 197 Current_Pending_Sector)",
             ),
         ),
         (
@@ -105,7 +105,7 @@ def _entry(now: SmartReading, days_ago: float, **counts: int | None) -> LedgerEn
             (
                 DEGRADED,
                 "pending",
-                "has 800 sectors that it cannot read now (attribute 197 Current_Pending_Sector)",
+                "has 800 sectors that cannot be read now (attribute 197 Current_Pending_Sector)",
             ),
         ),
         (
@@ -157,7 +157,7 @@ def _entry(now: SmartReading, days_ago: float, **counts: int | None) -> LedgerEn
             (
                 INFO,
                 "crc-errors",
-                "24 transfers failed on the way in its life (CRC errors): a cable or connector, at some time",
+                "24 transfers failed in its life (CRC errors): a cable or connector fault at some time",
             ),
         ),
         (
@@ -176,7 +176,7 @@ def test_how_many_decide(disk: SmartReading, expected: tuple[Severity, str, str]
 
 def test_many_failed_transfers_ask_for_a_cable() -> None:
     (found,) = _found(_hdd("199 UDMA_CRC_Error_Count 1 0 3118119"))
-    assert "change the cable" in found.remedy
+    assert "replace the cable" in found.remedy
 
 
 def test_a_cable_that_was_changed_is_forgiven_once_the_history_shows_it() -> None:
@@ -247,7 +247,7 @@ def test_an_attribute_at_its_limit_that_foretells_no_failure_wants_attention() -
     whole["ata_smart_attributes"]["table"][0]["flags"]["prefailure"] = False
     whole["smartctl"]["exit_status"] = 32
     assert _rows(parsed(whole)) == [
-        (ATTENTIVE, "attribute-at-limit", "Airflow_Temperature_Cel is at 45, and its limit is 45")
+        (ATTENTIVE, "attribute-at-limit", "Airflow_Temperature_Cel is at 45; its threshold is 45")
     ]
 
 
@@ -267,7 +267,7 @@ def test_counts_of_logs_where_there_is_no_attribute() -> None:
     whole["ata_pending_defects_log"] = {"size": 100, "count": 6}
     assert [(code, text) for _, code, text in _rows(parsed(whole))] == [
         ("reallocated", "has reallocated 9 sectors (device statistics)"),
-        ("pending", "has 6 sectors that it cannot read now (device statistics)"),
+        ("pending", "has 6 sectors that cannot be read now (device statistics)"),
         ("uncorrectable", "has reported 2 uncorrectable errors (device statistics)"),
     ]
 

@@ -15,8 +15,8 @@ from raidtui.wear.faults import HANDFUL, Trouble, TroubleKind, find_trouble
 from tests.wear.disks import facts, reading, reading_of, ssd
 
 SOUND = reading("samsung-pm883")
-CABLE = "reseat or change the cable and look at power and backplane; the disk may stay"
-DISK = "replace it while its data can be read"
+CABLE = "reseat or replace the cable, and check power and backplane; the disk itself may be sound"
+DISK = "replace it while it can still be read"
 
 
 def _after(**more: int) -> SmartReading:
@@ -26,7 +26,7 @@ def _after(**more: int) -> SmartReading:
 def test_failed_transfers_are_the_cables() -> None:
     assert find_trouble(_after(crc_errors=12), SOUND) == Trouble(
         kind=TroubleKind.CABLE,
-        reason="12 transfers failed on the way (CRC errors); it found nothing wrong with itself",
+        reason="12 transfers failed (CRC errors); its own SMART verdict is PASSED",
         remedy=CABLE,
     )
 
@@ -35,8 +35,8 @@ def test_the_loose_cable_of_a_resync() -> None:
     found = find_trouble(_after(crc_errors=1), SOUND, link_resets=3, outage_s=42.0)
     assert found == Trouble(
         kind=TroubleKind.CABLE,
-        reason="1 transfer failed on the way (CRC errors); its link was reset 3 times; "
-        "it was away for 42 s and came back; it found nothing wrong with itself",
+        reason="1 transfer failed (CRC errors); its link was reset 3 times; "
+        "it disappeared for 42 s and came back; its own SMART verdict is PASSED",
         remedy=CABLE,
     )
 
@@ -48,8 +48,7 @@ def test_without_a_reading_before_what_happened_decides() -> None:
     found = find_trouble(old, link_resets=1)
     assert found is not None
     assert found.reason == (
-        "24 transfers failed on the way so far (CRC errors); its link was reset 1 time; "
-        "it found nothing wrong with itself"
+        "24 transfers failed so far (CRC errors); its link was reset 1 time; its own SMART verdict is PASSED"
     )
 
 
@@ -62,7 +61,7 @@ def test_a_long_absence_is_no_cable() -> None:
     [
         ({"reallocated": 5}, "5 more sectors were reallocated"),
         ({"reallocated": 8}, "8 more sectors were reallocated"),
-        ({"pending": 2}, "2 more places cannot be read"),
+        ({"pending": 2}, "2 more sectors cannot be read"),
         ({"uncorrectable": 1}, "1 more error was uncorrectable"),
     ],
 )
@@ -88,7 +87,7 @@ def test_media_errors_are_the_disks() -> None:
 def test_bad_places_outweigh_failed_transfers() -> None:
     found = find_trouble(_after(crc_errors=50, pending=1), SOUND, link_resets=9)
     assert found is not None
-    assert (found.kind, found.reason) == ("dying", "1 more place cannot be read")
+    assert (found.kind, found.reason) == ("dying", "1 more sector cannot be read")
 
 
 def test_what_it_always_had_is_no_news() -> None:
@@ -113,7 +112,7 @@ def test_its_own_verdict_counts() -> None:
 def test_an_attribute_at_its_limit_counts_where_smartctl_still_says_passed() -> None:
     found = find_trouble(ssd("5 Reallocated_Sector_Ct 20 36 1000"))
     assert found == Trouble(
-        kind=TroubleKind.DYING, reason="Reallocated_Sector_Ct is at 20, and its limit is 36", remedy=DISK
+        kind=TroubleKind.DYING, reason="Reallocated_Sector_Ct is at 20; its threshold is 36", remedy=DISK
     )
 
 
@@ -131,7 +130,7 @@ def _warned(bits: int) -> SmartReading:
         (1, None, ""),  # little spare: a finding of its own
         (2, "hot", "is too hot (35 °C) by its own limits"),
         (4, "dying", "it reports that it has become unreliable"),
-        (8, "dying", "it takes no more writes (read-only)"),
+        (8, "dying", "it accepts no more writes (read-only)"),
         (16, None, ""),
         (32, None, ""),
         (6, "dying", "it reports that it has become unreliable"),

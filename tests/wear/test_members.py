@@ -52,7 +52,7 @@ def test_a_new_disk_among_old_ones_does_not_accuse_them() -> None:
 
 def test_beside_disks_that_took_nothing() -> None:
     (found,) = out_of_line({"sda": 10**12, "sdb": 0})
-    assert found.sentence == "sda is out of line: far beyond the others"
+    assert found.sentence == "sda is out of line: far above the others"
 
 
 def test_disks_of_one_model_firmware_and_age() -> None:
@@ -63,7 +63,7 @@ def test_disks_of_one_model_firmware_and_age() -> None:
     (sentence,) = same_fate(twins)
     assert sentence == (
         "sda and sdb are SAMSUNG MZ7LH1T9HMLT-00005 with firmware FW26, 4717 to 4800 hours in service: "
-        "what fails one of them may fail all at once"
+        "they may fail at the same time"
     )
     assert list(same_fate([replace(one, name="sda"), replace(one, name="sdb", firmware="other")])) == []
     assert list(same_fate([replace(one, name="sda"), replace(one, name="sdb", power_on_hours=None)])) == []
@@ -79,7 +79,7 @@ def test_an_array_of_them() -> None:
     found = judge_array("data", "uuid-1", disks)
     together = (
         "sda, sdb, sdc and sdd are SAMSUNG MZ7LH1T9HMLT-00005 with firmware FW26, 4717 hours in service: "
-        "what fails one of them may fail all at once"
+        "they may fail at the same time"
     )
     assert found.disks == ("sda", "sdb", "sdc", "sdd")
     assert [(each.severity, each.code, each.subject, each.sentence) for each in found.findings] == [
@@ -87,7 +87,7 @@ def test_an_array_of_them() -> None:
             Severity.ATTENTION,
             "out-of-line",
             "uuid-1",
-            "sdd is out of line: 6.2 x the others: 1.6 TB more were written to it",
+            "sdd is out of line: 6.2 x the others, 1.6 TB more written",
         ),
         (
             Severity.INFO,

@@ -75,9 +75,9 @@ def away(seconds: float) -> Survey:
 def test_a_member_whose_cable_failed() -> None:
     found = worn(root(sdz=said(crc=12)), away(120)).devices["sdz"]
     assert found.trouble == (
-        "may have a bad cable: 12 transfers failed on the way so far (CRC errors); it was away for 2 min and"
-        " came back; it found nothing wrong with itself; reseat or change the cable and look at power and"
-        " backplane; the disk may stay"
+        "may have a bad cable: 12 transfers failed so far (CRC errors); it disappeared for 2 min and"
+        " came back; its own SMART verdict is PASSED; reseat or replace the cable, and check power"
+        " and backplane; the disk itself may be sound"
     )
 
 
@@ -104,7 +104,7 @@ def test_a_disk_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     now = root(sdz=said(reallocated=8, crc=12))
     now.live = True
     assert worn(now, away(120)).devices["sdz"].trouble == (
-        "is dying: 8 more sectors were reallocated; replace it while its data can be read"
+        "is dying: 8 more sectors were reallocated; replace it while it can still be read"
     )
     with Ledger(path) as ledger:
         assert [(entry.disk, entry.mark, entry.reallocated) for entry in ledger.entries("S-sdz")] == [

@@ -42,8 +42,8 @@ def test_a_disk_as_json() -> None:
             {
                 "severity": "info",
                 "code": "crc-errors",
-                "sentence": "sdc: 24 transfers failed on the way in its life (CRC errors): "
-                "a cable or connector, at some time",
+                "sentence": "sdc: 24 transfers failed in its life (CRC errors): "
+                "a cable or connector fault at some time",
                 "remedy": None,
             }
         ],
@@ -86,7 +86,7 @@ def test_a_file_that_holds_nothing_is_told_by_its_name(text: str, reason: str) -
         None,
         "unknown",
     )
-    assert found["unread"] == {"why": "broken", "reason": f"smartctl said {reason}"}
+    assert found["unread"] == {"why": "broken", "reason": f"smartctl printed {reason}"}
     assert [finding["code"] for finding in found["findings"]] == ["smart-unread"]
 
 
@@ -159,10 +159,10 @@ def test_sentences() -> None:
         "  ends       not within 50 years, by the disk's percentage, 31.4 GB a day",
         "  attention: has failed a self-test; smartctl -l selftest /dev/sda",
         "sdb: WDC WD20EFRX-68EUZN0, serial RT0006",
-        "  life used  unknown: a disk that rotates has no such figure",
+        "  life used  unknown: a hard disk has no such figure",
         "  written    unknown: the disk does not count what is written to it",
         "odd.json: not read",
-        "  attention: smartctl said nothing",
+        "  attention: smartctl printed nothing",
     ]
 
 

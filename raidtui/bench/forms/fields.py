@@ -1,4 +1,4 @@
-"""What a benchmark's form asks about the workload, the changes between runs, and the runs. Pure."""
+"""The fields of a benchmark's form for the workload, the changes between runs, and the runs. Pure."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _YES_NO = choices_of((NO, "no"), (YES, "yes"))
 
 
 def what_fields(draft: BenchDraft, kind: FormKind) -> Iterator[FormField]:
-    """Yield what is asked about the workload."""
+    """Yield the fields of the workload."""
     field = FieldMaker(kind, FormPart.WHAT)
     whats = choices_of((PRESET, "a preset"), (JOB, "a job file of your own"), (OWN, "a workload of your own"))
     yield field("what", "measure", "A workload with published figures, or one of your own.", whats)
@@ -93,7 +93,7 @@ def _work_fields(
 
 
 def how_fields(draft: BenchDraft, kind: FormKind) -> Iterator[FormField]:
-    """Yield what is asked about the runs, and what is done around them."""
+    """Yield the fields of the runs and their preparation."""
     field = FieldMaker(kind, FormPart.HOW)
     if draft.steady != YES:
         hint = "How often each point is run. Two points need at least 3 each to decide, more points more."
@@ -183,7 +183,7 @@ _HINTS = {
 
 
 def change_fields(draft: BenchDraft, kind: FormKind, known: HostChoices) -> Iterator[FormField]:
-    """Yield what is asked about that which differs."""
+    """Yield the fields of what differs between the runs."""
     if kind is FormKind.RUN:
         return
     field = FieldMaker(kind, FormPart.CHANGES)
@@ -229,7 +229,7 @@ def _axis(
 
 
 def knobs_for(draft: BenchDraft, known: HostChoices) -> tuple[KnobChoice, ...]:
-    """Return the knobs that can be turned; those of arrays that are yet to be made, too."""
+    """Return the knobs that can be changed, including those of scratch arrays."""
     there = {each.name for each in known.knobs}
     if draft.where != SCRATCH or not there:
         return known.knobs

@@ -1,4 +1,4 @@
-"""The forms of a benchmark: what is asked for, what is wrong in it, and the request that it makes. Pure."""
+"""The forms of a benchmark: their fields, what is wrong in them, and the request that they make. Pure."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ _FEW = 64
 
 
 def fields(draft: BenchDraft, kind: FormKind, known: HostChoices = NONE_KNOWN) -> tuple[FormField, ...]:
-    """Return the fields that are asked for now, from the top.
+    """Return the fields that apply now, from the top.
 
     Args:
-        draft: what stands in them; what does not matter with it is not asked for.
+        draft: the contents; fields that do not apply to it are left out.
         kind: which form it is.
         known: what the host has to choose from.
     """
@@ -87,13 +87,13 @@ def fields(draft: BenchDraft, kind: FormKind, known: HostChoices = NONE_KNOWN) -
 
 
 def problem(draft: BenchDraft, field: FormField) -> str:
-    """Return what is wrong with what stands in a field, in a sentence; "" where nothing is."""
+    """Return what is wrong in a field, in a sentence; "" where nothing is."""
     refusal = refuse_field(draft, field)
     return refusal.sentence if refusal is not None else ""
 
 
 def filled(draft: BenchDraft, kind: FormKind, known: HostChoices) -> BenchDraft:
-    """Return the draft with what is usual on this host where nothing was chosen yet."""
+    """Return the draft with defaults of this host where nothing is chosen yet."""
     preset = preset_of(draft, kind)
     if preset is not None and not draft.preset:
         draft = replace(draft, preset=preset.name)
@@ -118,7 +118,7 @@ def filled(draft: BenchDraft, kind: FormKind, known: HostChoices) -> BenchDraft:
 
 
 def _usual(axis: str, knob: KnobChoice | None) -> tuple[str, ...]:
-    """Return values that tell something: of words the one of now first, of few numbers halves."""
+    """Return useful values: of words the present one first, of a small range powers of two."""
     if knob is None:
         return _USUAL.get(axis, ())
     if knob.choices:
@@ -142,7 +142,7 @@ def _two(values: tuple[str, ...]) -> tuple[str, str]:
 
 
 def overwritten(draft: BenchDraft, kind: FormKind, known: HostChoices) -> tuple[Candidate, ...]:
-    """Return the devices whose words must be typed before it is begun."""
+    """Return the devices that must be confirmed before it starts."""
     names: tuple[str, ...] = ()
     if kind is FormKind.SWEEP and draft.where == SCRATCH:
         names = sweep_values(draft.scratch)
@@ -152,9 +152,9 @@ def overwritten(draft: BenchDraft, kind: FormKind, known: HostChoices) -> tuple[
 
 
 def request_of_draft(draft: BenchDraft, kind: FormKind, known: HostChoices = NONE_KNOWN) -> Request | Refusal:
-    """Return what is asked for, or the first thing that is wrong in the form.
+    """Return the request, or the first thing that is wrong in the form.
 
-    Words that confirm a loss are not in it: they are typed later.
+    Confirmations are not in it: they are typed later.
     """
     asked = fields(draft, kind, known)
     for field in asked:
@@ -169,7 +169,7 @@ def request_of_draft(draft: BenchDraft, kind: FormKind, known: HostChoices = NON
 
 
 def _request(draft: BenchDraft, kind: FormKind, asked: frozenset[str]) -> Request:
-    """Return what stands in the form; what is not asked for is left out."""
+    """Return the request of the form; hidden fields are left out."""
     axes = axes_of(draft, kind)
 
     def given(name: str) -> str:
@@ -234,7 +234,7 @@ def name_about(part: str, draft: BenchDraft, kind: FormKind, known: HostChoices)
 
     Args:
         part: as ``raidtui.bench.offer.Misfit`` has it.
-        draft: what stands in the form.
+        draft: its contents.
         kind: which form it is.
         known: what the host has to choose from.
     """
@@ -247,10 +247,10 @@ def name_about(part: str, draft: BenchDraft, kind: FormKind, known: HostChoices)
 
 
 def meaning(draft: BenchDraft, field: FormField, known: HostChoices) -> tuple[str, ...]:
-    """Return more about a field than its hint says, to be read before one decides: paragraphs and lines.
+    """Return the long explanation of a field, in addition to its hint: paragraphs and lines.
 
     Args:
-        draft: what stands in the form.
+        draft: its contents.
         field: the field.
         known: what the host has to choose from.
     """

@@ -132,7 +132,7 @@ def _refuse_axis(draft: BenchDraft, kind: FormKind, axis: str, words: tuple[str,
 
 
 def _ideal(draft: BenchDraft, kind: FormKind) -> Workload:
-    """Return a workload with which nothing is wrong, to try one value of a field in."""
+    """Return a valid workload, to check one value of a field in."""
     work = work_of(draft, kind)
     rw = work.rw if work is not None and work.rw in KINDS_OF_IO else "randread"
     return Workload(rw=rw, block_bytes=4 * KIB, size_bytes=1 << 60)

@@ -1,4 +1,4 @@
-"""What stands in a benchmark's form, all of it as texts, so that nothing that was typed is lost. Pure."""
+"""The contents of a benchmark's form, all of it text, so that nothing that was typed is lost. Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class FormKind(StrEnum):
 
 _PRESETS = {FormKind.RUN: "random-read", FormKind.SWEEP: "mixed", FormKind.AB: "mixed"}
 REPEATS = {FormKind.RUN: "1", FormKind.SWEEP: "3", FormKind.AB: "4"}
-"""Unless somebody says otherwise. Four against four decide at 97 %, three against three at 90 %."""
+"""The default. Four against four runs can decide at 97 %, three against three at 90 %."""
 
 
 class BenchDraft(Struct, frozen=True, kw_only=True):
@@ -100,7 +100,7 @@ class BenchDraft(Struct, frozen=True, kw_only=True):
 
 
 def text_of(draft: BenchDraft, name: str) -> str:
-    """Return what stands in a field."""
+    """Return the text of a field."""
     return draft.values.get(name, "") if " " in name else str(getattr(draft, name))
 
 
@@ -168,7 +168,7 @@ class FormChoice(Struct, frozen=True, kw_only=True):
     """Something that can be chosen.
 
     Args:
-        key: what stands in the draft then.
+        key: its text in the draft.
         note: what there is to know of it.
         refusal: why it cannot be chosen now; "" where it can.
     """
@@ -180,7 +180,7 @@ class FormChoice(Struct, frozen=True, kw_only=True):
 
 
 class FormField(Struct, frozen=True, kw_only=True):
-    """Something that is asked for.
+    """A field of a form.
 
     Args:
         name: as ``text_of`` takes it.
@@ -190,7 +190,7 @@ class FormField(Struct, frozen=True, kw_only=True):
         label: a word or two.
         hint: what it is, in a sentence or two.
         picks: what can be chosen; without any, a text is typed.
-        several: whether more than one pick can be taken; they stand in the draft with commas.
+        several: whether more than one pick can be taken; the draft has them separated by commas.
         usual: what holds where nothing is typed, in words; "" where something must be.
         unit: of the number.
     """

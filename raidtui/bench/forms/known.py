@@ -1,4 +1,4 @@
-"""What a host has to choose from where a benchmark is asked for: folders, devices, knobs. Read only."""
+"""The choices that a host offers for a benchmark: folders, devices, knobs. Read only."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class HostChoices(Struct, frozen=True, kw_only=True):
 
 
 def read_choices(root: Root, snapshot: Snapshot) -> HostChoices:
-    """Return what there is to choose from.
+    """Return the choices.
 
     Args:
         root: the host; folders are looked at on the live one alone.
@@ -183,7 +183,7 @@ def _knobs(tuning: Tuning) -> tuple[KnobChoice, ...]:
 
 
 def _knob(tuning: Tuning, name: str) -> KnobChoice | None:
-    """Return a knob as all that have it show it: every choice of any, the widest range."""
+    """Return a knob over all subjects that have it: every choice of any, the widest range."""
     values = [subject.values[name] for subject in tuning.subjects if name in subject.values]
     if not values:
         return None

@@ -1,4 +1,4 @@
-"""What a benchmark's form asks about the place. Pure."""
+"""The fields of a benchmark's form for the place. Pure."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _HINTS = {
 
 
 def where_fields(draft: BenchDraft, kind: FormKind, known: HostChoices) -> Iterator[FormField]:
-    """Yield what is asked about the place."""
+    """Yield the fields of the place."""
     field = FieldMaker(kind, FormPart.WHERE)
     ways = [(FOLDER, "files in a folder")]
     if draft.what != JOB:

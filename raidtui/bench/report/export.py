@@ -83,7 +83,7 @@ def _row(record: RunRecord) -> dict[str, object]:
 
 
 def _harmless(value: object) -> object:
-    """A spreadsheet would take a text that begins so for a formula."""
+    """A spreadsheet would take such a text for a formula."""
     return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"} else value
 
 
@@ -104,7 +104,7 @@ class ExportError(Exception):
 def export_bytes(
     kind: str, records: Sequence[RunRecord], samples: Mapping[int, Sequence[RunSample]], by: str = "iops"
 ) -> bytes:
-    """Return what a file of one of ``KINDS`` holds.
+    """Return the contents of a file of one of ``KINDS``.
 
     Args:
         kind: html, csv or json.
@@ -124,7 +124,7 @@ def write_export(
     samples: Mapping[int, Sequence[RunSample]],
     by: str = "iops",
 ) -> Path:
-    """Write runs to a new file; return its absolute path. What is there already is left as it is.
+    """Write runs to a new file; return its absolute path. An existing file is not overwritten.
 
     Raises:
         ExportError: the file is there already, or cannot be written.
@@ -134,7 +134,7 @@ def write_export(
     try:
         number = os.open(path, flags, 0o644)
     except FileExistsError as error:
-        what = "is a folder: name a file in it" if path.is_dir() else "is there already: choose another name"
+        what = "is a folder: name a file in it" if path.is_dir() else "exists already: choose another name"
         raise ExportError(f"{path} {what}") from error
     except (OSError, ValueError) as error:
         raise ExportError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
@@ -149,7 +149,7 @@ def write_export(
 
 
 def default_path(kind: str, at_s: float) -> Path:
-    """Return a path in the current folder, of which nothing is there yet.
+    """Return a path in the current folder that does not exist yet.
 
     Args:
         kind: html, csv or json.
@@ -166,11 +166,11 @@ def default_path(kind: str, at_s: float) -> Path:
 
 
 def typed_path(text: str) -> Path:
-    """Return the path that somebody typed: ``~`` is the home folder.
+    """Return the path of a typed text; ``~`` is the home folder.
 
     Raises:
         ExportError: nothing was typed.
     """
     if not text.strip():
-        raise ExportError("type where to write it")
+        raise ExportError("type a file name")
     return Path(os.path.expanduser(text.strip()))  # noqa: PTH111  (an unknown ~name is no error)

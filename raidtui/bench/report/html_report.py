@@ -91,7 +91,7 @@ def _note(text: str) -> str:
 
 def _drawn(shown: int, of: int) -> str:
     """Return which runs are drawn."""
-    each = "One run of each series is drawn: the one in the middle by IOPS, named beside its colour."
+    each = "One run of each series is drawn: the median by IOPS, named beside its colour."
     return each if shown == of else f"{each} {shown} of {of} series are drawn."
 
 
@@ -136,11 +136,11 @@ def _runs(records: Sequence[RunRecord]) -> str:
         lines.append(
             _cells("td", *cells, binary_size(written) if record.written else "?", notes, numbers=False)
         )
-    return f'<table>{"".join(lines)}</table><p class="note">Written: to the disk that took most.</p>'
+    return f'<table>{"".join(lines)}</table><p class="note">Written: to the disk that received most.</p>'
 
 
 def _surroundings(records: Sequence[RunRecord]) -> list[str]:
-    """Return what explains the figures, once for each that differs."""
+    """Return the environments of the runs, each one once."""
     found = []
     seen: list[tuple[tuple[str, tuple[Part, ...]], ...]] = []
     for record in records:
@@ -160,7 +160,7 @@ Part = tuple[str, str]
 
 
 def environment_lines(environment: Environment) -> list[tuple[str, tuple[Part, ...]]]:
-    """Return what surrounded a run: (of what, its parts); what is not known is left out."""
+    """Return an environment as (what, parts); unknown values are left out."""
     cpu = environment.cpu
     governed = ", ".join(text for text in (cpu.driver, cpu.governor, cpu.preference) if text)
     model = f"{cpu.count} x {cpu.model}" if cpu.count else ""

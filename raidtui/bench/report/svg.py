@@ -28,7 +28,7 @@ def text_of(text: str) -> str:
 
 
 def curves_svg(curves: Sequence[Curve], *, what: str = "IOPS", place: int = 1) -> str:
-    """Return curves over time, laid over each other.
+    """Return curves over time, overlaid.
 
     Args:
         curves: at least one, with points.
@@ -100,7 +100,7 @@ def bars_svg(rows: Sequence[SeriesRow], what: str) -> str:
 
 
 def _wrapped(text: str, wide: float) -> list[str]:
-    """Return a text in lines that surely fit into so many pixels."""
+    """Return a text in lines of at most so many pixels, as estimated."""
     lines, room = [""], int(wide / _LETTER)
     for word in visible(text).split(" "):
         joined = f"{lines[-1]} {word}" if lines[-1] else word

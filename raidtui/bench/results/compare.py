@@ -79,9 +79,9 @@ class Series(Struct, frozen=True, kw_only=True):
     """Runs of one kind: the repeats of one point of one benchmark.
 
     Args:
-        label: what tells it from the others.
+        label: what distinguishes it from the others.
         runs: those that count, in order.
-        unsteady: whether the steady state was asked for and not reached: then it has no figure.
+        unsteady: whether a steady state was requested and not reached: then it has no figure.
     """
 
     label: str
@@ -139,9 +139,9 @@ def _label(record: RunRecord, differing: Sequence[str], *, several: bool) -> str
 
 
 def table(series: Sequence[Series], measure: Metric) -> tuple[SeriesRow, ...]:
-    """Return the series with their spread, and each against the first one that was asked the same of.
+    """Return the series with their spread, each compared with the first one of the same workload.
 
-    Two series alone are compared whatever was asked of them. All comparisons are one family, see ``verdict``.
+    Two series alone are compared in any case. All comparisons are one family, see ``verdict``.
     """
     known = [each for each in series if not each.unsteady and each.values(measure)]
     against = {id(each): _base(each, known) for each in known}
@@ -175,7 +175,7 @@ def unsteady_words(series: Series) -> str:
 
 
 class Statement(Struct, frozen=True, kw_only=True):
-    """What is said below a table, once for all series that it is true of.
+    """A statement below a table, once for all series that it applies to.
 
     Args:
         places: whose.
@@ -213,7 +213,7 @@ def statements_of(rows: Sequence[SeriesRow]) -> tuple[Statement, ...]:
 
 
 def family_of(rows: Sequence[SeriesRow]) -> str:
-    """Return how the verdicts of a table were corrected for each other; "" where there are less than two."""
+    """Return how the verdicts of a table are corrected for each other; "" for fewer than two."""
     return next((words for row in rows if row.verdict and (words := family_words(row.verdict))), "")
 
 
@@ -253,7 +253,7 @@ class Curve(Struct, frozen=True, kw_only=True):
 
 
 def curves(series: Sequence[Series], samples: Mapping[int, Sequence[RunSample]]) -> tuple[Curve, ...]:
-    """Return the curves of runs to lay over each other: of each series the run in the middle.
+    """Return the curves of runs to overlay: the median run of each series.
 
     Args:
         series: the series.
@@ -276,11 +276,11 @@ def which_run(series: Series, run: RunRecord) -> str:
     steady = f"{NOT_STEADY}, " if series.unsteady else ""
     if len(series.runs) == 1:
         return f"{steady}{name}"
-    return f"{steady}{name}, in the middle of {len(series.runs)} by IOPS"
+    return f"{steady}{name}, the median of {len(series.runs)} by IOPS"
 
 
 def middle_run(runs: Sequence[RunRecord]) -> RunRecord:
-    """Return the run that stands for at least one: the one in the middle by IOPS."""
+    """Return the median run by IOPS of at least one."""
     return sorted(runs, key=lambda run: run.iops)[(len(runs) - 1) // 2]
 
 

@@ -162,7 +162,7 @@ def _differences(first: Sequence[float], second: Sequence[float]) -> list[float]
 
 
 def _ratio(logarithm: float) -> float:
-    """Return by which part one is higher; no more than a float takes."""
+    """Return the relative difference; limited to what a float can hold."""
     return math.expm1(min(logarithm, _MOST_LOGARITHM))
 
 
@@ -174,7 +174,7 @@ def p_value(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def _at_most(first: int, second: int, value: int) -> float:
-    """Return how often U comes to no more than this where the series are equal."""
+    """Return the probability that U is at most this value for equal series."""
     return sum(_ways(first, second)[: value + 1]) / math.comb(first + second, first)
 
 
@@ -196,7 +196,7 @@ def interval_rank(first: int, second: int, level: float = ERROR) -> tuple[int, f
 
 
 def fewest_runs(of: int = 1) -> int:
-    """Return how many runs of each are the fewest that could decide among so many comparisons."""
+    """Return how many runs of each are needed to decide among so many comparisons."""
     return next(runs for runs in range(1, 100) if 2 / math.comb(2 * runs, runs) <= MOST_ERROR / max(1, of))
 
 
@@ -255,7 +255,7 @@ def _higher(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def _ways(first: int, second: int) -> list[int]:
-    """Return in how many ways U comes to 0, 1, 2 ... (the coefficients of a Gaussian binomial)."""
+    """Return the number of arrangements with U = 0, 1, 2 ... (the coefficients of a Gaussian binomial)."""
     ways = [1] + [0] * (first * second)
     for step in range(1, first + 1):
         for place in range(len(ways) - 1, second + step - 1, -1):
@@ -283,26 +283,26 @@ def sentence(verdict: Verdict, first: str, second: str, *, what: str = "faster",
     if verdict.outcome is VerdictOutcome.SAME:
         return f"no difference: {second} against {first} is {between}"
     if verdict.outcome is VerdictOutcome.OPEN:
-        return f"not decided: {second} against {first} is {between}; more repeats may tell"
+        return f"not decided: {second} against {first} is {between}; more repeats may decide"
     word = what if verdict.outcome is VerdictOutcome.HIGHER else less
     return f"{second} is {word} than {first} by {abs(verdict.shift) * 100:.1f} % ({between})"
 
 
 def too_few_words(verdict: Verdict) -> str:
-    """Return that there are too few runs, and how many would do."""
+    """Return that there are too few runs, and how many are needed."""
     one, two = verdict.first.count, verdict.second.count
     runs = f"{one} and {two} runs"
     among = f" among {verdict.of} comparisons" if verdict.of > 1 else ""
-    return f"{runs} decide nothing{among}; {verdict.fewest} of each are the fewest that could"
+    return f"{runs} cannot decide{among}; at least {verdict.fewest} of each are needed"
 
 
 def family_words(verdict: Verdict) -> str:
-    """Return how a verdict was corrected for those beside it; "" for one by itself."""
+    """Return how a verdict is corrected for the others; "" for a single one."""
     if verdict.of < 2:
         return ""
     return (
         f"{verdict.of} comparisons, corrected together (Holm): the chance of a wrong verdict among them is at"
-        f" most {verdict.error * 100:.0f} %. {verdict.fewest} runs of each are the fewest that could decide."
+        f" most {verdict.error * 100:.0f} %. At least {verdict.fewest} runs of each are needed to decide."
     )
 
 
@@ -312,5 +312,5 @@ def _confidence(verdict: Verdict) -> str:
 
 
 def percent(part: float) -> str:
-    """Return a part of one with its sign: +3.1 %."""
+    """Return a fraction as a percentage with its sign: +3.1 %."""
     return f"{part * 100:+.1f} %"

@@ -38,7 +38,7 @@ class HeatMap(Struct, frozen=True, kw_only=True):
         rows: "one" for a single device, else the chunk in KiB.
         columns: bytes of a request.
         yours: median MB/s (10^6 bytes), by row and column; None where nothing was measured.
-        published: likewise, somebody's figures on other disks.
+        published: the same, figures published for other disks.
         source: whose.
         best: by column, the row that is faster than all others, where that is decided.
         left_out: what was not steady in the end, and has no figure.
@@ -56,7 +56,7 @@ class HeatMap(Struct, frozen=True, kw_only=True):
 
 
 def heat_maps(records: Sequence[RunRecord]) -> tuple[HeatMap, ...]:
-    """Return a map for each kind of I/O in which chunk or block sizes differ; published figures are laid in.
+    """Return a map for each kind of I/O with several chunks or block sizes, with published figures.
 
     A run on an array that was there already stands in the row of that array's chunk.
     """
@@ -113,7 +113,7 @@ def _median(values: list[float] | None) -> float | None:
 
 
 def best_words(heat: HeatMap) -> str:
-    """Return what the mark of the fastest chunk says, or why there is none; "" where there is no choice."""
+    """Return the meaning of the mark of the fastest chunk, or why there is none; "" without a choice."""
     best = heat.best
     if not best.of:
         return ""
@@ -122,10 +122,10 @@ def best_words(heat: HeatMap) -> str:
     runs = f"{best.runs} run{'s'[: best.runs != 1]} of each"
     if best.runs < best.fewest:
         return (
-            f"no chunk is decided to be the fastest: {runs}, and {best.fewest} are the fewest that could"
-            f" decide among {best.of} comparisons"
+            f"no chunk is decidedly the fastest: {runs}, but {best.of} comparisons need at least"
+            f" {best.fewest}"
         )
-    return f"no chunk is decided to be the fastest ({runs}, {counted(best.of, 'comparison')})"
+    return f"no chunk is decidedly the fastest ({runs}, {counted(best.of, 'comparison')})"
 
 
 def left_out_words(heat: HeatMap) -> str:
@@ -176,7 +176,7 @@ def heat_lines(heat: HeatMap) -> list[str]:
 
 
 def best_of(heat: HeatMap, row: int) -> frozenset[int]:
-    """Return the columns in which a row is decided to be the fastest."""
+    """Return the columns in which a row is decidedly the fastest."""
     return frozenset(column for column, place in enumerate(heat.best.places) if place == row)
 
 

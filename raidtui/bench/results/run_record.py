@@ -15,9 +15,9 @@ from raidtui.view.units import three_digits
 
 WHOLE, PARTIAL, FAILED = "whole", "partial", "failed"
 NOT_STEADY = "NOT STEADY"
-"""What is said of rounds whose steady state was asked for, and not reached: they have no figure together."""
+"""Shown for rounds whose steady state was requested and not reached: they have no common figure."""
 SHORT_S = 5.0
-"""What was measured for less is called short: its figures are those of caches and of the beginning."""
+"""A shorter run is called short: it measures caches and the start of the run."""
 
 
 class Flow(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -36,9 +36,9 @@ class RunSample(Struct, frozen=True, kw_only=True, omit_defaults=True):
     Args:
         t_s: seconds of the run at its end.
         read, write: all jobs added up.
-        ios, size_bytes: what both directions did since the run began: (read, write).
-        anew: fio began to count anew before it, as it does when a ramp time is over; what came before is
-            no part of the result.
+        ios, size_bytes: totals since the run started: (read, write).
+        anew: fio reset its counters before it, as after a ramp time; earlier samples are not part of the
+            result.
     """
 
     t_s: float
@@ -80,20 +80,20 @@ class RunRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
         id: its number in the history; 0 before it is kept.
         job: the benchmark's id; runs of one benchmark have the same.
         number, repeat: its place in that benchmark, from 0.
-        at_s: epoch seconds of its beginning.
+        at_s: epoch seconds of its start.
         title, preset, note: of the benchmark; the note can be changed.
-        state: whole, partial (there are figures, and it did not come to its end) or failed (there are none).
+        state: whole, partial (it has figures but did not finish) or failed (it has none).
         reason: why it is not whole.
         place: the folder, or the device's path.
         point: what differs from the benchmark's other runs.
-        work: what fio was asked to do; None of a job file: ``job_file`` is its text.
+        work: the workload; None for a job file, whose text is ``job_file``.
         seconds: how long it was measured.
         read, write: the figures.
         cpu_s: CPU time of fio, user and system; None where it was not measured.
         written: bytes that the kernel wrote to each member meanwhile.
-        environment: what surrounded it as it began.
-        during: what was seen of that until it ended.
-        steady: what the rule of the steady state said after this round, where it was asked.
+        environment: the environment at its start.
+        during: the range of the surroundings until it ended.
+        steady: the result of the steady-state rule after this round, if it was requested.
         unsteady: whether the rounds of its point were not steady in the end.
         remarks: what else was noted, a sentence each.
     """
@@ -191,7 +191,7 @@ def sample_words(sample: RunSample) -> str:
 
 
 def from_samples(samples: Sequence[RunSample]) -> tuple[Figures, Figures]:
-    """Return what the samples alone tell of a run; latencies of the whole are not known."""
+    """Return the figures of a run from its samples; the latencies of the whole run are not known."""
     if not samples:
         return Figures(), Figures()
     last = samples[-1]

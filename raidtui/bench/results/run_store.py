@@ -53,11 +53,11 @@ class Results(Database):
         super().__init__(path or results_path())
 
     def add(self, record: RunRecord, samples: Sequence[RunSample] = (), raw: bytes = b"") -> int:
-        """Keep a run and return its number; one of the same job and place in it is replaced.
+        """Keep a run and return its number; it replaces one with the same job and number in it.
 
         Args:
             record: the run.
-            samples: what was seen on the way.
+            samples: its samples.
             raw: fio's own JSON.
 
         Raises:
@@ -91,7 +91,7 @@ class Results(Database):
             file.execute("UPDATE run SET record = ? WHERE id = ?", (encode(record), record.id))
 
     def runs(self, *words: str) -> tuple[RunRecord, ...]:
-        """Return the runs that fit all words, the oldest first; without words all.
+        """Return the runs that match all words, oldest first; without words, all.
 
         A word is a run's number, a benchmark's id or the end or beginning of one, or a part of what is shown
         of a run: its title, place, preset, note, point, state, array or disk model.
@@ -108,7 +108,7 @@ class Results(Database):
         return tuple(_records(rows))
 
     def samples(self, run: int) -> tuple[RunSample, ...]:
-        """Return what was seen while a run went on; none where there is no such run.
+        """Return the samples of a run; none where there is no such run.
 
         Raises:
             ResultsError: it is damaged.
@@ -117,7 +117,7 @@ class Results(Database):
         try:
             return tuple(msgspec.json.decode(data, type=list[RunSample])) if data else ()
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise ResultsError(f"what run {run} was seen to do is damaged: {error}") from error
+            raise ResultsError(f"the samples of run {run} are damaged: {error}") from error
 
     def raw(self, run: int) -> bytes:
         """Return fio's own JSON of a run.
@@ -145,7 +145,7 @@ class Results(Database):
             file.executemany("UPDATE run SET note = ? WHERE id = ?", [(note, run) for run in runs])
 
     def delete(self, runs: Sequence[int]) -> int:
-        """Forget runs; return how many there were.
+        """Delete runs; return how many there were.
 
         Raises:
             ResultsError: the file cannot be written.

@@ -43,8 +43,8 @@ class Steadiness(Struct, frozen=True, kw_only=True):
             return f"fewer than {WINDOW} rounds"
         return (
             f"over the last {WINDOW} rounds values lie within {self.range * 100:.1f} % of their mean"
-            f" ({RANGE * 100:.0f} % may be), and drift by {self.slope * 100:.1f} %"
-            f" ({SLOPE * 100:.0f} % may be)"
+            f" (limit {RANGE * 100:.0f} %), and drift by {self.slope * 100:.1f} %"
+            f" (limit {SLOPE * 100:.0f} %)"
         )
 
 

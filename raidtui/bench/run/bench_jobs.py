@@ -1,4 +1,4 @@
-"""Beginning a benchmark, following it, and putting back what an interrupted one has left."""
+"""Benchmarks as jobs: start one, follow it, and put back what an interrupted one left."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OVER = frozenset({"done", "failed", "cancelled", "rolled back"})
 
 
 class News(Struct, frozen=True, kw_only=True):
-    """What a benchmark has noted beyond what was seen.
+    """What a benchmark has noted since it was last read.
 
     Args:
         entries: of its journal.
@@ -39,18 +39,18 @@ class News(Struct, frozen=True, kw_only=True):
 
 
 def begin(root: Root, schedule: Schedule) -> Job:
-    """Put back what an interrupted benchmark has left, make a job of a schedule, and start its worker.
+    """Put back what an interrupted benchmark left, make a job of a schedule, and start its worker.
 
     Raises:
         JobError: another job is running, this one cannot be kept, or something cannot be put back.
     """
     if not root.live:
-        raise JobError("a captured tree is only looked at: there is nothing to measure here")
+        raise JobError("a captured tree is read-only: nothing can be measured there")
     refuse_busy(jobs_folder())
     turns = any(plan.steps for axis in schedule.axes for plan in axis.plans)
     if restore(root) and turns:
         raise JobError(
-            "an interrupted benchmark has just been put back: ask again, the settings are others now"
+            "an interrupted benchmark has just been put back and settings have changed: run the command again"
         )
     job = make_job(root, schedule)
     try:
@@ -62,10 +62,10 @@ def begin(root: Root, schedule: Schedule) -> Job:
 
 
 def make_job(root: Root, schedule: Schedule) -> Job:
-    """Put a schedule on disk as a new job.
+    """Write a schedule to disk as a new job.
 
     Raises:
-        JobError: it cannot be written; nothing was begun.
+        JobError: it cannot be written; nothing was started.
     """
     # A plan without steps: what the benchmark changes are plans in jobs of their own, below this one.
     plan = Plan(title=f"bench: {schedule.title}", subject=schedule.place.words, steps=())
@@ -74,7 +74,7 @@ def make_job(root: Root, schedule: Schedule) -> Job:
         job.keep(COURSE_FILE, encode_schedule(schedule))
     except OSError as error:
         raise JobError(
-            f"a benchmark cannot be kept in {job.folder}: {error.strerror}; nothing was begun"
+            f"the benchmark cannot be written to {job.folder}: {error.strerror}; nothing was started"
         ) from error
     return job
 
@@ -85,7 +85,7 @@ def bench_jobs() -> list[Job]:
 
 
 def find_bench(name: str = "") -> Job:
-    """Return the benchmark with this id, or a unique beginning or end of it; without one the newest.
+    """Return the benchmark with this id, or with a unique prefix or suffix of it; without one, the newest.
 
     Raises:
         JobError: there is none, or more than one.
@@ -93,11 +93,11 @@ def find_bench(name: str = "") -> Job:
     if name:
         job = find_job(name)
         if job.command != "bench":
-            raise JobError(f"job {job.id} is no benchmark: raidtui jobs attach {job.id}")
+            raise JobError(f"job {job.id} is not a benchmark: raidtui jobs attach {job.id}")
         return job
     jobs = bench_jobs()
     if not jobs:
-        raise JobError("there is no benchmark yet: raidtui bench run begins one")
+        raise JobError("there is no benchmark yet: raidtui bench run starts one")
     return jobs[-1]
 
 
@@ -110,7 +110,7 @@ def bench_title(job: Job) -> str:
 
 
 def interrupted() -> list[Job]:
-    """Return the benchmarks whose worker is gone before they had put back what they changed."""
+    """Return the benchmarks whose worker ended before their changes were put back."""
     return [
         job
         for job in bench_jobs()
@@ -119,7 +119,7 @@ def interrupted() -> list[Job]:
 
 
 def restore(root: Root) -> list[str]:
-    """Put back what interrupted benchmarks have left, and keep what they had measured; return their ids.
+    """Put back what interrupted benchmarks left, keep their results so far, and return their ids.
 
     Raises:
         JobError: another job is running, or something could not be put back.
@@ -132,7 +132,7 @@ def restore(root: Root) -> list[str]:
 
 
 class Restored(Struct, frozen=True, kw_only=True):
-    """What became of an interrupted benchmark. Nothing of it is in the way of later ones any more.
+    """The outcome for an interrupted benchmark; it does not block later ones any more.
 
     Args:
         job: its id.
@@ -146,7 +146,7 @@ class Restored(Struct, frozen=True, kw_only=True):
 
 
 def settle(root: Root) -> list[Restored]:
-    """Put back what interrupted benchmarks have left, as far as that can be done; note the rest.
+    """Put back what interrupted benchmarks left, as far as possible, and note the rest.
 
     Raises:
         JobError: another job is running, or a journal cannot be written.
@@ -158,13 +158,13 @@ def settle(root: Root) -> list[Restored]:
             BenchWorker(root, job).put_back(settle=True)
         except OSError as error:
             why = f"{job.folder} cannot be written to: {error.strerror}"
-            raise JobError(f"{why}; make room there, then ask again") from error
+            raise JobError(f"{why}; free some space there and run the command again") from error
         found.append(_restored(job, before))
     return found
 
 
 def settle_apart() -> list[Restored]:
-    """The same by workers of their own, which are waited for: signals are for a process's main thread.
+    """Do the same in worker processes, and wait for them: only a main thread can handle signals.
 
     Raises:
         JobError: another job is running, or a worker cannot be started, or did not come to its end.
@@ -195,7 +195,7 @@ def _last_reason(job: Job) -> str:
 
 
 def _must_be_back(job: Job, state: str) -> None:
-    """Refuse to go on where a benchmark could not be put back.
+    """Raise where a benchmark could not be put back.
 
     Raises:
         JobError: that is so.
@@ -222,7 +222,7 @@ def news(job: Job, since: int = 0, offset: int = 0) -> News:
 
 
 def entry_words(entry: Mapping[str, Any]) -> str:
-    """Return one or more lines, or "" for what says nothing to a person."""
+    """Return a journal entry as one or more lines; "" where it has nothing for people."""
     event = entry.get("event")
     if event == "run":
         return f"{_place(entry)}  {entry.get('words', '')}"

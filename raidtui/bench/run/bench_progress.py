@@ -1,4 +1,4 @@
-"""Following the newest benchmark, whoever began it: what it does now, its last figures, and how it ended."""
+"""Follow the newest benchmark, whoever started it: its state, its last figures, and how it ended."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BEGIN_S = 20.0
 
 
 class BenchProgress(Struct, frozen=True, kw_only=True):
-    """A benchmark as far as it was followed.
+    """The state of a benchmark as last read.
 
     Args:
         job: its id.
@@ -68,12 +68,12 @@ class BenchProgress(Struct, frozen=True, kw_only=True):
 
     @property
     def works(self) -> bool:
-        """Whether it goes on, or is about to begin."""
+        """Whether it is running or about to start."""
         return self.state in _WORKS
 
     @property
     def left(self) -> RunTime | None:
-        """How long it still takes, by the estimate of its review and the runs that have ended."""
+        """The remaining time, from the estimate of the review and the runs that have finished."""
         if self.expected is None:
             return None
         spent_s = (self.last_s or 0.0) - (self.first_s or 0.0) if self.ended else 0.0
@@ -83,7 +83,7 @@ class BenchProgress(Struct, frozen=True, kw_only=True):
 
 
 def follow(before: BenchProgress, found: News) -> BenchProgress:
-    """Return a benchmark with what it has noted since. Pure."""
+    """Return the state with what was noted since. Pure."""
     after = before
     for entry in found.entries:
         after = _with_entry(after, entry)
@@ -171,7 +171,7 @@ class ProgressWatcher:
 
 
 def _unseen(job: Job) -> BenchProgress:
-    """Return a benchmark of which nothing was seen yet."""
+    """Return the state of a benchmark before anything of it was read."""
     try:
         schedule = schedule_of(job)
     except JobError as error:  # of another version, or damaged

@@ -1,7 +1,7 @@
-"""The benchmark's worker: goes through a schedule in a process of its own that no terminal takes along.
+"""The worker of a benchmark: carries out a schedule in a process that outlives the terminal.
 
-What a run gave is in the history before the next one begins, and what is changed is in a journal before.
-Killed anywhere, a benchmark leaves figures up to its last sample, and the next start puts all back.
+The result of a run is in the history before the next run starts, and a change is in a journal before it is
+made. A benchmark that is killed leaves figures up to its last sample; the next start puts its changes back.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class BenchWorker:
         self._fio = ""
 
     def work(self) -> str:
-        """Do the runs that are left; return the state it ends in: done, failed, cancelled or stuck.
+        """Do the remaining runs; return the final state: done, failed, cancelled or stuck.
 
         Raises:
             JobError: another job is running, or the schedule cannot be read.
@@ -76,11 +76,11 @@ class BenchWorker:
             return self._end(state, reason)
 
     def put_back(self, *, settle: bool = False) -> str:
-        """Take back what a worker that is gone has left, and keep what it had measured; return the state.
+        """Put back what an earlier worker left, keep its results so far, and return the final state.
 
         Args:
-            settle: whether what cannot be taken back is noted and left as it is, so that nothing of this
-                benchmark is in the way of later ones.
+            settle: whether to note what cannot be put back and leave it as it is, so that this benchmark
+                does not block later ones.
 
         Raises:
             JobError: another job is running; or, without ``settle``, the schedule cannot be read.
@@ -99,7 +99,7 @@ class BenchWorker:
             return self._end("rolled back" if state == "done" else state, reason)
 
     def _settle(self) -> str:
-        """Put back what can be, note the rest, and come to an end in any case."""
+        """Put back what is possible, note the rest, and end in any case."""
         with contextlib.suppress(JobError):  # a journal that takes one line more is all that this needs
             self._job.keep_room()
         self._job.note_work(back=True)
@@ -112,7 +112,7 @@ class BenchWorker:
                 changes = Changes(self._root, self._job.folder).take_back_rest(settle=True)
                 for title in changes.back:
                     self._job.note(event="put back", title=title)
-                left.extend((*changes.left, f"its files, if it has made any: {error}"))
+                left.extend((*changes.left, f"its files, if any: {error}"))
             else:
                 left.extend(stage.take_back_rest(settle=True))
                 left.extend(why for why in (stage.remove_folder(),) if why)
@@ -120,7 +120,7 @@ class BenchWorker:
 
         kept, why = self._guarded(self._keep_rest)
         ended, trouble = self._guarded(rest)
-        left += [f"what it had measured is not kept: {why}"] if kept != "done" else []
+        left += [f"its results so far are not kept: {why}"] if kept != "done" else []
         left += [trouble] if ended != "done" else []
         for text in left:
             self._job.note(event="left", text=text)
@@ -138,7 +138,7 @@ class BenchWorker:
         return "done", ""
 
     def _guarded(self, part: Callable[[], tuple[str, str]]) -> tuple[str, str]:
-        """Do a part; return (state, reason) whatever it ran into."""
+        """Carry out a part; return (state, reason), also where it raises."""
         try:
             return part()
         except StuckError as error:
@@ -193,7 +193,7 @@ class BenchWorker:
         return _ended(rounds) if schedule.conditions.steady else ("done", "")
 
     def _mark_steady(self, results: Results, point: dict[str, str]) -> None:
-        """The rounds of a point became steady: those before count as steady with them."""
+        """Mark all rounds of a point as steady once the last five are."""
         for record in results.of_job(self._job.id):
             if record.unsteady and record.point == point:
                 results.update(replace(record, unsteady=False))
@@ -204,7 +204,7 @@ class BenchWorker:
         """Run fio once; return its record, samples and JSON."""
         record = begun_record(self._root, self._job.id, schedule, run, place=place, fio=self._fio)
         if schedule.conditions.quiet_check and (found := noise(self._root, place, looks=1)):
-            remarks = f"The machine was not quiet as it began: {', '.join(found)}."
+            remarks = f"The machine was not quiet when the run started: {', '.join(found)}."
             self._job.note(event="output", text=remarks)
             record = replace(record, remarks=(*record.remarks, remarks))
         self._job.note(event="run", run=run.number, of=len(schedule.runs()), words=record.words)
@@ -231,7 +231,7 @@ class BenchWorker:
         )
 
     def _keep_rest(self) -> tuple[str, str]:
-        """Keep the run during which an earlier worker was killed, as far as its samples go."""
+        """Keep the run during which an earlier worker was killed, from its samples."""
         lines, _ = read_live(self._job.folder)
         record, samples = last_run(lines)
         if record is None or not samples:
@@ -258,7 +258,7 @@ class BenchWorker:
         return self._asked
 
     def _listen(self) -> None:
-        """A line that drops is nothing to us; whoever asks us to end gets what was measured so far."""
+        """Ignore a lost terminal; at SIGTERM, end and keep the results so far."""
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, self._ask)
@@ -269,7 +269,7 @@ class BenchWorker:
 
 
 def _ended(rounds: dict[str, list[float]]) -> tuple[str, str]:
-    """Return how rounds ended that went on until they were steady: failed, where some never were."""
+    """Return the final state of rounds that run until they are steady: failed where some never are."""
     never = [
         f"{point + ': ' if point else ''}after {counted(len(values), 'round')}, {found.numbers}"
         for point, values in rounds.items()

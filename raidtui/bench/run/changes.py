@@ -1,8 +1,8 @@
-"""What a benchmark changes on the host, one plan on top of another, and taking it all back.
+"""The changes that a benchmark makes to the host, one plan on top of another, and their undo.
 
 Each change is a job of its own in the benchmark's folder, carried out by the jobs' worker: its journal is on
-disk before anything happens, so that what was changed is known, and taken back, after a crash too. A wish to
-stop is heard by the benchmark's worker alone, so that a change is always made whole.
+disk before anything happens, so that a change is known, and can be undone, after a crash. Only the worker of
+the benchmark reacts to a request to stop, so that a change is always completed.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from raidtui.jobs.worker import Worker
 from raidtui.model.plan import Plan
 
 SETTLED = "settled"
-"""An entry in the journal of a change that could not be taken back, and that nobody tries to any more."""
+"""A journal entry of a change that could not be undone and is not tried again."""
 
 
 class ChangeError(Exception):
-    """A change could not be made; what was done of it has been taken back. The message says why."""
+    """A change failed and was undone. The message says why."""
 
 
 class StuckError(ChangeError):
-    """A change could not be taken back. The message says which, and what to do."""
+    """A change could not be undone. The message says which one, and what to do."""
 
 
 class Changes:
-    """The changes of one benchmark, the last one on top.
+    """The changes of one benchmark, as a stack.
 
     Args:
         root: the host.
@@ -46,7 +46,7 @@ class Changes:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """What was made and not taken back, the first one first."""
+        """The keys of the changes in force, oldest first."""
         return tuple(key for key, _ in self._made)
 
     def make(self, key: str, plan: Plan) -> None:
@@ -73,7 +73,7 @@ class Changes:
         raise ChangeError(f"{plan.title}: {why}")
 
     def take_back(self, *, down_to: int = 0) -> None:
-        """Take changes back, the last one first, until so many are left.
+        """Undo changes, the newest first, until so many are left.
 
         Raises:
             StuckError: one could not be; it and those below it stay.
@@ -95,7 +95,7 @@ class Changes:
             raise StuckError(f"{title_of(job)} could not be taken back: {last_reason(job)}")
 
     def take_back_rest(self, *, settle: bool = False) -> Rest:
-        """Take back what an earlier worker left when it was killed.
+        """Undo what an earlier worker left when it was killed.
 
         Args:
             settle: whether what cannot be taken back is left as it is, for good: nobody tries it again.
@@ -120,7 +120,7 @@ class Changes:
         return Rest(back=tuple(back), left=tuple(left))
 
     def try_out(self, plans: Sequence[Plan]) -> str:
-        """See that the kernel takes these plans' values, and the present ones; return why not, or "".
+        """Check that the kernel accepts the values of these plans; return why not, or "".
 
         The present values are written back first, which changes nothing: a file that refuses what it has now
         could not be put back. Then each plan is carried out and taken back. Tools are not run.
@@ -145,7 +145,7 @@ class Changes:
 
 
 class Rest(Struct, frozen=True, kw_only=True):
-    """What became of the changes that an earlier worker left.
+    """The outcome for the changes that an earlier worker left.
 
     Args:
         back: titles of what was taken back.
@@ -157,7 +157,7 @@ class Rest(Struct, frozen=True, kw_only=True):
 
 
 def left_behind(folder: Path) -> bool:
-    """Whether a benchmark's folder has changes that were not taken back, nor settled."""
+    """Whether a benchmark's folder has changes that were neither undone nor settled."""
     return any(_is_open(job) for job in all_jobs(folder / "changes"))
 
 

@@ -54,7 +54,7 @@ class FioEnd(Struct, frozen=True, kw_only=True):
 
 
 def fio_argv(options: Sequence[str], *, read_only: bool) -> tuple[str, ...]:
-    """Return fio's command, with the options that make it live.
+    """Return fio's command with the options for its live output.
 
     ``--thread`` comes before a job file: jobs that are processes would outlive a fio that is killed.
     """
@@ -75,9 +75,9 @@ def run_fio(
     take: Callable[[RunSample], None],
     stopped: Callable[[], bool] = lambda: False,
 ) -> FioEnd:
-    """Run fio and read its stream; return when it has ended, and all that it started with it.
+    """Run fio and read its stream; return when fio and all its children have ended.
 
-    It gets a session of its own; where there is setpriv, it also ends when this process does.
+    It runs in a session of its own; with setpriv(1), it also ends when this process does.
 
     Args:
         argv: as ``fio_argv`` returns it.
@@ -119,7 +119,7 @@ class _Output:
                 self._selector.register(stream, selectors.EVENT_READ, number)
 
     def read(self) -> list[tuple[int, bytes]]:
-        """Return what has come within a moment: (1 for stderr, data)."""
+        """Wait briefly and return what has arrived: (0 stdout or 1 stderr, data)."""
         found = []
         for key, _ in self._selector.select(_LOOK_S):
             data = os.read(key.fd, _PIECE)
@@ -233,14 +233,14 @@ _MEANINGS = {
     errno.EROFS: "the file system at {where} is read-only; remount it, or choose another folder",
     errno.EACCES: "{where} may not be written to by this user; choose another folder, or use sudo",
     errno.EPERM: "{where} may not be written to by this user; choose another folder, or use sudo",
-    errno.EINVAL: "{where} does not take such requests: direct I/O wants blocks of whole sectors, and some"
-    " file systems take none; try larger blocks, or go through the page cache (--no-direct)",
+    errno.EINVAL: "{where} does not accept such requests: direct I/O needs blocks of whole sectors, and some"
+    " file systems do not support it; try larger blocks, or use the page cache (--no-direct)",
     errno.EIO: "{where} failed with an I/O error; see the kernel log",
     errno.ENODEV: "{where} is gone",
     errno.ENXIO: "{where} is gone",
-    errno.EFBIG: "the file would be larger than {where} takes; choose a smaller size",
+    errno.EFBIG: "the file would be larger than {where} allows; choose a smaller size",
     errno.ENOMEM: "there is not enough memory; choose a smaller depth, or fewer jobs",
-    errno.EAGAIN: "the kernel takes no more requests (fs.aio-max-nr); choose a smaller depth",
+    errno.EAGAIN: "the kernel accepts no more requests (fs.aio-max-nr); choose a smaller depth",
 }
 
 
@@ -260,7 +260,7 @@ def refuse_fio(version: tuple[int, int] | None) -> Refusal | None:
         have, want = (".".join(map(str, each)) for each in (version, LEAST))
         return Refusal(
             code=RefusalCode.NO_TOOL,
-            why=f"fio {have} is too old: its live stream has no latencies in nanoseconds",
+            why=f"fio {have} is too old: its status output has no latencies in nanoseconds",
             remedy=f"install fio {want} or newer",
         )
     return None
@@ -279,7 +279,7 @@ def fio_trouble(
         stopped: whether it was asked to end.
     """
     if stopped:
-        return "stopped before its end"
+        return "stopped before it finished"
     code = next((each for each in errors if each), 0)
     text = "\n".join(said)
     if not code and (found := _ERRNO.search(text)):
@@ -290,12 +290,12 @@ def fio_trouble(
     if status == 0:
         return ""
     if status is None:
-        return "fio did not end when it was asked to, and was killed"
+        return "fio did not stop when asked to and was killed"
     if status < 0:
-        return f"fio was ended by {_signal_name(-status)}"
+        return f"fio was killed by {_signal_name(-status)}"
     if status == STOPPED:
-        return "fio was stopped by somebody else"
-    return _said(text, said) or f"fio ended with status {status} and said nothing"
+        return "fio was stopped by another process"
+    return _said(text, said) or f"fio exited with status {status} and printed nothing"
 
 
 def _said(text: str, said: Sequence[str]) -> str:
@@ -304,9 +304,9 @@ def _said(text: str, said: Sequence[str]) -> str:
     if found := _ENGINE.search(text):
         return f"fio has no engine {found[1]} here; choose another one"
     if found := _VALUE.search(text):
-        return f"fio does not take {found[1]}"
+        return f"fio does not accept {found[1]}"
     if found := _DROPPED.search(text):
-        return f"fio does not take the job {found[1]}: {said[0].removeprefix('fio: ')}"
+        return f"fio does not accept the job {found[1]}: {said[0].removeprefix('fio: ')}"
     return f"fio: {said[-1].removeprefix('fio: ')}" if said else ""
 
 

@@ -1,8 +1,8 @@
 """fio's output while it runs: one JSON object per status interval, with messages between them.
 
-``fio --output-format=json+ --status-interval=250ms`` prints an object, then a whole new one, and so on; all
-values are cumulative. Errors and "terminating on signal" stand between them. An object begins with a line
-``{`` and ends with a line ``}``, whatever comes in one reading.
+``fio --output-format=json+ --status-interval=250ms`` prints one object after another; all values
+are cumulative. Errors and "terminating on signal" come between them. An object starts with a line ``{`` and
+ends with a line ``}``, however the output is split into reads.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from raidtui.bench.results.run_record import Figures, Flow, RunSample
 _MOST_BYTES = 32 << 20
 _MOST_SAID = 200
 LEAST_MS = 100
-"""A shorter interval says more about the clock than about the disks; it is added to the next one."""
+"""A shorter interval measures the clock rather than the disks; it is added to the next one."""
 Count = Annotated[int, Meta(ge=0, lt=1 << 62)]
 Rate = Annotated[float, Meta(ge=0, lt=1e18)]
 
@@ -33,7 +33,7 @@ class Latency(Struct, frozen=True, kw_only=True):
 
 
 class Side(Struct, frozen=True, kw_only=True):
-    """What one job did in one direction since it began, or since its ramp time ended.
+    """What a job did in one direction since it started, or since its ramp time ended.
 
     Args:
         io_bytes, total_ios: how much.
@@ -53,7 +53,7 @@ class Side(Struct, frozen=True, kw_only=True):
 
     @property
     def latency(self) -> Latency:
-        """The latency that has a histogram, or else completion latency."""
+        """The latency that has a histogram, or completion latency."""
         return self.lat_ns if self.lat_ns.bins and not self.clat_ns.bins else self.clat_ns
 
 
@@ -76,7 +76,7 @@ class Dump(Struct, frozen=True, kw_only=True):
 
 
 class StreamParser:
-    """Takes fio's output in pieces. Whatever comes, it raises nothing.
+    """Parses fio's output in pieces; it never raises.
 
     Attributes:
         said: lines that are no JSON, the last 200.
@@ -93,7 +93,7 @@ class StreamParser:
         self._size = 0
 
     def feed(self, data: bytes) -> list[Dump]:
-        """Return the objects that have come to their end with this piece."""
+        """Return the objects that this piece completes."""
         head, newline, self._rest = (self._rest + data).rpartition(b"\n")
         if not newline:
             if len(self._rest) > _MOST_BYTES:
@@ -108,7 +108,7 @@ class StreamParser:
         return found
 
     def close(self) -> list[Dump]:
-        """Return what the last line without an end completes; an object that is still open is broken."""
+        """Return what a last line without a newline completes; an object that is still open is broken."""
         found = self.feed(b"\n") if self._rest else []
         self._drop()
         return found
@@ -156,7 +156,7 @@ class Meter:
         self._anew = False
 
     def take(self, dump: Dump) -> RunSample | None:
-        """Return the interval that ends with this dump; None where it is too short to say anything."""
+        """Return the interval that ends with this dump; None where it is too short."""
         if self._restarted(dump.jobs):
             self._jobs, self._t_s, self._anew = (), 0.0, True
         before = self._jobs or tuple(JobPart(jobname=job.jobname) for job in dump.jobs)
@@ -214,7 +214,7 @@ def _flow(pairs: list[tuple[Side, Side]], span_ms: int) -> Flow:
 
 
 def percentiles(bins: Mapping[int, int], permille: Iterable[int]) -> tuple[int | None, ...]:
-    """Return the latencies that so many permille of all did not exceed, ns; None where there are none.
+    """Return latency percentiles in ns, given in permille; None where there are no values.
 
     A bin's value is the middle of its width, as in fio's own percentiles (stat.c, calc_clat_percentiles).
     """
@@ -281,7 +281,7 @@ def _bytes_s(side: Side) -> float:
 
 
 def samples_of(dumps: Iterable[Dump]) -> tuple[RunSample, ...]:
-    """Return the samples of a whole stream; those before fio last began to count anew are left out."""
+    """Return the samples of a whole stream, without those before fio last reset its counters."""
     meter = Meter()
     found: list[RunSample] = []
     for dump in dumps:

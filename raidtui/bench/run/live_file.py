@@ -1,8 +1,7 @@
-"""The live samples in a benchmark's folder: written by its worker, read by whoever follows.
+"""The live samples in a benchmark's folder: written by its worker, read by those that follow it.
 
-JSON lines: the record of a run as it begins, then its samples, and between them what surrounds it. They are
-not synced: what the kernel has is there also when the worker is killed, and a measurement is not disturbed by
-its own notes.
+JSON lines: the record of a run as it starts, then its samples, and between them its surroundings. They are
+not synced: they survive when the worker is killed, and do not disturb the measurement.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ NAME = "live.jsonl"
 
 
 class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One line: a run that begins; or a sample of the run before, or what surrounds it."""
+    """One line: a run that starts, or a sample or the surroundings of the run before it."""
 
     begins: RunRecord | None = None
     sample: RunSample | None = None
@@ -30,7 +29,7 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class LiveFile:
-    """Appends to the file; what cannot be written is lost, and hinders nothing.
+    """Appends to the file; errors are ignored.
 
     Args:
         folder: the benchmark's.
@@ -63,9 +62,9 @@ class LiveFile:
 
 
 def read_live(folder: Path, offset: int = 0) -> tuple[list[Line], int]:
-    """Return the lines from a place in the file on, and the place to read from next time.
+    """Return the lines from an offset on, and the offset for the next call.
 
-    A last line without an end is left for the next time; one that is none is passed over.
+    A last line without a newline is left for the next call; a damaged line is skipped.
     """
     try:
         with (folder / NAME).open("rb") as file:
@@ -82,7 +81,7 @@ def read_live(folder: Path, offset: int = 0) -> tuple[list[Line], int]:
 
 
 def last_run(lines: Sequence[Line]) -> tuple[RunRecord | None, list[RunSample]]:
-    """Return the run that began last, and its samples since fio last began to count anew."""
+    """Return the last run that was started, and its samples since fio last reset its counters."""
     record: RunRecord | None = None
     samples: list[RunSample] = []
     for line in lines:
@@ -96,7 +95,7 @@ def last_run(lines: Sequence[Line]) -> tuple[RunRecord | None, list[RunSample]]:
 
 
 def surroundings_of_last(lines: Sequence[Line]) -> list[Surroundings]:
-    """Return all that was seen around the run that began last, since fio last began to count anew."""
+    """Return the surroundings of the last run since fio last reset its counters."""
     found: list[Surroundings] = []
     for line in lines:
         if line.begins is not None or (line.sample is not None and line.sample.anew):

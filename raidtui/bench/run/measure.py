@@ -1,4 +1,4 @@
-"""One run: its record as it begins, fio, and its record as it ends."""
+"""One run: its record at the start, fio, and its record at the end."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from raidtui.host.roots.root import Root
 
 _JOB_FILE = "job.fio"
 _PROBE = "raidtui-was-here"
-_RAMP = ", within its ramp: nothing was measured yet"
+_RAMP = ", during its ramp time: nothing was measured"
 
 
 def begun_record(root: Root, job: str, schedule: Schedule, run: Run, *, place: Place, fio: str) -> RunRecord:
-    """Return the record of a run that begins now, with all that surrounds it."""
+    """Return the record of a run that starts now, with its environment."""
     return RunRecord(
         job=job,
         number=run.number,
@@ -96,10 +96,10 @@ def measure(
 
 
 def _turned_read_only(place: Place, folder: Path) -> str:
-    """Return that a file system takes no writes any more, or "".
+    """Return a sentence where a file system has become read-only, or "".
 
-    ext4 does so when it finds itself damaged, and many kernels then go on to tell that it is mounted rw. fio
-    does not notice it where all blocks are there already: it writes on, and faster.
+    ext4 does so when it finds an error, and many kernels still report it as mounted rw. fio does not
+    notice that if all blocks are allocated already: it keeps writing, and faster.
     """
     probe = folder / _PROBE
     try:
@@ -107,12 +107,12 @@ def _turned_read_only(place: Place, folder: Path) -> str:
         probe.unlink()
     except OSError as error:
         if error.errno == errno.EROFS:
-            return f"the file system at {place.directory} became read-only meanwhile; see the kernel log"
+            return f"the file system at {place.directory} became read-only during the run; see the kernel log"
     return ""  # of all other troubles fio has told
 
 
 def _surrounded(record: RunRecord, seen: Sequence[Surroundings]) -> RunRecord:
-    """Return a record with what was seen around its run."""
+    """Return a record with the surroundings of its run."""
     remarks = array_changes(record.environment.arrays, seen)
     return replace(record, during=span_of(seen), remarks=(*record.remarks, *remarks))
 
@@ -120,7 +120,7 @@ def _surrounded(record: RunRecord, seen: Sequence[Surroundings]) -> RunRecord:
 def partial_record(
     record: RunRecord, samples: Sequence[RunSample], seen: Sequence[Surroundings] = ()
 ) -> RunRecord:
-    """Return the record of a run whose worker was killed, as far as its samples go."""
+    """Return the record of a run whose worker was killed, from its samples."""
     read, write = from_samples(samples)
     record = _surrounded(record, seen)
     if _in_ramp(record, samples):
@@ -128,7 +128,7 @@ def partial_record(
     return replace(
         record,
         state=PARTIAL,
-        reason="its worker was killed; latencies of the whole are not known",
+        reason="its worker was killed; the latencies of the whole run are not known",
         seconds=samples[-1].t_s,
         read=read,
         write=write,
@@ -136,7 +136,7 @@ def partial_record(
 
 
 def _in_ramp(record: RunRecord, samples: Sequence[RunSample]) -> bool:
-    """Whether a run that was cut short had not come to its measurement: fio counts anew after the ramp."""
+    """Whether a run was cut short during its ramp time: fio resets its counters after the ramp."""
     ramps = record.work is not None and record.work.ramp_s > 0
     return ramps and bool(samples) and not samples[0].anew
 
@@ -169,7 +169,7 @@ def _unread(end: FioEnd) -> tuple[str, ...]:
 
 
 def _argv(record: RunRecord, place: Place, folder: Path) -> tuple[str, ...]:
-    """Return fio's command for a run. A device that may not be written to is opened by a fio that cannot."""
+    """Return fio's command for a run; ``--readonly`` for a device that must not be written to."""
     if record.work is None:
         (folder / _JOB_FILE).write_text(record.job_file, encoding="utf-8")
         return fio_argv([_JOB_FILE], read_only=False)
@@ -189,11 +189,11 @@ _JOIN_S = 1.0
 
 
 class SurroundingsThread:
-    """Reads from the beginning of a ``with`` to its end; after that nothing more is told.
+    """Reads the surroundings within a ``with``, in a thread; after its end nothing more is passed on.
 
     Args:
         read: returns what surrounds the run at so many of its seconds.
-        tell: takes that.
+        tell: called with each reading.
         clock: monotonic seconds.
 
     Attributes:
@@ -230,7 +230,7 @@ class SurroundingsThread:
         self._thread.join(_JOIN_S)
 
     def sampled(self, sample: RunSample) -> None:
-        """Go by the clock of fio's samples; what was before it counted anew is no part of the run."""
+        """Follow the clock of fio's samples; readings from before a reset are not part of the run."""
         with self._lock:
             self._began_s = self._clock() - sample.t_s
             if sample.anew:

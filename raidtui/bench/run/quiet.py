@@ -1,4 +1,4 @@
-"""Whether the machine is otherwise quiet: a look at processors, disks and arrays before a measurement."""
+"""Whether the machine is otherwise idle: a check of CPUs, disks and arrays before a measurement."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOOK_S = 1.0
 _LOOKS = 4
 BUSY_PART = 0.25
 BUSY_BYTES_S, BUSY_REQUESTS_S = 1_000_000, 20
-"""What a log or a journal writes now and then stays below these."""
+"""Occasional writes of a log or a journal stay below these."""
 _AT_REST = frozenset({"", "idle", "frozen"})
 
 
@@ -39,9 +39,9 @@ class LoadCounters(Struct, frozen=True, kw_only=True):
 
 
 def noise(root: Root, place: Place, *, looks: int = _LOOKS) -> tuple[str, ...]:
-    """Return what else the machine does, a phrase each; nothing where it is quiet.
+    """Return what else the machine does, one phrase each; empty where it is quiet.
 
-    A burst is no noise: where only processors or disks are busy, it looks again.
+    A burst does not count: where only CPUs or disks are busy, it checks again.
 
     Args:
         root: the host.

@@ -1,4 +1,4 @@
-"""The host as one run wants it: arrays are made, knobs turned, and all of it is put back."""
+"""Prepares the host for each run: creates arrays, sets knobs, and puts everything back."""
 
 from __future__ import annotations
 
@@ -29,18 +29,21 @@ _LAYOUT_BLOCK, _PRECONDITION_BLOCK = 1 << 20, 128 << 10
 _TRIM_S = 1800.0
 _PAUSE_S = 0.1
 _MOST_TRIED = 8
-"""Of a knob with more values than that, the first and the last one are tried."""
+"""With more values than that, only the first and the last one are tried."""
 _SETTLE = Step(
-    argv=("udevadm", "settle", "--timeout=10"), why="udev looks at new devices", timeout_s=15.0, may_fail=True
+    argv=("udevadm", "settle", "--timeout=10"),
+    why="udev processes new devices",
+    timeout_s=15.0,
+    may_fail=True,
 )
 
 
 class StageError(Exception):
-    """The stage cannot be set; the message says why."""
+    """The host cannot be prepared; the message says why."""
 
 
 class Stage:
-    """Brings the host to where a run wants it.
+    """Prepares the host for the runs of a benchmark.
 
     Args:
         root: the host.
@@ -61,7 +64,7 @@ class Stage:
         self.folder = _folder_of(schedule, job)
 
     def open(self) -> None:
-        """Take back what an earlier worker left, see that the devices are still the same, make the folder.
+        """Undo what an earlier worker left, check that the devices are the same, create the folder.
 
         Raises:
             StageError: something does not hold, or the folder cannot be made.
@@ -82,12 +85,12 @@ class Stage:
             self._make_folder()
 
     def _try_knobs(self) -> None:
-        """See before the first run that the kernel takes each knob's values, and the present one again."""
+        """Check before the first run that the kernel accepts the values of each knob."""
         for axis in self._course.axes:
             plans = axis.plans if len(axis.plans) <= _MOST_TRIED else (axis.plans[0], axis.plans[-1])
             if not any(plan.steps for plan in plans):
                 continue
-            self._job.note(event="doing", title=f"trying whether {axis.name} can be set and put back")
+            self._job.note(event="doing", title=f"checking that {axis.name} can be set and put back")
             if trouble := self._changes.try_out(plans):
                 raise StageError(f"{axis.name} cannot be swept: {trouble}; nothing was measured")
 
@@ -98,7 +101,7 @@ class Stage:
     def _make_folder(self) -> None:
         made = str(self.folder) in self._made_folders()
         if self.folder.is_symlink():
-            raise StageError(f"{self.folder} is a link, and not what was made there")
+            raise StageError(f"{self.folder} is a symbolic link, not the folder that was created")
         try:
             self._job.note(event="folder", path=str(self.folder))
             self.folder.mkdir(mode=0o700, exist_ok=made)
@@ -109,13 +112,13 @@ class Stage:
         return {str(entry.get("path")) for entry in self._job.entries() if entry.get("event") == "folder"}
 
     def _save_black_box(self) -> str:
-        """Save what the devices hold now; later arrays find nothing there but our own."""
+        """Save what is on the devices now; later arrays find only our own data there."""
         place, scratch = self._course.place, self._course.scratch
         devices = scratch.devices if scratch is not None else (place.device,)
         return save_black_box(self._root, _no_change(devices), self._job.folder / "blackbox")
 
     def take_back_rest(self, *, settle: bool = False) -> tuple[str, ...]:
-        """Take back what an earlier worker of this job changed and left; return what is left for good.
+        """Undo what an earlier worker of this job left; return what remains for good.
 
         Raises:
             ChangeError: something cannot be, and ``settle`` is not set.
@@ -138,18 +141,18 @@ class Stage:
             self.remove_folder()
 
     def remove_folder(self) -> str:
-        """Remove the folder that this job made, if it did; return why it is still there, or ""."""
+        """Remove the folder if this job created it; return why it still exists, or ""."""
         ours = str(self.folder) in self._made_folders() and not self.folder.is_symlink()
         if self._course.place.directory and ours:
             shutil.rmtree(self.folder, ignore_errors=True)
             if self.folder.exists():  # its file system has become read-only, say
-                why = f"{self.folder} cannot be removed: do that by hand"
+                why = f"{self.folder} cannot be removed: remove it yourself"
                 self._job.note(event="output", text=why)
                 return why
         return ""
 
     def set_for(self, run: Run) -> Place:
-        """Make the host as a run wants it; return where the run is.
+        """Prepare the host for a run; return where it runs.
 
         Raises:
             StageError: it cannot be.
@@ -174,7 +177,7 @@ class Stage:
         return self._place
 
     def _turn(self, key: str, plan: Plan, *, of_ours: bool) -> None:
-        """Turn a knob. That of an array which was made for this goes with it, and is not turned back."""
+        """Set a knob. One of a scratch array disappears with the array and is not restored."""
         if plan.steps:
             self._job.note(event="change", title=plan.title)
         if not (of_ours and self._place.arrays):
@@ -186,7 +189,7 @@ class Stage:
         self._changes.make(key, _no_change((self._place.device,)))
 
     def _plan_now(self, name: str, value: str) -> Plan:
-        """Return the plan of a knob, now that the array is there that has it."""
+        """Return the plan of a knob of an array that exists now."""
         knob = find_knob(name, self._root, self._place)
         plan = knob if isinstance(knob, Refusal) else plan_value(knob, value)
         if isinstance(plan, Refusal):
@@ -215,9 +218,9 @@ class Stage:
         self._place = self._device(name)
 
     def _refuse_other(self, needs: tuple[Fact, ...], name: str) -> None:
-        """What was written since is our own; that it is the same device, and free, is asked each time.
+        """Check that the device is the same and free; data written since is our own.
 
-        As long as it is held nobody else can have come to use it.
+        While it is held, nothing else can use it.
         """
         ours = {FactKind.UNTOUCHED, *({FactKind.FREE} if self._holder.name == name else ())}
         facts = tuple(fact for fact in needs if fact.subject == name and fact.kind not in ours)
@@ -234,7 +237,7 @@ class Stage:
         do_step(self._root, _SETTLE, lambda _: None)
 
     def _prepare(self, run: Run) -> None:
-        """Trim, lay out, wait: in this order, since what is trimmed reads as zeros."""
+        """Trim, write the data, wait: in this order, since trimmed blocks read as zeros."""
         work, conditions = self._course.work_at(run.point), self._course.conditions
         lays_out = self._course.lays_out and not self._laid_out and not self._stopped()
         if conditions.trim and (self._course.place.directory or lays_out or not self._course.lays_out):
@@ -256,7 +259,7 @@ class Stage:
             argv = ("blkdiscard", "--verbose", f"/dev/{self._place.device}")
         step = Step(
             argv=argv,
-            why="what is free is told to the SSDs",
+            why="free blocks are reported to the SSDs",
             timeout_s=_TRIM_S,
             counts=self._place.members,
             may_fail=True,
@@ -269,10 +272,10 @@ class Stage:
             self._hold(held)
 
     def _lay_out(self, work: Workload, times: int) -> None:
-        """Write what will be measured, so that reads find data."""
+        """Write the data that is measured, so that reads find it."""
         size = self._course.region_bytes(work)
         how = f"{times} times" if times > 1 else "once"
-        self._job.note(event="doing", title=f"writing {binary_size(size)} {how}, before it is measured")
+        self._job.note(event="doing", title=f"writing {binary_size(size)} {how} before measuring")
         writing = replace(
             work,
             rw="write",
@@ -290,7 +293,7 @@ class Stage:
         errors = [job.error for job in end.dump.jobs] if end.dump else []
         why = fio_trouble(end.status, end.said, errors, where=self._place.words, stopped=end.stopped)
         if why and not end.stopped:
-            raise StageError(f"what is to be measured cannot be written: {why}")
+            raise StageError(f"the data to be measured cannot be written: {why}")
 
     @property
     def _path(self) -> str:
@@ -298,7 +301,7 @@ class Stage:
 
 
 def _folder_of(schedule: Schedule, job: Job) -> Path:
-    """Return where fio's files are: a folder of the job's own. For devices there are none."""
+    """Return the folder of fio's files, one for each job; for devices it has none."""
     return Path(schedule.place.directory) / f"raidtui-{job.id}" if schedule.place.directory else job.folder
 
 
@@ -333,8 +336,8 @@ class Holder:
             self._number = os.open(f"/dev/{name}", os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC)
         except OSError as error:
             if error.errno == errno.EBUSY:
-                return f"{name} has come into use meanwhile; nothing more is written to it"
-            return f"{name} cannot be held: {error.strerror}"
+                return f"{name} is in use now; nothing more is written to it"
+            return f"{name} cannot be opened exclusively: {error.strerror}"
         self.name = name
         return ""
 

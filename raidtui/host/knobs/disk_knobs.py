@@ -17,11 +17,10 @@ from raidtui.host.roots.root import Root
 from raidtui.host.udev import UdevEntry, read_udev_entry
 from raidtui.model.disk import Disk
 from raidtui.model.knob import ChangedValue, KnobScope, Subject, Value, attributed, chosen
-from raidtui.model.knob_table import SCHEDULERS, Knob, knobs_of
+from raidtui.model.knob_table import MOST_REQUESTS, SCHEDULERS, Knob, knobs_of
 from raidtui.model.plan import Fact, FactKind
 from raidtui.model.smart import ErrorRecovery
 
-MOST_REQUESTS = 2048
 _FEWEST_REQUESTS = 4
 _PAGE_KIB = 4
 _SATA_TAGS = 32

@@ -1,4 +1,4 @@
-"""What md's files in sysfs and /proc/sys/dev/raid mean, and what mdstat has where they are not there.
+"""Decode md's files in sysfs and /proc/sys/dev/raid, with the values in mdstat where there is no sysfs.
 
 Sources: Documentation/admin-guide/md.rst, drivers/md/md.c, drivers/md/md-bitmap.c, block/badblocks.c.
 """
@@ -13,7 +13,7 @@ from raidtui.model.snapshot import SystemLimits
 
 RAID_SYSCTL = "/proc/sys/dev/raid"
 _PAGE_BYTES = 4096
-# md/level of an array that was not started yet, where only its superblock told it (level_show).
+# md/level of an array that has not been started: the number in its superblock (level_show).
 _LEVEL_NUMBERS = {
     "-5": "faulty", "-4": "multipath", "-1": "linear", "0": "raid0", "1": "raid1", "4": "raid4", "5": "raid5",
     "6": "raid6", "10": "raid10",
@@ -29,7 +29,7 @@ def read_limits(root: Root) -> SystemLimits:
 
 
 def level_of(sysfs: str | None, entry: MdstatArray) -> str | None:
-    """Return the level, by sysfs or else by mdstat."""
+    """Return the level by sysfs, else by mdstat."""
     if sysfs and sysfs not in {"none", "container"}:
         return _LEVEL_NUMBERS.get(sysfs, sysfs)
     return entry.level
@@ -48,11 +48,11 @@ def metadata_of(sysfs: str | None, entry: MdstatArray) -> str | None:
         return "none"
     if entry.super:
         return entry.super
-    return "0.90" if entry.blocks_kib is not None else None  # the only one for which nothing is printed
+    return "0.90" if entry.blocks_kib is not None else None  # mdstat prints nothing for 0.90 alone
 
 
 def is_active(entry: MdstatArray, state: str | None) -> bool:
-    """Whether an array runs: mdstat tells; where it is not understood, sysfs does."""
+    """Whether an array runs, by mdstat, or by sysfs where mdstat is not understood."""
     if entry.state:
         return entry.state != "inactive"
     return state not in {"inactive", "clear"}
@@ -97,7 +97,7 @@ def raid_disks_of(text: str | None) -> tuple[int | None, int | None]:
 
 
 def states_of_flags(flags: str, *, active: bool) -> tuple[str, ...] | None:
-    """Return a member's state words by mdstat's flags; None where they do not tell.
+    """Return a member's state words by mdstat's flags; None where they are not enough.
 
     Args:
         flags: letters, "F".
@@ -109,7 +109,7 @@ def states_of_flags(flags: str, *, active: bool) -> tuple[str, ...] | None:
     if "J" in flags:
         words.append("journal")
     elif "F" in flags:
-        pass  # what else it was is not printed
+        pass  # mdstat prints no other state
     elif "S" in flags:
         words.append("spare")
     elif "R" in flags:
@@ -124,10 +124,10 @@ def states_of_flags(flags: str, *, active: bool) -> tuple[str, ...] | None:
 def bad_spans(
     text: str | None, offset_sectors: int | None, size_kib: int | None
 ) -> tuple[tuple[int, int], ...] | None:
-    """Return ``bad_blocks`` as (first sector, sectors) from where the data begin; None where it is not told.
+    """Return ``bad_blocks`` as (first sector, sectors) from the start of the data; None where not known.
 
-    The kernel counts from the beginning of the device (is_badblock adds data_offset), and prints a page at
-    most (badblocks_show): a last line that is cut off is passed over.
+    The kernel counts from the start of the device (is_badblock adds data_offset) and prints one page at most
+    (badblocks_show): an incomplete last line is ignored.
     """
     if text is None or offset_sectors is None:
         return None

@@ -1,4 +1,4 @@
-"""An array's label and links: udev's database first, mdadm where udev does not tell."""
+"""An array's label and links: from udev's database, or from mdadm where udev has none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from raidtui.model.levels import disk_count
 
 
 class ArrayName(Struct, frozen=True, kw_only=True):
-    """What the superblock calls an array, and the link under /dev/md."""
+    """The name of an array in its superblock, and its link under /dev/md."""
 
     label: str | None = None
     homehost: str | None = None
@@ -29,17 +29,17 @@ def read_array_name(root: Root, array: Array, *, use_mdadm: bool) -> ArrayName:
     """Return an array's name.
 
     Args:
-        root: where to read.
-        array: what mdstat and sysfs said of it.
-        use_mdadm: whether mdadm may be started; it needs root and takes a few milliseconds.
+        root: the host.
+        array: the array by mdstat and sysfs.
+        use_mdadm: whether mdadm may be run; it needs root and takes a few milliseconds.
     """
     entry = read_udev_entry(root, root.text(f"/sys/class/block/{array.name}/dev"))
     values: Mapping[str, str] = entry.properties
     link = next((f"/dev/{link}" for link in entry.links if link.startswith("md/")), None)
-    if "MD_NAME" not in values and "MD_LEVEL" not in values and use_mdadm:  # udev's rule has not asked mdadm
+    if "MD_NAME" not in values and "MD_LEVEL" not in values and use_mdadm:  # udev's rule has not run mdadm
         values = _ask_mdadm(root, array) or values
     link = link or _link_under_dev_md(root, array.name)
-    # 0.90 and external metadata keep no name; what is left is the one under /dev/md.
+    # Metadata 0.90 and external metadata have no name; use the one under /dev/md.
     homehost, label = _split_name(values.get("MD_NAME") or values.get("MD_DEVNAME", ""))
     if label is None and not entry.properties:
         label = (link or "").rpartition("/")[2] or None
@@ -58,21 +58,21 @@ def read_array_name(root: Root, array: Array, *, use_mdadm: bool) -> ArrayName:
 
 
 def _ask_mdadm(root: Root, array: Array) -> Mapping[str, str]:
-    """Return what a member's superblock says; an array itself is never opened.
+    """Return what a member's superblock says; the array itself is never opened.
 
-    While it is open, mdadm cannot stop it nor make it read-only: udev may not know it yet because it has just
-    been created, and whoever does that goes on with it.
+    While it is open, mdadm can neither stop it nor make it read-only. udev may not know it because it has
+    just been created, and its creator may be about to do that.
     """
     try:
         if array.active and not root.live:
-            return read_detail(root, array.path)  # a capture's words
+            return read_detail(root, array.path)  # a capture has the output
         if array.container or array.is_container:
-            return {}  # a member's metadata tell of the container, not of the volume
+            return {}  # a member's metadata describe the container, not the volume
         for member in array.members:
             if not member.has("faulty"):
                 return read_examine(root, f"/dev/{member.name}")
     except MdadmError:
-        return {}  # the name stays unknown; the sampler says why mdadm cannot be asked
+        return {}  # the name stays unknown; the sampler reports why mdadm cannot be run
     return {}
 
 
@@ -83,7 +83,7 @@ def _split_name(name: str) -> tuple[str | None, str | None]:
 
 
 def canonical_uuid(text: str | None) -> str | None:
-    """Return a UUID in mdadm's form 8:8:8:8, of dashes or colons. What ``md/uuid`` shows: ``sysfs_uuid``."""
+    """Return a UUID in mdadm's form 8:8:8:8, or None for other text. For ``md/uuid``, see ``sysfs_uuid``."""
     digits = (text or "").replace("-", "").replace(":", "").strip().lower()
     if len(digits) != 32 or not set(digits) <= set("0123456789abcdef") or not digits.strip("0"):
         return None
@@ -91,10 +91,10 @@ def canonical_uuid(text: str | None) -> str | None:
 
 
 def sysfs_uuid(text: str | None, metadata: str | None) -> str | None:
-    """Return the UUID that ``md/uuid`` shows, in mdadm's form.
+    """Return the UUID in ``md/uuid``, in mdadm's form.
 
     Metadata 0.90 stores four numbers of 32 bits in the host's byte order (super_90_validate). The kernel
-    prints their bytes one by one, mdadm the numbers: on a little-endian host those of each are reversed.
+    prints their bytes one by one, mdadm the numbers: on a little-endian host, the bytes of each are reversed.
 
     Args:
         text: ``md/uuid``.
@@ -107,9 +107,9 @@ def sysfs_uuid(text: str | None, metadata: str | None) -> str | None:
 
 
 def read_uuid(root: Root, folder: str) -> str | None:
-    """Return the UUID of the array whose ``md`` folder in sysfs this is, in mdadm's form; None without one.
+    """Return the UUID of an array, in mdadm's form, by its ``md`` folder in sysfs; None without one.
 
-    Of external metadata the kernel knows none; udev has mdadm's.
+    The kernel knows none for external metadata; udev has mdadm's.
     """
     metadata = root.text(f"{folder}/metadata_version")
     uuid = sysfs_uuid(root.text(f"{folder}/uuid"), metadata)
@@ -127,5 +127,5 @@ def _link_under_dev_md(root: Root, name: str) -> str | None:
 
 
 def usual_path(path: str) -> str:
-    """Return a path below /sys/block as the one below /sys/class/block, which partitions have, too."""
+    """Return a path below /sys/block as the path below /sys/class/block, where partitions are, too."""
     return f"/sys/class/block/{path.removeprefix('/sys/block/')}" if path.startswith("/sys/block/") else path

@@ -1,8 +1,8 @@
 """md arrays: /proc/mdstat joined with /sys/class/block/mdN/md.
 
-What changes without mdstat showing it is read at every sample with kept descriptors; the rest only when
-mdstat's lines, one of those values or an event say that something happened. Sources:
-Documentation/admin-guide/md.rst and drivers/md/md.c; ``component_size`` is KiB, whatever md.rst says.
+Values that may change without a change in mdstat are read at every sample, through descriptors kept open; the
+others only after a change in mdstat or in one of those values, or after an event. Sources:
+Documentation/admin-guide/md.rst and drivers/md/md.c; ``component_size`` is in KiB, despite md.rst.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _VOLATILE = (
     "uuid",
 )  # fmt: skip
 _REREAD_EVERY = 240
-# No other file tells of a new bad block; of hundreds of arrays, some are read at each sample.
+# No other file shows a new bad block; of hundreds of arrays, a part is read at each sample.
 _BAD_BLOCKS_EVERY = 12
 
 
 class _Known(Struct):
-    """What was read last of one array."""
+    """The last reading of one array."""
 
     head: str
     paths: tuple[str, ...]
@@ -49,15 +49,15 @@ class _Known(Struct):
     array: Array
     bad_blocks: tuple[str | None, ...]
     age: int = 0
-    going: bool = False  # a member's files cannot be read: what is known of it is not to be kept
+    going: bool = False  # a member's files cannot be read: it is being removed, so read the array again
 
 
 class ArrayReader:
-    """Reads arrays and remembers them, so that an array at rest costs a handful of preads.
+    """Reads arrays and keeps them, so that an idle array costs a few preads.
 
     Args:
-        root: where to read.
-        use_mdadm: whether names that udev does not tell may be asked of mdadm (needs root).
+        root: the host.
+        use_mdadm: whether mdadm may be run for names that udev does not have (needs root).
     """
 
     def __init__(self, root: Root, *, use_mdadm: bool) -> None:
@@ -66,20 +66,20 @@ class ArrayReader:
         self._known: dict[str, _Known] = {}
 
     def forget(self, name: str | None = None) -> None:
-        """Read an array (or all) afresh next time."""
+        """Read an array, or all, completely next time."""
         if name is None:
             self._known.clear()
         else:
             self._known.pop(name, None)
 
     def keep_only(self, names: set[str]) -> None:
-        """Drop what is known of arrays that are gone."""
+        """Forget arrays that no longer exist."""
         for name in [name for name in self._known if name not in names]:
             del self._known[name]
             self._root.forget(f"{BLOCK}/{name}/")
 
     def read(self, entry: MdstatArray) -> Array:
-        """Return the array of one mdstat entry."""
+        """Return the array for one entry of mdstat."""
         head = entry.text if entry.sync is None else _head_text(entry.text)
         known = self._known.get(entry.name)
         same = known is not None and known.head == head and known.age < _REREAD_EVERY and not known.going
@@ -104,16 +104,16 @@ class ArrayReader:
         bad_blocks = self._bad_blocks(paths)
         paths, volatile = (*paths, *further), (*volatile, *self._root.read_many(further))
         array = self._read_whole(entry, base, folders, texts, bad_blocks)
-        # Not all at once: each array's turn to be read whole comes at another sample.
+        # Arrays are read completely at different samples, not all at once.
         age = 0 if known is not None else len(self._known) % _REREAD_EVERY
         going = any(state is None for state in texts[len(_VOLATILE) :: 2])
         self._known[entry.name] = _Known(head, paths, volatile, array, bad_blocks, age, going)
         return array
 
     def _moving(self, base: str, folders: tuple[str, ...], states: tuple[str | None, ...]) -> tuple[str, ...]:
-        """Return what changes by itself in this array alone, with no other sign.
+        """Return the further files of this array that may change without any other sign.
 
-        A member that is not in sync loses its slot a while after it failed; a reshape gets on.
+        A member that is not in sync loses its slot some time after it failed; a reshape advances.
         """
         slots = tuple(
             f"{base}/{folder}/slot"
@@ -146,7 +146,7 @@ class ArrayReader:
             path=f"/dev/{entry.name}",
             uuid=sysfs_uuid(uuid, metadata),
             level=level_of(level, entry),
-            # Without a level (an array of which mdadm -I has only begun to collect the members) it reads 0.
+            # Without a level (mdadm -I is still collecting members) the file reads 0.
             layout=layout_of(integer(text(f"{base}/layout")) if level else None, entry),
             chunk_bytes=integer(text(f"{base}/chunk_size")) or (entry.chunk_kib or 0) * 1024 or None,
             metadata=metadata,
@@ -179,7 +179,7 @@ class ArrayReader:
 
     def _size_bytes(self, entry: MdstatArray) -> int | None:
         if entry.state in {"inactive", ""}:
-            return None  # mdstat prints the sum of the members there
+            return None  # there, mdstat prints the sum of the members
         sectors = integer(self._root.text(f"{BLOCK}/{entry.name}/size"))
         if sectors:
             return sectors * 512
@@ -204,12 +204,12 @@ class ArrayReader:
             name = folder.removeprefix("dev-")
             state, errors = states[2 * index : 2 * index + 2]
             if state is None and name not in flags:
-                continue  # removed: its folder is still there, and nothing in it can be read
+                continue  # removed: its folder still exists, but nothing in it can be read
             listed = flags.pop(name, None)
             slot = self._root.text(f"{base}/{folder}/slot")
-            told = tuple(state.split(",")) if state else None
-            if state is None and listed is not None:  # its files are going: mdstat still has its flags
-                told = states_of_flags(listed.flags, active=entry.state == "active" and all_in_sync)
+            words = tuple(state.split(",")) if state else None
+            if state is None and listed is not None:  # it is being removed: mdstat still has its flags
+                words = states_of_flags(listed.flags, active=entry.state == "active" and all_in_sync)
             size_kib = integer(self._root.text(f"{base}/{folder}/size"))
             offset_sectors = integer(self._root.text(f"{base}/{folder}/offset"))
             members.append(
@@ -217,7 +217,7 @@ class ArrayReader:
                     name=name.replace("!", "/"),
                     number=listed.number if listed else None,
                     slot=integer(slot),
-                    states=told,
+                    states=words,
                     errors=integer(errors),
                     size_kib=size_kib,
                     offset_sectors=offset_sectors,
@@ -243,7 +243,7 @@ def _plain(value: bytes) -> str:
 
 
 def _head_text(text: str) -> str:
-    """Return an entry's lines without the progress, which changes all the time by itself."""
+    """Return an entry's lines without the progress, which changes at every sample."""
     return "\n".join(
         line.partition("=")[0] if " = " in line or "=100.0%" in line else line for line in text.split("\n")
     )
@@ -260,7 +260,7 @@ def _sync(line: MdstatSync | None, array: Array) -> Sync | None:
     word = sync_word(line.word, line.waiting, action)
     phase = Phase(sync_phase(line.waiting, action))
     if word == "recover" and phase is Phase.RUNNING and _is_filled(array):
-        return None  # mdstat was read a moment before its end, sysfs after it
+        return None  # it ended between the readings of mdstat and of sysfs
     return Sync(
         action=word,
         phase=phase,
@@ -272,7 +272,7 @@ def _sync(line: MdstatSync | None, array: Array) -> Sync | None:
 
 
 def _is_filled(array: Array) -> bool:
-    """Whether sysfs knows of no member that is still to be filled."""
+    """Whether, by sysfs, no member is still to be filled."""
     known = array.array_state is not None and all(member.states is not None for member in array.members)
     filling = array.replacing or any(member.role == "rebuilding" for member in array.members)
     return known and bool(array.members) and not filling

@@ -1,4 +1,4 @@
-"""Which arrays the host's files name: ARRAY lines of mdadm.conf, and /dev/md* in fstab and crypttab."""
+"""The arrays that the host's files name: ARRAY lines of mdadm.conf, and /dev/md* in fstab and crypttab."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _PATH = re.compile(r"/dev/(?:md[0-9/_]|disk/by-id/md-(?:uuid|name)-).*", re.ASCI
 
 
 class ConfiguredArray(Struct, frozen=True, kw_only=True):
-    """An array as a file names it.
+    """An array that a file names.
 
     Args:
         where: the file and the line, "/etc/fstab, line 3".
-        path: the node under /dev; "" where none is named.
+        path: the node under /dev; "" where the line has none.
         uuid: in mdadm's form.
-        full_name: as in the superblock, "host:name" or "name"; "" where it is not named.
-        raid_disks: how many members it has, where the line says so.
-        at_boot: whether it is wanted at boot.
-        ignored: whether it is not to be assembled (``ARRAY <ignore>``).
+        full_name: the name in the superblock, "host:name" or "name"; "" where the line has none.
+        raid_disks: the number of members, where the line has it.
+        at_boot: whether it is needed at boot.
+        ignored: whether it must not be assembled (``ARRAY <ignore>``).
     """
 
     where: str
@@ -42,7 +42,7 @@ class ConfiguredArray(Struct, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
-        """The name without the host; that of the link under /dev/md where only a path is named."""
+        """The name without the host, or the name of the link under /dev/md where the line has only a path."""
         if self.full_name:
             return self.full_name.rpartition(":")[2]
         return self.path.removeprefix("/dev/md/") if self.path.startswith("/dev/md/") else ""
@@ -65,7 +65,7 @@ def read_configured(root: Root) -> tuple[ConfiguredArray, ...]:
 
 
 def _array_lines(path: str, text: str) -> Iterator[ConfiguredArray]:
-    """Yield the ARRAY entries; a line that begins with a space continues the one before it."""
+    """Yield the ARRAY entries; a line that starts with white space continues the one before it."""
     number, entry = 0, list[str]()
     for index, line in enumerate([*text.split("\n"), "end"], start=1):
         words = _words(line)
@@ -95,7 +95,7 @@ def _array_entry(where: str, words: list[str]) -> ConfiguredArray | None:
     elif path and not path.startswith("/"):
         path = f"/dev/md/{path}"
     if not ignored and ({"container", "member"} & values.keys() or _external(values.get("metadata", ""))):
-        return None  # volumes and containers of external metadata come up together, by other identities
+        return None  # volumes and containers of external metadata are assembled together, by other identities
     disks = values.get("num-devices") or values.get("disks") or ""
     found = ConfiguredArray(
         where=where,

@@ -1,4 +1,4 @@
-"""mdadm's ``--export`` output, the only one made for programs. There is no JSON."""
+"""mdadm's output: ``--export``, the only form made for programs; else lines for people."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ _LONGEST_KEY = 128
 
 
 class MdadmError(ValueError):
-    """mdadm could not be asked, or answered with something else than KEY=value lines."""
+    """mdadm could not be run, failed, or printed something other than KEY=value lines."""
 
 
 class MdadmTimeoutError(MdadmError):
-    """mdadm was run, and has not answered in time: what it would have said is not known."""
+    """mdadm has not ended in time, so that its answer is not known."""
 
 
 def parse_export(text: str) -> dict[str, str]:
@@ -40,27 +40,27 @@ def read_detail(root: Root, device: str) -> dict[str, str]:
     """Return ``mdadm --detail --export DEVICE``.
 
     Raises:
-        MdadmError: mdadm is missing, may not (it needs root), or failed.
+        MdadmError: mdadm is not installed, has no permission (it needs root), or failed.
     """
     return _export(root, "--detail", device)
 
 
 def read_examine(root: Root, device: str) -> dict[str, str]:
-    """Return ``mdadm --examine --export DEVICE``, what the member's superblock says.
+    """Return ``mdadm --examine --export DEVICE``: the member's superblock.
 
     Raises:
-        MdadmError: mdadm is missing, may not (it needs root), or failed.
+        MdadmError: mdadm is not installed, has no permission (it needs root), or failed.
     """
     return _export(root, "--examine", device)
 
 
 def read_examine_words(root: Root, device: str) -> dict[str, str]:
-    """Return what ``mdadm --examine DEVICE`` says beyond ``--export``: its "Key : value" lines.
+    """Return the "Key : value" lines of ``mdadm --examine DEVICE``, which has more than ``--export``.
 
-    Of metadata 0.90 also the row "this" of its table: number, major, minor, slot, states.
+    For metadata 0.90 also the row "this" of its table: number, major, minor, slot, states.
 
     Raises:
-        MdadmError: mdadm is missing, may not (it needs root), or failed.
+        MdadmError: mdadm is not installed, has no permission (it needs root), or failed.
     """
     text = _run(root, "--examine", device)
     own = next((line for line in text.split("\n") if line.startswith("this ")), "")
@@ -68,16 +68,16 @@ def read_examine_words(root: Root, device: str) -> dict[str, str]:
 
 
 def read_bitmap_words(root: Root, device: str) -> dict[str, str]:
-    """Return what ``mdadm --examine-bitmap DEVICE`` says of a member's write-intent bitmap.
+    """Return the "Key : value" lines of ``mdadm --examine-bitmap DEVICE``.
 
     Raises:
-        MdadmError: mdadm is missing, may not (it needs root), or failed.
+        MdadmError: mdadm is not installed, has no permission (it needs root), or failed.
     """
     return parse_words(_run(root, "--examine-bitmap", device))
 
 
 def parse_words(text: str) -> dict[str, str]:
-    """Parse "Key : value" lines made for people; the first of each key counts, others are passed over."""
+    """Parse "Key : value" lines made for people. The first line of a key counts; other lines are ignored."""
     values: dict[str, str] = {}
     for line in text.split("\n"):
         key, separator, value = line.partition(" : ")

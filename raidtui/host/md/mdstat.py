@@ -1,8 +1,8 @@
 """/proc/mdstat: every form that drivers/md/md.c (md_seq_show, status_resync) prints, kernels 2.6 to 7.2.
 
-Written by splitting, without ``re`` or ``dataclasses``: the first frame imports this before anything else,
-and 512 arrays parse in a good millisecond. The records are plain classes for the same reason; nothing changes
-them after parsing.
+It splits strings, without ``re`` or ``dataclasses``: the first frame imports this before anything else, and
+512 arrays are parsed in little more than a millisecond. The records are plain classes for the same reason;
+nothing changes them after parsing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SYNC_WORDS = frozenset({"resync", "recovery", "recover", "reshape", "check", "r
 
 
 class MdstatError(ValueError):
-    """An array's lines could not be understood. The others are not affected."""
+    """An array's lines are not understood. Other arrays are not affected."""
 
 
 class MdstatMember:
@@ -61,12 +61,13 @@ class MdstatBitmap:
 
 
 class MdstatArray:
-    """One array's lines. ``None`` and "" are "not printed".
+    """One array's lines. ``None`` and "" mean "not printed".
 
     ``state`` is active, inactive or broken, or "" for an array whose lines are not understood: ``trouble``
-    says why, and what could be read is there. ``raid_disks``/``working`` are ``[n/m]``; ``up`` is ``U_UU``;
-    ``super`` is the text after "super "; ``layout`` holds what the personality printed about it (``near``,
-    ``far``, ``offset``, ``set``: devices per far set, ``algorithm``); ``text`` is the source, for comparing.
+    says why, and the fields have what could be parsed. ``raid_disks``/``working`` are ``[n/m]``; ``up`` is
+    ``U_UU``; ``super`` is the text after "super "; ``layout`` has the layout as the personality prints it
+    (``near``, ``far``, ``offset``, ``set``: devices per far set, ``algorithm``); ``text`` is the source, for
+    comparison.
     """
 
     __slots__ = (
@@ -94,12 +95,12 @@ class MdstatArray:
 
     @property
     def level(self) -> str | None:
-        """The level: parity personalities print it apart (``raid456`` runs raid5)."""
+        """The level. Parity personalities print it separately (``raid456`` runs raid5)."""
         return self.personality or None
 
 
 class Mdstat:
-    """The whole file: arrays in the kernel's order, those not understood, and a sentence for each problem."""
+    """The whole file: arrays in the kernel's order, arrays not understood, and a sentence per problem."""
 
     __slots__ = ("arrays", "personalities", "problems", "unread")
 
@@ -111,11 +112,11 @@ class Mdstat:
 
 
 def parse_mdstat(text: str, before: Mdstat | None = None) -> Mdstat:
-    """Parse /proc/mdstat. Never raises: what cannot be read becomes a problem, all other arrays are there.
+    """Parse /proc/mdstat. Never raises: lines that are not understood become a problem of their array alone.
 
     Args:
         text: the file.
-        before: the last reading; arrays whose lines are the same are taken from it.
+        before: the last result; arrays with the same lines are taken from it.
     """
     result = Mdstat()
     known = {array.name: array for array in before.arrays} if before is not None else {}
@@ -131,7 +132,7 @@ def parse_mdstat(text: str, before: Mdstat | None = None) -> Mdstat:
 
 
 def _what_is_there(name: str, lines: list[str], trouble: str) -> MdstatArray:
-    """Return an array whose lines are not understood: its name, and the members that can be made out."""
+    """Return an array whose lines are not understood: its name, and the members that are recognised."""
     array = MdstatArray(name, "\n".join(lines))
     array.trouble = trouble
     for word in lines[0].split():
@@ -146,8 +147,8 @@ def _what_is_there(name: str, lines: list[str], trouble: str) -> MdstatArray:
 def _blocks(text: str, result: Mdstat) -> list[tuple[str, list[str]]]:
     """Return (name, lines) per array. md_seq_show ends each array with a line of nothing but spaces.
 
-    A line that belongs to no array must not be taken for the array's before it. The file is read in pieces,
-    so an array can be printed twice where another was made in between: the first time counts.
+    A line that belongs to no array must not be assigned to the array before it. The kernel prints the file in
+    pieces, so an array can appear twice if another one was created in between: the first one counts.
     """
     blocks: dict[str, list[str]] = {}
     current: list[str] | None = None
@@ -175,7 +176,7 @@ def _blocks(text: str, result: Mdstat) -> list[tuple[str, list[str]]]:
 
 
 def _is_array_name(name: str) -> bool:
-    """Whether this can be a kernel's name; it becomes a part of paths."""
+    """Whether this can be a kernel's name; it becomes part of paths."""
     return name.isprintable() and not set(name) & set(" /[]:") and name.strip(".") != ""
 
 
@@ -208,14 +209,14 @@ def _parse_head(array: MdstatArray, words: list[str]) -> None:
     array.state = words[0]
     for index, word in enumerate(words[1:], 1):
         if word in {"super", "level"} or (word[0] == "[" and "/" in word):
-            _parse_geometry(array, words[index:])  # without members there is no line of blocks to bear it
+            _parse_geometry(array, words[index:])  # without members there is no line of blocks for it
             return
         if word in _READ_ONLY:
             array.read_only = _READ_ONLY[word]
         elif "[" in word:
             array.members.append(_parse_member(word))
         elif not array.personality and not array.members:
-            array.personality = word  # some kernels print it of an inactive array, too
+            array.personality = word  # some kernels print it for an inactive array, too
         else:
             raise MdstatError(f"unexpected word {word!r}")
 
@@ -291,7 +292,7 @@ def _parse_sync(line: str, words: list[str]) -> MdstatSync | None:
         bar = ""
     word = before.strip()
     if not bar or not equals or word not in _SYNC_WORDS:
-        return None  # a line of a kernel to come, or of another personality
+        return None  # a line of a later kernel, or of another personality
     sync = MdstatSync(word)
     percent, _, rest = after.partition("%")
     whole, _, tenth = percent.strip().partition(".")

@@ -1,4 +1,8 @@
-"""Reads md's superblock of a member or former member: what mdadm says of it, for programs and for people."""
+"""md's superblocks: of one device, by mdadm, and of all devices that udev knows as members.
+
+udev's entry of a member has the array's UUID and name. Level and number of members are in the superblock
+alone, which mdadm reads as root, once for each device and appearance. No array is opened.
+"""
 
 from __future__ import annotations
 
@@ -38,16 +42,16 @@ _HIDDEN = ("DM_MULTIPATH_DEVICE_PATH", "DM_UDEV_DISABLE_OTHER_RULES_FLAG")
 
 
 def read_superblock(root: Root, name: str, *, whole: bool = True) -> Superblock | None:
-    """Return a device's md superblock, or None where it has none (or mdadm cannot be asked).
+    """Return a device's md superblock, or None where it has none or mdadm cannot be run.
 
     Args:
         root: the host.
         name: the kernel's name.
-        whole: also the slot, the layout, where data begin and the bitmap: ``--export`` leaves them out, and
-            ``--examine`` for people has them.
+        whole: whether to read slot, layout, data offset and bitmap, too: ``--export`` does not have them,
+            the output of ``--examine`` for people has.
 
     Raises:
-        MdadmTimeoutError: mdadm has not answered, so that what is on the device is not known.
+        MdadmTimeoutError: mdadm has not ended in time: the device may have a superblock or not.
     """
     try:
         values = read_examine(root, f"/dev/{name}")
@@ -81,7 +85,7 @@ def read_superblock(root: Root, name: str, *, whole: bool = True) -> Superblock 
 
 
 def _slot(words: Mapping[str, str]) -> int | None:
-    """Return the slot of an active device: 1.x says it in words, 0.90 in a table's row "this"."""
+    """Return the slot of an active device: 1.x has "Device Role", 0.90 the row "this" of a table."""
     own = words.get("this", "").split()
     if len(own) > 4:
         return _number(own[3]) if own[4] == "active" else None
@@ -89,7 +93,7 @@ def _slot(words: Mapping[str, str]) -> int | None:
 
 
 def _recovery_sectors(words: Mapping[str, str]) -> int | None:
-    """Return up to where the data are whole; 0.90 stores no such place: of a rebuild, nothing is."""
+    """Return how much has been rebuilt. 0.90 does not store that: an unfinished rebuild counts as 0."""
     own = words.get("this", "").split()
     if len(own) > 4:
         return None if own[4:6] == ["active", "sync"] else 0
@@ -97,7 +101,7 @@ def _recovery_sectors(words: Mapping[str, str]) -> int | None:
 
 
 def _dirty(words: Mapping[str, str]) -> bool | None:
-    """Return whether parity may not fit; None where that is not told, or a journal or PPL knows better."""
+    """Return whether parity may be stale; None where it is not known, or where a journal or PPL covers it."""
     features = words.get("Feature Map", "0x0")
     if "State" not in words or not _HEX.fullmatch(features) or int(features, 16) & _GUARDED:
         return None
@@ -105,7 +109,7 @@ def _dirty(words: Mapping[str, str]) -> bool | None:
 
 
 def _layout(text: str) -> int | None:
-    """Return md's number of mdadm's "near=2", "far=2" or "offset=2"; None for levels with parity."""
+    """Return md's number for mdadm's "near=2", "far=2" or "offset=2"; None for levels with parity."""
     found = _LAYOUT.search(text)
     return raid10_layout(f"{found[1][0]}{found[2]}") if found else None
 
@@ -139,9 +143,9 @@ class FoundMember(Struct, frozen=True, kw_only=True):
     Args:
         name: the kernel's name.
         uuid: the array's, in mdadm's form.
-        device_uuid: the member's own, as blkid prints it; "" for metadata 0.90.
-        full_name: "host:name", as it is stored; "" for metadata 0.90.
-        serial: of the disk, where udev tells it.
+        device_uuid: the member's own UUID, as blkid prints it; "" for metadata 0.90.
+        full_name: the stored name, "host:name"; "" for metadata 0.90.
+        serial: the serial number of its disk, where udev has it.
     """
 
     name: str
@@ -153,21 +157,21 @@ class FoundMember(Struct, frozen=True, kw_only=True):
 
 
 class MemberScan:
-    """Finds members by udev's database; a device is read again when an event told of it."""
+    """Finds members in udev's database; a device is read again after an event."""
 
     def __init__(self, root: Root) -> None:
         self._root = root
         self._known: dict[str, FoundMember | None] = {}
 
     def forget(self, name: str | None = None) -> None:
-        """Read a device (or all) afresh next time."""
+        """Read a device, or all, again next time."""
         if name is None:
             self._known.clear()
         else:
             self._known.pop(name, None)
 
     def read(self) -> tuple[FoundMember, ...]:
-        """Return all devices that have md's superblock, whether an array uses them or not."""
+        """Return all devices with md's superblock, whether an array uses them or not."""
         names = self._root.names(BLOCK)
         for name in self._known.keys() - set(names):
             del self._known[name]
@@ -194,13 +198,14 @@ class MemberScan:
         )
 
     def holders(self, found: FoundMember) -> tuple[str, ...]:
-        """Return what is on top of a device: md127, dm-0."""
+        """Return the devices on top of a device: md127, dm-0."""
         return self._root.names(f"{BLOCK}/{found.name.replace('/', '!')}/holders")
 
     def without_twins(self, members: Sequence[FoundMember]) -> tuple[FoundMember, ...]:
-        """Leave out a disk whose last partition shows the same superblock (1.0, 0.90): it is the partition's.
+        """Leave out duplicates of a superblock.
 
-        Also of two devices with the same superblock, a disk and its copy, only one counts.
+        A disk shows the superblock (1.0, 0.90) of its last partition; it belongs to the partition. Of two
+        devices with the same superblock, such as a disk and its copy, one counts.
         """
         same: dict[tuple[str, str], list[FoundMember]] = {}
         for found in members:
@@ -218,12 +223,12 @@ class MemberScan:
 
 
 class Superblocks:
-    """Superblocks of members at rest, each read once; on a live host by a thread of their own.
+    """Superblocks of members that no array uses, each read once; on a live host in a thread.
 
     Args:
         root: the host.
-        may_ask: whether mdadm may be asked (it needs root).
-        patient: whether to wait for what it says.
+        may_ask: whether mdadm may be run (it needs root).
+        patient: whether to wait for its answer.
     """
 
     def __init__(self, root: Root, *, may_ask: bool, patient: bool) -> None:
@@ -235,20 +240,20 @@ class Superblocks:
 
     @property
     def reading(self) -> bool:
-        """Whether some are being read."""
+        """Whether superblocks are being read."""
         return self._reader is not None and self._reader.is_alive()
 
     def forget(self, name: str | None = None) -> None:
-        """Read those of a device (or all) afresh when they are asked for."""
+        """Read the superblock of a device, or all, again when needed."""
         for key in [key for key in list(self._known) if name in {None, key[0]}]:
             del self._known[key]
 
     def read(self, members: Collection[FoundMember], *, ask: bool = True) -> dict[str, Superblock | None]:
-        """Return what is known by now, by the device's name; what is not known yet is left out.
+        """Return the superblocks that are known by now, by the device's name.
 
         Args:
             members: the devices.
-            ask: whether mdadm is asked for those that are not known.
+            ask: whether to run mdadm for the others.
         """
         ask = ask and self._may_ask
         wanted = [each for each in members if _key(each) not in self._known] if ask else []

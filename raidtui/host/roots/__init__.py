@@ -1,1 +1,1 @@
-"""Where a host is read: the live one, a folder, memory, an archive."""
+"""Roots: the live host, a folder, memory, an archive."""

@@ -1,6 +1,6 @@
-"""Captures: tar archives, opened in memory, so that nothing of them ever lies on a disk.
+"""Captures: tar archives, read into memory, so that none of their content is ever written to a disk.
 
-Apart from ``opening`` because the compressions cost 10 ms to load and the live host needs none.
+Separate from ``opening`` because the decompressors take 10 ms to load and the live host needs none.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _OPENERS: tuple[tuple[bytes, Callable[[IO[bytes]], Any]], ...] = (
 
 
 class _Bounded:
-    """What is in an archive, compressed or not; no piece of it is taken that no capture has.
+    """The content of an archive, compressed or not. It refuses sizes that no capture has.
 
-    A name may say that it has 1.5 GiB, and a file of 1 MiB may become 1 GiB.
+    The header of a member may claim 1.5 GiB, and a file of 1 MiB may expand to 1 GiB.
     """
 
     def __init__(self, place: Path, closing: ExitStack) -> None:
@@ -46,17 +46,17 @@ class _Bounded:
         self._file: IO[bytes] = closing.enter_context(opener(file)) if opener is not None else file
 
     def read(self, size: int) -> bytes:
-        """Read a piece."""
+        """Read ``size`` bytes."""
         self._refuse(size < 0 or size > _LARGEST_PIECE or self._file.tell() > _LARGEST_WHOLE)
         return self._file.read(size)
 
     def seek(self, offset: int) -> int:
-        """Go to a place."""
+        """Move to an offset."""
         self._refuse(offset > _LARGEST_WHOLE)
         return self._file.seek(offset)
 
     def tell(self) -> int:
-        """Where the next piece begins."""
+        """Return the offset of the next read."""
         return self._file.tell()
 
     def _refuse(self, too_large: bool) -> None:  # noqa: FBT001
@@ -68,7 +68,7 @@ def _opened(place: Path, closing: ExitStack) -> tarfile.TarFile:
     """Open an archive.
 
     Raises:
-        RootError: it is damaged, or holds what no capture holds.
+        RootError: it is damaged, or too large for a capture.
     """
     file = cast("IO[bytes]", _Bounded(place, closing))
     return closing.enter_context(tarfile.open(fileobj=file, mode="r:"))
@@ -90,7 +90,7 @@ def open_capture(place: Path) -> MemoryRoot:
     """Return a capture as a root.
 
     Raises:
-        RootError: it is damaged, too large, or no capture.
+        RootError: it is damaged, too large, or not a capture.
     """
     files: dict[str, bytes] = {}
     links: dict[str, str] = {}
@@ -116,7 +116,7 @@ def open_capture(place: Path) -> MemoryRoot:
             raise
         raise RootError(f"{place}: the archive is damaged: {error}") from error
     if "/proc/mdstat" not in files and not any(path.startswith("/.raidtui/") for path in files):
-        raise RootError(f"{place}: no capture: it holds no proc/mdstat; make one with: raidtui capture FILE")
+        raise RootError(f"{place}: not a capture: it has no proc/mdstat; make one with: raidtui capture FILE")
     known = captured_links(MemoryRoot(files))
     return MemoryRoot(files, links=known | links, source=place.name, still=True)
 

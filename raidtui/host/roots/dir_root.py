@@ -1,4 +1,4 @@
-"""A host in a folder; the folder / is the live one, whose files are read by descriptors that stay open."""
+"""A host in a folder. The folder / is the live host, whose files are read through descriptors kept open."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SPARE_DESCRIPTORS = 128
 
 
 class DirRoot(Root):
-    """A folder that is a host's root; ``/`` is the live host itself."""
+    """A folder with a host's files; ``/`` is the live host itself."""
 
     def __init__(self, path: str = "/") -> None:
         self._prefix = path.rstrip("/")
@@ -35,7 +35,7 @@ class DirRoot(Root):
         if descriptor is not None:
             try:
                 return _pread_all(descriptor, path)
-            except OSError as error:  # an array that was stopped and started again has new files
+            except OSError as error:  # the array was stopped and started again: its files are new
                 os.close(self._kept.pop(path))
                 if error.errno != errno.ENODEV:
                     raise
@@ -51,7 +51,7 @@ class DirRoot(Root):
         return data
 
     def _open(self, path: str) -> int:
-        """Open a file; the kernel's own are what they are called, all others may be anything."""
+        """Open a file. Those of the kernel are regular; others may be of any kind."""
         if self.live and path.startswith(("/sys/", "/proc/")):
             return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         return open_regular(self._prefix + path)
@@ -85,7 +85,7 @@ class DirRoot(Root):
             return self._links.get(path)
 
     def is_there(self, path: str) -> bool:
-        """See ``Root.is_there``: without the names of all that is beside it."""
+        """See ``Root.is_there``; here without listing the folder."""
         try:
             return os.path.lexists(self._prefix + path)
         except ValueError:
@@ -130,11 +130,11 @@ class DirRoot(Root):
         return other
 
     def keep_nothing(self) -> None:
-        """Begin without a file that is kept open, and keep none."""
+        """Forget the descriptors without closing them, and keep none open from now on."""
         self._kept, self._may_keep = {}, 0
 
     def forget(self, prefix: str) -> None:
-        """Close what is kept open under a folder."""
+        """See ``Root.forget``."""
         for path in [path for path in self._kept if path.startswith(prefix)]:
             os.close(self._kept.pop(path))
 

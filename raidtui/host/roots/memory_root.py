@@ -1,4 +1,4 @@
-"""A host that is held in memory; nothing in it is ever written to."""
+"""A host in memory. It is read-only."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from raidtui.host.tools import ToolOutput
 
 
 class MemoryRoot(Root):
-    """A tree held in memory: an opened capture, a lone mdstat text, a test's host.
+    """A tree in memory: a capture, a single mdstat text, a test's host.
 
     Args:
         files: absolute path -> content.
         links: absolute path -> target.
-        source: what the header calls it.
-        taken_s: epoch seconds at which the tree was taken.
-        still: whether time stands in it.
+        source: its name in the header.
+        taken_s: epoch seconds when the tree was captured.
+        still: whether it is a capture, in which nothing changes.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class MemoryRoot(Root):
             self._enter(path)
 
     def put(self, path: str, content: bytes | str) -> None:
-        """Set a file's content."""
+        """Create or replace a file."""
         self._enter(path)
         self._files[path] = content.encode() if isinstance(content, str) else content
 

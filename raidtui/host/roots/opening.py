@@ -1,4 +1,4 @@
-"""Open what ``--root`` names: the live host, a folder, a capture, or a lone /proc/mdstat text."""
+"""Open the argument of ``--root``: the live host, a folder, a capture, or a /proc/mdstat text."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def open_root(path: str = "/") -> Root:
 
     Args:
         path: ``/``, a folder with at least ``proc/mdstat``, a capture (tar, compressed or not), or a text
-            file that holds a /proc/mdstat.
+            file with a /proc/mdstat.
 
     Raises:
-        RootError: there is nothing of that kind at ``path``.
+        RootError: ``path`` is none of these.
     """
     place = Path(path)
     try:
@@ -29,7 +29,7 @@ def open_root(path: str = "/") -> Root:
         mode = place.stat().st_mode
         if stat.S_ISDIR(mode):
             if not (place / "proc").is_dir() and not (place / ".raidtui").is_dir():
-                raise RootError(f"{path}: no host's root: it holds no proc/mdstat")
+                raise RootError(f"{path}: not the root of a host: it has no proc/mdstat")
             return DirRoot(path if path == "/" else str(place.resolve()))
         if not stat.S_ISREG(mode):
             raise RootError(f"{path}: neither a folder nor a file")
@@ -38,7 +38,7 @@ def open_root(path: str = "/") -> Root:
         return open_capture(place) if is_archive(place) else _open_mdstat(place)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise RootError(f"{path}: no such file or folder") from error
-    except (OSError, ValueError) as error:  # a name may hold what no path can
+    except (OSError, ValueError) as error:  # a name may contain what no path can, a NUL
         raise RootError(f"{path[:200]}: {getattr(error, 'strerror', '') or error}") from error
 
 

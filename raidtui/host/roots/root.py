@@ -1,7 +1,7 @@
-"""Where the host's files come from: a folder or the live kernel (``dir_root``), or memory (``memory_root``).
+"""The source of a host's files: a folder or the live host (``dir_root``), or memory (``memory_root``).
 
-Everything above reads through a ``Root`` and takes absolute paths of the host it looks at (``/proc/mdstat``).
-Only a live root can be written to, and only ``raidtui.jobs`` does so.
+Everything above reads through a ``Root`` and uses absolute paths of that host (``/proc/mdstat``). Only a live
+root can be written to, and only ``raidtui.jobs`` writes.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from msgspec import Struct
 from raidtui.host.tools import ToolOutput, output_path
 
 LINKS = "/.raidtui/links"
-"""A capture's links to folders: path, tab, target."""
+"""A file with a capture's links to folders: path, tab, target."""
 _END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
 
 
 class RootError(Exception):
-    """A root cannot be opened; the message says what to do."""
+    """A root cannot be opened; the message says why."""
 
 
-class Happening(Struct, frozen=True, kw_only=True):
-    """What a kernel tells by itself.
+class KernelEvent(Struct, frozen=True, kw_only=True):
+    """A notification from the kernel.
 
     Args:
         source: ``poll`` (POLLPRI on /proc/mdstat and md's sysfs files) or ``uevent``.
@@ -37,18 +37,18 @@ class Happening(Struct, frozen=True, kw_only=True):
     what: str
 
 
-Listener = Callable[[Happening], None]
+Listener = Callable[[KernelEvent], None]
 
 
 class Root(ABC):
     """One host's files and tools."""
 
     live: bool = False
-    """Whether this is the machine that the program runs on."""
+    """Whether this is the machine that raidtui runs on."""
     still: bool = False
-    """Whether nothing moves here any more: a capture, in which time stands."""
+    """Whether this is a capture, in which nothing changes."""
     source: str = ""
-    """What is looked at instead of the live host; empty for the live one."""
+    """What is shown instead of the live host; empty for the live host."""
 
     @abstractmethod
     def read(self, path: str, *, keep: bool = False) -> bytes:
@@ -56,7 +56,7 @@ class Root(ABC):
 
         Args:
             path: absolute path on the host.
-            keep: keep it open; the next reading then costs one system call.
+            keep: keep the file open; the next read then costs one system call.
 
         Raises:
             OSError: as the kernel gave it.
@@ -64,33 +64,33 @@ class Root(ABC):
 
     @abstractmethod
     def names(self, path: str) -> tuple[str, ...]:
-        """Return the sorted names in a folder; empty where there is none."""
+        """Return the sorted names in a folder; () where there is no such folder."""
 
     @abstractmethod
     def link(self, path: str) -> str | None:
-        """Return a symbolic link's target as it is written, or None."""
+        """Return the target of a symbolic link, unresolved, or None."""
 
     @abstractmethod
     def write(self, path: str, text: str) -> None:
         """Write ``text`` in one system call.
 
         Raises:
-            OSError: as the kernel gave it; EROFS where the root is not to be written to.
+            OSError: as the kernel gave it; EROFS for a read-only root.
         """
 
     @abstractmethod
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """Run a tool of the host, or return what a capture holds of it. Only ``jobs`` runs what changes."""
+        """Run a tool, or return its output in a capture. Only ``jobs`` runs tools that change the host."""
 
     def text(self, path: str, *, keep: bool = False) -> str | None:
-        """Return a file's text without the last newline, or None where it cannot be read."""
+        """Return a file's text without trailing newlines, or None where it cannot be read."""
         try:
             return self.read(path, keep=keep).decode("utf-8", "replace").rstrip("\n")
-        except (OSError, ValueError):  # a name from outside may hold what no path can, a NUL
+        except (OSError, ValueError):  # a foreign name may contain what no path can, a NUL
             return None
 
     def read_many(self, paths: tuple[str, ...]) -> tuple[bytes | None, ...]:
-        """Return the bytes of small files that are read again and again, None for what cannot be read."""
+        """Return the bytes of small files that are read often; None for those that cannot be read."""
         return tuple(self._read_or_none(path) for path in paths)
 
     def _read_or_none(self, path: str) -> bytes | None:
@@ -100,45 +100,45 @@ class Root(ABC):
             return None
 
     def apart(self) -> Root | None:
-        """Return a root that any thread may read, or None where one thread alone may read."""
+        """Return a root that any thread may read, or None if only one thread may read."""
         return None
 
     def forget(self, prefix: str) -> None:
-        """Close what is kept open under a folder."""
+        """Close the files under a folder that are kept open."""
 
     def exists(self, path: str) -> bool:
         """Whether a file can be read or a folder listed."""
         return self.text(path) is not None or bool(self.names(path))
 
     def is_there(self, path: str) -> bool:
-        """Whether there is anything of this path: a file, a link, a folder, be it empty."""
+        """Whether a path exists: a file, a link or a folder, even an empty one."""
         folder, _, name = path.rpartition("/")
         return name in self.names(folder)
 
     def now_s(self) -> float:
-        """Epoch seconds of what is read: the clock's, or when a capture was made."""
+        """Return the present time, or when a capture was made, epoch seconds."""
         return time.time()
 
     def subscribe(self, callback: Listener) -> Callable[[], None]:
-        """Call back when a host that lives in this process (the demo) tells something; return the way out.
+        """Call ``callback`` at notifications of a host in this process, the demo; return what ends that.
 
-        A live kernel is listened to by ``raidtui.monitor.kernel_watch`` instead.
+        ``raidtui.monitor.kernel_watch`` receives those of a live host.
         """
         del callback
         return lambda: None
 
     def next_event_s(self) -> float | None:
-        """Seconds until something is known to happen (the demo's story), or None."""
+        """Return the seconds until the next known event (the demo's story), or None."""
         return None
 
     @property
     def writable(self) -> bool:
-        """Whether changes can be made at all (root on the live host, or the demo)."""
+        """Whether changes can be made: as root on the live host, or in the demo."""
         return False
 
     @property
     def hostname(self) -> str | None:
-        """The host's name as the kernel has it."""
+        """The host's name, by the kernel."""
         return self.text("/proc/sys/kernel/hostname") or None
 
     @property
@@ -147,11 +147,11 @@ class Root(ABC):
         return self.text("/proc/sys/kernel/osrelease") or None
 
     def close(self) -> None:
-        """Let go of kept descriptors."""
+        """Close all files that are kept open."""
 
 
 def captured_output(root: Root, argv: tuple[str, ...]) -> ToolOutput:
-    """Return a tool's output from a capture. The first line is "exit N", what follows is its output."""
+    """Return a tool's output from a capture: the line "exit N", then the output."""
     text = root.text(output_path(argv))
     if text is None:
         return ToolOutput(
@@ -169,13 +169,13 @@ def captured_output(root: Root, argv: tuple[str, ...]) -> ToolOutput:
 
 
 def captured_links(root: Root) -> dict[str, str]:
-    """Return a capture's links to what it holds as folders: an archive has one of both by one name."""
+    """Return a capture's links to folders: an archive has either a link or a folder of one name."""
     lines = (line.partition("\t") for line in (root.text(LINKS) or "").split("\n"))
     return {path: target for path, _, target in lines if target}
 
 
 def captured_time(root: Root) -> float | None:
-    """Return when a capture was made, epoch seconds."""
+    """Return when a capture was made, epoch seconds, or None."""
     text = root.text("/.raidtui/taken_s") or ""
     try:
         taken_s = float(text)

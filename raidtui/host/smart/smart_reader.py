@@ -139,6 +139,6 @@ class SmartReader:
                 gate.release()
 
     def _hangs(self, name: str) -> SmartMeasurement:
-        reason = f"smartctl did not answer within {self._timeout_s:.0f} s, and cannot be ended"
+        reason = f"smartctl did not answer within {self._timeout_s:.0f} s, and cannot be killed"
         remedy = "the disk or its link may hang: see the kernel log"
         return SmartMeasurement(result=NoReading(name=name, why=Unread.TIMEOUT, reason=reason, remedy=remedy))

@@ -56,9 +56,9 @@ def parse_smart(text: str, name: str = "", status: int | None = None) -> SmartRe
         whole = msgspec.json.decode(text)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         said = "nothing" if not text.strip() else f"no JSON ({str(error)[:80]})"
-        return _unread(name or "?", Unread.BROKEN, f"smartctl said {said}")
+        return _unread(name or "?", Unread.BROKEN, f"smartctl printed {said}")
     if not isinstance(whole, dict):
-        return _unread(name or "?", Unread.BROKEN, "smartctl said something else than a JSON object")
+        return _unread(name or "?", Unread.BROKEN, "smartctl printed something other than a JSON object")
     path = text_at(whole, "device", "name") or ""
     name = name or path.removeprefix("/dev/") or "?"
     exit_status = number_at(whole, "smartctl", "exit_status") if status is None else status
@@ -97,8 +97,8 @@ def _refused(whole: Mapping[str, Any], name: str, status: int, messages: Sequenc
         mode = f" ({asleep[1].lower()})" if asleep else ""
         return _unread(name, Unread.STANDBY, f"is asleep{mode} and was not woken")
     if _CANNOT_TELL.search(said) or (status == UNTOLD_STATUS and not answered):
-        reason = "does not tell whether it is asleep, so it was not asked more"
-        return _unread(name, Unread.UNTOLD, reason, f"smartctl -x /dev/{name} reads it all the same")
+        reason = "does not report whether it is asleep, so it was not read"
+        return _unread(name, Unread.UNTOLD, reason, f"smartctl -x /dev/{name} reads it anyway")
     if answered:
         return None
     if _NOT_ALLOWED.search(said):

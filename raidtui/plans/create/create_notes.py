@@ -87,9 +87,9 @@ def _first_sync(request: CreateRequest, shape: Shape) -> str:
     present = [name for name in request.devices if name != MISSING]
     holes = len(request.holes)
     if shape.level == "raid0":
-        return "Nothing is synced at first."
+        return "There is no first sync."
     if request.assume_clean:
-        return "There is no first sync: a check counts mismatches until everything was written once."
+        return "The first sync is skipped: until everything has been written once, a check counts mismatches."
     if shape.level in {"raid4", "raid5"}:
         if holes:
             return "It starts degraded; nothing is synced until the missing device is added."
@@ -104,7 +104,7 @@ def _first_sync(request: CreateRequest, shape: Shape) -> str:
     text = {
         "raid1": "the first sync reads one device and writes all of the others",
         "raid10": "the first sync reads everything and writes only where copies differ",
-        "raid6": "the first sync reads everything and writes parity where it does not fit",
+        "raid6": "the first sync reads everything and writes parity where it does not match",
     }[shape.level]
     return f"{degraded}{text}." if degraded else f"{text[:1].upper()}{text[1:]}."
 
@@ -114,17 +114,17 @@ def _after_a_crash(shape: Shape) -> tuple[str, ...]:
         return ()
     if shape.journal:
         text = (
-            "The journal closes the write hole: what was half written at a crash is written to its end."
-            " Without its device the array is read-only. It should be an SSD that keeps what it has when"
-            " power fails."
+            "The journal closes the write hole: after a crash, incomplete writes are completed from it."
+            " Without its device the array is read-only. Use an SSD with power-loss"
+            " protection."
         )
         return (text,)
     if shape.bitmap == "none" and not shape.ppl:
-        return ("No bitmap: writes are faster, and after a crash all of it is synced again.",)
+        return ("No bitmap: writes are faster, but after a crash the whole array is resynced.",)
     if shape.level in PARITY_LEVELS and not shape.ppl:
         text = (
-            "The bitmap shortens the sync after a crash. It does not close the write hole: a member lost"
-            " before that sync is done may take data along."
+            "The bitmap shortens the resync after a crash. It does not close the write hole: a member lost"
+            " before that resync ends can mean lost data."
         )
         return (text,)
     return ()
@@ -133,7 +133,7 @@ def _after_a_crash(shape: Shape) -> tuple[str, ...]:
 def _metadata(request: CreateRequest) -> tuple[str, ...]:
     if request.metadata != "1.0":
         return ()
-    return ("The superblock of 1.0 is at the end: a member alone looks like a file system of its own.",)
+    return ("The superblock of 1.0 is at the end: a single member looks like a plain file system.",)
 
 
 def _old_arrays(devices: tuple[Device, ...]) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ def _old_arrays(devices: tuple[Device, ...]) -> tuple[str, ...]:
         if (old := device.superblock) is not None and old.uuid:
             found.setdefault(old.uuid, (old.label, []))[1].append(device.path)
     return tuple(
-        f'The array "{label}" does not run; to have it back, assemble it instead:'
+        f'The array "{label}" is not running; to keep it, assemble it instead:'
         f" raidtui plan assemble {' '.join(paths)} (and its other members)."
         for label, paths in found.values()
     )
@@ -152,7 +152,7 @@ def _link(request: CreateRequest, shape: Shape) -> tuple[str, ...]:
     """A node given by number gets its link only when the array is assembled again (mdadm 4.2 to 4.6)."""
     if shape.node == f"/dev/md/{request.name}":
         return ()
-    return (f"/dev/md/{request.name} is there from the next assembly on; until then it is {shape.node}.",)
+    return (f"/dev/md/{request.name} appears at the next assembly; until then the device is {shape.node}.",)
 
 
 def _device_line(survey: Survey) -> tuple[str, ...]:
@@ -175,8 +175,10 @@ def _sizes(shape: Shape, devices: tuple[Device, ...]) -> tuple[str, ...]:
         return ()
     small, large = devices[sizes.index(least)].disk.name, devices[sizes.index(most)].disk.name
     if shape.level == "raid0":
-        return (f"{small} is smaller than {large}: what is beyond it lies on fewer devices, and is slower.",)
-    return (f"{binary_size(most - least)} of {large} stay unused: {small} is the smallest.",)
+        return (
+            f"{small} is smaller than {large}: the space beyond its end lies on fewer devices and is slower.",
+        )
+    return (f"{binary_size(most - least)} of {large} stays unused: {small} is the smallest.",)
 
 
 def _disks(devices: tuple[Device, ...]) -> tuple[str, ...]:
@@ -189,7 +191,7 @@ def _disks(devices: tuple[Device, ...]) -> tuple[str, ...]:
         if device.disk.disk not in known:
             known.append(device.disk.disk)
     notes += [
-        f"{', '.join(names)} are on one disk, {disk}: when it fails, all of them are gone."
+        f"{', '.join(names)} are on one disk, {disk}: when it fails, all of them are lost."
         for disk, names in by_disk.items()
         if len(names) > 1
     ]
@@ -203,7 +205,7 @@ def _disks(devices: tuple[Device, ...]) -> tuple[str, ...]:
         model = devices[0].disk.model
         notes.append(f"All are {model}: SSDs of one model and age tend to fail within days of each other.")
     notes += [
-        f"{device.disk.name} begins at byte {device.start_bytes}, which is no whole MiB: that costs speed."
+        f"{device.disk.name} starts at byte {device.start_bytes}, not at a whole MiB: this costs speed."
         for device in devices
         if not device.aligned
     ]
@@ -211,8 +213,8 @@ def _disks(devices: tuple[Device, ...]) -> tuple[str, ...]:
     if whole:
         be = "is a whole disk" if len(whole) == 1 else "are whole disks"
         notes.append(
-            f"{', '.join(whole)} {be}: other systems may take that for an empty one and write a partition"
-            " table over the superblock; a partition of type Linux RAID is safer."
+            f"{', '.join(whole)} {be}: other systems may take a disk without a partition table for empty"
+            " and write one over the superblock. A partition of type Linux RAID is safer."
         )
     return tuple(notes)
 
@@ -245,4 +247,4 @@ def sync_time_note(
     kib = first_sync_kib(request, shape, component_kib)
     if not kib or all(name == MISSING for name in request.devices):
         return ("The commands take seconds.",)
-    return (f"The commands take seconds, the first sync behind them {at_least(survey, kib)}.",)
+    return (f"The commands take seconds, the first sync {at_least(survey, kib)}.",)

@@ -49,7 +49,7 @@ def plan_create(request: CreateRequest, survey: Survey) -> Plan | Refusal:
     losses = losses_of(devices, survey)
     wipes = tuple(step for device in devices for step in wipe_steps(device, survey))
     conf = conf_steps(survey, uuid=shape.uuid, link=f"/dev/md/{request.name}", metadata=request.metadata)
-    gone = "What is on the devices now is lost, and undoing does not bring it back." if losses else ""
+    gone = "What is on the devices is lost, and undo does not restore it." if losses else ""
     return Plan(
         title=f"create: {new_array_words(request.name, shape.level, len(request.devices))}",
         subject=request.name,
@@ -88,13 +88,13 @@ def _refuse_taken(request: CreateRequest, shape: Shape, survey: Survey) -> Refus
         return refusal
     if any(array.name == shape.kernel for array in survey.snapshot.arrays):
         return Refusal(
-            code=RefusalCode.TAKEN, why=f"{shape.kernel} is there already", remedy="choose another number"
+            code=RefusalCode.TAKEN, why=f"{shape.kernel} already exists", remedy="choose another number"
         )
     known = {array.uuid for array in survey.snapshot.arrays}
     known |= {device.superblock.uuid for device in survey.devices.values() if device.superblock is not None}
     if shape.uuid in known:
         return Refusal(
-            code=RefusalCode.TAKEN, why=f"the UUID {shape.uuid} is taken", remedy="make up another one"
+            code=RefusalCode.TAKEN, why=f"the UUID {shape.uuid} is taken", remedy="choose another one"
         )
     return None
 
@@ -103,7 +103,7 @@ def _create_step(request: CreateRequest, shape: Shape, survey: Survey, devices: 
     free = (Fact(kind=FactKind.GONE, subject=shape.kernel),) if shape.kernel else ()
     return Step(
         argv=_argv(request, shape, survey),
-        why="all options are given: mdadm's own defaults change",
+        why="every option is given: mdadm's defaults change",
         needs=(*(fact for device in devices for fact in cleared_facts(device, survey)), *free),
         proves=_proofs(request, shape),
         undo=_undo(request, shape, devices),
@@ -179,7 +179,7 @@ def _undo(request: CreateRequest, shape: Shape, devices: tuple[Device, ...]) -> 
     )
     stop = Step(
         argv=("mdadm", "--stop", shape.node),
-        why="its members are free then",
+        why="releases its members",
         needs=ours,
         proves=(Fact(kind=FactKind.GONE, subject=shape.uuid),),
     )
@@ -214,7 +214,7 @@ def chosen(request: CreateRequest, survey: Survey) -> tuple[Device, ...] | Refus
         if device.disk.disk != name and device.disk.disk in names:
             return Refusal(
                 code=RefusalCode.AMBIGUOUS,
-                why=f"{name} is a part of {device.disk.disk}, and both are named",
+                why=f"{name} is a partition of {device.disk.disk}, and both are named",
                 remedy="name one of them",
             )
         found.append(device)
@@ -227,8 +227,8 @@ def chosen(request: CreateRequest, survey: Survey) -> tuple[Device, ...] | Refus
             return Refusal(
                 code=RefusalCode.UNSUPPORTED,
                 why=f"{first.disk.name} has sectors of {first.sector_bytes} bytes and {device.disk.name} of"
-                f" {device.sector_bytes}: what is made on one kind may not be readable on the other",
-                remedy="use devices of one kind",
+                f" {device.sector_bytes}: data on an array of both may not be readable",
+                remedy="use devices with one sector size",
             )
     return refuse_old_arrays(found, survey, request.destroys) or tuple(found)
 
@@ -246,13 +246,13 @@ def refuse_sizes(request: CreateRequest, shape: Shape, devices: tuple[Device, ..
         if request.size_kib > kib:
             return Refusal(
                 code=RefusalCode.TOO_SMALL,
-                why=f"{device.disk.name} has {kib} KiB for data, {request.size_kib} KiB are asked for",
+                why=f"{device.disk.name} has {kib} KiB for data, {request.size_kib} KiB is requested",
                 remedy="choose a smaller size",
             )
     if 0 < request.size_kib < (shape.chunk_kib or 64):
         return Refusal(
             code=RefusalCode.TOO_SMALL,
-            why=f"{request.size_kib} KiB of each member are less than a chunk",
+            why=f"{request.size_kib} KiB of each member is less than a chunk",
             remedy="choose a larger size",
         )
     return None

@@ -48,8 +48,8 @@ def refuse_on_top(wanted: OnTop, survey: Survey, below: Below | None = None) -> 
     if wanted.file_system and wanted.file_system not in FILE_SYSTEMS:
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"{wanted.file_system} is no file system that is made here",
-            remedy="ext4 or xfs",
+            why=f"raidtui does not create {wanted.file_system} file systems",
+            remedy="choose ext4 or xfs",
         )
     tools = (
         *((f"mkfs.{wanted.file_system}",) if wanted.file_system else ()),
@@ -75,14 +75,14 @@ def _refuse_place(wanted: OnTop, survey: Survey) -> Refusal | None:
     if not place.startswith("/") or place == "/" or not set(place) <= _PLACE or ".." in place:
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"{place!r} is no place to mount at",
-            remedy="a path like /srv/data, without blanks",
+            why=f"{place!r} is not a valid mount point",
+            remedy="choose a path like /srv/data, without spaces",
         )
     if any(line.split()[1:2] == [place] for line in _lines(survey)):
         return Refusal(
             code=RefusalCode.TAKEN,
-            why=f"/etc/fstab mounts something at {place} already",
-            remedy="choose another place",
+            why=f"/etc/fstab already mounts something at {place}",
+            remedy="choose another mount point",
         )
     return None
 
@@ -93,11 +93,11 @@ def _refuse_size(wanted: OnTop, survey: Survey, below: Below | None) -> Refusal 
     if not size or size >= least:
         return None
     if wanted.file_system == "xfs":
-        why = f"XFS needs {binary_size(least)}, and there are {binary_size(size)}"
+        why = f"XFS needs {binary_size(least)}, and there is {binary_size(size)}"
         return Refusal(code=RefusalCode.TOO_SMALL, why=why, remedy="choose ext4, or larger devices")
     return Refusal(
         code=RefusalCode.TOO_SMALL,
-        why=f"ext4 has no journal on less than {binary_size(least)}, and there are {binary_size(size)}",
+        why=f"ext4 has no journal below {binary_size(least)}, and there is {binary_size(size)}",
         remedy="choose larger devices",
     )
 
@@ -146,13 +146,13 @@ def on_top_notes(
     if wanted.file_system == "ext4" and told.stride:
         notes.append(
             f"ext4: stride {told.stride}, stripe width {told.stride * told.width}."
-            " By itself, mke2fs leaves the stripe width out on SSDs since 1.47.3:"
-            " ext4's allocator gains nothing by it there."
+            " By default, mke2fs omits the stripe width on SSDs since 1.47.3:"
+            " ext4's allocator does not benefit from it there."
         )
     if wanted.file_system == "xfs" and told.stride:
         notes.append(f"XFS: su {told.stride * BLOCK_KIB} KiB, sw {told.width}.")
     elif wanted.file_system == "xfs" and below.shape.stride:
-        notes.append("XFS: no su and sw; mkfs.xfs leaves them out below 1 GiB, where its log is too small.")
+        notes.append("XFS: no su and sw; mkfs.xfs omits them below 1 GiB, where its log is too small.")
     if any(device.discards for device in devices) or (devices and wanted.trim_weekly):
         notes.append(trim_words(below.level, survey, devices))
     return (*notes, *weekly_notes(wanted, survey))
@@ -182,7 +182,7 @@ def _make(wanted: OnTop, device: str, told: Geometry, below: Below) -> Step:
             *(("-m", f"uuid={wanted.uuid}") if wanted.uuid else ()),
             device,
         )
-    why = "a mirror has no geometry to tell" if not below.shape.stride else "small, so without geometry"
+    why = "a mirror has no stripe geometry" if not below.shape.stride else "too small for stripe geometry"
     return Step(
         argv=argv,
         why="with the array's geometry" if stride else why,
@@ -200,21 +200,21 @@ def _mount(wanted: OnTop, survey: Survey) -> list[Step]:
         survey,
         "/etc/fstab",
         new,
-        why="mounted at boot by UUID; without the array, the boot goes on (nofail)",
+        why="mounts it at boot by UUID; without the array, the boot continues (nofail)",
         proves=(Fact(kind=FactKind.LINE, subject="/etc/fstab", value=line),),
         initramfs=False,
     )
     place = Fact(kind=FactKind.MOUNTED, subject=wanted.mount)
     nothing = Fact(kind=FactKind.MOUNTED, subject=wanted.mount, value="no")
     return [
-        Step(argv=("mkdir", "-p", "--", wanted.mount), why="the place to mount at"),
+        Step(argv=("mkdir", "-p", "--", wanted.mount), why="the mount point"),
         *fstab,
         Step(
             argv=("mount", wanted.mount),
-            why="as fstab says",
+            why="mounts it as in fstab",
             needs=(nothing,),
             proves=(place,),
-            undo=(Step(argv=("umount", wanted.mount), why="let go of it", proves=(nothing,)),),
+            undo=(Step(argv=("umount", wanted.mount), why="remove it", proves=(nothing,)),),
         ),
     ]
 
@@ -227,7 +227,7 @@ def _lines(survey: Survey) -> list[str]:
 
 _TIMER = "fstrim.timer"
 _TRIAL_S = 1800.0
-_BY_CRON = "for a weekly TRIM, let cron run fstrim --fstab (a script in /etc/cron.weekly)"
+_BY_CRON = "for a weekly TRIM, run fstrim --fstab from cron (a script in /etc/cron.weekly)"
 
 
 def trim_words(level: str, survey: Survey, devices: Sequence[Device]) -> str:
@@ -240,25 +240,25 @@ def trim_words(level: str, survey: Survey, devices: Sequence[Device]) -> str:
     """
     without = [device.disk.name for device in devices if not device.discards]
     if without and len(without) == len(devices):
-        return "TRIM does not pass: no member takes discards."
+        return "TRIM does not work: no member supports discards."
     if without:
-        take = "takes" if len(without) == 1 else "take"
-        return f"TRIM does not pass to all members: {', '.join(without)} {take} no discards."
+        take = "does" if len(without) == 1 else "do"
+        return f"TRIM does not reach all members: {', '.join(without)} {take} not support discards."
     if level not in PARITY_LEVELS:
-        return f"TRIM passes: {level} hands discards on, and all members take them."
+        return f"TRIM works: {level} passes discards on, and all members support them."
     if survey.raid456_discards:
         return (
-            "TRIM passes: all members take discards, and raid456 is told that they read zeros afterwards"
+            "TRIM works: all members support discards, and raid456 relies on them to read zeros afterwards"
             " (devices_handle_discard_safely=Y)."
         )
     if survey.raid456_discards is None:
         return (
-            f"TRIM passes {level} only where raid456 is loaded with devices_handle_discard_safely=Y:"
-            " that is not its default, and safe only with SSDs that read zeros after a discard."
+            f"TRIM works on {level} only if raid456 is loaded with devices_handle_discard_safely=Y:"
+            " that is not the default, and safe only with SSDs that read zeros after a discard."
         )
     return (
-        f"TRIM does not pass: {level} keeps discards to itself, although fstrim may claim success. With SSDs"
-        " that are known to read zeros afterwards: options raid456 devices_handle_discard_safely=Y in"
+        f"TRIM does not work: {level} drops discards, although fstrim may report success. With SSDs"
+        " known to read zeros afterwards: options raid456 devices_handle_discard_safely=Y in"
         " /etc/modprobe.d."
     )
 
@@ -270,8 +270,8 @@ def refuse_weekly(wanted: OnTop, survey: Survey) -> Refusal | None:
     if not wanted.mount:
         return Refusal(
             code=RefusalCode.INVALID,
-            why="a weekly TRIM is of what is mounted, and nothing is",
-            remedy="choose a place to mount at",
+            why="a weekly TRIM needs a mounted file system",
+            remedy="choose a mount point",
         )
     return survey.refuse_tool("fstrim")
 
@@ -283,7 +283,7 @@ def trial_steps(wanted: OnTop, survey: Survey, members: Sequence[str]) -> tuple[
         return ()
     step = Step(
         argv=("fstrim", "--verbose", wanted.mount),
-        why="a trial of TRIM: the members' counters tell whether it passes, whatever fstrim says",
+        why="tests TRIM: the members' discard counters show whether it works, whatever fstrim reports",
         timeout_s=_TRIAL_S,
         counts=tuple(members),
         may_fail=True,
@@ -302,7 +302,7 @@ def weekly_steps(wanted: OnTop, survey: Survey) -> tuple[Step, ...]:
     )
     step = Step(
         argv=("systemctl", "enable", "--now", _TIMER),
-        why="what is free is told to the SSDs once a week",
+        why="trims free space once a week",
         proves=(_unit("enabled"), _unit("active")),
         undo=(off,),
     )
@@ -314,14 +314,14 @@ def weekly_notes(wanted: OnTop, survey: Survey) -> tuple[str, ...]:
     if not wanted.trim_weekly:
         return ()
     if not survey.systemd:
-        return (f"systemd does not run here: {_BY_CRON}.",)
+        return (f"systemd is not running here: {_BY_CRON}.",)
     if survey.trim_timer.startswith("enabled"):
-        return (f"{_TIMER} is enabled already: all file systems of fstab are trimmed once a week.",)
+        return (f"{_TIMER} is already enabled: all file systems of fstab are trimmed once a week.",)
     if survey.trim_timer == "disabled":
-        return (f"{_TIMER} trims all file systems of fstab, not this one alone.",)
+        return (f"{_TIMER} trims all file systems of fstab, not only this one.",)
     if survey.trim_timer.startswith("masked"):
-        return (f"{_TIMER} is masked, so it stays off: systemctl unmask {_TIMER} lifts that.",)
-    return (f"systemd has no {_TIMER} here that could be enabled: {_BY_CRON}.",)
+        return (f"{_TIMER} is masked and stays off; to allow it: systemctl unmask {_TIMER}.",)
+    return (f"{_TIMER} is not available here: {_BY_CRON}.",)
 
 
 def _unit(state: str) -> Fact:

@@ -1,4 +1,4 @@
-"""LVM on a new array: physical volumes at whole stripes, a group, one volume of all of it, striped or not.
+"""LVM on a new array: physical volumes at whole stripes, a group, one volume of the whole group.
 
 Sources: lvm(8) for names, lvcreate(8) for stripes and its rounding (as seen with LVM 2.03), pvcreate(8) and
 lvm.conf(5) for where data begin. LVM takes the same extent size for the whole group; a stripe is a power of
@@ -61,31 +61,31 @@ def _refuse_names(wanted: OnTop, survey: Survey) -> Refusal | None:
         if not word or not set(word) <= _WORD or word[0] in ".-":
             return Refusal(
                 code=RefusalCode.INVALID,
-                why=f"{word!r} is no name for a {what}",
-                remedy="letters, digits, . _ + or -",
+                why=f"{word!r} is not a valid name for a {what}",
+                remedy="use letters, digits, . _ + or -",
             )
     group, volume = wanted.group, wanted.volume
     if volume.startswith(_RESERVED_STARTS) or any(part in volume for part in _RESERVED_PARTS):
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"LVM keeps names like {volume} for volumes of its own",
+            why=f"LVM reserves names like {volume}",
             remedy="choose another name",
         )
     if len(f"{group}{volume}") + group.count("-") + volume.count("-") >= _LONGEST:
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"{group} and {volume} are too long for the kernel together",
+            why=f"{group} and {volume} together are too long for the kernel",
             remedy="choose shorter names",
         )
     if group in survey.groups:
         return Refusal(
             code=RefusalCode.TAKEN,
-            why=f"there is a volume group {group} already",
+            why=f"volume group {group} already exists",
             remedy="choose another name",
         )
     if group in survey.nodes:
         return Refusal(
-            code=RefusalCode.TAKEN, why=f"there is a /dev/{group} already", remedy="choose another name"
+            code=RefusalCode.TAKEN, why=f"/dev/{group} already exists", remedy="choose another name"
         )
     return None
 
@@ -94,7 +94,9 @@ def _refuse_stripes(wanted: OnTop) -> Refusal | None:
     volumes, kib = 1 + len(wanted.others), wanted.stripe_kib
     if wanted.stripes < 0:
         return Refusal(
-            code=RefusalCode.INVALID, why=f"{wanted.stripes} is no number of stripes", remedy="0 is none"
+            code=RefusalCode.INVALID,
+            why=f"{wanted.stripes} is not a valid number of stripes",
+            remedy="0 means none",
         )
     if wanted.stripes > volumes:
         return Refusal(
@@ -108,7 +110,7 @@ def _refuse_stripes(wanted: OnTop) -> Refusal | None:
     if kib < _LEAST_STRIPE_KIB or kib & (kib - 1):
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"a stripe of {kib} KiB is not possible: LVM takes powers of two, 4 KiB at least",
+            why=f"a stripe of {kib} KiB is not possible: LVM requires a power of two of at least 4 KiB",
             remedy="choose 64, for example",
         )
     if kib > EXTENT_KIB:
@@ -155,14 +157,14 @@ def refuse_other(name: str, survey: Survey, below: Below | None = None) -> Refus
     if has := contents_of(device, survey):
         return Refusal(
             code=RefusalCode.IN_USE,
-            why=f"something is on {name}: {has}",
-            remedy=f"if nobody needs it any more: wipefs --all {device.path}",
+            why=f"{name} is not empty: {has}",
+            remedy=f"if it is no longer needed: wipefs --all {device.path}",
         )
     if below is not None and device.sector_bytes != below.sector_bytes:
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
             why=f"{name} has sectors of {device.sector_bytes} bytes and the new array of"
-            f" {below.sector_bytes}: a volume group takes one kind",
+            f" {below.sector_bytes}: a volume group needs one size",
             remedy="choose another device",
         )
     return None
@@ -174,7 +176,7 @@ def _refuse_room(wanted: OnTop, survey: Survey, below: Below | None) -> Refusal 
     if not volume_bytes(wanted, survey, below):
         return Refusal(
             code=RefusalCode.TOO_SMALL,
-            why=f"{binary_size(below.size_bytes)} are too little for LVM, whose extents are 4 MiB",
+            why=f"{binary_size(below.size_bytes)} is too small for LVM, whose extents are 4 MiB",
             remedy="choose larger devices, or no LVM",
         )
     return None
@@ -185,7 +187,7 @@ def lvm_steps(wanted: OnTop, survey: Survey, below: Below) -> tuple[Step, ...]:
     others = tuple(survey.devices[name] for name in wanted.others)
     paths = (below.path, *(device.path for device in others))
     return (
-        _take(below.path, below.shape.stripe_kib, "LVM takes the array"),
+        _take(below.path, below.shape.stripe_kib, "makes the array a physical volume"),
         *(_take_other(device, survey) for device in others),
         _make_group(wanted, paths),
         _make_volume(wanted, below.path),
@@ -198,13 +200,13 @@ def _take(path: str, whole_kib: int, why: str, needs: tuple[Fact, ...] = ()) -> 
     ours = Fact(kind=FactKind.FILE_SYSTEM, subject=path, value="LVM2_member")
     back = Step(
         argv=("pvremove", "--yes", path),
-        why="give it back",
+        why="release it",
         needs=(ours, Fact(kind=FactKind.GROUP, subject=path)),
         proves=(Fact(kind=FactKind.FILE_SYSTEM, subject=path),),
     )
     return Step(
         argv=("pvcreate", "--yes", *aligned, path),
-        why=f"{why}; its data begin at a whole stripe" if whole_kib else why,
+        why=f"{why}; data begins at a full stripe" if whole_kib else why,
         needs=needs,
         proves=(ours, *begins),
         undo=(back,),
@@ -220,13 +222,13 @@ def _take_other(device: Device, survey: Survey) -> Step:
         Fact(kind=FactKind.SUPERBLOCK, subject=name),
         Fact(kind=FactKind.CLEAN, subject=name),
     )
-    return _take(device.path, whole_stripe_kib(name, survey), f"{name} joins the group", needs)
+    return _take(device.path, whole_stripe_kib(name, survey), f"makes {name} a physical volume", needs)
 
 
 def _make_group(wanted: OnTop, paths: tuple[str, ...]) -> Step:
     joined = tuple(Fact(kind=FactKind.GROUP, subject=path, value=wanted.group) for path in paths)
     left = tuple(Fact(kind=FactKind.GROUP, subject=path) for path in paths)
-    back = Step(argv=("vgremove", wanted.group), why="take the group away", needs=joined, proves=left)
+    back = Step(argv=("vgremove", wanted.group), why="remove the group", needs=joined, proves=left)
     return Step(
         argv=("vgcreate", "--physicalextentsize", f"{EXTENT_KIB}k", wanted.group, *paths),
         why="a volume group of this array alone"
@@ -250,7 +252,7 @@ def _make_volume(wanted: OnTop, path: str) -> Step:
     )
     back = Step(
         argv=("lvremove", "--yes", name),
-        why="take the volume away",
+        why="remove the volume",
         needs=(ours,),
         proves=(Fact(kind=FactKind.VOLUME, subject=name),),
     )
@@ -259,9 +261,9 @@ def _make_volume(wanted: OnTop, path: str) -> Step:
             *("lvcreate", "--yes", "--extents", "100%FREE", *stripes),
             *("--name", wanted.volume, wanted.group),
         ),
-        why=f"one volume of all of it, striped over {wanted.stripes} physical volumes"
+        why=f"one volume of the whole group, striped over {wanted.stripes} physical volumes"
         if striped
-        else "one volume of all of it; md stripes below, so LVM does not",
+        else "one volume of the whole group; md stripes below, so LVM does not",
         needs=(ours,),
         proves=(made, Fact(kind=FactKind.NODE, subject=f"/dev/{name}")),
         undo=(back,),
@@ -275,7 +277,7 @@ def lvm_notes(wanted: OnTop, survey: Survey, below: Below) -> tuple[str, ...]:
     left = sum(extents) * EXTENT_KIB * KIB - volume_bytes(wanted, survey, below)
     if wanted.stripes > 1 and below.size_bytes and left:
         notes.append(
-            f"{binary_size(left)} of the group stay free:"
+            f"{binary_size(left)} of the group stays free:"
             f" each stripe needs room on {wanted.stripes} physical volumes at once."
         )
     if wanted.others and wanted.stripes < 2:
@@ -284,12 +286,12 @@ def lvm_notes(wanted: OnTop, survey: Survey, below: Below) -> tuple[str, ...]:
         )
     if wanted.others:
         notes.append(
-            "A group is whole only while all of its physical volumes are: the weakest decides for all."
+            "A group is available only while all of its physical volumes are: the least reliable one decides."
         )
     if survey.issue_discards is not None:
         notes.append(
-            f"lvm.conf's issue_discards is {'on' if survey.issue_discards else 'off'}: it matters where a"
-            " volume is removed or made smaller; fstrim passes through LVM either way."
+            f"lvm.conf's issue_discards is {'on' if survey.issue_discards else 'off'}: it matters only when a"
+            " volume is removed or shrunk; fstrim passes through LVM either way."
         )
     return tuple(notes)
 

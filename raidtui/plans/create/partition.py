@@ -85,14 +85,15 @@ def plan_on_disks(request: CreateRequest, survey: Survey, *, reserve_percent: in
     before = [step for device in whole.values() for step in _steps(device, parts[device.disk.name], survey)]
     losses = losses_of(whole.values(), survey)
     left = binary_size(sum((d.disk.size_bytes or 0) for d in whole.values()) * reserve_percent // 100)
-    note = f"{reserve_percent} % of each disk stay free at its end ({left} in all), for the SSD's own work."
+    note = (
+        f"{reserve_percent} % at the end of each disk stays unused ({left} in total), as spare area for the"
+        " SSD."
+    )
     return replace(
         plan,
         steps=(*before, *plan.steps),
         losses=(*losses, *plan.losses),
-        warning="What is on the devices now is lost, and undoing does not bring it back."
-        if losses
-        else plan.warning,
+        warning="What is on the devices is lost, and undo does not restore it." if losses else plan.warning,
         notes=(*plan.notes, note) if reserve_percent else plan.notes,
         devices=(*request.named, *request.on_top.others),
     )
@@ -119,10 +120,10 @@ def _steps(device: Device, part: Device, survey: Survey) -> list[Step]:
         Step(
             argv=("sfdisk", "--quiet", "--wipe", "always", "--wipe-partitions", "always", device.path),
             stdin=table,
-            why=f"one Linux RAID partition, from {part.start_bytes // _MIB} MiB on",
+            why=f"one Linux RAID partition, starting at {part.start_bytes // _MIB} MiB",
             needs=device_facts(device, untouched=not wipes),
             proves=there,
             destroys=True,
         ),
-        Step(argv=("udevadm", "settle"), why=f"until {part.path} is there", proves=there),
+        Step(argv=("udevadm", "settle"), why=f"waits for {part.path}", proves=there),
     ]

@@ -63,7 +63,7 @@ def shape_of(request: CreateRequest) -> Shape | Refusal:
     if level is None:
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"no level {request.level!r} can be created",
+            why=f"{request.level!r} is not a level that can be created",
             remedy=f"choose {_one_of(LEVELS)}",
         )
     layout = _layout(level, request.layout)
@@ -104,7 +104,7 @@ def _refuse_identity(request: CreateRequest) -> Refusal | None:
     if canonical_uuid(request.uuid) is None:
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"{request.uuid!r} is no UUID",
+            why=f"{request.uuid!r} is not a UUID",
             remedy="give four groups of eight hex digits",
         )
     if request.metadata not in METADATA:
@@ -116,7 +116,7 @@ def _refuse_identity(request: CreateRequest) -> Refusal | None:
     if request.number is not None and not 0 <= request.number <= _MOST_NUMBER:
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"{request.number} is no md number",
+            why=f"{request.number} is not an md number",
             remedy=f"choose one from 0 to {_MOST_NUMBER}",
         )
     return None
@@ -144,9 +144,7 @@ def _layout(level: str, wanted: str) -> tuple[str, int | None] | Refusal:
             )
         return words, _PARITY_NUMBERS[words]
     if wanted:
-        return Refusal(
-            code=RefusalCode.UNSUPPORTED, why=f"{level} has no layouts", remedy="leave the layout out"
-        )
+        return Refusal(code=RefusalCode.UNSUPPORTED, why=f"{level} has no layouts", remedy="omit the layout")
     return "", None
 
 
@@ -181,7 +179,7 @@ def _refuse_slots(level: str, layout: str, number: int | None, request: CreateRe
             remedy="name more devices",
         )
     if MISSING in request.spares:
-        return Refusal(code=RefusalCode.INVALID, why="a spare cannot be missing", remedy="leave it out")
+        return Refusal(code=RefusalCode.INVALID, why="a spare cannot be missing", remedy="omit it")
     return None
 
 
@@ -189,26 +187,24 @@ def _refuse_chunk(level: str, chunk_kib: int) -> Refusal | None:
     if not chunk_kib:
         return None
     if level == "raid1":
-        return Refusal(
-            code=RefusalCode.UNSUPPORTED, why="raid1 has no chunks", remedy="leave the chunk size out"
-        )
+        return Refusal(code=RefusalCode.UNSUPPORTED, why="raid1 has no chunks", remedy="omit the chunk size")
     if chunk_kib < 4:
         return Refusal(
             code=RefusalCode.TOO_SMALL,
             why=f"a chunk of {chunk_kib} KiB is too small",
-            remedy="4 KiB is the least",
+            remedy="the minimum is 4 KiB",
         )
     if level == "raid0":
         if chunk_kib % 4:
             return Refusal(
                 code=RefusalCode.INVALID,
-                why=f"{chunk_kib} KiB is no multiple of 4 KiB",
+                why=f"{chunk_kib} KiB is not a multiple of 4 KiB",
                 remedy="choose 32, 64 or 512, for example",
             )
     elif chunk_kib & (chunk_kib - 1):
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"{chunk_kib} KiB is no power of two, and chunks of {level} are",
+            why=f"{chunk_kib} KiB is not a power of two, which {level} requires",
             remedy="choose 32, 64 or 512, for example",
         )
     return None
@@ -230,7 +226,7 @@ def _refuse_policy(level: str, bitmap: str, request: CreateRequest) -> Refusal |
     if bitmap not in {"", "none", "internal"}:
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"no bitmap {bitmap!r} can be created",
+            why=f"{bitmap!r} is not a kind of bitmap",
             remedy="choose none or internal",
         )
     if policy not in _POLICIES:
@@ -244,7 +240,7 @@ def _refuse_policy(level: str, bitmap: str, request: CreateRequest) -> Refusal |
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
             why=f"raid0 has nothing to sync, so it has no {word}",
-            remedy="leave it out",
+            remedy="omit it",
         )
     if refusal := _refuse_journal(level, bitmap, request):
         return refusal
@@ -264,13 +260,13 @@ def _refuse_policy(level: str, bitmap: str, request: CreateRequest) -> Refusal |
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
             why=f"consistency policy {policy} and bitmap={bitmap} exclude each other",
-            remedy="leave one of the two out",
+            remedy="omit one of the two",
         )
     if level in PARITY_LEVELS and bitmap == "none" and policy != "ppl" and not request.journal:
         return Refusal(
             code=RefusalCode.NOT_REDUNDANT,
-            why=f"{level} without a bitmap computes all parity anew after every crash, and a member lost"
-            " before that is done takes data along (the write hole)",
+            why=f"{level} without a bitmap resyncs all parity after a crash, and losing a member before that"
+            " ends can lose data (the write hole)",
             remedy="choose bitmap=internal" + (", or consistency policy ppl" if level == "raid5" else ""),
         )
     return None
@@ -290,7 +286,7 @@ def _refuse_journal(level: str, bitmap: str, request: CreateRequest) -> Refusal 
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
             why=f"{level} has no parity, so it has no journal",
-            remedy="leave the journal out",
+            remedy="omit the journal",
         )
     if policy not in {"", "journal"} or bitmap == "internal":
         other = "a bitmap" if bitmap == "internal" else f"consistency policy {policy}"
@@ -308,8 +304,8 @@ def _refuse_options(level: str, request: CreateRequest) -> Refusal | None:
     if request.assume_clean and level in PARITY_LEVELS:
         return Refusal(
             code=RefusalCode.NOT_REDUNDANT,
-            why=f"{level} whose parity was never computed gives back garbage when a member is lost",
-            remedy="let it sync: leave assume_clean out",
+            why=f"{level} without computed parity returns garbage when a member is lost",
+            remedy="let it sync: omit --assume-clean",
         )
     if level == "raid0":
         for why, given in (
@@ -318,18 +314,18 @@ def _refuse_options(level: str, request: CreateRequest) -> Refusal | None:
             ("raid0 uses all of each member", request.size_kib),
         ):
             if given:
-                return Refusal(code=RefusalCode.INVALID, why=why, remedy="leave that option out")
+                return Refusal(code=RefusalCode.INVALID, why=why, remedy="omit that option")
     if request.write_mostly and level != "raid1":
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
             why="only raid1 has write-mostly members",
-            remedy="leave write_mostly out",
+            remedy="omit --write-mostly",
         )
     if strange := [name for name in request.write_mostly if name not in request.devices or name == MISSING]:
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"{strange[0]} is write-mostly but none of the devices",
-            remedy="name it there",
+            why=f"{strange[0]} is write-mostly but not one of the devices",
+            remedy="name it as a device too",
         )
     if request.write_mostly and request.spares:
         return Refusal(
@@ -339,17 +335,19 @@ def _refuse_options(level: str, request: CreateRequest) -> Refusal | None:
         )
     if request.write_mostly and not set(request.devices) - {*request.write_mostly, MISSING}:
         return Refusal(
-            code=RefusalCode.INVALID, why="all members would be write-mostly", remedy="leave one of them out"
+            code=RefusalCode.INVALID, why="all members would be write-mostly", remedy="omit one of them"
         )
     if request.failfast and level not in {"raid1", "raid10"}:
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"only raid1 and raid10 know failfast, not {level}",
-            remedy="leave failfast out",
+            why=f"only raid1 and raid10 support failfast, not {level}",
+            remedy="omit --failfast",
         )
     if request.size_kib < 0:
         return Refusal(
-            code=RefusalCode.INVALID, why=f"{request.size_kib} KiB is no size", remedy="0 is all there is"
+            code=RefusalCode.INVALID,
+            why=f"{request.size_kib} KiB is no size",
+            remedy="0 uses all of each member",
         )
     return None
 

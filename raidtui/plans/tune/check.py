@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from raidtui.model.knob import By, KnobScope, Setting, Subject, Tuning, Value, same_value
-from raidtui.model.knob_table import KNOBS, OLD_SCHEDULERS, OUR_FILES
+from raidtui.model.knob_table import KNOBS, MOST_REQUESTS, OLD_SCHEDULERS, OUR_FILES
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.view.units import KIB, binary_size
 
-MOST_REQUESTS = 2048
 Wanted = Mapping[tuple[str, str], str]
 """Values that are requested, by (subject, knob)."""
 Wish = tuple[Subject, str, str]

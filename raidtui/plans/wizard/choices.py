@@ -16,9 +16,7 @@ from raidtui.plans.create.shape import Shape, shape_of
 from raidtui.plans.locate import trouble_words
 from raidtui.plans.wizard.evidence import BLOCKS_KIB, RANDOM_READ, RANDOM_WRITE, SOURCE
 from raidtui.plans.wizard.wizard_draft import (
-    JOURNAL,
     LEVELS,
-    SPARE,
     WizardChoice,
     WizardDraft,
     parts,
@@ -55,9 +53,9 @@ def device_picks(draft: WizardDraft, survey: Survey) -> tuple[WizardChoice, ...]
     count = draft.empty
     slots = WizardChoice(
         key=EMPTY,
-        words=f"slots that stay empty for now: {count}",
-        note="The array starts degraded, and is completed later by adding a device. For moving to a new"
-        " array disk by disk; otherwise none.",
+        words=f"slots left empty for now: {count}",
+        note="The array starts degraded; add the missing devices later. For moving to a new"
+        " array disk by disk; otherwise 0.",
     )
     return (*found, slots) if found else ()
 
@@ -72,16 +70,16 @@ def _device(name: str, device: Device, survey: Survey) -> WizardChoice:
     short = used or short_contents(device, survey) or missing
     size = short_binary(disk.size_bytes) if disk.size_bytes else "?"
     note = (
-        [] if device.aligned else [f"It begins at byte {device.start_bytes}: not aligned, which costs speed."]
+        [] if device.aligned else [f"It starts at byte {device.start_bytes}: not aligned, which costs speed."]
     )
     if device.aligned and disk.disk != name:
-        note.append(f"It begins at {binary_size(device.start_bytes)}: aligned.")
+        note.append(f"It starts at {binary_size(device.start_bytes)}: aligned.")
     if device.wear_percent is not None:
-        note.append(f"{device.wear_percent:g} % of its rated life are used.")
+        note.append(f"{device.wear_percent:g} % of its rated life is used.")
     if device.trouble:
         note.append(trouble_words(device))
     if has and refusal is None:
-        note.append(f"What is on it will be gone: {has}.")
+        note.append(f"Its contents will be lost: {has}.")
     return WizardChoice(
         key=name,
         words=f"{name} {words}",
@@ -103,21 +101,21 @@ def disk_picks(draft: WizardDraft, survey: Survey) -> tuple[WizardChoice, ...]:
     """Return what whole disks become; nothing to decide where partitions alone were chosen."""
     if not has_whole_disks(draft, survey):
         return ()
-    table = "A GPT with one Linux RAID partition, aligned: no firmware takes the disk for an empty one."
+    table = "A GPT with one Linux RAID partition, aligned: no firmware takes the disk for empty."
     return (
         WizardChoice(
             key="10",
             words="partition, 10 % left free",
-            note=f"{table} What is left free is room for the SSD's own work (published: 7 to 12 %).",
+            note=f"{table} The unused space serves the SSD as spare area (published: 7 to 12 %).",
         ),
         WizardChoice(
-            key="7", words="partition, 7 % left free", note=f"{table} The least of the published advice."
+            key="7", words="partition, 7 % left free", note=f"{table} The minimum of the published advice."
         ),
         WizardChoice(key="0", words="partition, nothing left free", note=table),
         WizardChoice(
             key="whole",
             words="whole disk, no table",
-            note="Other systems may take it for an empty disk and write a table over md's superblock.",
+            note="Other systems may take it for empty and write a table over the superblock.",
         ),
     )
 
@@ -153,7 +151,8 @@ def bitmap_picks(draft: WizardDraft) -> tuple[WizardChoice, ...]:
     none = WizardChoice(
         key="none",
         words="none: resync after a crash",
-        note="Costs nothing. After a crash all is synced again; a member that was away is copied as a whole.",
+        note="Costs nothing. After a crash the whole array is resynced, and a member that returns is copied"
+        " whole.",
     )
     internal = WizardChoice(
         key="internal",
@@ -174,14 +173,14 @@ def bitmap_picks(draft: WizardDraft) -> tuple[WizardChoice, ...]:
         key="journal",
         words=f"journal on {draft.journal}" if draft.journal else "journal on a device",
         note=f"All writes go to {draft.journal} first, which closes the write hole. Without that device the"
-        " array is read-only; it should be an SSD that keeps what it has when power fails.",
+        " array is read-only; use an SSD with power-loss protection.",
         refusal=""
         if draft.journal
-        else f"no device was chosen for it; at the first step, Space goes on from {SPARE} to {JOURNAL}",
+        else "no device was chosen for it: go back to the devices and press Space until one says [jnl]",
     )
     if not draft.journal:
         return (internal, ppl, journal)
-    other = f"{draft.journal} was chosen as the journal: it takes the place of this"
+    other = f"{draft.journal} was chosen as the journal, which replaces this"
     return (
         journal,
         WizardChoice(key="internal", words=internal.words, refusal=other),
@@ -190,42 +189,38 @@ def bitmap_picks(draft: WizardDraft) -> tuple[WizardChoice, ...]:
 
 
 TOP_PICKS = (
-    WizardChoice(
-        key="nothing", words="nothing", note="The array as it is: partition it, or put on it what you like."
-    ),
-    WizardChoice(key="ext4", words="ext4", note="With stride and stripe width of the array."),
-    WizardChoice(key="xfs", words="XFS", note="With su and sw of the array."),
+    WizardChoice(key="nothing", words="nothing", note="The array only: partition it or use it as you like."),
+    WizardChoice(key="ext4", words="ext4", note="With the array's stride and stripe width."),
+    WizardChoice(key="xfs", words="XFS", note="With the array's su and sw."),
     WizardChoice(
         key="lvm+ext4",
         words="LVM and ext4",
-        note="A volume group of its own, one volume of all of it: it can be cut and moved later.",
+        note="A volume group of its own with one volume, which can be resized and moved later.",
     ),
-    WizardChoice(
-        key="lvm+xfs", words="LVM and XFS", note="A volume group of its own, one volume of all of it."
-    ),
+    WizardChoice(key="lvm+xfs", words="LVM and XFS", note="A volume group of its own with one volume."),
     WizardChoice(
         key="lvm",
         words="LVM alone",
-        note="A volume group of its own and one volume of all of it, without a file system.",
+        note="A volume group of its own with one volume, without a file system.",
     ),
 )
 
 
 _GOOD_AT = {
-    "raid1": "Every member holds all of it. One reader gets one member's speed, many readers all of them;"
-    " a write goes to all.",
-    "n": "Copies side by side on neighbours. Reads spread over all, writes cost two: good for small"
-    " random I/O, databases, virtual machines.",
-    "f": "The second copy lies in the other half of the members. A single reader streams like a raid0;"
-    " writes as near.",
-    "o": "Each stripe is written again one member further on. Reads nearly like far, writes like near,"
-    " and the number of members may be changed later.",
-    "raid4": "All parity on one member, which takes part in every write. raid5 spreads it; choose that.",
-    "raid5": "Much room, streams well. A small write reads two blocks and writes two. A crash while"
-    " degraded may lose data (write hole) unless a ppl or a journal guards it.",
-    "raid6": "Any two may go, also during a rebuild. A small write reads three blocks and writes three:"
-    " the slowest at small writes.",
-    "raid0": "All the speed and all the room, no safety: when one goes, everything is gone.",
+    "raid1": "Every member holds all data. One reader gets the speed of one member, many readers that of"
+    " all; a write goes to all.",
+    "n": "The two copies lie on neighbouring members. Reads spread over all, a write goes to two: good for"
+    " small random I/O, databases, virtual machines.",
+    "f": "The second copy lies in the second half of another member. A single reader streams as from a raid0;"
+    " writes are as with near.",
+    "o": "Each stripe is repeated one member further on. Reads are nearly as with far, writes as with near,"
+    " and the number of members can be changed later.",
+    "raid4": "All parity is on one member, which takes part in every write. Prefer raid5, which spreads it.",
+    "raid5": "Large capacity, fast streams. A small write reads two blocks and writes two. A crash while"
+    " degraded can lose data (write hole) unless a ppl or a journal prevents it.",
+    "raid6": "Any two members may fail, also during a rebuild. A small write reads three blocks and writes"
+    " three: the slowest level for small writes.",
+    "raid0": "Full speed and capacity, no redundancy: when one member fails, all data is lost.",
 }
 
 
@@ -284,7 +279,7 @@ def may_fail(level: str, layout: int | None, slots: int, holes: Collection[int])
         return f"any {left}"
     sets = separate_groups(level, layout, slots)
     if len(sets) > 1:
-        return f"{left}, or {left * len(sets)} of other {'pairs' if left == 1 else 'sets'}"
+        return f"{left}, or {left} per {'pair' if left == 1 else 'set'}"
     if not sets and slots > 3:
         return f"{left}, or {slots // 2} not adjacent"
     return f"any {left}"
@@ -303,19 +298,19 @@ def first_sync_words(request: CreateRequest, shape: Shape, component: int, size:
     if shape.level == "raid0":
         return "There is no first sync."
     if request.assume_clean:
-        return "The first sync is left out."
+        return "The first sync is skipped."
     if request.holes:
-        return f"It starts degraded: each device that is added later is written as a whole, {each}."
+        return f"It starts degraded: each device added later is written whole, {each}."
     if shape.level == "raid1":
         return f"The first sync writes all of every member but one: {each} each."
     if shape.level in {"raid4", "raid5"}:
         return f"The first sync writes all of the last member: {each}."
-    most, where = component * PARITY_LEVELS.get(shape.level, 0), "parity does not fit"
+    most, where = component * PARITY_LEVELS.get(shape.level, 0), "parity does not match"
     if shape.level == "raid10":
         most, where = component * len(request.devices) - size, "copies differ"
     return (
-        f"The first sync writes only where {where}: nothing on members that were trimmed and read zeros,"
-        f" else up to {binary_size(most * KIB)} in all."
+        f"The first sync writes only where {where}: nothing on trimmed members that read zeros,"
+        f" otherwise up to {binary_size(most * KIB)} in total."
     )
 
 

@@ -153,7 +153,7 @@ def _level_key(draft: WizardDraft) -> str:
 def refuse_step(step: str, draft: WizardDraft, survey: Survey) -> str:
     """Return why one cannot go on from a step, or ""."""
     if step == "devices" and not draft.devices:
-        return "take at least one device: Space"
+        return "choose at least one device with Space"
     if step == "devices":
         labels = tuple(
             word_of(block, survey) for block, _ in doomed(draft, survey)
@@ -172,10 +172,10 @@ def refuse_word(step: str, draft: WizardDraft, survey: Survey, word: str) -> Ref
         labels = [word_of(block, survey) for block, _ in doomed(draft, survey)]
         if word in labels:
             return None
-        remedy = f"type {' or '.join(labels)}, or go back and leave its devices"
+        remedy = f"type {' or '.join(labels)}, or go back and deselect its devices"
         return Refusal(
             code=RefusalCode.NEEDS_CONFIRMATION,
-            why=f"{word!r} is none of them" if word else "no name was typed",
+            why=f"{word!r} is not one of them" if word else "no name was typed",
             remedy=remedy,
         )
     if step == "mount":

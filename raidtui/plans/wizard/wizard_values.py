@@ -21,10 +21,10 @@ _PARITY = tuple(PARITY_LAYOUTS[number] for number in (2, 0, 3, 1))
 _SIZES = (100, 99, 98, 95, 93, 90, 80, 70, 50)
 _MOST_NUMBERS = 9
 _METADATA = {
-    "1.2": "The superblock is 4 KiB from the start: nothing takes a member alone for a file system.",
-    "1.1": "The superblock is at the very start, where a boot sector would be written over it.",
-    "1.0": "The superblock is at the end: a member alone looks like a file system, and whoever mounts it"
-    " tears the mirror apart. Only for what firmware reads by itself: an EFI system partition, an old"
+    "1.2": "The superblock is 4 KiB from the start: nothing takes a single member for a file system.",
+    "1.1": "The superblock is at the very start, where a boot sector would overwrite it.",
+    "1.0": "The superblock is at the end: a single member looks like a file system, and mounting it makes the"
+    " mirror inconsistent. Only for what firmware reads directly: an EFI system partition, an old"
     " boot loader.",
 }
 T = TypeVar("T")
@@ -92,7 +92,7 @@ def _copies(draft: WizardDraft) -> WizardRow:
         key="copies",
         words="copies of each block",
         value=draft.layout[1:],
-        note="With three copies any two members may go, and a third less fits.",
+        note="With three copies any two members may fail, and the capacity is a third less.",
         usual=draft.layout[1:] == "2",
     )
 
@@ -101,10 +101,9 @@ def _parity(draft: WizardDraft) -> WizardRow:
     now = draft.layout or _PARITY[0]
     return WizardRow(
         key="parity",
-        words="where parity lies",
+        words="parity layout",
         value=now,
-        note="left-symmetric is md's default, and best for streams. The others are for what came from"
-        " elsewhere.",
+        note="left-symmetric is md's default, and best for streams. The others are for compatibility.",
         usual=now == _PARITY[0],
     )
 
@@ -114,8 +113,8 @@ def _failfast(draft: WizardDraft) -> WizardRow:
         key="failfast",
         words="failfast",
         value="yes" if draft.failfast else "no",
-        note="A member fails at its first error instead of being asked again. For paths that time out slowly;"
-        " a passing hiccup of a disk costs a member then. The last member is asked again all the same.",
+        note="A member fails at its first error instead of being retried. For paths that time out slowly;"
+        " a transient error then costs a member. The last member is always retried.",
         usual=not draft.failfast,
     )
 
@@ -125,8 +124,7 @@ def _write_mostly(draft: WizardDraft, name: str) -> WizardRow:
         key=f"write-mostly {name}",
         words=f"write-mostly {name}",
         value="yes" if name in draft.write_mostly else "no",
-        note="It is read only where no other member is left. For a slow disk, or a worn one, beside a fast"
-        " one.",
+        note="Read only when no other member is left. For a slow or worn disk beside a fast one.",
         refusal=_one_sided(draft),
         usual=name not in draft.write_mostly,
     )
@@ -134,7 +132,7 @@ def _write_mostly(draft: WizardDraft, name: str) -> WizardRow:
 
 def _one_sided(draft: WizardDraft) -> str:
     return (
-        "mdadm would make the spares write-mostly, too; add them after the array is made"
+        "mdadm would make the spares write-mostly too; add them after the array is created"
         if draft.spares
         else ""
     )
@@ -144,9 +142,9 @@ def _first_sync(draft: WizardDraft) -> WizardRow:
     return WizardRow(
         key="first sync",
         words="first sync",
-        value="left out" if draft.assume_clean else "yes",
-        note="Left out, nothing is written that nobody asked for. A check then counts as mismatches what was"
-        " never written: harmless, but it hides those that are not.",
+        value="skipped" if draft.assume_clean else "yes",
+        note="When skipped, nothing is written now. A check then counts blocks that were"
+        " never written as mismatches: harmless, but they hide real ones.",
         usual=not draft.assume_clean,
     )
 
@@ -159,8 +157,8 @@ def _size(draft: WizardDraft, survey: Survey) -> WizardRow:
         key="size",
         words="used of each member",
         value=f"{draft.size_percent} %",
-        note=f"{size} of {binary_size(most)}. What stays unused lets a slightly smaller disk stand in later,"
-        " and is room for an SSD's own work where the disk has no room left free.",
+        note=f"{size} of {binary_size(most)}. Unused space lets a slightly smaller disk replace a member"
+        " later, and serves an SSD as spare area.",
         usual=draft.size_percent == 100,
     )
 
@@ -170,10 +168,10 @@ def _number(draft: WizardDraft, survey: Survey) -> WizardRow:
     return WizardRow(
         key="number",
         words="md number",
-        value="by its name" if draft.number is None else f"md{draft.number}",
-        note="A name of up to three digits is the number, too: 127 is md127. With another name md takes a"
-        " free one, and may take another at the next boot. With a number of its own, the link /dev/md/NAME"
-        " is there only from the next assembly on.",
+        value="from the name" if draft.number is None else f"md{draft.number}",
+        note="A name of up to three digits is also the number: 127 is md127. With another name md takes a"
+        " free number, and may take another at the next boot. With a number chosen here, the link"
+        " /dev/md/NAME appears only at the next assembly.",
         refusal="" if free else "no number is free",
         usual=draft.number is None,
     )
@@ -219,12 +217,13 @@ def _stripes(draft: WizardDraft) -> WizardRow:
         key="stripes",
         words="LVM stripes over",
         value=f"{draft.stripes} volumes" if draft.stripes > 1 else "none",
-        note="Without, one is filled after the other. On one array md stripes already. Over several, one"
-        " large request moves all of them: published, three devices of about 500 MB/s each gave 1.5 to 1.7"
+        note="Without stripes, one is filled after the other. On one array md already stripes. Over"
+        " several, one"
+        " large request uses all of them: published, three devices of about 500 MB/s each gave 1.5 to 1.7"
         " GB/s at best.",
         refusal=""
         if count > 1
-        else "the array is the only physical volume; let another device join the group",
+        else "the array is the only physical volume: add another device to the group first",
         usual=draft.stripes < 2,
     )
 
@@ -232,10 +231,10 @@ def _stripes(draft: WizardDraft) -> WizardRow:
 def _stripe_size(draft: WizardDraft) -> WizardRow:
     return WizardRow(
         key="stripe size",
-        words="size of a stripe",
+        words="stripe size",
         value=f"{draft.stripe_kib} KiB",
-        note="What goes to one physical volume before the next one's turn comes. 64 KiB is LVM's own; the"
-        " published case used 4096. A multiple of what an array's full stripe holds keeps its writes whole.",
+        note="What is written to one physical volume before the next. LVM's default is 64 KiB; the"
+        " published case used 4096. A multiple of the array's full stripe keeps its writes whole.",
         usual=draft.stripe_kib == 64,
     )
 
@@ -267,7 +266,7 @@ def _others(draft: WizardDraft, survey: Survey) -> list[WizardRow]:
                 key=f"{_JOINS}{name}",
                 words=f"{name} {size} joins the group",
                 value="yes" if name in draft.others else "no",
-                note=f"{name}: {has}. The group is whole only while all of its"
+                note=f"{name}: {has}. The group is available only while all of its"
                 f" {counted(1 + len(draft.others), 'physical volume')} are.",
                 refusal=refusal.sentence if refusal else "",
                 usual=name not in draft.others,

@@ -1,4 +1,4 @@
-"""From a key of pane 5 through its dialogs: forms, comparison, export, notes, and what is asked before."""
+"""The dialogs of pane 5: forms, comparison, export, notes, and questions."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class BenchFlow:
         self._snapshot = snapshot
 
     async def begin(self, kind: FormKind, draft: BenchDraft, array: str = "") -> tuple[BenchDraft, bool]:
-        """Fill in a form, see what it comes to, and begin it.
+        """Fill in a form, review the benchmark, and start it.
 
         Args:
             kind: which form.
-            draft: what stands in it at first.
-            array: the title of an array; a folder upon it is taken where none is chosen yet.
+            draft: its contents at first.
+            array: the title of an array; a folder on it is the default.
 
         Returns:
             What stood in the form when it was left, and whether a benchmark was begun.
@@ -64,7 +64,7 @@ class BenchFlow:
         form = BenchForm(kind, replace(draft, folder=draft.folder or upon), self._session.ask, known)
         offer = await self._shell.ask(form)
         if offer is None:
-            self._shell.say("nothing was begun", "plain")
+            self._shell.say("nothing was started", "plain")
             return form.draft, False
         trouble = await self._session.begin(offer)
         if trouble:
@@ -72,10 +72,10 @@ class BenchFlow:
         return form.draft, not trouble
 
     async def restore(self, *, first: bool = False) -> bool:
-        """Put back what interrupted benchmarks have changed; return whether nothing is left to be.
+        """Put back what interrupted benchmarks changed; return whether nothing is left.
 
         Args:
-            first: whether that is on the way to a new one, and is not worth a word where there is none.
+            first: whether a new benchmark follows: then nothing is said where none was interrupted.
         """
         titles = await self._session.interrupted()
         if not titles:
@@ -86,12 +86,12 @@ class BenchFlow:
         for title in titles:
             lines += _prose(visible(title))
         words = (
-            "What it changed on this host (knobs, arrays made for it) is put back as its journal has it, its"
-            " files are removed, and what it had measured is kept as partial."
+            "What it changed on this host (knobs, arrays made for it) is put back from its journal, its"
+            " files are removed, and its results so far are kept as partial."
         )
         lines += [[], *_prose(words)]
         if first:
-            lines += _prose("This comes before another one can begin.")
+            lines += _prose("This has to be done before another one can start.")
         if await self._shell.ask(Question(lines, (("y", "put it back"),))) != "y":
             self._shell.say("nothing was changed", "plain")
             return False
@@ -106,9 +106,7 @@ class BenchFlow:
         lines = [[("Not put back:", "bad")], []]
         for text in left:
             lines += _prose(visible(text))
-        words = (
-            "It stays as it is until you change it; the log has it, too. Later benchmarks are free to run."
-        )
+        words = "It stays as it is until you change it; the log lists it, too. Later benchmarks can run."
         lines += [[], *_prose(words)]
         return bool(await self._shell.ask(Question(lines, (("y", "go on"),))) == "y")
 
@@ -117,14 +115,14 @@ class BenchFlow:
         lines = [[(visible(f"Stop {progress.title}?"), "strong")], []]
         ended = f"{counted(progress.done, 'run')} of {progress.of} ended and kept. " if progress.done else ""
         words = (
-            f"{ended}The run under way ends now and is kept as partial. What the benchmark changed is put"
+            f"{ended}The current run ends now and is kept as partial. What the benchmark changed is put"
             " back, and its files are removed."
         )
         lines += _prose(words)
         if await self._shell.ask(Question(lines, (("y", "stop it"),), "")) != "y":
             return
         trouble = await self._session.stop(progress.job)
-        self._shell.say(trouble or "stopping: fio tells what it has …", "bad" if trouble else "dim")
+        self._shell.say(trouble or "stopping: waiting for fio's last figures …", "bad" if trouble else "dim")
 
     async def compare(self, records: tuple[RunRecord, ...], title: str, *, heat: bool = False) -> None:
         """Show runs side by side."""
@@ -153,11 +151,11 @@ class BenchFlow:
             self._shell.say(f"{counted(len(records), 'run')} written to {path}", "ok")
 
     async def note(self, entry: HistoryEntry) -> bool:
-        """Give a benchmark's runs a note; return whether there is another one now."""
+        """Edit the note of a benchmark's runs; return whether it changed."""
         text = await self._shell.ask(
             Ask(
                 f"A note for {visible(entry.title)}",
-                "It is kept with the results, and the filter finds it.",
+                "It is kept with the results; the filter finds it.",
                 text=entry.note,
                 most=_NOTE_CELLS,
             )
@@ -167,10 +165,10 @@ class BenchFlow:
         return await self._change(entry, "the note is kept", note=text)
 
     async def delete(self, entry: HistoryEntry) -> bool:
-        """Forget a benchmark's runs, after a question; return whether they are gone."""
+        """Delete a benchmark's runs, after a question; return whether they were deleted."""
         count = counted(len(entry.records), "run")
         lines = [[(visible(f"Delete {count} of {entry.title}?"), "strong")], []]
-        words = "Their figures, samples and fio's own JSON are gone for good. e exports them before."
+        words = "Their figures, samples and fio's own JSON are deleted for good. e exports them first."
         lines += _prose(words, "warn")
         if await self._shell.ask(Question(lines, (("y", "delete"),))) != "y":
             self._shell.say("nothing was deleted", "plain")
@@ -184,7 +182,7 @@ class BenchFlow:
 
 
 def _needed(records: Sequence[RunRecord]) -> list[int]:
-    """Return the runs whose curve is laid over the others': of few all, of many the first of each series."""
+    """Return the runs whose curves are drawn: all of a few, the first of each series of many."""
     if len(records) <= 60:
         return [record.id for record in records]
     return [run.id for series in series_of(records) for run in series.runs[:3]]

@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from raidtui.bench.forms.form_draft import BenchDraft, FormKind
     from raidtui.ui.bench.bench_flow import BenchFlow
 
-_BUSY = "something else is being done: press the key again"
+_BUSY = "another dialog is being opened: press the key again"
 _BEGINS = frozenset({"bench.new", "bench.sweep", "bench.ab"})
 _OF_ENTRY = frozenset(f"bench.{verb}" for verb in ("compare", "heat", "export", "mark", "note", "delete"))
 
 
 class BenchPane(BenchView):
-    """See the module. What it takes is told in ``BenchView``."""
+    """See the module and ``BenchView``."""
 
     BINDINGS: ClassVar[list[BindingType]] = [each for command in BENCH for each in command.bindings]
     _in_dialog = False
     _drafts: dict[str, BenchDraft]
 
     def on_mount(self) -> None:
-        """Begin with empty forms."""
+        """Start with empty forms."""
         self._drafts = {}
         super().on_mount()
 
@@ -47,7 +47,7 @@ class BenchPane(BenchView):
         if command_id == "bench.restore":
             return "" if self.interrupted else "no benchmark was interrupted"
         if command_id in _OF_ENTRY and self.entry is None:
-            return "nothing was measured yet" if not self.wanted_text else "no benchmark is chosen"
+            return "nothing has been measured yet" if not self.wanted_text else "no benchmark is chosen"
         return ""
 
     def foot(self) -> list[tuple[Command, str, bool]]:
@@ -56,7 +56,7 @@ class BenchPane(BenchView):
         return [(each, labels.get(each.id, each.label), not self.why_not(each.id)) for each in BENCH]
 
     def _flow(self, command_id: str) -> BenchFlow | None:
-        """Return the flow through dialogs, or say why a command cannot be used."""
+        """Return the dialogs for a command, or show why it cannot be used."""
         session = self.session()
         why = self.why_not(command_id) or (_BUSY if self._in_dialog else "")
         if why:
@@ -69,13 +69,13 @@ class BenchPane(BenchView):
         return BenchFlow(self.shell, session, self.report.snapshot)
 
     def _run(self, flow: Callable[[], Coroutine[Any, Any, object]], *, afresh: bool = False) -> None:
-        """Open one way of dialogs at a time: keys typed ahead of the first must not open another."""
+        """Open one dialog at a time: keys typed ahead of the first must not open another."""
         self._in_dialog = True
         self.shell.begin_opening()
         later(self, partial(self._through, flow, afresh=afresh))
 
     async def _through(self, flow: Callable[[], Coroutine[Any, Any, object]], *, afresh: bool) -> None:
-        self.shell.cancel_on_escape(lambda: self.say("nothing was begun", "plain"))
+        self.shell.cancel_on_escape(lambda: self.say("nothing was started", "plain"))
         try:
             await flow()
         finally:
@@ -113,7 +113,7 @@ class BenchPane(BenchView):
     async def _begin(self, flow: BenchFlow, kind: FormKind, draft: BenchDraft, array: str) -> None:
         self._drafts[kind], begun = await flow.begin(kind, draft, array)
         if begun:
-            self.say("begun; it goes on when raidtui is left", "ok")
+            self.say("started; it continues when you leave raidtui", "ok")
         await self.look(afresh=True)
         if self.progress is not None and self.progress.works:
             self.chosen = self.progress.job
@@ -167,7 +167,7 @@ class BenchPane(BenchView):
             self._run(lambda: flow.delete(entry), afresh=True)
 
     def _meant(self) -> tuple[tuple[RunRecord, ...], str]:
-        """Return the runs that are marked, or the chosen one's, oldest first, and what to call them."""
+        """Return the marked runs, or those of the chosen benchmark, oldest first, and their title."""
         marked = [each for each in reversed(self._entries) if each.key in self.marked]
         entries = marked or [each for each in (self.entry,) if each is not None]
         records = tuple(record for each in entries for record in each.records)

@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from raidtui.bench.run.bench_progress import BenchProgress
 
 _LIVE_S = 0.4
-"""Two looks a second at least: fio tells four times."""
+"""At least two updates a second: fio reports four times."""
 _REST_S = 2.0
 _TONES = {"done": Tone.GOOD, "cancelled": Tone.WARN, "rolled back": Tone.WARN}
 _ROLES = {Tone.GOOD: "ok", Tone.WARN: "warn", Tone.BAD: "bad"}
 _NOTHING = (
-    "No benchmark yet. n measures one thing: a preset, a fio job file of your own, or your own choice of"
-    " block size and depth. s goes through values: block sizes, depths, schedulers, chunks of arrays that are"
-    " made for it. a compares two settings, and says whether they differ. Files in a folder that you name are"
-    " used, unless you name a device."
+    "No benchmark yet. n measures one thing: a preset, an fio job file of your own, or your own choice"
+    " of block size and depth. s runs through values: block sizes, depths, schedulers, chunks of arrays"
+    " that are made for it. a compares two settings and says whether they differ. Files in a folder of"
+    " your choice are used, unless you choose a device."
 )
 
 
@@ -114,7 +114,7 @@ class BenchView(Pane):
     # -- reading
 
     def session(self) -> BenchSession:
-        """Return what begins and follows benchmarks on the host in view."""
+        """Return the benchmarks of the host in view."""
         return self.shell.session.bench
 
     def action_read(self) -> None:
@@ -212,30 +212,30 @@ class BenchView(Pane):
     def _body(self, width: int) -> list[Line]:
         lines: list[Line] = []
         for title in self.interrupted:
-            words = f"{title} was interrupted: what it changed is not put back. R puts it back."
+            words = f"{title} was interrupted: what it changed is not put back yet. R puts it back."
             lines += wrapped(" " + visible(words), width - 1, "warn", indent=1)
         entry = self.entry
         if entry is not None:
             if self._details[0] is not entry or self._details[1] != width:
                 self._details = (entry, width, details_lines(entry, width))
             return [*lines, *self._details[2]]
-        return [*lines, *([[(" No run of it has ended yet.", "dim")]] if self._awaited else [])]
+        return [*lines, *([[(" None of its runs has finished yet.", "dim")]] if self._awaited else [])]
 
     def _nothing(self, width: int) -> list[Line]:
         session = self.session()
         if self.history is None:
-            return [[(" Reading.", "plain")]]
+            return [[(" Reading …", "plain")]]
         if self.history.trouble:
             return wrapped(" " + visible(self.history.trouble), width - 1, "bad", indent=1)
         if self.wanted_text:
-            return [[(" No benchmark holds that. Esc shows all.", "plain")]]
+            return [[(" No benchmark matches. Esc shows all.", "plain")]]
         if self.progress is not None and self.progress.works:
             return [[(" This is the first one.", "dim")]]
         refusal = session.refusal if session is not None else ""
         return wrapped(" " + (f"{refusal}." if refusal else _NOTHING), width - 1, "plain", indent=1)
 
     def _shown(self) -> tuple[HistoryEntry, ...]:
-        """Return the rows; made anew only of another history, or for another filter."""
+        """Return the rows; they are made again only for another history or filter."""
         history, words = self.history, self.wanted_text.split()
         if history is not self._shown_of[0] or words != self._shown_of[1]:
             records = history.records if history is not None else ()
@@ -280,7 +280,7 @@ class BenchView(Pane):
 
 
 def _state_of_history(progress: BenchProgress | None) -> tuple[str, int, bool] | None:
-    """Return what of a benchmark is another one as soon as the history is."""
+    """Return the part of the state that changes with the history."""
     return None if progress is None else (progress.job, progress.done, progress.works)
 
 

@@ -66,7 +66,7 @@ class Drawn(Struct, frozen=True, kw_only=True):
 def drawn_of(
     series: Sequence[Series], samples: Mapping[int, Sequence[RunSample]], measure: str, *, before: int = 0
 ) -> tuple[Drawn, ...]:
-    """Return a curve of each series: that of the run in the middle of those that have samples.
+    """Return a curve of each series: that of its median run with samples.
 
     Args:
         series: the series.

@@ -1,4 +1,4 @@
-"""Where runs are written to, and in which form. What is there already is never overwritten."""
+"""The dialog for exporting runs: file and format. An existing file is never overwritten."""
 
 from __future__ import annotations
 
@@ -117,6 +117,6 @@ class Export(TextFieldScreen[Path]):
             thread.close()
 
     def action_back(self) -> None:
-        """Write nothing; what is being written comes to its end first."""
+        """Write nothing; a running export is finished first."""
         if not self._writing:
             self.dismiss(None)

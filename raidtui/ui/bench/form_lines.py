@@ -62,12 +62,12 @@ class Form(Struct, frozen=True, kw_only=True):
     """A form as it is drawn.
 
     Args:
-        draft: what stands in it.
+        draft: its contents.
         rows: all rows.
         at: the one that is chosen.
         cursor: where in its text the cursor is.
         wrong: the sentence about each field in which something is wrong, by its name.
-        said: why there is no review; "" where none was asked for.
+        said: why there is no review; "" if none was requested.
         said_about: the name of the field that this is about; "" where it is about none.
         meaning: paragraphs about the chosen field.
         width: cells.
@@ -120,7 +120,7 @@ class Form(Struct, frozen=True, kw_only=True):
         return [*head, (fit(_chosen(row.field, text, here=here), room), role)]
 
     def _note(self) -> list[Line]:
-        """Return what is said below the rows: what is wrong, and what the field is."""
+        """Return the text below the rows: what is wrong, and the hint of the field."""
         row = self.rows[self.at]
         wrong = self.wrong.get(row.field.name, "")
         lines = note_lines(self.said, self.width, "warn") if self.said else []

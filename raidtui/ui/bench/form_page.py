@@ -1,7 +1,7 @@
-"""A benchmark's form: a run, a sweep, or two settings against each other. It ends with what can be begun.
+"""The form of a benchmark: a run, a sweep, or an A/B. It returns an offer that can be started.
 
-Arrows move and change, letters are typed, Enter goes on to the review. Nothing is done to the host here, and
-nothing that was typed is lost on the way back.
+Arrows move and change, letters are typed, Enter shows the review. The host is not changed here, and what was
+typed is kept when the review is left.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class BenchForm(PageScreen[Offer]):
 
     Args:
         kind: which form it is.
-        draft: what it begins with.
+        draft: its contents at first.
         ask: makes an offer of a request, or says why it cannot be.
         known: what there is to choose from.
 
     Attributes:
-        draft: what stands in it, also after it was left.
+        draft: its contents, also after it was left.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -122,7 +122,7 @@ class BenchForm(PageScreen[Offer]):
         self.show_body(form.lines)
 
     def _wrong(self, rows: tuple[FormRow, ...]) -> dict[str, str]:
-        """Return what is wrong, by the field's name; what is empty is so once somebody wants to go on."""
+        """Return what is wrong, by the field's name; empty fields count once Enter was pressed."""
         found = {}
         for field in dict.fromkeys(row.field for row in rows):
             text = text_of(self.draft, field.name)
@@ -201,7 +201,7 @@ class BenchForm(PageScreen[Offer]):
             self._put(key)
 
     def _put(self, text: str) -> None:
-        """Change what stands in the field at the cursor; the cursor stays at it."""
+        """Change the text of the chosen field; the cursor stays in it."""
         name, pick = self._field.name, self._row.pick
         draft = with_text(self.draft, name, text)
         self.draft = filled(draft, self._kind, self._known)
@@ -278,7 +278,7 @@ class BenchForm(PageScreen[Offer]):
         self.app.push_screen(WhyScreen(f"{NAMES[self._kind]}: {self._field.label}", page))
 
     def action_back(self) -> None:
-        """Leave; while the host is asked, stay."""
+        """Leave; while an offer is being made, only cancel that."""
         if self._asking:
             self._asking = False
             self.workers.cancel_group(self, "ask")
@@ -289,7 +289,7 @@ class BenchForm(PageScreen[Offer]):
     # -- on to the review
 
     def action_next(self) -> None:
-        """See what it comes to."""
+        """Show the review."""
         if self._asking:
             return
         self._tried = True
@@ -315,7 +315,7 @@ class BenchForm(PageScreen[Offer]):
         self.draw()
 
     async def _review(self, request: Request) -> None:
-        """Ask the host; show what it comes to, or why it cannot be."""
+        """Make the offer; show its review, or why it cannot be run."""
         answer = await self._ask(request)
         self._asking = False
         if isinstance(answer, Refusal):

@@ -88,7 +88,7 @@ def window_of(
     top: int = 0,
     bars: bool = True,
 ) -> Window:
-    """Return what is in view of a map; a place that is too far to the right or down is drawn back.
+    """Return the visible part of a map; an offset beyond its end is reduced.
 
     Args:
         heat: the map.
@@ -190,10 +190,10 @@ def _notes(heat: HeatMap, layer: Layer, width: int, *, bars: bool = True) -> lis
     if words := left_out_words(heat):
         notes.append(words)
     if layer is Layer.RATIO:
-        notes.append("half a bar: as fast as what was published")
+        notes.append("half a bar: as fast as published")
     if layer is not Layer.YOURS:
         known = _has_published(heat)
-        notes.append(f"published: {heat.source}" if known else "nothing was published for these sizes")
+        notes.append(f"published: {heat.source}" if known else "nothing is published for these sizes")
     lines = [line for text in notes for line in paragraph(text, width, "dim")]
     return [[], *lines] if lines and bars else lines
 

@@ -48,11 +48,11 @@ class HistoryEntry(Struct, frozen=True, kw_only=True):
         partial, failed: how many of them are.
         points: how many series there are; a failed run is in none.
         unsteady: how many of them were not steady in the end, and have no figure.
-        measure: by which of ``METRICS`` it is told: IOPS, or MB/s where large blocks went through.
+        measure: which of ``METRICS`` is shown: IOPS, or MB/s where large blocks went through.
         spread: of its best series, by that measure; None where nothing was measured.
         p99_ns: of the same series, the median; None where fio did not measure it.
-        second: of two series what tells the second one from the first; "" otherwise.
-        verdict: of two series how the second one does; "" otherwise.
+        second: of two series how the second one differs from the first; "" otherwise.
+        verdict: of two series the verdict over the second one; "" otherwise.
     """
 
     key: str
@@ -225,7 +225,7 @@ def _low_high(spread: Spread, measure: str) -> str:
 
 
 def _result(entry: HistoryEntry, width: int) -> tuple[str, str]:
-    """Return in a word or two how it came out: first what is not whole, then the verdict or the spread."""
+    """Return the outcome in a few words: first what is not complete, then the verdict or the spread."""
     if entry.failed and entry.failed == len(entry.records):
         return "failed", "bad"
     if entry.partial and entry.failed:

@@ -138,7 +138,7 @@ def _chart_width(width: int) -> int:
 
 
 def _chart(points: Sequence[tuple[float, float]], width: int, rows: int) -> list[str]:
-    """Return the whole run: each cell is a slice of time, and a longer one as soon as they are all full."""
+    """Return the whole run: each cell is a slice of time that grows when all cells are full."""
     cells = _chart_width(width)
     if not points:
         return [" " * cells] * rows

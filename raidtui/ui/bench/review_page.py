@@ -1,4 +1,4 @@
-"""A benchmark before it is begun. Enter alone never begins it; what is lost wants its serial number typed."""
+"""The review of a benchmark. Enter alone never starts it; overwriting a device needs its serial number."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class BenchReview(PageScreen[Offer]):
     """Gives the offer, or None.
 
     Args:
-        offer: what can be begun.
+        offer: what can be started.
         devices: those that are overwritten.
         confirmed: serial numbers that were typed for the same loss before.
 
@@ -106,7 +106,7 @@ class BenchReview(PageScreen[Offer]):
         device = self._missing[0]
         if self._typed.strip() != device.word:
             if self._typed:
-                self._said = f"That is not {visible(device.name)}: what was typed is another word."
+                self._said = f"That is not {visible(device.name)}."
             return
         self.confirmed = (*self.confirmed, device.word)
         self._typed = self._said = ""
@@ -118,14 +118,14 @@ _LABEL = 10
 _MOST_POINTS = 12
 _MODEL = 20
 _SERIAL = 10
-_TAKEN_BACK = "Settings are put back, and arrays stopped and wiped again, at the end; after a crash, too."
+_TAKEN_BACK = "At the end, also after a crash, settings are put back and arrays are stopped and wiped."
 
 
 def offer_lines(offer: Offer, devices: Sequence[Candidate], width: int) -> list[Line]:
     """Return an offer in lines of at most ``width`` cells.
 
     Args:
-        offer: what can be begun.
+        offer: what can be started.
         devices: those that are overwritten.
         width: cells of a line.
     """
@@ -159,7 +159,7 @@ def _losses(offer: Offer, devices: Sequence[Candidate], width: int) -> list[Line
         start = f"  {fit(visible(each.name), room)}{size}  {fit(visible(each.model), model)}"
         start += fit(serial, _SERIAL + 2)
         what = lost.get(each.name, "")
-        parts = textwrap.wrap(visible(what or "nothing that is known"), max(20, width - cell_width(start)))
+        parts = textwrap.wrap(visible(what or "nothing known"), max(20, width - cell_width(start)))
         lines.append([(start, "strong"), (parts[0], "bad" if what else "plain")])
         lines += [[(" " * cell_width(start), "plain"), (part, "bad")] for part in parts[1:]]
     return [*lines, []]
@@ -181,7 +181,7 @@ def _facts(offer: Offer) -> Iterator[tuple[str, str]]:
 
 def _work(schedule: Schedule) -> str:
     if schedule.job_file is not None:
-        return f"The job file {schedule.job_file.name}, as it is."
+        return f"The job file {schedule.job_file.name}, unchanged."
     work = schedule.work
     if work is None:
         return ""
@@ -194,22 +194,22 @@ def _work(schedule: Schedule) -> str:
 def _runs(schedule: Schedule) -> str:
     points, count = len(schedule.points), len(schedule.runs())
     if schedule.conditions.steady:
-        return f"At most {count} runs: until five rounds of each are steady."
+        return f"At most {count} runs: until five rounds of each point are steady."
     if points == 1 or schedule.repeats == 1:
         return f"{counted(count, 'run')}."
-    order = "one point after the other" if schedule.grouped else "in turns"
+    order = "one point after another" if schedule.grouped else "in turns"
     return f"{count} runs: {points} points, each {schedule.repeats} times, {order}."
 
 
 def _before(schedule: Schedule) -> str:
-    """Return what is done around the runs, in sentences."""
+    """Return what is done before and between the runs, in sentences."""
     given, each, texts = schedule.conditions, [], []
     if given.precondition:
-        texts.append(f"Before all runs the size is written {counted(given.precondition, 'time')}.")
+        texts.append(f"The size is written {counted(given.precondition, 'time')} before all runs.")
     elif schedule.lays_out:
-        texts.append("What is measured is written out before it is.")
-    each += ["what is free is discarded"] if given.trim else []
-    each += [f"{given.cool_s} s of nothing"] if given.cool_s else []
+        texts.append("The data is written before it is measured.")
+    each += ["free blocks are discarded"] if given.trim else []
+    each += [f"{given.cool_s} s of pause"] if given.cool_s else []
     return " ".join([*texts, *([f"Before each run: {', then '.join(each)}."] if each else [])])
 
 
@@ -225,7 +225,7 @@ def _order(schedule: Schedule, width: int) -> list[Line]:
     if len(shown) < len(points):
         lines.append([(f"      … and {len(points) - len(shown)} more", "dim")])
     if schedule.repeats > 1 and not schedule.grouped:
-        lines.append([(f"      … and all of them again, {schedule.repeats} times in all", "dim")])
+        lines.append([(f"      … and all of them again, {schedule.repeats} times in total", "dim")])
     return lines
 
 
@@ -245,9 +245,9 @@ def _plan_at(axis: Axis, number: int) -> Plan | None:
 def _plan(title: str, plan: Plan | None, width: int) -> list[Line]:
     lines: list[Line] = [[(fit(visible(title), width).rstrip(), "accent")]]
     if plan is None:
-        return [*lines, *_wrapped("    set on each array, once it is there", width, "plain", indent=4)]
+        return [*lines, *_wrapped("    set on each array once it exists", width, "plain", indent=4)]
     if not plan.steps:
-        return [*lines, [("    it is so already", "dim")]]
+        return [*lines, [("    already set", "dim")]]
     for number, step in enumerate(plan.steps, 1):
         lines += step_lines(number, step, (), width)
     return lines
@@ -261,12 +261,12 @@ def _array_notes(offer: Offer) -> list[str]:
     scratch = offer.schedule.scratch
     if scratch is None:
         return []
-    notes = ["Each array gets a UUID of its own. What was wiped for the first one stays so."]
+    notes = ["Each array gets its own UUID. What is wiped for the first one stays wiped."]
     shapes = [
         shape for point in offer.schedule.points if (shape := offer.schedule.scratch_at(point)) is not None
     ]
     if any(shape.level in PARITY_LEVELS for shape in shapes):
-        notes.append("The first sync of RAID-4, -5 and -6 is waited for, and is not in the time above.")
+        notes.append("The first sync of RAID-4, -5 and -6 comes first and is not included in the time above.")
     return notes
 
 

@@ -1,4 +1,4 @@
-"""What explains the runs of a benchmark: what was noted, what was asked, what surrounded them. Pure."""
+"""The details of a benchmark's runs: remarks, workload, surroundings. Pure."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def _noted(records: Sequence[RunRecord]) -> Iterator[tuple[str, str, str]]:
     found: dict[tuple[str, str, str], list[str]] = {}
     for run in records:
         if run.state in _ROLES:
-            key = (run.state, run.reason or "nobody knows why", _ROLES[run.state])
+            key = (run.state, run.reason or "the reason is not known", _ROLES[run.state])
             found.setdefault(key, []).append(_name_of(run))
         if run.unsteady:
-            how = "the steady state was not reached, so these rounds have no figure together"
+            how = "the steady state was not reached, so these rounds have no common figure"
             found.setdefault((NOT_STEADY, how, "warn"), []).append(_name_of(run))
         for text in (*run.remarks, run.steady, _short(run)):
             if text:
@@ -60,11 +60,7 @@ def _noted(records: Sequence[RunRecord]) -> Iterator[tuple[str, str, str]]:
 
 
 def _short(run: RunRecord) -> str:
-    return (
-        f"{run.short}: rounds under {SHORT_S:.0f} s say more about caches than about disks"
-        if run.short
-        else ""
-    )
+    return f"{run.short}: runs under {SHORT_S:.0f} s measure caches rather than disks" if run.short else ""
 
 
 def _few(names: Sequence[str]) -> str:
@@ -86,7 +82,7 @@ def _surroundings(records: Sequence[RunRecord], width: int) -> list[Line]:
             written[name] = written.get(name, 0) + size
     if written:
         sizes = [("", f"{name} {binary_size(size)}") for name, size in written.items()]
-        found["written"] = [(*sizes, ("", "in all"))]
+        found["written"] = [(*sizes, ("", "in total"))]
     if used := sum(record.cpu_s or 0.0 for record in records):
         found["CPU time"] = [(("", f"{used:.1f} s of fio"),)]
     if surroundings := span_words(merged([record.during for record in records])):
@@ -95,7 +91,7 @@ def _surroundings(records: Sequence[RunRecord], width: int) -> list[Line]:
 
 
 def _asked(work: Workload) -> tuple[Part, ...]:
-    """Return what fio was asked besides what the words of a run say."""
+    """Return the options of fio that the words of a run leave out."""
     parts = [("engine", work.engine), ("", "direct" if work.direct else "through the page cache")]
     parts.append(("", f"{binary_size(work.size_bytes)}{' in each job' if work.jobs > 1 else ''}"))
     parts += [("", f"{work.runtime_s} s")] if work.runtime_s else []

@@ -17,9 +17,9 @@ WIDE = 100
 _MARK, _GAP, _RUNS, _LEAST_LABEL = 3, 2, 6, 12
 _STRIP, _MOST_STRIPS = (12, 30), 12
 _JOINER = "\u00a0"
-NOTHING = "Nothing that was measured to compare: no run has figures of this kind."
-UNLIKE = "None of these were asked the same, so none are compared."
-ALONE = "One series alone has nothing to be compared with: mark another benchmark, too."
+NOTHING = "Nothing to compare: no run has figures of this kind."
+UNLIKE = "None of these have the same workload, so none are compared."
+ALONE = "One series alone cannot be compared: mark another benchmark, too."
 
 
 def letter_of(number: int) -> str:
@@ -28,7 +28,7 @@ def letter_of(number: int) -> str:
 
 
 def head_of(measure: str) -> str:
-    """Return what stands above a measure's figures."""
+    """Return the column heading of a measure."""
     return {"iops": "IOPS", "mb/s": "MB/s"}.get(measure, measure)
 
 
@@ -38,7 +38,7 @@ def count_words(value: float) -> str:
 
 
 def cut_line(line: Line, width: int) -> Line:
-    """Return a line of no more than ``width`` cells: in a small window what stands at the right goes."""
+    """Return a line of no more than ``width`` cells: in a small window its right end is cut off."""
     kept: Line = []
     room = width
     for text, role in line:
@@ -72,10 +72,10 @@ def comparison_lines(rows: Sequence[SeriesRow], measure: Metric, width: int) -> 
 
 
 def verdicts_lines(rows: Sequence[SeriesRow], width: int, *, most: int = 1000) -> tuple[list[Line], int]:
-    """Return the verdicts whole, what corrects them, and how many more there are.
+    """Return the verdicts, their correction, and how many are not shown.
 
     Args:
-        rows: the series; what is said of several of them is said once.
+        rows: the series; a statement about several of them is shown once.
         width: cells of a line.
         most: so many at most.
     """
@@ -198,7 +198,7 @@ def _scale_words(low: float, high: float, measure: Metric, width: int) -> str:
 
 
 def _strips(rows: Sequence[SeriesRow], measure: Metric, width: int) -> list[Line]:
-    """Return the spread of each series upon one scale, for windows in which the table has no room for it."""
+    """Return the spread of each series on one scale, for windows in which the table has no room for it."""
     low, high = span_of(rows)
     room = width - _MARK - 1
     lines: list[Line] = [[(" " * _MARK + _scale_words(low, high, measure, room), "dim")]]
@@ -211,7 +211,7 @@ def _strips(rows: Sequence[SeriesRow], measure: Metric, width: int) -> list[Line
 
 
 def strip_of(spread: Spread | None, low: float, high: float, width: int) -> str:
-    """Return a spread upon a scale from ``low`` to ``high``: ``    ├──●─┤   ``."""
+    """Return a spread on a scale from ``low`` to ``high``: ``    ├──●─┤   ``."""
     if spread is None:
         return " " * width
     span = high - low

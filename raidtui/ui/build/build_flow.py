@@ -21,7 +21,7 @@ from raidtui.ui.frame.plan_flow import Made, Offered, PlanFlow, labels_on, offer
 from raidtui.ui.frame.surveying import Surveying, surveying
 
 _ASSEMBLE = "Assemble which array?"
-_NONE_AT_REST = "no device has a superblock of an array that does not run"
+_NONE_AT_REST = "no device has a superblock of an array that is not running"
 _NO_SUPERBLOCK = "no device has an md superblock"
 
 
@@ -88,7 +88,7 @@ class BuildFlow(PlanFlow):
             if array is not None:
                 made, devices = await self.choose(
                     found,
-                    f"How shall {array.block.label} start?",
+                    f"How to start {array.block.label}?",
                     lambda survey: _start_methods(survey, uuid or ""),
                     names=lambda _: array.names,
                 )
@@ -97,7 +97,7 @@ class BuildFlow(PlanFlow):
     async def zero(self, snapshot: Snapshot) -> None:
         """Go the whole way of wiping a superblock."""
         with surveying(self._shell, snapshot, storage.form_scope("zero-superblock", None, snapshot)) as found:
-            title = "Wipe md's superblock from which device?"
+            title = "Zero the md superblock of which device?"
             made, devices = await self.choose(found, title, _with_superblock, nothing=_NO_SUPERBLOCK)
         await self.end(made, devices)
 

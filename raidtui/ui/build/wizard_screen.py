@@ -48,10 +48,10 @@ TITLE = "Build an array"
 _MOST_TYPED = 60
 _ANY_NAME = "old arrays"
 _MARKS = {SPARE: "sp", JOURNAL: "jnl"}
-_LEGEND = " Space: a member [its slot], then a spare [sp], the journal [jnl], not taken"
+_LEGEND = " Space: member [slot], spare [sp], journal [jnl], not used"
 _HINTS = {
-    "name": "Three digits are best: md127 and /dev/md/127 then stay what they are. A word will do, too.",
-    "mount": "Where it is mounted, now and at boot: /srv/data. Empty: nowhere.",
+    "name": "Three digits are best: md127 and /dev/md/127 then stay the same. A word works, too.",
+    "mount": "The mount point, now and at boot: /srv/data. Empty: not mounted.",
 }
 
 
@@ -275,7 +275,7 @@ class WizardScreen(PageScreen[WizardDraft]):
     @staticmethod
     def _note_of(pick: WizardChoice | WizardRow, width: int) -> list[Line]:
         if pick.refusal:
-            return note_lines(f"not this one: {pick.refusal}", width, "warn")
+            return note_lines(f"not available: {pick.refusal}", width, "warn")
         return note_lines(pick.note, width, "plain")
 
     def _word_lines(self, width: int) -> list[Line]:
@@ -285,12 +285,13 @@ class WizardScreen(PageScreen[WizardDraft]):
             single = all(word_of(block, self._survey) == block.label for block, _ in found)
             for block, paths in found:
                 names = ", ".join(path.removeprefix("/dev/") for path in paths)
-                text = f"{names}: of {array_words(block)}, which does not run."
+                belong = "belongs" if len(paths) == 1 else "belong"
+                text = f"{names} {belong} to {array_words(block)}, which is not running."
                 lines += [*note_lines(text, width, "bad"), []]
-            what = "name" if single else "UUID: another array at rest has that name"
-            hint = f"To destroy it for good, type its {what}. To have it back, leave with Esc, and press a."
+            what = "name" if single else "UUID: another array that is not running has that name"
+            hint = f"To destroy it for good, type its {what}. To keep it, press Esc, then a to assemble it."
             if not lines:
-                hint = f"{', '.join(self.draft.destroys)} was given up. Enter goes on."
+                hint = f"{', '.join(self.draft.destroys)} will be destroyed. Enter continues."
         else:
             hint = _HINTS[self.step]
         lines += [[("> ", "key"), (visible(self._word) + "▏", "strong")], []]

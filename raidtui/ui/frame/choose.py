@@ -108,7 +108,7 @@ class Choice(FrameScreen[str]):
         here = self._options[self._at] if self._options else None
         note = visible(here.note) if here is not None else ""
         if here is not None and here.refusal:
-            note = f"not this one: {visible(here.refusal)}"
+            note = f"not available: {visible(here.refusal)}"
         role = "warn" if here is not None and here.refusal else "plain"
         self.show_foot(("↑↓", "choose"), ("Enter", "take"), ("Esc", "back"), note=note, role=role)
 

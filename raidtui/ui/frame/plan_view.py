@@ -137,7 +137,7 @@ def no_undo(plan: Plan) -> str:
 def _end(plan: Plan) -> str:
     """Return what can be undone."""
     if words := no_undo(plan):
-        return f"{words[0].upper()}{words[1:]}: what is on the devices cannot be brought back."
+        return f"{words[0].upper()}{words[1:]}: what is on the devices cannot be restored."
     undone = sum(bool(step.undo) for step in plan.steps)
     last = "; a failure in the middle undoes what was done" if plan.rolls_back else ""
     return f"{undone} of {counted(len(plan.steps), 'step')} can be undone{last}." if undone else ""
@@ -147,7 +147,7 @@ def _losses(plan: Plan, width: int, devices: Mapping[str, Device]) -> list[Line]
     """Return every device that is written over, with what is on it; empty ones, too."""
     if plan.loses and not plan.losses:  # a plan of an earlier version
         return [
-            [("Gone afterwards:", "bad")],
+            [("Lost afterwards:", "bad")],
             *(line for text in plan.loses for line in _wrapped(text, width, "bad", "  ")),
             [],
         ]
@@ -160,7 +160,7 @@ def _losses(plan: Plan, width: int, devices: Mapping[str, Device]) -> list[Line]
     only_superblocks = all(
         step.argv[:2] == ("mdadm", "--zero-superblock") for step in plan.steps if step.destroys
     )
-    head = "Gone afterwards:" if only_superblocks else f"This erases {counted(len(names), 'device')}:"
+    head = "Lost afterwards:" if only_superblocks else f"This erases {counted(len(names), 'device')}:"
     room = max(len(visible(name)) for name in names) + 2
     models = [visible(devices[name].disk.model or "") for name in names if name in devices]
     model = min(_MODEL, max(map(cell_width, models), default=0))

@@ -253,7 +253,7 @@ def _jobs(look: WearLook, snapshot: Snapshot, width: int) -> Iterator[Line]:
 def history_lines(history: DiskHistory, disk: DiskWear | None, width: int) -> list[Line]:
     """Return one disk's history: a bar a day, the latest first, and what syncs and jobs have cost it."""
     if not history.entries:
-        text = "no history yet: one begins with the next reading, and raidtui wear --record keeps it up"
+        text = "no history yet: it begins with the next reading; raidtui wear --record adds to it"
         return list(_said("", text, "", "plain", width))
     last = history.entries[-1]
     days = writes_per_day(history.entries, history.unit_bytes)
@@ -283,7 +283,7 @@ def history_lines(history: DiskHistory, disk: DiskWear | None, width: int) -> li
             ]
         )
     if not days:
-        lines += _said("", "what a day takes shows with the next reading", "", "dim", width)
+        lines += _said("", "daily figures appear with the next reading", "", "dim", width)
     return lines
 
 

@@ -169,7 +169,7 @@ class WearPane(Pane):
             self.say("no disk could be read: there is nothing to mark", "warn")
         else:
             at = time.strftime("%H:%M", time.localtime(look.at_s))
-            self.say(f"marked at {at}: d shows what is written from here on", "ok")
+            self.say(f"marked at {at}: d shows what is written from now on", "ok")
 
     def action_since(self) -> None:
         """Show what was written since the mark, or ever."""
@@ -186,19 +186,20 @@ class WearPane(Pane):
             self.history = None
             self.redraw()
         elif self.chosen is not None:
-            later(self, self._read_history)
+            later(self, partial(self._read_history, opens=True))
 
-    async def _read_history(self) -> None:
+    async def _read_history(self, *, opens: bool = False) -> None:
+        """Read the chosen disk's history; one that was left meanwhile stays left, unless this opens it."""
         wearing, name = self._wearing(), self.chosen
         disk = None if self.look is None else self.look.disk(name)
         identity = self._identity(disk)
         if wearing is None or not identity:
-            self.say(f"{name} has not told its serial number: nothing is kept of it", "warn")
+            self.say(f"{name} reports no serial number: it has no history", "warn")
             return
         found = await wearing.history(identity)
         if isinstance(found, str):
             self.say(found, "bad")
-        elif name == self.chosen:
+        elif name == self.chosen and (opens or self.history is not None):
             self.history = found
             self.redraw()
 
@@ -257,8 +258,8 @@ class WearPane(Pane):
 
     def _nothing(self) -> list[Line]:
         if self.wanted_text:
-            return [[(" No disk holds that. Esc shows all.", "plain")]]
-        text = " Reading." if self.look is None else " No disk on this host that could have SMART data."
+            return [[(" No disk matches. Esc shows all.", "plain")]]
+        text = " Reading." if self.look is None else " No disk on this host can have SMART data."
         return [[(text, "plain")]]
 
     def _shown(self) -> list[DiskWear]:

@@ -45,13 +45,13 @@ def test_by_size() -> None:
     assert seconds(replace(schedule, work=replace(READ, depth=4, engine="libaio"))) == 2.5
     assert seconds(replace(schedule, work=replace(READ, depth=64, engine="libaio"))) == 1.25
     assert seconds(replace(schedule, work=replace(READ, block_bytes=1 << 20, size_bytes=GB))) == 2.0
-    assert estimate_duration(schedule).sentence == "About 10 s, if this is as fast as usual SATA SSDs."
+    assert estimate_duration(schedule).sentence == "About 10 s, assuming the speed of usual SATA SSDs."
 
 
 def test_a_moment_is_a_second() -> None:
     assert estimate_duration(
         Schedule(title="x", place=DISK, work=replace(READ, size_bytes=4096))
-    ).sentence == ("About 1 s, if this is as fast as usual SATA SSDs.")
+    ).sentence == ("About 1 s, assuming the speed of usual SATA SSDs.")
 
 
 def test_each_array_is_written_anew() -> None:

@@ -33,8 +33,8 @@ def test_what_is_there_stays(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     for path, why in (
-        (mine, f"{mine} is there already: choose another name"),
-        (link, f"{link} is there already: choose another name"),
+        (mine, f"{mine} exists already: choose another name"),
+        (link, f"{link} exists already: choose another name"),
         (folder, f"{folder} is a folder: name a file in it"),
         (tmp_path / "no" / "x", f"{tmp_path}/no/x: No such file or directory"),
         (mine / "x", f"{mine}/x: Not a directory"),
@@ -75,5 +75,5 @@ def test_a_typed_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/ann")
     assert typed_path(" ~/a b.html ") == Path("/home/ann/a b.html")
     assert typed_path("~nobody-at-all/x") == Path("~nobody-at-all/x")
-    with pytest.raises(ExportError, match=r"^type where to write it$"):
+    with pytest.raises(ExportError, match=r"^type a file name$"):
         typed_path("  ")

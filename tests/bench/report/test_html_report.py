@@ -81,7 +81,7 @@ def test_all_of_it_in_one_file() -> None:
         "chunk 16K, block 8K",
         "(69)",
         "run #1",
-        "One run of each series is drawn: the one in the middle by IOPS, named beside its colour.",
+        "One run of each series is drawn: the median by IOPS, named beside its colour.",
         "2016; published in MiB/s, converted.",
     ):
         assert words in found.text, words
@@ -94,8 +94,8 @@ def test_every_verdict_names_its_pair() -> None:
     """Of one run of each nothing is decided, and it says of which, and how many runs would do."""
     text = Tags(html_report(RUNS, SAMPLES)).text
     assert (
-        "not decided: chunk 512K, block 8K against chunk 16K, block 8K: 1 and 1 runs decide nothing among 2"
-        " comparisons; 4 of each are the fewest that could"
+        "not decided: chunk 512K, block 8K against chunk 16K, block 8K: 1 and 1 runs cannot decide among 2"
+        " comparisons; at least 4 of each are needed"
     ) in text
 
 
@@ -105,7 +105,7 @@ def test_what_was_not_steady_has_no_figure() -> None:
     page = html_report(rounds, {23: SAMPLES[1]})
     text = Tags(page).text
     assert f"NOT STEADY: #1 random-read has no figure after 25 rounds: {why}" in text
-    assert "#1 random-read: NOT STEADY, run #23, in the middle of 5 by IOPS" in text
+    assert "#1 random-read: NOT STEADY, run #23, the median of 5 by IOPS" in text
     assert page.count(f"<td>whole; NOT STEADY; short: 1 s; {why}</td>") == 25
     (bars, _) = re.findall("<svg.*?</svg>", page, re.DOTALL)
     assert ("NOT STEADY" in bars, "<rect" in bars) == (True, False)
@@ -150,10 +150,10 @@ def test_texts_are_harmless(text: str) -> None:
 
 def test_what_surrounded_each_run() -> None:
     during = SurroundingsSpan(mhz=(1200, 3400), celsius={"sda": 41.0})
-    remarks = ("A check of data began meanwhile.",)
+    remarks = ("A check of data started during the run.",)
     found = Tags(html_report([replace(RUNS[0], during=during, remarks=remarks)], SAMPLES))
     assert (
-        "whole; short: 1 s; 1200 to 3400 MHz, at most sda 41 °C; A check of data began meanwhile."
+        "whole; short: 1 s; 1200 to 3400 MHz, at most sda 41 °C; A check of data started during the run."
         in found.text
     )
 

@@ -105,7 +105,7 @@ def test_curves() -> None:
     found = curves([first, second], {1: samples(1.0, 2.0), 3: samples(9.0)})
     assert found == (
         Curve(
-            label="scheduler none: run #1, in the middle of 3 by IOPS",
+            label="scheduler none: run #1, the median of 3 by IOPS",
             points=((0.25, 1.0, 8192.0, 740_000), (0.5, 2.0, 16384.0, 740_000)),
             run=1,
         ),
@@ -148,7 +148,7 @@ def test_a_heat_map() -> None:
         "               8K         16K",
         "one     57.3 (67)     – (132)",
         "16K     65.5 (69)  73.7 (156)",
-        "no chunk is decided to be the fastest (3 runs of each, 1 comparison)",
+        "no chunk is decidedly the fastest (3 runs of each, 1 comparison)",
         f"published: {SOURCE}",
     ]
 
@@ -164,8 +164,7 @@ def test_the_fastest_chunk_is_marked_where_it_is_decided() -> None:
     (few,) = heat_maps(chunk_sweep(repeats=3))
     assert set(few.best.places) == {None}
     assert (
-        "no chunk is decided to be the fastest: 3 runs of each, and 6 are the fewest that could decide"
-        " among 21 comparisons"
+        "no chunk is decidedly the fastest: 3 runs of each, but 21 comparisons need at least 6"
     ) in heat_lines(few)
 
 
@@ -193,7 +192,7 @@ def test_what_was_not_steady_has_no_figure() -> None:
     assert lines[2].startswith("depth 8       1,000")
     assert lines[3:] == [words]
     (one,) = curves(series_of(rounds), {23: samples(1.0)})
-    assert one.label.endswith(": NOT STEADY, run #23, in the middle of 5 by IOPS")
+    assert one.label.endswith(": NOT STEADY, run #23, the median of 5 by IOPS")
     chunks = [replace(run, point={"chunk": "16"}) for run in rounds]
     others = [record(40 + n, 900, id=50 + n, point={"chunk": chunk}) for n, chunk in enumerate(("32", "512"))]
     (heat,) = heat_maps([*chunks, *others])
@@ -208,14 +207,14 @@ def test_too_few_runs_are_said_once_and_name_all() -> None:
     ]
     rows = table(series_of(runs), METRICS["iops"])
     assert rows[1].sentence == (
-        "not decided: depth 2 against depth 1: 1 and 1 runs decide nothing among 5 comparisons;"
-        " 5 of each are the fewest that could"
+        "not decided: depth 2 against depth 1: 1 and 1 runs cannot decide among 5 comparisons;"
+        " at least 5 of each are needed"
     )
     (told,) = statements_of(rows)
     assert (told.sentence, told.places) == (
         (
-            "not decided: depth 2, depth 4, depth 8, depth 16 and 1 more against depth 1: 1 and 1 runs decide"
-            " nothing among 5 comparisons; 5 of each are the fewest that could"
+            "not decided: depth 2, depth 4, depth 8, depth 16 and 1 more against depth 1: 1 and 1 runs"
+            " cannot decide among 5 comparisons; at least 5 of each are needed"
         ),
         (1, 2, 3, 4, 5),
     )

@@ -96,13 +96,13 @@ def test_it_holds_as_often_as_it_says() -> None:
             [100, 101, 102],
             [90, 120, 102],
             VerdictOutcome.OPEN,
-            "not decided: b against a is -11.8 % to +20.0 %, 90 % interval; more repeats may tell",
+            "not decided: b against a is -11.8 % to +20.0 %, 90 % interval; more repeats may decide",
         ),
         (
             [100],
             [200],
             VerdictOutcome.OPEN,
-            "not decided: b against a: 1 and 1 runs decide nothing; 3 of each are the fewest that could",
+            "not decided: b against a: 1 and 1 runs cannot decide; at least 3 of each are needed",
         ),
         (
             [0, 0, 0],
@@ -156,7 +156,7 @@ def test_a_wide_spread_stays_above_minus_100_percent() -> None:
     """By differences of the values this was -109.0 % to +48.5 %."""
     verdict = compare([100.0, 40.0, 160.0, 90.0], [20.0, 148.0, 51.0, 130.0])
     assert sentence(verdict, "a", "b") == (
-        "not decided: b against a is -87.5 % to +270.0 %, 97 % interval; more repeats may tell"
+        "not decided: b against a is -87.5 % to +270.0 %, 97 % interval; more repeats may decide"
     )
 
 
@@ -276,12 +276,12 @@ def test_the_fewest_runs_that_could_decide(of: int, fewest: int) -> None:
 def test_too_few_runs_of_a_family_in_words() -> None:
     verdicts = compare_family([([1.0] * 3, [2.0] * 3)] * 6)
     assert sentence(verdicts[0], "a", "b") == (
-        "not decided: b against a: 3 and 3 runs decide nothing among 6 comparisons;"
-        " 5 of each are the fewest that could"
+        "not decided: b against a: 3 and 3 runs cannot decide among 6 comparisons;"
+        " at least 5 of each are needed"
     )
     assert family_words(verdicts[0]) == (
         "6 comparisons, corrected together (Holm): the chance of a wrong verdict among them is at most 10 %."
-        " 5 runs of each are the fewest that could decide."
+        " At least 5 runs of each are needed to decide."
     )
     assert family_words(compare([1.0], [2.0])) == ""
 
@@ -327,6 +327,6 @@ def test_steadiness(values: list[float], steady: bool) -> None:  # noqa: FBT001
 def test_steadiness_in_words() -> None:
     assert steadiness([1.0]).sentence == "not steady yet: fewer than 5 rounds"
     assert Steadiness(steady=True, range=0.08, slope=0.04).sentence == (
-        "steady: over the last 5 rounds values lie within 8.0 % of their mean (20 % may be), and drift by"
-        " 4.0 % (10 % may be)"
+        "steady: over the last 5 rounds values lie within 8.0 % of their mean (limit 20 %), and drift by"
+        " 4.0 % (limit 10 %)"
     )

@@ -115,17 +115,17 @@ def test_a_file_system_that_becomes_read_only(
     monkeypatch.setattr(Path, "touch", touch)
     monkeypatch.setattr("raidtui.bench.run.stage.shutil.rmtree", lambda *_, **__: None)
     assert BenchWorker(host, job).work() == "failed"
-    why = f"the file system at {srv} became read-only meanwhile; see the kernel log"
+    why = f"the file system at {srv} became read-only during the run; see the kernel log"
     assert last(job) == ("failed", f"run 1 of 2: {why}")
     assert [(run.state, run.reason) for run in kept()] == [(PARTIAL, why)]
     told = [entry["text"] for entry in job.entries() if entry["event"] == "output"]
-    assert told == [f"{srv}/raidtui-{job.id} cannot be removed: do that by hand"]
+    assert told == [f"{srv}/raidtui-{job.id} cannot be removed: remove it yourself"]
 
 
 def test_a_device_that_has_come_into_use(
     host: Host, srv: Path, fio: FakeFio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    why = "sde has come into use meanwhile; nothing more is written to it"
+    why = "sde is in use now; nothing more is written to it"
     monkeypatch.setattr("raidtui.bench.run.stage.Holder.take", lambda *_: why)
     job = make_job(host, schedule(srv, place=Place(device="sde", writes=True), axes=()))
     assert BenchWorker(host, job).work() == "failed"
@@ -157,9 +157,9 @@ def test_stopped(host: Host, srv: Path, fio: FakeFio) -> None:
     fio.does(STOPPED[:cut], behaviour="asks", last=STOPPED[cut:])
     job = make_job(host, turned(host, srv))
     assert BenchWorker(host, job).work() == "cancelled"
-    assert last(job) == ("cancelled", "run 1 of 2: stopped before its end")
+    assert last(job) == ("cancelled", "run 1 of 2: stopped before it finished")
     (run,) = kept()
-    assert (run.state, run.reason, run.read.ios) == (PARTIAL, "stopped before its end", 25)
+    assert (run.state, run.reason, run.read.ios) == (PARTIAL, "stopped before it finished", 25)
     assert [host.knobs(disk) for disk in DISKS] == [AS_BEFORE] * 4
     told = [entry.split()[0] for entry in journal(job)]
     assert told == ["work", "folder", "change", "run", "run", "cancelled"]
@@ -171,7 +171,7 @@ def test_stopped_within_the_ramp(host: Host, srv: Path, fio: FakeFio) -> None:
     work = replace(READ, runtime_s=60, ramp_s=5)
     assert BenchWorker(host, make_job(host, schedule(srv, axes=(), work=work))).work() == "cancelled"
     (run,) = kept()
-    why = "stopped before its end, within its ramp: nothing was measured yet"
+    why = "stopped before it finished, during its ramp time: nothing was measured"
     assert (run.state, run.reason, run.iops) == ("failed", why, 0.0)
 
 
@@ -182,7 +182,7 @@ def test_killed_within_the_ramp(host: Host, srv: Path, monkeypatch: pytest.Monke
         BenchWorker(host, make_job(host, schedule(srv, axes=(), work=work))).work()
     restore(host)
     (run,) = kept()
-    why = "its worker was killed, within its ramp: nothing was measured yet"
+    why = "its worker was killed, during its ramp time: nothing was measured"
     assert (run.state, run.reason, run.iops) == ("failed", why, 0.0)
 
 
@@ -200,7 +200,7 @@ def test_killed_and_put_back(host: Host, srv: Path, monkeypatch: pytest.MonkeyPa
     (run,) = kept()
     assert (run.state, run.reason, run.read.iops) == (
         PARTIAL,
-        "its worker was killed; latencies of the whole are not known",
+        "its worker was killed; the latencies of the whole run are not known",
         200.0,
     )
 
@@ -268,7 +268,7 @@ def test_what_is_not_quiet_is_kept_with_the_run(
         "raidtui.bench.run.bench_worker.noise", lambda *_, **__: ("sda does 45 MB/s, 90 requests/s",)
     )
     assert BenchWorker(host, make_job(host, schedule(srv))).work() == "done"
-    told = "The machine was not quiet as it began: sda does 45 MB/s, 90 requests/s."
+    told = "The machine was not quiet when the run started: sda does 45 MB/s, 90 requests/s."
     assert [run.remarks for run in kept()] == [(told,)] * 2
     without = schedule(srv, conditions=Conditions(quiet_check=False))
     assert BenchWorker(host, make_job(host, without)).work() == "done"
@@ -321,7 +321,7 @@ def test_restore_of_one_that_cannot_be_read(host: Host, srv: Path, monkeypatch: 
     (restored,) = settle(host)
     assert (restored.job, restored.back, len(restored.left)) == (job.id, (), 2)
     assert restored.left[0].startswith("not a plan: ")
-    assert restored.left[1].startswith("its files, if it has made any: this is not a benchmark schedule: ")
+    assert restored.left[1].startswith("its files, if any: this is not a benchmark schedule: ")
     assert interrupted() == []
 
 
@@ -375,7 +375,7 @@ def test_a_schedule_that_was_made_before_all_was_put_back(
         BenchWorker(host, job).work()
     put_back = "raidtui.bench.run.bench_jobs.start_worker"
     monkeypatch.setattr(put_back, lambda job, *, back: back and BenchWorker(host, job).put_back())
-    with pytest.raises(JobError, match="ask again, the settings are others now"):
+    with pytest.raises(JobError, match="settings have changed: run the command again"):
         begin(host, turned(host, srv))
     assert job.state == "rolled back"
 
@@ -409,14 +409,14 @@ def test_news(host: Host, srv: Path, fio: FakeFio) -> None:
 
 def test_a_host_that_is_none(host: Host, srv: Path) -> None:
     host.live = False
-    with pytest.raises(JobError, match="a captured tree is only looked at"):
+    with pytest.raises(JobError, match="a captured tree is read-only"):
         begin(host, schedule(srv))
 
 
 def test_no_benchmark_yet() -> None:
     with pytest.raises(JobError) as caught:
         find_bench()
-    assert str(caught.value) == "there is no benchmark yet: raidtui bench run begins one"
+    assert str(caught.value) == "there is no benchmark yet: raidtui bench run starts one"
 
 
 class Cost:

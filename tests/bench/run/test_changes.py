@@ -74,7 +74,7 @@ def test_what_cannot_be_set(host: Host) -> None:
     assert refused(host, "queue-depth", "0").startswith("queue_depth of sda")
     assert refused(host, "scheduler", "none", place=Place(directory="/srv")) != ""
     assert refused(host, "bitmap", "none", place=Place(directory="/srv")) == (
-        "no array is below, so there is no bitmap to set"
+        "there is no array below, so there is no bitmap to set"
     )
 
 
@@ -100,7 +100,7 @@ class Stubborn(Struct, frozen=True):
 def test_a_knob_without_a_way_back_is_not_swept() -> None:
     assert knob_axis(Stubborn(), ["1"]) == Refusal(
         code=RefusalCode.UNSUPPORTED,
-        why="stubborn 1 cannot be undone, and a sweep puts back what it turned",
+        why="stubborn 1 cannot be undone, but a sweep must restore what it sets",
         remedy="leave it out",
     )
 

@@ -36,8 +36,8 @@ def test_held_and_let_go() -> None:
 @pytest.mark.parametrize(
     ("code", "why"),
     [
-        (errno.EBUSY, "sda has come into use meanwhile; nothing more is written to it"),
-        (errno.ENOENT, "sda cannot be held: No such file or directory"),
+        (errno.EBUSY, "sda is in use now; nothing more is written to it"),
+        (errno.ENOENT, "sda cannot be opened exclusively: No such file or directory"),
     ],
 )
 def test_what_cannot_be_held(monkeypatch: pytest.MonkeyPatch, code: int, why: str) -> None:

@@ -22,9 +22,9 @@ ENGINE = ("fio: engine nosuch not loadable", "fio: failed to load engine")
         (1, UNKNOWN, (), "fio does not know the option foo; leave it out, or use a newer fio"),
         (1, DROPPED, (), "fio does not know the option foo; leave it out, or use a newer fio"),
         (1, ENGINE, (), "fio has no engine nosuch here; choose another one"),
-        (1, ("fio: failed parsing bs=abc",), (), "fio does not take bs=abc"),
+        (1, ("fio: failed parsing bs=abc",), (), "fio does not accept bs=abc"),
         (1, ("fio: something new",), (), "fio: something new"),
-        (1, (), (), "fio ended with status 1 and said nothing"),
+        (1, (), (), "fio exited with status 1 and printed nothing"),
         (0, (), (0, 28), "there is no space left at /srv; choose a smaller size, or make room"),
         (
             1,
@@ -34,10 +34,10 @@ ENGINE = ("fio: engine nosuch not loadable", "fio: failed to load engine")
         ),
         (1, (), (5,), "/srv failed with an I/O error; see the kernel log"),
         (1, (), (95,), "/srv: Operation not supported"),
-        (-9, (), (), "fio was ended by SIGKILL"),
-        (-200, (), (), "fio was ended by signal 200"),
-        (None, (), (), "fio did not end when it was asked to, and was killed"),
-        (128, ("fio: terminating on signal 15",), (), "fio was stopped by somebody else"),
+        (-9, (), (), "fio was killed by SIGKILL"),
+        (-200, (), (), "fio was killed by signal 200"),
+        (None, (), (), "fio did not stop when asked to and was killed"),
+        (128, ("fio: terminating on signal 15",), (), "fio was stopped by another process"),
     ],
 )
 def test_sentences(status: int | None, said: tuple[str, ...], errors: tuple[int, ...], sentence: str) -> None:
@@ -45,7 +45,7 @@ def test_sentences(status: int | None, said: tuple[str, ...], errors: tuple[int,
 
 
 def test_stopped_by_us() -> None:
-    assert fio_trouble(128, (), (0,), where="/srv", stopped=True) == "stopped before its end"
+    assert fio_trouble(128, (), (0,), where="/srv", stopped=True) == "stopped before it finished"
 
 
 def test_no_fio() -> None:
@@ -55,6 +55,6 @@ def test_no_fio() -> None:
     refusal = refuse_fio((2, 21))
     assert refusal is not None
     assert refusal.sentence == (
-        "fio 2.21 is too old: its live stream has no latencies in nanoseconds; install fio 3.1 or newer"
+        "fio 2.21 is too old: its status output has no latencies in nanoseconds; install fio 3.1 or newer"
     )
     assert refuse_fio((3, 33)) is None

@@ -50,7 +50,7 @@ def warm(host: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
 
 
 SURROUNDED = SurroundingsSpan(mhz=(2600, 2600), celsius={"sdb": 43.5})
-CHECKED = ("A check of data began meanwhile.",)
+CHECKED = ("A check of data started during the run.",)
 
 
 def test_what_surrounds_a_run_is_noted(warm: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,7 @@ from tests.ui.staging import (
     main_of,
     message_of,
     running,
+    says,
     screen_text,
     staged,
     until,
@@ -46,7 +47,7 @@ FIRST_FOUR = ("space", "down") * 4
 
 
 def media(slot: int | None, **more: Any) -> Superblock:
-    """A member of the RAID-5 "media", which does not run."""
+    """A member of the RAID-5 "media", which is not running."""
     given = {"uuid": UUID, "name": "nas:media", "level": "raid5", "raid_disks": 3, "events": 40, **more}
     return Superblock(slot=slot, **given)
 
@@ -225,7 +226,7 @@ async def test_a_plan_that_cannot_be_leads_back_with_the_reason(
     async with console(raid10()) as pilot:
         await at(pilot, WizardScreen, "b")
         await pilot.press(*FIRST_FOUR, *["enter"] * 6, *"127", "enter")
-        await until(pilot, lambda: "md127 is there already" in screen_text(pilot))
+        await until(pilot, lambda: "md127 already exists" in screen_text(pilot))
         assert isinstance(pilot.app.screen, WizardScreen)
         assert pilot.app.screen.step == "name"
     assert fake.begun == []
@@ -255,12 +256,12 @@ async def test_the_demo_host_is_left_alone() -> None:
         for key in ("a", "Z"):
             await pilot.press(key)
             await until(pilot, lambda: "members are not changed" in message_of(pilot))
-            assert message_of(pilot) == "the demo host is simulated: members are not changed there"
+            await says(pilot, "the demo host is simulated: members are not changed there")
             await pilot.press("up")
             await until(pilot, lambda: message_of(pilot) == "")
         await pilot.press("2")
         await until(pilot, lambda: message_of(pilot) != "")
-        assert message_of(pilot) == "the demo host is simulated: nothing is built there"
+        await says(pilot, "the demo host is simulated: nothing is built there")
 
 
 # -- assemble
@@ -279,7 +280,7 @@ def test_ways_to_assemble(shows: Shows, fake: Fake, size: tuple[int, int]) -> No
     async def choose(pilot: Paces) -> None:
         await at(pilot, Choice, "a")
         await pilot.press("enter")
-        await until(pilot, lambda: "How shall media start?" in screen_text(pilot))
+        await until(pilot, lambda: "How to start media?" in screen_text(pilot))
 
     shows(staged(Kernel(raid10())), size=size, prepare=choose)
 
@@ -289,7 +290,7 @@ def test_assemble_review(shows: Shows, fake: Fake, size: tuple[int, int]) -> Non
     async def choose(pilot: Paces) -> None:
         await at(pilot, Choice, "a")
         await pilot.press("enter")
-        await until(pilot, lambda: "How shall media start?" in screen_text(pilot))
+        await until(pilot, lambda: "How to start media?" in screen_text(pilot))
         await at(pilot, PlanView, "down", "enter")
 
     shows(staged(Kernel(raid10())), size=size, prepare=choose)
@@ -305,7 +306,7 @@ async def test_a_degraded_array_is_started(fake: Fake, downs: int, flags: tuple[
     async with console() as pilot:
         await at(pilot, Choice, "a")
         await pilot.press("enter")
-        await until(pilot, lambda: "How shall media start?" in screen_text(pilot))
+        await until(pilot, lambda: "How to start media?" in screen_text(pilot))
         await at(pilot, PlanView, *["down"] * downs, "enter")
         await pilot.press("enter")  # Enter alone never does it
         assert await done(pilot, "y") == "assemble: media: done"
@@ -319,7 +320,7 @@ async def test_nothing_to_assemble(fake: Fake) -> None:
     fake.devices = {"sdd2": ssd("sdd2")}
     async with console() as pilot:
         await at(pilot, Choice, "a")
-        assert "no device has a superblock of an array that does not run" in screen_text(pilot)
+        assert "no device has a superblock of an array that is not running" in screen_text(pilot)
         assert await closed(pilot, "enter", "escape") == "nothing was changed"
 
 
@@ -341,7 +342,7 @@ async def test_another_job_is_running(fake: Fake) -> None:
     async with console() as pilot:
         await at(pilot, Choice, "a")
         await pilot.press("enter")
-        await until(pilot, lambda: "How shall media start?" in screen_text(pilot))
+        await until(pilot, lambda: "How to start media?" in screen_text(pilot))
         await at(pilot, PlanView, "enter")
         assert await closed(pilot, "y") == fake.busy
 
@@ -366,7 +367,7 @@ async def test_a_superblock_that_is_needed_says_so_and_wants_the_arrays_name(fak
         await at(pilot, Choice, "Z")
         await at(pilot, PlanView, "enter")
         text = screen_text(pilot)
-        assert "Gone afterwards:" in text
+        assert "Lost afterwards:" in text
         assert "sda2 is needed to start the array" in text
         assert await done(pilot, *"media", "enter") == "zero superblock: sda2: done"
     [plan] = fake.begun
@@ -421,7 +422,7 @@ async def test_the_light_of_a_bay(fake: Fake) -> None:
     async with console(raid10()) as pilot:
         await at(pilot, Choice, "i")
         await at(pilot, PlanView, "down", "enter")
-        assert await done(pilot, "y") == "light of sdb on: done"
+        assert await done(pilot, "y") == "locate light of sdb on: done"
     [plan] = fake.begun
     assert [step.argv for step in plan.steps] == [("ledctl", "locate=/dev/sdb")]
 

@@ -46,9 +46,9 @@ def test_a_table() -> None:
  b no difference: scheduler mq-deadline against scheduler none is -1.6 % to +1.1 %, 97 % interval
  c scheduler bfq is slower than scheduler none by 31.0 % (-32.0 % to -29.0 %, 97 % interval)
  d not decided: scheduler kyber against scheduler none is -13.9 % to +3.1 %, 97 % interval; more repeats may
-   tell
-   3 comparisons, corrected together (Holm): the chance of a wrong verdict among them is at most 10 %. 4 runs
-   of each are the fewest that could decide."""
+   decide
+   3 comparisons, corrected together (Holm): the chance of a wrong verdict among them is at most 10 %. At
+   least 4 runs of each are needed to decide."""
     )
 
 
@@ -59,22 +59,20 @@ def test_too_few_runs_are_told_once() -> None:
     assert found.count("not decided: ") == 7
     assert (
         " i not decided: chunk 16K, block 16K, chunk 32K, block 16K, chunk 512K, block\n"
-        "   16K against chunk one, block 16K: 1 and 1 runs decide nothing among 21\n"
-        "   comparisons; 6 of each are the fewest that could\n"
+        "   16K against chunk one, block 16K: 1 and 1 runs cannot decide among 21\n"
+        "   comparisons; at least 6 of each are needed\n"
     ) in found
 
 
 def test_nothing_to_compare() -> None:
-    assert compared([]) == " Nothing that was measured to compare: no run has figures of this kind."
+    assert compared([]) == " Nothing to compare: no run has figures of this kind."
     assert compared([PAIR[0]], width=90).split("\n")[-1] == (
-        " One series alone has nothing to be compared with: mark another benchmark, too."
+        " One series alone cannot be compared: mark another benchmark, too."
     )
     blocks = [replace(PAIR[0], id=n, job=str(n), work=replace(READ, block_bytes=4096 << n)) for n in range(3)]
-    assert compared(blocks).split("\n")[-1] == " None of these were asked the same, so none are compared."
+    assert compared(blocks).split("\n")[-1] == " None of these have the same workload, so none are compared."
     without = [replace(run, read=replace(run.read, p99_ns=None)) for run in PAIR]
-    assert (
-        compared(without, "p99") == " Nothing that was measured to compare: no run has figures of this kind."
-    )
+    assert compared(without, "p99") == " Nothing to compare: no run has figures of this kind."
 
 
 def test_a_long_label_takes_several_lines() -> None:
@@ -128,7 +126,7 @@ def test_in_percent() -> None:
         "         ▃▃    ▃▃▃    ▃▃▃    ▃▃▃     ▄▄▄     ▄▄▄    ▄▄▄",
         " one     87     91     95     99     103     107    111",
     ]
-    assert lines[-3] == " half a bar: as fast as what was published"
+    assert lines[-3] == " half a bar: as fast as published"
 
 
 def test_the_fastest_of_a_block_size_is_bold() -> None:
@@ -141,8 +139,7 @@ def test_the_fastest_of_a_block_size_is_bold() -> None:
     lines = heat_map_lines(heat, 78)
     assert [part for line in lines for part, role in line if role == "strong"][1:] == []
     assert (
-        " no chunk is decided to be the fastest: 3 runs of each, and 6 are the fewest\n"
-        " that could decide among 21 comparisons"
+        " no chunk is decidedly the fastest: 3 runs of each, but 21 comparisons need\n at least 6"
     ) in text(lines)
 
 
@@ -170,7 +167,7 @@ def test_of_other_sizes_nothing_was_published() -> None:
         " chunk x block size, random read and write, MB/s   yours",
         "         4K     8K      2M",
         " 32K    3.7    7.4    1887",
-        " nothing was published for these sizes",
+        " nothing is published for these sizes",
     ]
     assert " 32K     –     –     –" in text(heat_map_lines(heat, 78, 20, layer=Layer.RATIO))
 

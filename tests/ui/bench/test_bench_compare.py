@@ -88,7 +88,7 @@ def history() -> tuple[RunRecord, ...]:
         RANDOM, 98_300, id=1, job="a", title="hot-spots", note="before the update", at_s=EPOCH_S - 9e5
     )
     stopped = measured(
-        RANDOM, 84_000, id=2, job="b", title="mixed", state=PARTIAL, reason="stopped before its end",
+        RANDOM, 84_000, id=2, job="b", title="mixed", state=PARTIAL, reason="stopped before it finished",
         at_s=EPOCH_S - 2e5,
     )  # fmt: skip
     failed = record(
@@ -212,7 +212,7 @@ async def test_a_long_table_scrolls() -> None:
 
 
 async def test_nothing_to_compare() -> None:
-    assert "Nothing that was measured to compare" in await shown_after(lambda: comparison(()))
+    assert "Nothing to compare" in await shown_after(lambda: comparison(()))
     assert "No samples were kept of these runs" in await shown_after(lambda: comparison(()), "tab")
     assert "There is no heat map here" in await shown_after(lambda: comparison(()), "tab", "tab")
 

@@ -95,7 +95,7 @@ async def test_nothing_is_overwritten(here: Path) -> None:
         await dialog.paste("mine.html\nmore")
         await dialog.press("enter")
         await until(pilot, lambda: "choose another name" in dialog.text)
-        assert "▲ mine.html is there already: choose another name" in dialog.text
+        assert "▲ mine.html exists already: choose another name" in dialog.text
         await dialog.press("backspace", "2")
         assert "choose another name" not in dialog.text
         await dialog.press("enter")
@@ -131,7 +131,7 @@ async def test_without_a_path_nothing_is_written(here: Path) -> None:
     async with running(Kernel(raid10())) as pilot:
         dialog = await Opened(pilot).open()
         await dialog.press("ctrl+u", "enter")
-        assert "▲ type where to write it" in dialog.text
+        assert "▲ type a file name" in dialog.text
         await dialog.press("escape")
     assert dialog.given == [None]
     assert os.listdir(here) == []

@@ -186,7 +186,7 @@ async def test_what_is_lost_wants_every_serial_number(ask: Asked) -> None:
     async with opened(FormKind.SWEEP, replace(ARRAYS, scratch="sdf,sde"), ask) as there:
         review = await there.review()
         await there.press("y", "enter")
-        assert "That is not sdf: what was typed is another word." in there.text
+        assert "That is not sdf." in there.text
         await there.press("backspace", "enter")
         assert (review.confirmed, there.results) == ((), [])
         await there.type(TYPED[0])  # that of the other one

@@ -45,8 +45,8 @@ def test_one_run_by_time() -> None:
         "writes    It writes 1 GiB, 256 MiB to each of 4 disks.",
         "room      There is room.",
         "runs      1 run.",
-        "time      About 1 min, if this is as fast as usual SATA SSDs.",
-        "before    What is measured is written out before it is.",
+        "time      About 1 min, assuming the speed of usual SATA SSDs.",
+        "before    The data is written before it is measured.",
         "",
     ]
 
@@ -54,9 +54,9 @@ def test_one_run_by_time() -> None:
 def test_a_job_file() -> None:
     file = JobFile(name="own.fio", text="", writes=True)
     lines = review(replace(COURSE, work=None, job_file=file), notes=("A note.",))
-    assert lines[0] == "measures  The job file own.fio, as it is."
+    assert lines[0] == "measures  The job file own.fio, unchanged."
     assert lines[2:4] == [
-        "writes    How much it writes is not known: the job file does not say all",
+        "writes    How much it writes is not known: the job file does not give all",
         "          sizes.",
     ]
     assert "time      How long it takes is not known: the job file decides." in lines
@@ -68,10 +68,10 @@ def test_all_that_is_done_around_the_runs() -> None:
         COURSE, repeats=25, conditions=Conditions(trim=True, cool_s=9, precondition=2, steady=True)
     )
     lines = review(schedule)
-    assert "runs      At most 25 runs: until five rounds of each are steady." in lines
+    assert "runs      At most 25 runs: until five rounds of each point are steady." in lines
     assert lines[-3:] == [
-        "before    Before all runs the size is written 2 times. Before each run: what",
-        "          is free is discarded, then 9 s of nothing.",
+        "before    The size is written 2 times before all runs. Before each run: free",
+        "          blocks are discarded, then 9 s of pause.",
         "",
     ]
 
@@ -79,7 +79,7 @@ def test_all_that_is_done_around_the_runs() -> None:
 def test_grouped_and_many_points() -> None:
     axis = Axis(kind=AxisKind.BLOCK, values=tuple(str(512 << n) for n in range(14)))
     lines = review(replace(COURSE, axes=(axis,), repeats=2, grouped=True))
-    assert "runs      28 runs: 14 points, each 2 times, one point after the other." in lines
+    assert "runs      28 runs: 14 points, each 2 times, one point after another." in lines
     assert lines[-3:] == ["  10  block 256K", "  11  block 512K", "      … and 3 more"]
 
 
@@ -92,15 +92,15 @@ def test_knobs_of_arrays_that_are_yet_to_be_made() -> None:
     lines = review(replace(COURSE, place=Place(members=scratch.devices), scratch=scratch, axes=axes))
     assert "where     sde, sdf, sdg, sdh" in lines
     start = lines.index("stripe_cache_size 256")
-    assert lines[start : start + 2] == ["stripe_cache_size 256", "    set on each array, once it is there"]
+    assert lines[start : start + 2] == ["stripe_cache_size 256", "    set on each array once it exists"]
     assert lines[-7:] == [
-        "Settings are put back, and arrays stopped and wiped again, at the end; after a",
-        "crash, too.",
+        "At the end, also after a crash, settings are put back and arrays are stopped",
+        "and wiped.",
         "",
-        "Each array gets a UUID of its own. What was wiped for the first one stays so.",
+        "Each array gets its own UUID. What is wiped for the first one stays wiped.",
         "",
-        "The first sync of RAID-4, -5 and -6 is waited for, and is not in the time",
-        "above.",
+        "The first sync of RAID-4, -5 and -6 comes first and is not included in the",
+        "time above.",
     ]
 
 
@@ -113,7 +113,7 @@ def test_what_is_lost_comes_first() -> None:
     )
     assert lines[:4] == [
         "This overwrites 2 devices:",
-        "  sde    233 GiB  M  S1          nothing that is known",
+        "  sde    233 GiB  M  S1          nothing known",
         '  sdf    233 GiB  M  S1          the ext4 file system "[b]\\x1b"',
         "",
     ]

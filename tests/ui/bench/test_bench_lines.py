@@ -193,7 +193,7 @@ def test_details() -> None:
  data         raid10 n2, chunk 32K, bitmap none, 2 members
  sda          Samsung 850, SSDA, scheduler none, queue depth 32
  sdb          Samsung 850, SSDB, scheduler none, queue depth 32
- written      sda 32 KiB, sdb 64 KiB, in all
+ written      sda 32 KiB, sdb 64 KiB, in total
  meanwhile    1200 to 3400 MHz, at most sda 41 °C
 
  the runs
@@ -225,21 +225,21 @@ def test_where_runs_differ_all_that_they_had_is_told() -> None:
 
 
 def test_what_is_not_whole_and_what_was_noted() -> None:
-    remarks = "A resync of data began meanwhile."
+    remarks = "A resync of data started during the run."
     runs = [
         replace(PAIR[0], remarks=(remarks,), steady="steady: 2 %"),
-        replace(PAIR[1], state=PARTIAL, reason="stopped before its end"),
+        replace(PAIR[1], state=PARTIAL, reason="stopped before it finished"),
         record(
             7, id=8, state=FAILED, reason="fio: \x1b[2J", iops=0.0, work=RANDOM, point={"scheduler": "bfq"}
         ),
         replace(PAIR[2], remarks=(remarks,)),
     ]
     lines = details(runs, 90).split("\n")
-    at = lines.index(" ▲ partial    #2: stopped before its end")
+    at = lines.index(" ▲ partial    #2: stopped before it finished")
     assert lines[at - 2 : at + 2] == [
-        " noted        #1, #3: A resync of data began meanwhile.",
+        " noted        #1, #3: A resync of data started during the run.",
         " noted        #1: steady: 2 %",
-        " ▲ partial    #2: stopped before its end",
+        " ▲ partial    #2: stopped before it finished",
         " ✖ failed     #8: fio: \\x1b[2J",
     ]
     assert lines[-4:] == [
@@ -262,7 +262,7 @@ def test_what_was_not_steady_has_no_headline() -> None:
     lines = details(rounds, 90).split("\n")
     assert "     NOT STEADY     5" in lines
     assert f" a NOT STEADY: #1 random-read has no figure after 25 rounds: {why}"[:80] in "\n".join(lines)
-    assert " ▲ NOT STEADY the steady state was not reached, so these rounds have no figure together" in lines
+    assert " ▲ NOT STEADY the steady state was not reached, so these rounds have no common figure" in lines
     assert lines[-1].startswith("   #25  21:25    ▲ NOT STEADY  3,400 IOPS")
     point = [replace(run, point={"depth": "1"}) for run in rounds]
     other = record(30, 900, id=40, point={"depth": "8"}, seconds=9.0, work=RANDOM)
@@ -272,7 +272,7 @@ def test_what_was_not_steady_has_no_headline() -> None:
 
 def test_rounds_under_five_seconds_are_called_short() -> None:
     lines = details([record(0, id=1, seconds=4.99), record(1, id=2, seconds=5.0)], 90).split("\n")
-    assert " noted        #1: short: 5.0 s: rounds under 5 s say more about caches than about disks" in lines
+    assert " noted        #1: short: 5.0 s: runs under 5 s measure caches rather than disks" in lines
     assert [line.endswith("  short: 5.0 s") for line in lines[-2:]] == [True, False]
 
 
@@ -285,8 +285,8 @@ def test_a_map_in_short() -> None:
         " 16K  62 (69) 147 (156) 241 (246) 479 (470) 671 (633) 869 (790)  994 (872)",
         " 32K  64 (69) 130 (134) 227 (225) 429 (409) 823 (755) 937 (829) 1065 (910)",
         " 512K 64 (67) 134 (134) 228 (219) 313 (290) 373 (333) 530 (457) 1070 (892)",
-        " no chunk is decided to be the fastest: 3 runs of each, and 6 are the fewest",
-        " that could decide among 21 comparisons",
+        " no chunk is decidedly the fastest: 3 runs of each, but 21 comparisons need at",
+        " least 6",
         " published: RAID-10 of four SATA SSDs, kernel 4.1, fio 2.2.10, one job, direct,",
         " 2016; published in MiB/s, converted",
     ]
@@ -307,9 +307,8 @@ def test_one_run_alone() -> None:
       IOPS  runs  MB/s  p50 ms  p99 ms  p99.9
      1,000     1   8.2    0.18    0.74    2.9
 
- noted        short: 1 s: rounds under 5 s say more about caches than about
-              disks
- written      sda 4 KiB, sdb 8 KiB, in all
+ noted        short: 1 s: runs under 5 s measure caches rather than disks
+ written      sda 4 KiB, sdb 8 KiB, in total
 
  the job file
    [global]

@@ -33,6 +33,7 @@ from tests.ui.staging import (
     main_of,
     message_of,
     running,
+    says,
     staged,
     until,
 )
@@ -90,7 +91,8 @@ OLD = [
         )
         for number, iops in enumerate((1000, 1400, 1010, 1390, 990, 1410, 1005, 1405))
     ),
-    *series("20261121-180000-c", "stream-write", 700, id_=30, state=PARTIAL, reason="stopped before its end"),
+    *series("20261121-180000-c", "stream-write", 700, id_=30, state=PARTIAL,
+            reason="stopped before it finished"),
 ]  # fmt: skip
 HEAT = [
     record(
@@ -190,7 +192,7 @@ async def test_a_benchmark_is_begun() -> None:
         app.screen.dismiss(OFFER)
         await until(pilot, lambda: ("begin", OFFER) in benching.done)
         await until(pilot, lambda: pane.progress is not None and pane.chosen == JOB)
-        assert message_of(pilot) == "begun; it goes on when raidtui is left"
+        await says(pilot, "started; it continues when you leave raidtui")
         assert pane.live.display
 
 
@@ -213,7 +215,7 @@ async def test_what_was_typed_is_there_again() -> None:
         assert isinstance(form, BenchForm)
         form.draft = replace(form.draft, path="/srv/mine", folder="another folder")
         await pilot.press("escape")
-        await until(pilot, lambda: message_of(pilot) == "nothing was begun")
+        await until(pilot, lambda: message_of(pilot) == "nothing was started")
         await pilot.press("n")
         await until(pilot, lambda: isinstance(app.screen, BenchForm), "the form")
         again = app.screen
@@ -247,7 +249,7 @@ async def test_what_cannot_be_put_back_is_listed_and_blocks_nothing() -> None:
         await until(pilot, lambda: "Not put back:" in lines_of(pilot, "#question-text"), "what is left")
         told = " ".join(lines_of(pilot, "#question-text").split())
         assert "echo 8 > /sys/q: Input/output error" in told
-        assert "Later benchmarks are free to run." in told
+        assert "Later benchmarks can run." in told
         await pilot.press("y")
         await until(pilot, lambda: isinstance(app.screen, BenchForm), "the form")
 
@@ -256,13 +258,13 @@ async def test_while_one_runs_none_is_begun_and_it_can_be_stopped() -> None:
     app, benching = measured(progress=WAY)
     async with app.run_test(size=SMALL) as pilot:
         await opened(pilot, "n")
-        assert message_of(pilot) == "a benchmark is running: x stops it"
+        await says(pilot, "a benchmark is running: x stops it")
         await pilot.press("x")
         await until(pilot, lambda: isinstance(app.screen, Question), "the question")
         assert "1 run of 3 ended and kept." in lines_of(pilot, "#question-text")
         await pilot.press("y")
         await until(pilot, lambda: ("stop", JOB) in benching.done)
-        benching.progress = replace(WAY, state="cancelled", reason="run 2 of 3: stopped before its end")
+        benching.progress = replace(WAY, state="cancelled", reason="run 2 of 3: stopped before it finished")
         await looked(pilot)
         words = "random read 4K, depth 32: stopped; what was measured is kept"
         assert message_of(pilot) == words
@@ -273,9 +275,9 @@ async def test_while_one_runs_none_is_begun_and_it_can_be_stopped() -> None:
 async def test_nothing_runs_that_could_be_stopped() -> None:
     async with measured()[0].run_test(size=SMALL) as pilot:
         await opened(pilot, "x")
-        assert message_of(pilot) == "no benchmark is running"
+        await says(pilot, "no benchmark is running")
         await pilot.press("c")
-        await until(pilot, lambda: message_of(pilot) == "nothing was measured yet")
+        await until(pilot, lambda: message_of(pilot) == "nothing has been measured yet")
         await pilot.press("R")
         await until(pilot, lambda: message_of(pilot) == "no benchmark was interrupted")
 
@@ -406,7 +408,7 @@ async def test_a_history_that_cannot_be_read_is_said() -> None:
 async def test_a_capture_has_no_benchmarks() -> None:
     async with running(tree()) as pilot:
         await opened(pilot, "n")
-        assert message_of(pilot) == "a capture is only looked at: nothing can be measured there"
+        await says(pilot, "a capture is read-only: nothing can be measured there")
 
 
 def test_nothing_of_it_is_loaded_before_the_pane_is_opened() -> None:

@@ -249,11 +249,11 @@ async def test_a_refusal_is_judged_again_before_it_stands() -> None:
             await at(pilot, Choice, "A")
             await until(pilot, lambda: "sdx" in screen_text(pilot) and is_filled(pilot))
             await pilot.press("end", *["down"] * 9)
-            while "not this one: sdx is in use: ext4 mounted at /srv" not in screen_text(pilot):
+            while "not available: sdx is in use: ext4 mounted at /srv" not in screen_text(pilot):
                 await pilot.press("up")
             host.change(raid1("md127", members=("sda", None)), mounts={}, after_s=0)
             await pilot.press("enter")
-            await until(pilot, lambda: "not this one" not in screen_text(pilot))
+            await until(pilot, lambda: "not available" not in screen_text(pilot))
             assert isinstance(pilot.app.screen, Choice)
             await at(pilot, PlanView, "enter")
             assert "/dev/sdx" in screen_text(pilot)

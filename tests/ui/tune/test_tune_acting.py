@@ -22,6 +22,7 @@ from tests.ui.staging import (
     main_of,
     message_of,
     running,
+    says,
     screen_text,
     until,
 )
@@ -35,7 +36,7 @@ async def test_a_word_beside_the_value() -> None:
     async with running(kernel) as pilot:
         await opened(pilot, "left")
         await wrote(pilot, kernel, ("sda/queue/scheduler", "none"))
-        assert message_of(pilot) == "scheduler mq-deadline → none (sda) · u undoes it"
+        await says(pilot, "scheduler mq-deadline → none (sda) · u undoes it")
         assert row_of(pilot, 0) == (
             " sda      [none]▲           32        64     128K      30 / ? s   this run"
         )
@@ -69,7 +70,7 @@ async def test_where_the_range_ends() -> None:
     kernel = host()
     async with running(kernel) as pilot:
         await opened(pilot, "tab", "right")
-        assert message_of(pilot) == "queue_depth of sda: there is nothing above 32"
+        await says(pilot, "queue_depth of sda: there is nothing above 32")
         assert kernel.writes == []
 
 
@@ -87,14 +88,14 @@ async def test_the_same_for_all_members_and_back() -> None:
     async with running(kernel) as pilot:
         await opened(pilot, "down", "tab", "equals_sign")
         await wrote(pilot, kernel, *((f"{name}/device/queue_depth", "8") for name in ("sda", "sdc", "sdd")))
-        assert message_of(pilot) == "queue_depth 32 → 8 (sda, sdc, sdd) · u undoes it"
+        await says(pilot, "queue_depth 32 → 8 (sda, sdc, sdd) · u undoes it")
         kernel.writes.clear()
         await pilot.press("u")
         await wrote(pilot, kernel, *((f"{name}/device/queue_depth", "32") for name in ("sda", "sdc", "sdd")))
-        assert message_of(pilot) == "undone: queue_depth 32 → 8 (sda, sdc, sdd)"
+        await says(pilot, "undone: queue_depth 32 → 8 (sda, sdc, sdd)")
         await pilot.press("u")
         await until(pilot, lambda: "nothing was changed" in message_of(pilot))
-        assert message_of(pilot) == "nothing was changed since the boot that could be undone"
+        await says(pilot, "nothing was changed since the boot that could be undone")
 
 
 async def test_all_processors_by_one_row() -> None:
@@ -103,7 +104,7 @@ async def test_all_processors_by_one_row() -> None:
         await opened(pilot, *["down"] * 7, "left")
         writes = [(f"{POLICIES}/policy{number}/scaling_governor", "performance") for number in (0, 2)]
         await wrote(pilot, kernel, *writes)
-        assert message_of(pilot) == "governor powersave → performance (policy0, policy2) · u undoes it"
+        await says(pilot, "governor powersave → performance (policy0, policy2) · u undoes it")
 
 
 async def test_processors_that_differ_are_made_alike() -> None:
@@ -143,7 +144,7 @@ async def test_what_the_kernel_makes_another_value_of() -> None:
         await opened(pilot)
         await pilot.press("tab", "left")
         await wrote(pilot, kernel, ("sda/device/queue_depth", "16"))
-        assert message_of(pilot) == "queue_depth of sda was set to 16, and the kernel made it 32"
+        await says(pilot, "queue_depth of sda was set to 16, and the kernel made it 32")
 
 
 async def test_a_value_typed() -> None:
@@ -157,7 +158,7 @@ async def test_a_value_typed() -> None:
         await at(pilot, Ask, "enter")
         await pilot.press(*"9999", "enter")
         await until(pilot, lambda: "must be" in message_of(pilot))
-        assert message_of(pilot) == "timeout of sda must be from 1 to 3600 s, not 9999"
+        await says(pilot, "timeout of sda must be from 1 to 3600 s, not 9999")
 
 
 async def test_a_value_chosen() -> None:
@@ -229,7 +230,7 @@ async def test_keep_no_longer(begun: Begun) -> None:
     (rule,) = (step.content for step in planned.steps if step.content)
     async with running(host()) as pilot:
         await opened(pilot, "K")
-        assert message_of(pilot) == "raidtui keeps nothing here"
+        await says(pilot, "raidtui keeps nothing here")
     async with running(host(files={**AHEAD, RULES: rule})) as pilot:
         await opened(pilot)
         await at(pilot, PlanView, "K")
@@ -327,7 +328,7 @@ async def test_each_pane_undoes_its_own() -> None:
         await opened(pilot)
         await pilot.press("u")
         await until(pilot, lambda: at_rest(pilot))
-        assert message_of(pilot) == "nothing was changed since the boot that could be undone"
+        await says(pilot, "nothing was changed since the boot that could be undone")
         await pilot.press("tab", "left")
         await until(pilot, lambda: len(kernel.writes) == 2 and at_rest(pilot))
         kernel.writes.clear()
@@ -366,7 +367,7 @@ async def test_keys_typed_ahead_open_one_dialog(begun: Begun) -> None:
         pane.action_keep()
         pane.action_exact()
         await until(pilot, lambda: isinstance(pilot.app.screen, Choice))
-        assert message_of(pilot) == "another change is still in progress: press the key again"
+        await says(pilot, "another change is still in progress: press the key again")
         assert sum(isinstance(screen, Choice | Ask | PlanView) for screen in pilot.app.screen_stack) == 1
         await pilot.press("escape")
         await until(pilot, lambda: not pane.in_dialog)

@@ -13,7 +13,18 @@ from raidtui.session.tuning import Tuner
 from raidtui.ui.frame.choose import Ask, Choice
 from raidtui.ui.frame.plan_view import PlanView
 from tests.hosts.tune_host import ACPI, CPUS, INTEL, POLICIES, RULES
-from tests.ui.staging import SMALL, WIDE, Paces, lines_of, message_of, running, screen_text, staged, until
+from tests.ui.staging import (
+    SMALL,
+    WIDE,
+    Paces,
+    lines_of,
+    message_of,
+    running,
+    says,
+    screen_text,
+    staged,
+    until,
+)
 from tests.ui.tune.tune_stage import AHEAD, at, at_rest, host, opened, row_of, wrote
 
 Shows = Callable[..., None]
@@ -42,7 +53,7 @@ async def test_frequencies_go_by_tenths_of_a_gigahertz() -> None:
         assert "max [4.0 GHz]" in more_of(pilot)
         writes = [(f"{POLICIES}/policy{number}/scaling_max_freq", "4000000") for number in (0, 2)]
         await wrote(pilot, kernel, *writes)
-        assert message_of(pilot) == "max_freq_khz 4200000 → 4000000 (policy0, policy2) · u undoes it"
+        await says(pilot, "max_freq_khz 4200000 → 4000000 (policy0, policy2) · u undoes it")
 
 
 async def test_the_drivers_mode_is_shown_first() -> None:
@@ -62,7 +73,7 @@ async def test_the_drivers_mode_is_shown_first() -> None:
         await pilot.press("y")
         await wrote(pilot, kernel, (mode, "passive"))
         await pilot.press("equals_sign")
-        assert message_of(pilot) == "all processors share one driver: the value is already the same"
+        await says(pilot, "all processors share one driver: the value is already the same")
         await pilot.press("k")
         await until(pilot, lambda: "kernel command line" in message_of(pilot) and at_rest(pilot))
         await pilot.pause()
@@ -99,7 +110,7 @@ async def test_an_array_that_follows_the_system() -> None:
     async with running(kernel) as pilot:
         pane = await opened(pilot, *VM_ROW, "shift+tab", "right")
         assert pane.knob == "sync_speed_max"
-        assert message_of(pilot) == "sync_speed_max of vm is system: press Enter to type a value"
+        await says(pilot, "sync_speed_max of vm is system: press Enter to type a value")
         await at(pilot, Ask, "enter")
         assert "Now system; possible: 1 to 2147483647 KiB/s, or system." in screen_text(pilot)
         await pilot.press(*"300000", "enter")

@@ -23,6 +23,7 @@ from tests.ui.staging import (
     lines_of,
     message_of,
     running,
+    says,
     screen_text,
     staged,
     until,
@@ -172,7 +173,7 @@ async def test_without_root_values_are_shown_and_nothing_is_written() -> None:
     async with running(kernel) as pilot:
         for key in ("left", "right", "equals_sign", "k", "K", "u", "P", "enter"):
             await opened(pilot, key)
-            assert message_of(pilot) == "needs root; run it as: sudo raidtui"
+            await says(pilot, "needs root; run it as: sudo raidtui")
         await at(pilot, HelpScreen, "question_mark")
         assert "needs root" in screen_text(pilot)
     assert kernel.writes == []
@@ -183,7 +184,7 @@ async def test_the_demo_host_takes_values_and_keeps_none() -> None:
         await opened(pilot)
         await pilot.press("left")
         await until(pilot, lambda: "none" in message_of(pilot))
-        assert message_of(pilot) == "scheduler mq-deadline → none (sda) · u undoes it"
+        await says(pilot, "scheduler mq-deadline → none (sda) · u undoes it")
         assert "no cpufreq on this host" in lines_of(pilot, "#knob-list")
 
 

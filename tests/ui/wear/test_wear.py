@@ -34,6 +34,7 @@ from tests.ui.staging import (
     message_of,
     move,
     running,
+    says,
     slider_text,
     staged,
     until,
@@ -254,10 +255,10 @@ async def test_a_mark_and_what_came_since() -> None:
     async with running(root) as pilot:
         await opened(pilot)
         await pilot.press("d")
-        assert message_of(pilot) == "no mark yet: m marks this moment"
+        await says(pilot, "no mark yet: m marks this moment")
         await pilot.press("m")
         await until(
-            pilot, lambda: message_of(pilot) == "marked at 21:25: d shows what is written from here on"
+            pilot, lambda: message_of(pilot) == "marked at 21:25: d shows what is written from now on"
         )
         root.said["sda"] = evo("sda", 12_400 * GB + 216 * GB)
         await pilot.press("r")
@@ -299,7 +300,7 @@ async def test_a_disk_without_a_serial_number_has_no_history() -> None:
         await pilot.press("h")
         await until(
             pilot,
-            lambda: message_of(pilot) == "sda has not told its serial number: nothing is kept of it",
+            lambda: message_of(pilot) == "sda reports no serial number: it has no history",
         )
 
 
@@ -312,7 +313,7 @@ async def test_the_filter() -> None:
             "nvme0n1", "nvme1n1", "nvme2n1",
         ]  # fmt: skip
         await pilot.press("slash", *"x")
-        assert lines_of(pilot, "#wear-list") == " No disk holds that. Esc shows all."
+        assert lines_of(pilot, "#wear-list") == " No disk matches. Esc shows all."
         await pilot.press("escape")
         await pilot.pause()
         assert len(lines_of(pilot, "#wear-list").split("\n")) == 7

@@ -206,9 +206,8 @@ def test_healthy() -> None:
            sdc ██████████████████  12.4 TB
            sdd ██████████████████  12.4 TB
  data      sda, sdb, sdc and sdd are Samsung SSD 850 EVO 500GB with firmware
-           EMT02B6Q, 4700 hours in service: what fails one of them may fail all
-           at once
-           → replace one of them early, or have a spare of another make"""
+           EMT02B6Q, 4700 hours in service: they may fail at the same time
+           → replace one of them early, or keep a spare of another make"""
     )
 
 
@@ -230,17 +229,17 @@ def test_out_of_line_with_what_a_recover_cost() -> None:
     assert (
         body(SKEWED, costs=SPELLS, width=108)
         == """\
- data      sda ██████▉                             12.4 TB    sdd is out of line: 5.0 x the others: 49.3 TB
-           sdb ██████▉                             12.4 TB    more were written to it
+ data      sda ██████▉                             12.4 TB    sdd is out of line: 5.0 x the others, 49.3 TB
+           sdb ██████▉                             12.4 TB    more written
            sdc ██████▉                             12.4 TB
            sdd ██████████████████████████████████  61.7 TB
-           → what was it used for: a former member, a single-disk test, a recovery?
+           → find out what wrote to it: another array, a benchmark, a recovery
            14 Nov 21:25 recover: 1.62 TB to sdd (0.3 % of its life)
            recover writes 225 GB to one disk, about 0.042 to 0.064 % of its life
  jobs      20 Nov 18:55 replace sdx in old: 225 GB to sda (0.064 % of its life)
  data      sda, sdb, sdc and sdd are Samsung SSD 850 EVO 500GB with firmware EMT02B6Q, 4700 hours in
-           service: what fails one of them may fail all at once
-           → replace one of them early, or have a spare of another make"""
+           service: they may fail at the same time
+           → replace one of them early, or keep a spare of another make"""
     )
 
 
@@ -254,13 +253,13 @@ def test_arrays_on_the_same_disks_are_shown_once() -> None:
     lines = body(SKEWED, *arrays).split("\n")
     assert lines[:5] == [
         " data      sda ███▋                12.4 TB    sdd is out of line: 5.0 x the",
-        " root      sdb ███▋                12.4 TB    others: 49.3 TB more were written",
-        " scratch   sdc ███▋                12.4 TB    to it",
+        " root      sdb ███▋                12.4 TB    others, 49.3 TB more written",
+        " scratch   sdc ███▋                12.4 TB",
         "           sdd ██████████████████  61.7 TB",
-        "           → what was it used for: a former member, a single-disk test, a",
+        "           → find out what wrote to it: another array, a benchmark, a recovery",
     ]
     assert sum("out of line" in line for line in lines) == 1
-    assert sum("what fails one of them" in line for line in lines) == 1
+    assert sum("may fail at the same time" in line for line in lines) == 1
 
 
 def test_worn_out_and_dying_come_first() -> None:
@@ -272,11 +271,11 @@ def test_worn_out_and_dying_come_first() -> None:
     }
     assert body(said).split("\n")[:8] == [
         " sdc ✖     its own SMART verdict is FAILED",
-        "           → replace it while its data can be read",
+        "           → replace it while it can still be read",
         " sdb ✖     has used 104 % of its rated life (NVMe health log)",
-        "           → replace it in good time, and not all members on one day",
+        "           → replace it in good time, and not all members on the same day",
         " sdd ▲     has used 95 % of its rated life (attribute 177 Wear_Leveling_Count)",
-        "           → replace it in good time, and not all members on one day",
+        "           → replace it in good time, and not all members on the same day",
         " data      sda ██████████████████  12.4 TB    recover writes 225 GB to one",
         "           sdb █████████████████▍    12 TB    disk, about 0.064 to 2 % of its",
     ]
@@ -314,8 +313,8 @@ def test_one_cannot_be_read_and_one_sleeps() -> None:
            sdd asleep
  sdd       is asleep (standby) and was not woken
  data      sda and sdc are Samsung SSD 850 EVO 500GB with firmware EMT02B6Q,
-           4700 hours in service: what fails one of them may fail all at once
-           → replace one of them early, or have a spare of another make"""
+           4700 hours in service: they may fail at the same time
+           → replace one of them early, or keep a spare of another make"""
     )
 
 
@@ -385,6 +384,6 @@ def test_no_history() -> None:
     assert (
         text(history_lines(found, look.disk("sdd"), 80))
         == """\
-           no history yet: one begins with the next reading, and raidtui wear
-           --record keeps it up"""
+           no history yet: it begins with the next reading; raidtui wear
+           --record adds to it"""
     )
