@@ -27,13 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", metavar="PLAN", help="a plan that raidtui plan ... --json printed; - is standard input"
     )
-    parser.add_argument(
-        "--confirm",
-        default="",
-        metavar="NAME",
-        help="confirm that data are destroyed: the name that the plan shows",
-    )
-    parser.add_argument("--detach", action="store_true", help="start the job and return at once")
+    parser.add_argument("--confirm", default="", metavar="NAME", help="name that a destructive plan asks for")
+    parser.add_argument("--detach", action="store_true", help="do not wait for the end")
 
 
 def run(root: Root, arguments: argparse.Namespace) -> int:
@@ -75,12 +70,12 @@ def _read(file: str) -> bytes:
 
 def _why_not(root: Root, plan: Plan, host: str, confirmed: str) -> str:
     if not root.live:
-        return "a captured tree is only looked at"
+        return "a capture cannot be changed"
     if os.geteuid() != 0:
         return "needs root: run it with sudo"
     if host != (root.hostname or ""):
         return f"the plan was made on {host or 'another host'}, this is {root.hostname}"
     name = plan.confirm or plan.subject
     if plan.harm is Harm.DESTROYS and confirmed != name:
-        return f"it destroys data: give --confirm={shlex.quote(name)} if that is what you want"
+        return f"it destroys data: to confirm, give --confirm={shlex.quote(name)}"
     return ""

@@ -51,7 +51,7 @@ _OF_MEMBER: dict[str, Callable[[Survey, Array, str], Plan | Refusal]] = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what ``plan`` takes."""
+    """Add the arguments of ``plan``."""
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     form = argparse.ArgumentParser(add_help=False)
     forms = form.add_mutually_exclusive_group()
@@ -64,52 +64,52 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     for name, words in (
         ("stop", "stop an array"),
-        ("read-only", "let nothing be written to an array"),
-        ("read-write", "let an array be written to again"),
+        ("read-only", "make an array read-only"),
+        ("read-write", "make an array writable again"),
         ("check", "read all members and compare"),
-        ("repair", "write one copy over the others where members do not match"),
+        ("repair", "overwrite mismatches with one of the copies, or with recomputed parity"),
     ):
         verb(name, words).add_argument("array", metavar="ARRAY")
     for name, words in (
         ("fail", "mark a member as failed"),
-        ("remove", "take a failed member or a spare out"),
+        ("remove", "remove a failed member or a spare"),
         ("add", "add a device, as a member or a spare"),
-        ("re-add", "take a former member back, copying only what changed"),
+        ("re-add", "re-add a former member, copying only what changed"),
     ):
         each = verb(name, words)
         each.add_argument("array", metavar="ARRAY")
         each.add_argument("device", metavar="DEVICE")
         if name == "add":
             _add_destroy(each)
-    replace = verb("replace", "copy a member to another device while it still serves")
+    replace = verb("replace", "copy a member to another device while it stays in service")
     replace.add_argument("array", metavar="ARRAY")
     replace.add_argument("device", metavar="OLD")
     replace.add_argument("--with", dest="other", metavar="NEW", required=True)
     _add_destroy(replace)
-    chunk = verb("grow-chunk", "give an array chunks of another size")
+    chunk = verb("grow-chunk", "change the chunk size of an array")
     chunk.add_argument("array", metavar="ARRAY")
     chunk.add_argument("chunk", metavar="KIB", type=int)
-    bitmap = verb("bitmap", "give an array a write-intent bitmap, or take it away")
+    bitmap = verb("bitmap", "add or remove the write-intent bitmap of an array")
     bitmap.add_argument("array", metavar="ARRAY")
     bitmap.add_argument("bitmap", choices=("none", "internal"))
-    locate = verb("locate", "let the light of a disk's bay blink")
+    locate = verb("locate", "switch the locate light of a disk's bay on or off")
     locate.add_argument("device", metavar="DEVICE")
-    locate.add_argument("--off", action="store_true", help="put it out")
+    locate.add_argument("--off", action="store_true", help="switch it off")
     test = verb("self-test", "start a SMART self-test on a disk, or abort the one that runs")
     test.add_argument("device", metavar="DISK")
     test.add_argument("test", choices=("short", "long", "conveyance", "abort"))
-    rename = verb("rename", "give an array another name")
+    rename = verb("rename", "rename an array")
     rename.add_argument("array", metavar="ARRAY")
     rename.add_argument("--to", metavar="NAME", required=True)
-    rename.add_argument("--references", action="store_true", help="change fstab and crypttab along")
+    rename.add_argument("--references", action="store_true", help="also change fstab and crypttab")
     assemble = verb("assemble", "start an array from its members")
     assemble.add_argument("devices", metavar="DEVICE", nargs="+")
-    assemble.add_argument("--run", action="store_true", help="also where members are missing")
-    assemble.add_argument("--read-only", action="store_true", help="let nothing be written")
-    zero = verb("zero-superblock", "wipe md's superblock from a device that no array uses")
+    assemble.add_argument("--run", action="store_true", help="start it even if members are missing")
+    assemble.add_argument("--read-only", action="store_true", help="write nothing to it")
+    zero = verb("zero-superblock", "zero the md superblock of a device that no array uses")
     zero.add_argument("device", metavar="DEVICE")
     _add_destroy(zero)
-    _add_create(verb("create", "make a new array"))
+    _add_create(verb("create", "create an array"))
 
 
 def _add_destroy(parser: argparse.ArgumentParser) -> None:
@@ -118,45 +118,63 @@ def _add_destroy(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME|UUID",
-        help="an array at rest that may be destroyed: its name, or its UUID",
+        help="an array that is not running and may be destroyed: its name or UUID",
     )
 
 
 def _add_create(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--name", required=True, help="three digits, or a word")
+    parser.add_argument("--name", required=True, help="name of the array: three digits, or a word")
     parser.add_argument("--level", required=True, help="raid0, raid1, raid4, raid5, raid6, raid10")
     parser.add_argument("--layout", default="", help="n2, f2, o2 (raid10); ls, la, rs, ra (raid5, raid6)")
     parser.add_argument("--chunk", type=int, default=0, metavar="KIB")
     parser.add_argument("--bitmap", default="", choices=("none", "internal"))
     parser.add_argument("--consistency-policy", default="", choices=("resync", "bitmap", "ppl", "journal"))
-    parser.add_argument("--write-journal", default="", metavar="DEVICE", help="raid4, raid5, raid6")
+    parser.add_argument(
+        "--write-journal", default="", metavar="DEVICE", help="device for a journal (raid4, raid5, raid6)"
+    )
     parser.add_argument("--metadata", default="1.2", choices=("1.0", "1.1", "1.2"))
     parser.add_argument("--spare", action="append", default=[], metavar="DEVICE")
     parser.add_argument("--write-mostly", action="append", default=[], metavar="DEVICE")
     parser.add_argument("--failfast", action="store_true")
-    parser.add_argument("--assume-clean", action="store_true", help="raid1 and raid10: no first sync")
+    parser.add_argument("--assume-clean", action="store_true", help="skip the first sync (raid1, raid10)")
     parser.add_argument(
-        "--size", type=int, default=0, metavar="KIB", help="of each member; all of it otherwise"
+        "--size", type=int, default=0, metavar="KIB", help="used of each member (default: all of it)"
     )
     parser.add_argument(
         "--partition", action="store_true", help="give whole disks a GPT with a Linux RAID partition"
     )
     parser.add_argument(
-        "--reserve", type=int, default=10, metavar="PERCENT", help="left free at a disk's end (10)"
+        "--reserve",
+        type=int,
+        default=10,
+        metavar="PERCENT",
+        help="left unused at the end of a disk (default: 10)",
     )
-    parser.add_argument("--lvm", default="", metavar="GROUP[/VOLUME]", help="a volume group on it")
     parser.add_argument(
-        "--pv", action="append", default=[], metavar="DEVICE", help="another one for the volume group"
+        "--lvm", default="", metavar="GROUP[/VOLUME]", help="create a volume group and a volume on it"
     )
-    parser.add_argument("--stripes", type=int, default=0, help="of the volume, over so many of the group")
     parser.add_argument(
-        "--stripe-size", type=int, default=64, metavar="KIB", help="of the volume's stripes (64)"
+        "--pv", action="append", default=[], metavar="DEVICE", help="another physical volume for the group"
     )
-    parser.add_argument("--filesystem", default="", choices=("ext4", "xfs"), help="with the array's geometry")
-    parser.add_argument("--mount", default="", metavar="FOLDER", help="mount it there, by fstab too")
+    parser.add_argument(
+        "--stripes", type=int, default=0, help="stripe the volume over this many physical volumes"
+    )
+    parser.add_argument(
+        "--stripe-size",
+        type=int,
+        default=64,
+        metavar="KIB",
+        help="size of the volume's stripes (default: 64)",
+    )
+    parser.add_argument(
+        "--filesystem", default="", choices=("ext4", "xfs"), help="create it with the array's geometry"
+    )
+    parser.add_argument("--mount", default="", metavar="FOLDER", help="mount it there, now and in fstab")
     parser.add_argument("--trim-weekly", action="store_true", help="enable fstrim.timer")
     _add_destroy(parser)
-    parser.add_argument("devices", metavar="DEVICE", nargs="+", help="or the word missing")
+    parser.add_argument(
+        "devices", metavar="DEVICE", nargs="+", help="members by slot; the word missing leaves a slot empty"
+    )
 
 
 def _closely(scope: ReadingScope, survey: Survey) -> list[Device]:

@@ -154,17 +154,17 @@ def test_what_is_no_plan(tmp_path: Path, call: Run, workers: list[tuple[str, boo
 @pytest.mark.parametrize(
     ("plan", "words", "sentence"),
     [
-        (DESTROYS, (), "it destroys data: give --confirm=data if that is what you want"),
-        (DESTROYS, ("--confirm=dat",), "it destroys data: give --confirm=data if that is what you want"),
+        (DESTROYS, (), "it destroys data: to confirm, give --confirm=data"),
+        (DESTROYS, ("--confirm=dat",), "it destroys data: to confirm, give --confirm=data"),
         (
             replace(DESTROYS, confirm="my data"),
             (),
-            "it destroys data: give --confirm='my data' if that is what you want",
+            "it destroys data: to confirm, give --confirm='my data'",
         ),
         (
             replace(DESTROYS, confirm="", subject="sda"),
             (),
-            "it destroys data: give --confirm=sda if that is what you want",
+            "it destroys data: to confirm, give --confirm=sda",
         ),
     ],
 )
@@ -188,7 +188,7 @@ def test_who_may_not(
     said = "raidtui: not done: needs root: run it with sudo\n"
     assert call("apply", saved(tmp_path)) == (2, "", said)
     host.live = False
-    said = "raidtui: not done: a captured tree is only looked at\n"
+    said = "raidtui: not done: a capture cannot be changed\n"
     assert call("apply", saved(tmp_path)) == (2, "", said)
     assert (workers, all_jobs()) == ([], [])
 

@@ -149,10 +149,7 @@ def test_members(guest: Guest, data: Made) -> None:
         "127 has no bitmap, so what changed is not known; add it: all of it is copied (127M)"
     )
     plan(guest, "add", "127", disks[1])
-    assert (
-        apply(guest, status=2)
-        == "raidtui: not done: it destroys data: give --confirm=127 if that is what you want\n"
-    )
+    assert apply(guest, status=2) == "raidtui: not done: it destroys data: to confirm, give --confirm=127\n"
     apply(guest, "--confirm=127")
     in_sync(guest, data.kernel, disks[4], disks[1], disks[2], disks[3])
     assert guest.run(f"wipefs --noheadings /dev/{disks[0]}").stdout.strip() != ""

@@ -80,6 +80,7 @@ def pane_of(pilot: Paces) -> WearPane:
 async def opened(pilot: Paces) -> WearPane:
     """Open the pane, and wait for its first reading."""
     await pilot.press("3")
+    await until(pilot, lambda: "wear" in main_of(pilot).panes, "the pane")
     pane = pane_of(pilot)
     await until(pilot, lambda: pane.look is not None, "the disks are read")
     await pilot.pause()
