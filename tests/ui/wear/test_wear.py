@@ -180,7 +180,7 @@ from tests.demo.scene import Scene
 from tests.ui.staging import app_of, running
 async def main():
     async with running(Scene().root) as pilot:
-        await app_of(pilot)._tell_of_jobs()
+        await app_of(pilot)._show_unfinished_job()
         app_of(pilot)._take(app_of(pilot).report)
         await pilot.pause()
         print([name for name in sys.modules if name.startswith("raidtui.wear") or name == "sqlite3"])
