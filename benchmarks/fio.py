@@ -2,11 +2,11 @@
 
 `python -m benchmarks.fio` prints one JSON object.  Both read a small file in memory (tmpfs): that makes the
 most requests a second that there can be, so that whatever is taken away from fio shows.  Bare and watched
-take turns, and each pair gives a ratio.  Watched is the real thing, a benchmark's worker and the console on a
-terminal of its own with pane 5 in view; all that they keep is in a folder that goes away.
+take turns, and each pair gives a ratio.  The watched round runs a benchmark's worker and the console on a
+terminal of its own with pane 5 in view; all that they store is in a folder that is removed.
 
-Other load on the machine takes more from fio than we do.  So there is also the ratio of requests per second
-of fio's own CPU time, which other load hardly moves, less the CPU time of worker and console.
+Other load on the machine takes more from fio than raidtui does.  So a second ratio compares requests per
+second of fio's own CPU time, which other load hardly changes, less the CPU time of worker and console.
 """
 
 import argparse
@@ -166,18 +166,18 @@ def _cpu_s(pid: int) -> float:
     return float(times.user + times.system)
 
 
-def _argv(order: str, folder: Path) -> tuple[str, ...]:
-    return (sys.executable, "-m", "benchmarks.fio", order, str(folder))
+def _argv(command: str, folder: Path) -> tuple[str, ...]:
+    return (sys.executable, "-m", "benchmarks.fio", command, str(folder))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure; or be the worker or the console of one round."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fio", description=__doc__)
-    parser.add_argument("order", nargs="?", choices=("work", "watch"), help="used by itself")
+    parser.add_argument("command", nargs="?", choices=("work", "watch"), help="used internally")
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     arguments = parser.parse_args(argv)
-    if arguments.order is None:
+    if arguments.command is None:
         print(json.dumps(asdict(measure_fio(arguments.rounds)), indent=1))
         return 0
     path = arguments.folder / "journal.jsonl"
@@ -185,7 +185,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         patch("raidtui.jobs.store.journal_path", lambda: path),
         patch("raidtui.bench.results.run_store.journal_path", lambda: path),
     ):
-        if arguments.order == "watch":
+        if arguments.command == "watch":
             launch(open_root("/"), theme=None, mouse=False)
         job, begun_s = find_bench(), time.process_time()
         BenchWorker(open_root("/"), job).work()

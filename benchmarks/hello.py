@@ -1,7 +1,7 @@
-"""An empty Textual app: the yardstick.
+"""An empty Textual app: the reference.
 
-It does what any Textual app must do and nothing else, so that "1.1 x hello" speaks of our code and not of
-the interpreter, the machine or the load on it.  `6` changes the one line (the moment a key is answered), `q`
+It does what any Textual app must do and nothing else, so that "1.1 x hello" measures raidtui's code and not
+the interpreter, the machine or its load.  `6` changes the one line (the moment a key is answered), `q`
 quits.
 """
 

@@ -91,8 +91,8 @@ def _measure(guest: Any, count: int, rounds: int) -> dict[str, list[float]]:  # 
         guest.run(f"{command} >/dev/null 2>&1")
     for _ in range(rounds):
         for what, command in commands.items():
-            told = guest.run(f"a=$EPOCHREALTIME; {command} >/dev/null 2>&1; echo $? $a $EPOCHREALTIME")
-            status, begin_s, end_s = told.stdout.split()[-3:]
+            timed = guest.run(f"a=$EPOCHREALTIME; {command} >/dev/null 2>&1; echo $? $a $EPOCHREALTIME")
+            status, begin_s, end_s = timed.stdout.split()[-3:]
             if status != "0" and what != "examine":  # which finds no superblock
                 raise AssertionError(f"{what} with {count} devices ended with {status}")
             found.setdefault(what, []).append(float(end_s) - float(begin_s))

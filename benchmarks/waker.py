@@ -1,7 +1,7 @@
-"""The least that a monitor can do: wake up every few seconds, read one file, say nothing.
+"""The least that a monitor can do: wake up every few seconds, read one file, write nothing.
 
 `python -m benchmarks.waker SECONDS FILE`, `q` quits.  What this costs is the machine's price of waking a
-process that has slept (on a virtual machine, milliseconds); it is taken off where CPU in small percents is
+process that has slept (on a virtual machine, milliseconds); it is subtracted where CPU in small percents is
 judged.
 """
 

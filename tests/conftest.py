@@ -1,4 +1,4 @@
-"""What all tests share: fixed surroundings, and where the accepted pictures are.
+"""What all tests share: a fixed environment, and where the accepted pictures are.
 
 Pictures are ``snapshots/<module>/<test>.svg`` beside the tests, ``test_`` left out. One that no test asks for
 fails a run of the whole of tests/ui, and goes with ``--snapshot-update``.
@@ -79,16 +79,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_testnodedown(node: Any) -> None:
     """Take over which pictures a worker's tests asked for."""
-    told = getattr(node, "workeroutput", {})
-    Picture.asked_for.update(map(Path, told.get("pictures", ())))
-    node.config.whole_ui = told.get("whole_ui", False)
+    reported = getattr(node, "workeroutput", {})
+    Picture.asked_for.update(map(Path, reported.get("pictures", ())))
+    node.config.whole_ui = reported.get("whole_ui", False)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if "PYTEST_XDIST_WORKER" in os.environ:
-        told = session.config.workeroutput  # type: ignore[attr-defined]
-        told["pictures"] = [str(path) for path in Picture.asked_for]
-        told["whole_ui"] = _ran_all_of_ui(session)
+        output = session.config.workeroutput  # type: ignore[attr-defined]
+        output["pictures"] = [str(path) for path in Picture.asked_for]
+        output["whole_ui"] = _ran_all_of_ui(session)
         return
     ran_through = session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
     if not ran_through or not getattr(session.config, "whole_ui", _ran_all_of_ui(session)):
@@ -114,7 +114,7 @@ def _ran_all_of_ui(session: pytest.Session) -> bool:
 
 
 @pytest.fixture(autouse=True)
-def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No colours, sizes, themes, settings or journals of whoever runs the tests."""
     for name in (*COLOUR_WORDS, "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)

@@ -32,7 +32,7 @@ from raidtui.wear.wear_report import FORMAT_VERSION, metric_lines, wear_dict, we
 
 WELL, ATTENTION, DYING, CANNOT_TELL = range(4)
 NOT_WRITTEN, REFUSED = 1, 2
-_ASLEEP = frozenset({Unread.STANDBY, Unread.UNTOLD})
+_ASLEEP = frozenset({Unread.STANDBY, Unread.POWER_UNKNOWN})
 _LARGEST_FILE = 8 << 20
 
 
@@ -82,8 +82,8 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
 
 def verdict(disks: Sequence[DiskWear], arrays: Sequence[ArrayWear] = ()) -> int:
     """Return the exit status that says how disks and arrays are."""
-    told = [disk for disk in disks if disk.reading is not None or _is_asleep(disk)]
-    if not told:
+    known = [disk for disk in disks if disk.reading is not None or _is_asleep(disk)]
+    if not known:
         return CANNOT_TELL
     findings: list[Finding] = [one for disk in disks for one in disk.findings]
     findings += [one for array in arrays for one in array.findings]

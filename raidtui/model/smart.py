@@ -1,4 +1,4 @@
-"""What a disk says of itself (SMART), in smartctl's words. Records alone: nothing is judged here."""
+"""SMART readings, in smartctl's terms. Records only: nothing is judged here."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Counted(Struct, frozen=True, kw_only=True):
         count: in units.
         unit_bytes: bytes of one unit.
         text: the counter as it was printed.
-        size_bytes: what it comes to.
+        size_bytes: the count in bytes.
     """
 
     count: int
@@ -65,7 +65,7 @@ class ErrorRecovery(Struct, frozen=True, kw_only=True):
 
 
 class SmartReading(Struct, frozen=True, kw_only=True):
-    """All that counts of one ``smartctl --json -x``; None is what the disk or smartctl did not say.
+    """The parts of ``smartctl --json -x`` that raidtui uses; None: not reported.
 
     Args:
         name: the kernel's name of the disk.
@@ -142,12 +142,12 @@ class SmartReading(Struct, frozen=True, kw_only=True):
 
     @property
     def identity(self) -> str:
-        """What tells the disk from all others, as ``Disk.identity``: the serial number, or the WWN."""
+        """The serial number, or else the WWN, as ``Disk.identity``."""
         return self.serial or self.wwn or ""
 
     @property
     def rotates(self) -> bool:
-        """Whether it is a hard disk, by its own word."""
+        """Whether it reports that it is a hard disk."""
         return bool(self.rotation_rpm)
 
 
@@ -155,7 +155,7 @@ class Unread(StrEnum):
     """Why a disk was not read."""
 
     STANDBY = "standby"
-    UNTOLD = "untold"
+    POWER_UNKNOWN = "untold"
     NO_TOOL = "no tool"
     NO_PERMISSION = "no permission"
     TIMEOUT = "timeout"
@@ -164,7 +164,7 @@ class Unread(StrEnum):
 
 
 class NoReading(Struct, frozen=True, kw_only=True):
-    """A disk that could not be read, or was left asleep: why, and what would help.
+    """Why a disk was not read, and what helps.
 
     Args:
         name: the kernel's name of the disk.
@@ -185,11 +185,11 @@ class NoReading(Struct, frozen=True, kw_only=True):
 
 
 class SmartMeasurement(Struct, frozen=True, kw_only=True):
-    """An answer, with what the kernel had written to the disk when it was asked.
+    """A reading between two readings of the kernel's count of writes to the disk.
 
     Args:
-        result: what the disk said, or why it said nothing.
-        since: a name for the time since which the kernel counts: the boot, and the disk's arrival.
+        result: the reading, or why there is none.
+        since: identifies the period over which the kernel counts: the boot and the disk's appearance.
         low_bytes, high_bytes: the kernel's count right before and right after; None without /proc/diskstats.
     """
 

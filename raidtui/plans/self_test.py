@@ -91,7 +91,7 @@ def _reported(snapshot: Snapshot, disk: SmartReading | NoReading) -> tuple[Smart
     if refusal := needs_root(snapshot):
         return refusal
     if isinstance(disk, NoReading):
-        if disk.why in {Unread.STANDBY, Unread.UNTOLD}:
+        if disk.why in {Unread.STANDBY, Unread.POWER_UNKNOWN}:
             remedy = "raidtui never wakes a disk: read something from it, then start the self-test"
             return Refusal(code=RefusalCode.WRONG_STATE, why=f"{disk.name} {disk.reason}", remedy=remedy)
         code = RefusalCode.NO_TOOL if disk.why is Unread.NO_TOOL else RefusalCode.UNKNOWN

@@ -32,7 +32,7 @@ class WearSession:
     Args:
         shell: its log gets what syncs have cost. Those of the report that it has now had begun unseen.
         loop: what watches the host.
-        ratings: the makers' ratings, bytes by the beginning of a model's name.
+        ratings: the manufacturers' ratings in bytes, by the beginning of a model's name.
         say: says a trouble.
     """
 

@@ -1,4 +1,4 @@
-"""The application: owns the report, carries plans out, switches panes, hosts and themes."""
+"""The application: it holds the session and the report, and switches panes, hosts and themes."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-_LATER_S = 0.4  # what is not needed for the first picture waits until it is there
+_LATER_S = 0.4  # what the first picture does not need waits for it
 
 
 class Sampled(Message):
-    """A new report is there. A slow screen gets the latest alone."""
+    """A new report. A slow screen gets only the latest."""
 
     def __init__(self, report: Report) -> None:
         super().__init__()
         self.report = report
 
     def can_replace(self, message: Message) -> bool:
-        """Whether this one makes an earlier, unhandled one needless."""
+        """Whether this replaces an earlier one that was not handled yet."""
         return isinstance(message, Sampled)
 
 
@@ -125,16 +125,16 @@ class RaidApp(DefectHooks, KeyOrderApp):
         return screen
 
     def on_mount(self) -> None:
-        """Begin to watch."""
+        """Start monitoring."""
         self.session.loop.start(self.report)
         self.call_after_refresh(_settle_memory)
         for trouble in (*self._settings.troubles, *self._themes.troubles):
             self.call_after_refresh(self._say, trouble)
         if self._root.writable:
-            self.set_timer(_LATER_S, self._tell_of_jobs)
+            self.set_timer(_LATER_S, self._show_unfinished_job)
 
     def on_ready(self) -> None:
-        """From now on a signal ends the program in good order, the terminal restored."""
+        """Let signals end the program in good order from now on, with the terminal restored."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # not in a thread
@@ -144,7 +144,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
 
     @property
     def held(self) -> bool:
-        """Whether the picture is held still."""
+        """Whether the screen is held still."""
         return self.main.held
 
     @property
@@ -174,7 +174,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
         self.main.note_events(events)
 
     def in_background(self, work: Coroutine[Any, Any, object]) -> None:
-        """Run a coroutine; nobody waits for it."""
+        """Run a coroutine as a worker; its result is not waited for."""
         self.run_worker(work)
 
     async def ask(self, screen: Screen[T]) -> T | None:
@@ -186,11 +186,11 @@ class RaidApp(DefectHooks, KeyOrderApp):
         self.call_after_refresh(call)
 
     def expect_array(self, uuid: str | None) -> None:
-        """Choose the array with this UUID as soon as it is there."""
+        """Choose the array with this UUID as soon as it appears; None: no array is expected any more."""
         self.main.arrays.expect(uuid)
 
     async def on_event(self, event: events.Event) -> None:
-        """Pass keys on; in a window that is too small to draw the panes, none that does something there.
+        """Deliver an event; in a window too small for panes, only keys that work everywhere.
 
         A verb must not act on an array that nobody sees.
         """
@@ -225,8 +225,8 @@ class RaidApp(DefectHooks, KeyOrderApp):
                 view=" > ".join(type(screen).__name__ for screen in self.screen_stack) + pane,
             )
 
-    async def _tell_of_jobs(self) -> None:
-        """Say which job was interrupted: it can be gone on with, or undone; or why no job can be kept."""
+    async def _show_unfinished_job(self) -> None:
+        """Show which job is unfinished: it can be resumed or rolled back; or why jobs cannot be kept."""
         from raidtui.session import storage  # noqa: PLC0415
 
         if trouble := await self.session.loop.aside(storage.state_trouble):
@@ -236,7 +236,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
             self._say(f"{found[-1].title} {found[-1].state.sentence}; J shows it")
 
     def _say(self, text: str) -> None:
-        """Say a trouble, and keep it in the log: the next one takes its place on the screen."""
+        """Show a problem and log it: the next one takes its place on the screen."""
         if text != self._said:
             self._said = text
             event = Event(
@@ -252,12 +252,12 @@ class RaidApp(DefectHooks, KeyOrderApp):
         self.post_message(Sampled(report))
 
     def on_sampled(self, message: Sampled) -> None:
-        """Own the new state; the screen draws it."""
+        """Take a report and draw it, unless a newer one was drawn."""
         if not (self.screen_stack and self.main.arrays.children):
-            return  # it came while the screen is taken down
+            return  # the screen is being closed
         report = message.report
         if self.report is None or report.snapshot.clock_s >= self.report.snapshot.clock_s:
-            self._own(report)  # else it is from before our own last write
+            self._own(report)  # an older one is from before the last write of this session
 
     def _own(self, report: Report) -> None:
         self.report = report
@@ -300,7 +300,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
         if refusal is not None or snapshot.host.source:
             self.drop_held_keys()
             self.main.say(
-                refusal.sentence if refusal else "the demo host is simulated: nothing is built there"
+                refusal.sentence if refusal else "the demo host is simulated: no array can be built on it"
             )
             return
         from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
@@ -309,7 +309,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
         self.open_flow(BuildFlow(self).build(snapshot))
 
     def action_jobs(self) -> None:
-        """Show the last jobs."""
+        """Show the last jobs, and follow one."""
         from raidtui.ui.frame.plan_flow import PlanFlow  # noqa: PLC0415
 
         self.begin_opening()
@@ -330,18 +330,18 @@ class RaidApp(DefectHooks, KeyOrderApp):
             pane.measure_knob(message.knob, message.values, message.array)
 
     def action_hold(self) -> None:
-        """Hold the picture, or let it go on."""
+        """Hold the screen still, or release it."""
         self.main.release()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The filter's key is text where text is typed."""
+        """Disable the filter's key where it is text."""
         del parameters
         return action != "filter" or (
             isinstance(self.screen, MainScreen) and getattr(self.focused, "id", None) != "filter"
         )
 
     async def action_filter(self) -> None:
-        """Open the filter line, and be there before the next key is."""
+        """Open the filter line; it has the focus before the next key is delivered."""
         if not self.main.query("#filter"):
             from raidtui.ui.frame.text_field import FilterLine  # noqa: PLC0415
 
@@ -355,10 +355,10 @@ class RaidApp(DefectHooks, KeyOrderApp):
         self.push_screen(HelpScreen(help_rows(self.pane_in_view, self.keymap)))
 
     async def action_demo(self) -> None:
-        """Open the demo host; only where there is no array that it would hide."""
+        """Open the demo host, unless it would hide arrays of this host."""
         snapshot = self.report.snapshot if self.report is not None else None
         if snapshot is not None and (snapshot.arrays or snapshot.absent):
-            self.main.say("the demo opens only where there is no array: raidtui --demo")
+            self.main.say("the demo opens here only without arrays: use raidtui --demo")
             return
         from raidtui.demo.demo_host import demo_root  # noqa: PLC0415
 
@@ -370,7 +370,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
         self.main.say("a simulated host: nothing here is real", "accent")
 
     def action_leave(self) -> None:
-        """Leave; offer to put back what this session changed for now."""
+        """Quit; offer to restore what this session changed until reboot."""
         self.begin_opening()
         self.open_flow(self._leave())
 
@@ -384,7 +384,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
     # -- themes and palette
 
     def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001, FBT002
-        """Style everything anew, but for the first theme: nothing has been styled before it was chosen."""
+        """Style everything anew, except for the first theme: nothing was styled before it."""
         first, self._styled_for = self._styled_for == self.theme, ""
         if not first:
             super().refresh_css(animate=animate)
@@ -417,6 +417,6 @@ class RaidApp(DefectHooks, KeyOrderApp):
 
 
 def _settle_memory() -> None:
-    """All that was imported stays: keep the collector from looking at it, then let it work again."""
+    """Exempt what was imported from garbage collection, as it stays, and enable the collector again."""
     gc.freeze()
     gc.enable()

@@ -1,4 +1,4 @@
-"""Commands: one record feeds the key binding, the footer, the help and the palette alike."""
+"""Commands: one record each for the key binding, the footer, the help and the palette."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from textual.binding import Binding
 
 
 class Command(Struct, frozen=True, kw_only=True):
-    """Something that a key does.
+    """What a key does.
 
     Args:
         id: ``pane.verb``, for the user's keymap.
         keys: Textual's key names, comma separated; the first is shown.
         action: the action's name, with its arguments.
-        label: a word or two.
-        help: a sentence.
-        foot: whether the footer shows it.
-        words: what else people call it; the palette finds it by them.
+        label: a word or two, for the footer.
+        help: a sentence, for the help and the palette.
+        foot: whether the footer shows it at 80 columns.
+        words: synonyms by which the palette finds it.
     """
 
     id: str
@@ -31,16 +31,16 @@ class Command(Struct, frozen=True, kw_only=True):
     foot: bool = True
     words: str = ""
     first: bool = False
-    """Whether it is done before the keys behind it go anywhere: it moves the focus, and they are text."""
+    """Whether it runs before later keys are delivered: it moves the focus, and they are text."""
 
     @property
     def bindings(self) -> list[Binding]:
-        """The key bindings. What comes ``first`` has a second one, for before anything has the focus."""
+        """The key bindings; a ``first`` one has a second, for when nothing has the focus."""
         plain = Binding(self.keys, self.action, self.label, id=self.id, tooltip=self.help, show=self.foot)
         return [replace(plain, priority=True), plain] if self.first else [plain]
 
     def shown_key(self, keymap: Mapping[str, str]) -> str:
-        """Return the first key as the footer writes it, the user's own where there is one."""
+        """Return the first key as the footer writes it; the user's own key where the keymap has one."""
         return shown(keymap.get(self.id, self.keys).split(",")[0])
 
 
@@ -53,7 +53,7 @@ _KEY_WORDS = {
 
 @cache
 def shown(key: str) -> str:
-    """Return a key as people write it: ^p, ?, ←."""
+    """Return a key of Textual as the footer writes it: ^p, ?, ←."""
     key = key.strip()
     if key.startswith("ctrl+"):
         return "^" + key[5:]
@@ -67,41 +67,41 @@ def shown(key: str) -> str:
 CHECK = Command(
     id="arrays.check", keys="c", action="check", label="Check",
     words="scrub verify compare parity mismatches consistency",
-    help="Read all members and count what does not match. Changes nothing.",
+    help="Read all members and count mismatches. Changes nothing.",
 )  # fmt: skip
 CANCEL = Command(
     id="arrays.cancel", keys="x", action="cancel", label="Cancel", foot=False,
     words="abort end stop check idle",
-    help="End a check or repair for good; the next one starts at the start.",
+    help="End a check or repair; the next one starts at the beginning.",
 )  # fmt: skip
 PAUSE = Command(
     id="arrays.pause", keys="p", action="pause", label="Pause",
     words="freeze suspend resume continue",
-    help="Freeze a resync, recover or reshape, pause a check, or let it go on.",
+    help="Pause a resync, recovery, reshape or check, or resume it.",
 )  # fmt: skip
 LIMITS = Command(
     id="arrays.limits", keys="l", action="limits", label="Limits", first=True,
     words="speed throttle slow fast minimum maximum bandwidth rate sync_speed_min sync_speed_max slider",
-    help="Go to the sliders: arrows, shift with arrows, digits (MB/s, k for KiB/s), mouse.",
+    help="Go to the sliders: arrows, Shift with arrows, digits (MB/s, k for KiB/s), mouse.",
 )  # fmt: skip
 SCOPE = Command(
     id="arrays.scope", keys="s", action="scope", label="Scope", foot=False,
     words="speed limits global system local",
-    help="Let the sliders move this array's limits, or the system's.",
+    help="Switch the sliders between this array's limits and the system's.",
 )  # fmt: skip
 GIVE_BACK = Command(
     id="arrays.give_back", keys="g", action="give_back", label="Give back", foot=False,
     words="speed limits system default reset",
-    help="Give this array's limits back to the system: they follow the system's from then on.",
+    help="Return this array to the system's limits; it follows them from then on.",
 )  # fmt: skip
 UNDO = Command(
     id="arrays.undo", keys="u", action="undo", label="Undo", foot=False, words="revert back",
-    help="Undo what was done last in this pane. What pane 4 sets is undone there."
+    help="Undo the last change made in this pane; pane 4 undoes its own."
 )  # fmt: skip
 REPLACE = Command(
     id="arrays.replace", keys="R", action="repair('replace')", label="Replace",
     words="swap exchange disk drive member hot",
-    help="Copy a member to another device while it still serves: redundancy is never given up.",
+    help="Copy a member to another device while it stays in use: no redundancy is lost.",
 )  # fmt: skip
 ADD = Command(
     id="arrays.add", keys="A", action="repair('add')", label="Add",
@@ -111,17 +111,17 @@ ADD = Command(
 FAIL = Command(
     id="arrays.fail", keys="F", action="repair('fail')", label="Fail",
     words="faulty broken bad set-faulty kick",
-    help="Mark a member as failed. Replace is the better verb where it still works.",
+    help="Mark a member as failed. Prefer replace while it still works.",
 )  # fmt: skip
 REMOVE = Command(
     id="arrays.remove", keys="M", action="repair('remove')", label="Remove", foot=False,
     words="detach take out member",
-    help="Take a failed member, or a spare, out of the array.",
+    help="Remove a failed member or a spare from the array.",
 )  # fmt: skip
 RENAME = Command(
     id="arrays.rename", keys="N", action="repair('rename')", label="Rename",
     words="name label homehost",
-    help="Give the array another name, in its superblock, mdadm.conf, initramfs and fstab.",
+    help="Rename the array in its superblocks, mdadm.conf, the initramfs and fstab.",
 )  # fmt: skip
 STOP = Command(
     id="arrays.stop", keys="T", action="repair('stop')", label="Stop", foot=False,
@@ -131,23 +131,23 @@ STOP = Command(
 ASSEMBLE = Command(
     id="arrays.assemble", keys="a", action="repair('assemble')", label="Assemble", foot=False,
     words="start run activate import",
-    help="Start an array whose members are there and which does not run: normal, read-only or degraded.",
+    help="Start an array that does not run: normally, read-only or degraded.",
 )  # fmt: skip
 LOCATE = Command(
     id="arrays.locate", keys="i", action="repair('locate')", label="Which disk", foot=False,
     words="led light blink bay slot serial number find identify",
-    help="Model, serial number and slot of each member's disk; the light of its bay, where there is one.",
+    help="Show model, serial number and slot of each member's disk; light its bay where it has an LED.",
 )  # fmt: skip
 ZERO = Command(
     id="arrays.zero", keys="Z", action="repair('zero')", label="Zero", foot=False,
     words="wipe erase superblock zero-superblock clear",
-    help="Wipe md's superblock from a device that no array uses, so that nothing takes it for a member.",
+    help="Erase the md superblock of a device that no array uses, so that nothing assembles it.",
 )  # fmt: skip
 UP = Command(
-    id="arrays.up", keys="up,k", action="move(-1)", label="Up", help="The array above.", foot=False
+    id="arrays.up", keys="up,k", action="move(-1)", label="Up", help="Choose the row above.", foot=False
 )  # fmt: skip
 DOWN = Command(
-    id="arrays.down", keys="down,j", action="move(1)", label="Down", help="The array below.", foot=False
+    id="arrays.down", keys="down,j", action="move(1)", label="Down", help="Choose the row below.", foot=False
 )  # fmt: skip
 ARRAYS = (
     CHECK, CANCEL, PAUSE, LIMITS, SCOPE, GIVE_BACK, UNDO, REPLACE, ADD, FAIL, REMOVE, RENAME, STOP,
@@ -170,7 +170,7 @@ READ = Command(
 HISTORY = Command(
     id="wear.history", keys="h", action="history", label="History",
     words="tbw written smart",
-    help="What was written to the chosen disk day by day, and what syncs and jobs have cost it.",
+    help="Show what was written to the chosen disk day by day, and what syncs and jobs wrote.",
 )  # fmt: skip
 SELF_TEST = Command(
     id="wear.self_test", keys="t", action="self_test", label="Self-test",
@@ -181,58 +181,58 @@ WEAR = (MARK, SINCE, SELF_TEST, READ, HISTORY)
 
 LESS = Command(
     id="tune.less", keys="left", action="turn(-1)", label="Lower", foot=False,
-    help="Set the chosen knob, for now, to the next lower value: the previous word, or half the number.",
+    help="Set the chosen knob for now to the value below: the previous choice, or half the number.",
 )  # fmt: skip
 MORE = Command(
     id="tune.more", keys="right", action="turn(1)", label="Higher", foot=False,
-    help="Set the chosen knob, for now, to the next higher value: the next word, or twice the number.",
+    help="Set the chosen knob for now to the value above: the next choice, or twice the number.",
 )  # fmt: skip
 EXACT = Command(
     id="tune.value", keys="enter", action="exact", label="Value", foot=False,
     words="scheduler read-ahead queue set",
-    help="Type the value of the chosen knob, or choose it from a list.",
+    help="Type a value for the chosen knob, or choose it from a list.",
 )  # fmt: skip
 NEXT_KNOB = Command(
     id="tune.next", keys="tab", action="knob(1)", label="Next knob", foot=False,
-    help="Go to the next knob of the row; Shift+Tab goes to the previous one.",
+    help="Choose the next knob of the row; Shift+Tab chooses the previous one.",
 )  # fmt: skip
 SAME = Command(
     id="tune.same", keys="equals_sign", action="same", label="Same for all",
-    help="Give all members of the disk's array the value of this disk, or all processors that of these.",
+    help="Give this disk's value to all members of its array; a processor's to all processors.",
 )  # fmt: skip
 KEEP = Command(
     id="tune.keep", keys="k", action="keep", label="Keep",
-    help="Keep values over reboots, in raidtui's own files. The plan is shown first.",
+    help="Keep values across reboots, in raidtui's own files. The plan is shown first.",
 )  # fmt: skip
 FORGET = Command(
     id="tune.forget", keys="K", action="forget", label="Forget", foot=False,
-    help="Stop keeping a value. The present value stays until a reboot.",
+    help="Stop keeping a value. The current one stays until the next reboot.",
 )  # fmt: skip
 UNDO_TUNE = Command(
     id="tune.undo", keys="u", action="undo", label="Undo",
-    help="Undo what was set last here or by raidtui tune. What pane 1 does is undone there.",
+    help="Undo what was set last here or by raidtui tune; pane 1 undoes its own.",
 )  # fmt: skip
 PROFILE = Command(
     id="tune.profile", keys="P", action="profile", label="Profile",
     words="preset tuned scheduler",
-    help="Set several values together: what published tests advise, the kernel's defaults, or your own.",
+    help="Set several values together: published recommendations, the kernel's own, or your profiles.",
 )  # fmt: skip
 ASK_ERC = Command(
     id="tune.erc", keys="e", action="erc", label="Ask for ERC", foot=False,
-    help="Ask the disks how long they retry a bad sector (SCT ERC). Sleeping disks are not woken.",
+    help="Read how long the disks retry a bad sector (SCT ERC). Sleeping disks are not woken.",
 )  # fmt: skip
 TEST = Command(
     id="tune.test", keys="t", action="test", label="Test",
     words="fio benchmark measure",
-    help="Measure with fio what the chosen knob does: the present value against another.",
+    help="Measure with fio what the chosen knob does: its current value against another one.",
 )  # fmt: skip
 APART = Command(
     id="tune.apart", keys="o", action="apart", label="One by one", foot=False,
-    help="Show each cpufreq policy in a row of its own, or policies with equal values in one row.",
+    help="Show each processor policy in a row of its own, or join those that are alike.",
 )  # fmt: skip
 READ_TUNE = Command(
     id="tune.read", keys="r", action="read", label="Read again", foot=False,
-    help="Read the values again, and the rules and services that set them.",
+    help="Read the values now, and the rules and services that set them.",
 )  # fmt: skip
 TUNE = (LESS, MORE, NEXT_KNOB, EXACT, SAME, KEEP, FORGET, UNDO_TUNE, PROFILE, TEST, APART, ASK_ERC,
         READ_TUNE)  # fmt: skip
@@ -240,50 +240,50 @@ TUNE = (LESS, MORE, NEXT_KNOB, EXACT, SAME, KEEP, FORGET, UNDO_TUNE, PROFILE, TE
 NEW_BENCH = Command(
     id="bench.new", keys="n", action="new('run')", label="New",
     words="fio benchmark measure run iops latency speed",
-    help="Measure one thing: a preset, a fio job file of your own, or your own choice.",
+    help="Measure one thing: a preset, your own fio job file, or your own choice.",
 )  # fmt: skip
 SWEEP = Command(
     id="bench.sweep", keys="s", action="new('sweep')", label="Sweep",
     words="fio benchmark series",
-    help="Go through values: block sizes, depths, any knob of pane 4, chunks of arrays made for it.",
+    help="Measure a range of values: block sizes, depths, any knob of pane 4, chunks of test arrays.",
 )  # fmt: skip
 AGAINST = Command(
     id="bench.ab", keys="a", action="new('ab')", label="A/B",
     words="fio benchmark against compare",
-    help="Measure two settings in turn, and say which is faster, or that there is no difference.",
+    help="Measure two settings in turn, and say which is faster or that they do not differ.",
 )  # fmt: skip
 COMPARE = Command(
     id="bench.compare", keys="c,enter", action="compare", label="Compare",
-    help="The marked benchmarks side by side, or the chosen one's series: table, verdicts, course, heat map.",
+    help="Compare the marked benchmarks, or the chosen one's series: table, verdicts, curves, heat map.",
 )  # fmt: skip
 EXPORT = Command(
     id="bench.export", keys="e", action="export", label="Export",
     words="report html csv json",
-    help="Write the marked benchmarks, or the chosen one, as HTML with pictures, CSV or JSON.",
+    help="Export the marked benchmarks, or the chosen one, as HTML with charts, CSV or JSON.",
 )  # fmt: skip
 STOP_BENCH = Command(
     id="bench.stop", keys="x", action="stop", label="Stop",
-    help="End the benchmark that runs. What it has measured is kept; what it changed is put back.",
+    help="Stop the running benchmark. Its results are kept; what it changed is restored.",
 )  # fmt: skip
 MARK_BENCH = Command(
     id="bench.mark", keys="m", action="mark", label="Mark", foot=False,
-    help="Mark the chosen benchmark for the comparison, or take the mark off.",
+    help="Mark the chosen benchmark for comparison, or unmark it.",
 )  # fmt: skip
 HEAT = Command(
     id="bench.heat", keys="h", action="compare(True)", label="Heat map", foot=False,
-    help="Chunk sizes against block sizes, with published figures beside your own.",
+    help="Show chunk sizes against block sizes, with published figures beside your own.",
 )  # fmt: skip
 NOTE_BENCH = Command(
     id="bench.note", keys="i", action="note", label="Note", foot=False,
-    help="Give the chosen benchmark a note; the filter finds it.",
+    help="Add a note to the chosen benchmark; the filter finds it.",
 )  # fmt: skip
 DELETE_BENCH = Command(
     id="bench.delete", keys="D,delete", action="delete", label="Delete", foot=False,
-    help="Forget the chosen benchmark's runs, after a question.",
+    help="Delete the chosen benchmark's runs, after a question.",
 )  # fmt: skip
 RESTORE_BENCH = Command(
     id="bench.restore", keys="R", action="restore", label="Put back", foot=False,
-    help="Put back what an interrupted benchmark has changed; its figures are kept.",
+    help="Restore what an interrupted benchmark changed; its results are kept.",
 )  # fmt: skip
 READ_BENCH = Command(
     id="bench.read", keys="r", action="read", label="Read again", foot=False,
@@ -297,74 +297,74 @@ BENCH = (
 FILTER = Command(
     id="app.filter", keys="slash", action="filter", label="Filter", foot=False, first=True,
     words="search find",
-    help="Show only what holds a text; Esc ends it.",
+    help="Show only rows that contain a text; Esc shows all.",
 )  # fmt: skip
 HOLD = Command(
     id="app.hold", keys="space", action="hold", label="Hold", foot=False,
     words="still stop pause picture",
-    help="Hold the picture still; the host is watched on.",
+    help="Hold the screen still; monitoring continues.",
 )  # fmt: skip
 HELP = Command(
     id="app.help", keys="question_mark,f1", action="help", label="Help", words="keys manual",
-    help="Keys, and why some are dim."
+    help="Show the keys, and why some cannot be used now."
 )  # fmt: skip
 PALETTE = Command(
-    id="app.palette", keys="ctrl+p", action="command_palette", label="More", help="All commands, by name."
+    id="app.palette", keys="ctrl+p", action="command_palette", label="More", help="Search all commands."
 )  # fmt: skip
 QUIT = Command(
     id="app.quit", keys="q,ctrl+q", action="leave", label="Quit", foot=False,
     words="exit leave",
-    help="Leave. What this session changed for now can be put back.",
+    help="Quit. What this session changed until reboot can be restored first.",
 )  # fmt: skip
 DEMO = Command(
     id="app.demo", keys="d", action="demo", label="Demo", foot=False,
     words="simulation example",
-    help="Open the demo host, where no md array is here.",
+    help="Open a simulated host; only where this host has no md array.",
 )  # fmt: skip
 BUILD = Command(
     id="app.build", keys="b,2", action="build", label="Build", foot=False,
     words="create new make array wizard raid mdadm",
-    help="Build an array: choose devices, level, chunk, bitmap and name; the plan is shown before anything.",
+    help="Build an array: devices, level, chunk size, bitmap, name. The plan is shown first.",
 )  # fmt: skip
 JOBS = Command(
     id="app.jobs", keys="J", action="jobs", label="Jobs", foot=False,
     words="tasks running interrupted resume roll back",
-    help="The last jobs, those that run or were interrupted first: follow, read, resume, roll back.",
+    help="Show the last jobs, running and interrupted ones first: follow, resume, roll back.",
 )  # fmt: skip
 TO_ARRAYS = Command(
     id="app.arrays", keys="1", action="pane('arrays')", label="Arrays", words="raid md list status",
-    help="The arrays.", foot=False
+    help="Show the arrays.", foot=False
 )  # fmt: skip
 TO_WEAR = Command(
     id="app.wear", keys="3", action="pane('wear')", label="Wear",
     words="smart smartctl ssd nvme life endurance temperature tbw health disks",
 
-    help="How worn the disks are.", foot=False
+    help="Show how worn the disks are.", foot=False
 )  # fmt: skip
 TO_TUNE = Command(
     id="app.tune", keys="4", action="pane('tune')", label="Tune", foot=False,
     words="scheduler queue read-ahead readahead governor cpu timeout erc scterc stripe cache profile tuned",
-    help="Schedulers, queues, processors, stripe caches: what they are, who set them.",
+    help="Show I/O schedulers, queues, processors and stripe caches, and what set them.",
 )  # fmt: skip
 TO_BENCH = Command(
     id="app.bench", keys="5", action="pane('bench')", label="Bench", foot=False,
     words="fio benchmark measure test iops latency bandwidth speed",
-    help="fio, live; what was measured before, compared.",
+    help="Measure with fio; compare with earlier results.",
 )  # fmt: skip
 TO_LOG = Command(
     id="app.log", keys="6", action="pane('log')", label="Log", words="events timeline history journal",
-    help="What happened.", foot=False
+    help="Show what happened.", foot=False
 )  # fmt: skip
 
 
 class CliCommand(Struct, frozen=True, kw_only=True):
-    """What the command line alone can do; the palette says how.
+    """What the command line alone can do; the palette shows how.
 
     Args:
         title: two words or three.
-        order: what is typed, behind ``raidtui``.
+        order: the subcommand and its arguments, after ``raidtui``.
         help: a sentence.
-        words: what else people call it.
+        words: synonyms by which the palette finds it.
     """
 
     title: str
@@ -376,19 +376,19 @@ class CliCommand(Struct, frozen=True, kw_only=True):
 CLI_COMMANDS = (
     CliCommand(
         title="Grow chunks", order="plan grow-chunk ARRAY KIB",
-        help="Give an array chunks of another size: a reshape.", words="reshape chunk size",
+        help="Change an array's chunk size: a reshape.", words="reshape chunk size",
     ),
     CliCommand(
         title="Repair", order="plan repair ARRAY",
-        help="Write over what does not match; a check comes first.", words="mismatches rewrite parity",
+        help="Rewrite what does not match; run a check first.", words="mismatches rewrite parity",
     ),
     CliCommand(
         title="Bitmap", order="plan bitmap ARRAY KIND",
-        help="Give an array a write-intent bitmap, or take it off.", words="write-intent internal",
+        help="Add a write-intent bitmap to an array, or remove it.", words="write-intent internal",
     ),
     CliCommand(
         title="Read-only", order="plan read-only ARRAY",
-        help="Let nothing be written to an array; read-write ends it.", words="readonly writable read-write",
+        help="Make an array read-only; read-write ends it.", words="readonly writable read-write",
     ),
 )  # fmt: skip
 """See ``CliCommand``."""
@@ -396,4 +396,4 @@ EVERYWHERE = (
     HELP, PALETTE, TO_ARRAYS, TO_WEAR, TO_TUNE, TO_BENCH, TO_LOG, FILTER, HOLD, BUILD, JOBS, DEMO, QUIT,
 )  # fmt: skip
 FURTHER = (SCOPE, GIVE_BACK, UNDO, REMOVE, STOP, BUILD, JOBS, LOCATE, ASSEMBLE, CANCEL, ZERO, HOLD, QUIT)
-"""What the footer shows besides, where the window is wider than 80 columns."""
+"""What the footer shows besides in windows wider than 80 columns, the most useful first."""

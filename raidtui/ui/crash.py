@@ -1,4 +1,4 @@
-"""A defect ends the screen: the terminal is put back, and a report file says what is needed to mend it."""
+"""The report of a defect that ended the console: what is needed to fix it, without serial numbers."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def crash_text(
     """Return a report.
 
     Args:
-        error: what was raised.
-        events: what the console's log holds.
-        secrets: serial numbers and WWNs, which are left out.
-        view: which pane and dialogs were open.
+        error: the exception.
+        events: the log, oldest first.
+        secrets: serial numbers and WWNs to leave out.
+        view: the screens that were open, and the pane.
     """
     with contextlib.suppress(OSError):
         view += ", {} x {}".format(*os.get_terminal_size(1))
-    words = [f"{name}={os.environ[name]}" for name in _TOLD if name in os.environ]
+    words = [f"{name}={os.environ[name]}" for name in _ENVIRONMENT if name in os.environ]
     inner = getattr(error, "error", None)  # what a worker of Textual's raised
     lines = [
         f"raidtui {raidtui.__version__}, Python {platform.python_version()}, Linux {platform.release()}",
@@ -82,7 +82,7 @@ def defect_report(
     return crash_text(error, events=events, secrets=secrets | serials_of(root), view=view)
 
 
-_TOLD = ("TERM", "COLORTERM", "TERM_PROGRAM", "TMUX", "LANG", "LC_ALL", "LC_CTYPE", "PYTHONIOENCODING")
+_ENVIRONMENT = ("TERM", "COLORTERM", "TERM_PROGRAM", "TMUX", "LANG", "LC_ALL", "LC_CTYPE", "PYTHONIOENCODING")
 
 
 def serials_of(root: Root) -> set[str]:
@@ -97,7 +97,7 @@ def serials_of(root: Root) -> set[str]:
 
 
 def keep(text: str) -> Path | None:
-    """Write a report beside the journal, or in the folder for temporary files; return where, if anywhere."""
+    """Write a report beside the journal, or to the directory for temporary files; return its path, if any."""
     name = time.strftime("crash-%Y%m%d-%H%M%S")
     for folder in (journal_path().parent, Path(tempfile.gettempdir())):
         path = folder / f"{name}-{os.getpid()}.txt"
@@ -110,12 +110,12 @@ def keep(text: str) -> Path | None:
     return None
 
 
-def tell(text: str) -> None:
-    """Keep a report, and say on standard error where it is."""
+def report_crash(text: str) -> None:
+    """Save a report, and print on standard error where it is."""
     path = keep(text)
     if path is None:
         sys.stderr.write(text)
     sys.stderr.write(
-        "raidtui: the console ended by a defect of its own. Arrays and jobs go on as they were.\n"
-        f"Please send this report in, it holds no serial numbers:\n{path or 'it is above'}\n"
+        "raidtui: the console ended because of a defect in raidtui. Arrays and jobs are not affected.\n"
+        f"Please report it with this file, which holds no serial numbers:\n{path or 'it is printed above'}\n"
     )

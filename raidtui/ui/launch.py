@@ -1,4 +1,4 @@
-"""Opens the screen on a terminal and leaves nothing behind, whatever happens."""
+"""Runs the console on a terminal, and restores the terminal whatever happens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from raidtui.config import read_config
 from raidtui.first_frame import TERMINAL
 from raidtui.host.roots.root import Root
 from raidtui.ui.app import RaidApp
-from raidtui.ui.crash import CRASHED, crash_text, serials_of, tell
+from raidtui.ui.crash import CRASHED, crash_text, report_crash, serials_of
 from raidtui.ui.frame.stock import STOCK
 
 
@@ -43,12 +43,12 @@ def launch(root: Root, *, theme: str | None, mouse: bool) -> NoReturn:
         status = app.run(mouse=mouse and config.mouse)
         report = app.crash
         code = app.return_code or status or 0
-    except Exception as error:  # noqa: BLE001  (a defect of ours: the terminal comes first, then the report)
+    except Exception as error:  # noqa: BLE001  (a defect: the terminal is restored first, then it is reported)
         report = crash_text(error, secrets=serials_of(root))
     TERMINAL.restore()
     if report:
         code = CRASHED
-        tell(report)
+        report_crash(report)
     with contextlib.suppress(OSError, ValueError):  # the line may have been cut
         sys.stdout.flush()
         sys.stderr.flush()

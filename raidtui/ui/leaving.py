@@ -1,4 +1,4 @@
-"""The way out: what this session changed for now is offered back, limits and knobs alike."""
+"""Quitting: offers to restore what this session changed until reboot, limits and knobs."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from raidtui.view.line import Line
 
 
 async def may_leave(shell: ScreenShell) -> bool:
-    """Whether the console is left; it asks first where something would be left changed, and restores it."""
+    """Return whether to quit; asks first where changes would remain, and restores them if wanted."""
     if not await shell.session.loop.answers():
         return not shell.session.loop.has_written or await _leaves_unrestored(shell)
     plan = await left(shell)
     if plan is not None and plan_is_real(shell):
         from raidtui.ui.frame.dialog import Question, plan_lines  # noqa: PLC0415
 
-        lines = [[("This session changed what lasts until reboot. As it was before:", "strong")]]
+        lines = [[("This session made changes that last until reboot. To restore them:", "strong")]]
         lines += plan_lines(plan)[1:]
-        answers = (("r", "restore and leave"), ("k", "keep and leave"))
+        answers = (("r", "restore and quit"), ("k", "keep and quit"))
         answer = await shell.ask(Question(lines, answers, harmless="stay"))
         if answer == "stay":
             return False

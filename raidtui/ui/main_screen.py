@@ -1,7 +1,7 @@
 """The one screen: header and tabs, the pane in view, message line and footer.
 
-It starts with few widgets and with its content: each widget more, and each layout more, is a good
-millisecond of the start. The log and the filter are mounted when they are first wanted.
+It starts with few widgets and with its content: each further widget or layout adds more than a millisecond
+to the start. Panes but the first, and the filter, are mounted when they are opened.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ _ARROWS = frozenset({"tune.less", "tune.more"})
 
 
 class MainScreen(PaintingScreen):
-    """See the module.
+    """The screen below all dialogs.
 
     Args:
-        report: what is known at the start, if anything.
+        report: the host's state at the start, if it was read.
     """
 
     AUTO_FOCUS = "#array-list"
-    # Textual's own repaints the whole screen when the focus moves; the widgets that show it do so themselves.
+    # Textual repaints the whole screen when the focus moves; here, widgets that show it repaint themselves.
     focused: Reactive[Widget | None] = Reactive(None, repaint=STOCK)
 
     def __init__(self, report: Report | None = None) -> None:
@@ -68,7 +68,7 @@ class MainScreen(PaintingScreen):
         self.events: list[Event] = list(report.new_events) if report else []
         self.arrays = ArraysPane(report)
         self.panes: dict[str, Pane] = {"arrays": self.arrays}
-        """The panes that were in view, by name."""
+        """The panes that were opened, by name."""
         self._top = Lines(id="top", lines=[[], []])
         self._bottom = Lines(id="bottom", lines=[[], []])
         self._message: Line = []
@@ -90,7 +90,7 @@ class MainScreen(PaintingScreen):
             self._redraw()
 
     def watch_focused(self, before: Widget | None, now: Widget | None) -> None:
-        """On a slider the keys are others."""
+        """Draw the footer anew where a slider gets or loses the focus: its keys differ."""
         if isinstance(before, Slider) != isinstance(now, Slider):
             self.redraw_frame()
 
@@ -101,13 +101,13 @@ class MainScreen(PaintingScreen):
     # -- what is shown
 
     def note_events(self, events: Sequence[Event]) -> None:
-        """Take events at once: a report that a later one replaces, unseen, has had its own."""
+        """Log events at once: a report with events may be replaced by a later one before it is drawn."""
         self.events = (self.events + list(events))[-_KEEP_EVENTS:]
         if events and self.pane == "log":
             self.in_view.redraw()
 
     def show_report(self, report: Report) -> None:
-        """Take a report and draw it, unless the picture is held."""
+        """Take a report and draw it, unless the screen is held."""
         self.report = report
         with self.painting():
             if not self.held:
@@ -116,7 +116,7 @@ class MainScreen(PaintingScreen):
             self.redraw_frame()
 
     async def open_pane(self, name: str) -> Pane:
-        """Bring a pane into view, and return it; it is there before the next key is."""
+        """Bring a pane into view and return it; it is mounted before the next key is delivered."""
         pane = self.panes.get(name)
         if pane is None:
             pane = self.panes[name] = _PANES[name]()(self.report)
@@ -126,12 +126,12 @@ class MainScreen(PaintingScreen):
         return pane
 
     def show_pane(self, name: str) -> None:
-        """Bring a pane into view that was there before."""
+        """Bring an opened pane into view."""
         self.pane, pane = name, self.panes[name]
         for each in self.panes.values():
             if each is not self.arrays:
                 each.display = each is pane
-        self.set_focus(pane.rows)  # first: else it falls to a slider as the arrays are hidden
+        self.set_focus(pane.rows)  # first: otherwise it moves to a slider when the arrays are hidden
         self.arrays.display = pane is self.arrays
         self.focus_pane()
         self._redraw()
@@ -139,7 +139,7 @@ class MainScreen(PaintingScreen):
             each.come()
 
     def release(self) -> None:
-        """Let a held picture go on."""
+        """Hold the screen still, or draw what is new and go on."""
         self.held = not self.held
         if not self.held and self.report is not None:
             self.arrays.show_report(self.report)
@@ -148,7 +148,7 @@ class MainScreen(PaintingScreen):
         self.redraw_frame()
 
     def narrow(self, text: str) -> None:
-        """Filter the pane in view; another row may be chosen then, with other commands."""
+        """Filter the pane in view; the chosen row, and with it the footer, may change."""
         with self.painting():
             self.in_view.narrow(text)
             self.redraw_frame()
@@ -166,7 +166,7 @@ class MainScreen(PaintingScreen):
         self.in_view.rows.focus()
 
     def _focus_again(self) -> None:
-        """A pane that was hidden has lost the focus: without one, its keys would do nothing."""
+        """Focus the pane in view: a hidden one loses the focus, and keys would do nothing."""
         if self.focused is None:
             self.focus_pane()
 
@@ -180,8 +180,8 @@ class MainScreen(PaintingScreen):
 
         Args:
             text: the sentence.
-            role: its colour; what is ``warn`` or ``bad`` stands in the log too.
-            logged: False for what has its own line there.
+            role: its colour; ``warn`` and ``bad`` are logged.
+            logged: False where an event of its own is in the log.
         """
         self._message = [(" " + visible(text), role)] if text else []
         if text and logged and role in _TONES:
@@ -223,9 +223,11 @@ class MainScreen(PaintingScreen):
         self._bottom.show([*(message or [[]]), self._footer(width)])
 
     def _standing_message(self) -> Line:
-        """What is true until it changes, for when there is nothing else to say."""
+        """Return the sentence that is shown while there is no other: that the state is stale."""
         stale = self.report.snapshot.stale if self.report else None
-        return [(" " + visible(f"{stale.reason}; all of this was read before"), "warn")] if stale else []
+        return (
+            [(" " + visible(f"{stale.reason}; what is shown was read before that"), "warn")] if stale else []
+        )
 
     def _header(self, report: Report, width: int) -> Line:
         snapshot = report.snapshot
@@ -266,7 +268,7 @@ class MainScreen(PaintingScreen):
         return footer_line(items, [self._item(*each) for each in further], last, width)
 
     def _slider_items(self) -> list[Item]:
-        """What the keys do on a slider; letters still are the pane's commands."""
+        """Return what the keys do on a slider; letters are the pane's commands there, too."""
         step, leap = (
             "".join(
                 shown(self._shell.keymap.get(f"slider.{each}", usual).split(",")[0]) for each, usual in pair
@@ -322,11 +324,11 @@ _PANES: Mapping[str, Callable[[], type[Pane]]] = {
     "bench": _bench_pane,
     "log": _log_pane,
 }
-"""The panes that are loaded when they are first wanted."""
+"""Import the panes that are opened later."""
 
 
 def _message_lines(text: str, role: str, width: int, most: int) -> list[Line]:
-    """Return a sentence in as many lines as it needs, at most ``most``; pane 6 has all of it."""
+    """Return a sentence in at most ``most`` lines; pane 6 has all of it."""
     parts = textwrap.wrap(text.strip(), width - 1, initial_indent=" ", subsequent_indent=" ") or [""]
     if len(parts) > most:
         parts = [*parts[: most - 1], fit_words(" ".join(parts[most - 1 :]), width - 1)]

@@ -1,4 +1,4 @@
-"""Theme files (``themes/*.toml``) checked and made Textual themes. A broken one is said and passed over."""
+"""Theme files (``themes/*.toml``) as Textual themes. One that cannot be read is reported and skipped."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _LARGEST = 100_000
 
 
 class ThemeError(ValueError):
-    """A theme file is no theme; the message says which file and what is wrong."""
+    """A theme file cannot be used; the message names the file and what is wrong."""
 
 
 def parse_theme(path: Path) -> Theme:
     """Read one theme file.
 
     Raises:
-        ThemeError: it cannot be read, is no TOML, or lacks or misspells a colour.
+        ThemeError: it cannot be read, is not TOML, or a colour is missing or invalid.
     """
     import tomllib  # noqa: PLC0415  (the shipped themes are read without it)
 
@@ -51,7 +51,7 @@ def _check_colour(path: Path, key: str, value: object) -> None:
     try:
         Color.parse(value)
     except ColorParseError as error:
-        raise ThemeError(f"theme {path}: {key} = {value!r} is no colour") from error
+        raise ThemeError(f"theme {path}: {key} = {value!r} is not a colour") from error
 
 
 def _theme(name: str, values: dict[str, Any], colours: dict[str, str]) -> Theme:
@@ -82,7 +82,7 @@ def _theme(name: str, values: dict[str, Any], colours: dict[str, str]) -> Theme:
 
 
 def shipped_theme(name: str) -> Theme | None:
-    """Return a theme that comes with the program, read quickly; None where the user has one of that name."""
+    """Return a theme of the program, read quickly; None where the user has one of that name, or none is."""
     own, *shipped = theme_folders()
     if "/" in name or (Path(own) / f"{name}.toml").exists():
         return None
@@ -94,7 +94,7 @@ def shipped_theme(name: str) -> Theme | None:
 
 
 def load_themes(folders: list[str] | None = None) -> tuple[dict[str, Theme], tuple[str, ...]]:
-    """Return the themes by name, the user's own before the shipped ones, and what was wrong with others."""
+    """Return the themes by name, the user's own before the program's, and what is wrong with others."""
     found: dict[str, Theme] = {}
     troubles: list[str] = []
     for folder in folders if folders is not None else theme_folders():
@@ -109,12 +109,12 @@ def load_themes(folders: list[str] | None = None) -> tuple[dict[str, Theme], tup
 
 
 def pick(found: dict[str, Theme], name: str) -> tuple[str, str | None]:
-    """Return (name of a theme that exists, sentence if it is not the one asked for)."""
+    """Return (the theme to use, a sentence where it is not the requested one)."""
     if name in found:
         return name, None
     fallback = DEFAULT if DEFAULT in found else next(iter(found), "textual-dark")
     known = ", ".join(sorted(found)) or "none"
-    return fallback, f"no usable theme {name!r}; using {fallback} (there are: {known})"
+    return fallback, f"no usable theme {name!r}; using {fallback} (available: {known})"
 
 
 class Themes:

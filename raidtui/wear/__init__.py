@@ -1,1 +1,1 @@
-"""How worn the disks are, what cost it, and what is wrong with a disk or its cable: verdicts on readings."""
+"""Disk wear: life used, writes and their cost, and faults of disks and cables, judged from SMART readings."""

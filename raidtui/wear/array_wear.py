@@ -1,4 +1,4 @@
-"""One array's wear: its members side by side."""
+"""The wear of an array's members compared: outliers, and disks that may fail together."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from raidtui.wear.disk_wear import DiskWear
 
 
 class ArrayWear(Struct, frozen=True, kw_only=True):
-    """The members of one array side by side.
+    """The members of one array, compared.
 
     Args:
-        name: the array's, for the eye.
+        name: the array's name for people.
         key: ``Array.key``.
         disks: the names of its members' disks.
         odd: those of them that are out of line.
@@ -34,10 +34,10 @@ class ArrayWear(Struct, frozen=True, kw_only=True):
 
 
 def judge_array(name: str, key: str, disks: Sequence[DiskWear]) -> ArrayWear:
-    """Return what there is to say of an array's members together.
+    """Compare the members of an array.
 
     Args:
-        name: the array's, for the eye.
+        name: the array's name for people.
         key: ``Array.key``.
         disks: the wear of its members' disks.
     """
@@ -79,12 +79,12 @@ _SAME_AGE = 0.02
 
 
 class OutOfLine(Struct, frozen=True, kw_only=True):
-    """A member to which far more was written than to the others.
+    """A member with far more writes than the others.
 
     Args:
         name: the kernel's name of the disk.
-        times: what it took, in times the median of the others.
-        excess_bytes: what it took beyond that median.
+        times: its writes as a multiple of the median of the others.
+        excess_bytes: its writes above that median.
     """
 
     name: str
@@ -93,7 +93,7 @@ class OutOfLine(Struct, frozen=True, kw_only=True):
 
     @property
     def sentence(self) -> str:
-        """The same in words."""
+        """The comparison in words."""
         times = f"{three_digits(self.times)} x" if self.times < _MOST_TIMES else "far above"
         return visible(f"{self.name} is out of line: {times} the others")
 
@@ -101,7 +101,7 @@ class OutOfLine(Struct, frozen=True, kw_only=True):
 def out_of_line(
     written_bytes: Mapping[str, int | None], hours: Mapping[str, int | None] | None = None
 ) -> tuple[OutOfLine, ...]:
-    """Return the members of one array that took at least twice what the others did, the worst first.
+    """Return the members with at least twice the writes of the others, the worst first.
 
     Args:
         written_bytes: what was written to each member's disk in its life; None where it is not known.
@@ -127,7 +127,7 @@ def out_of_line(
 def _older(
     name: str, others: Sequence[str], written_bytes: Mapping[str, int], hours: Mapping[str, int | None]
 ) -> bool:
-    """Whether a member's age explains what it took: per hour it is in line."""
+    """Whether a member's age explains its writes: its writes per hour are in line."""
     rates = {each: written_bytes[each] / age for each in (name, *others) if (age := hours.get(each))}
     of_others = [rates[each] for each in others if each in rates]
     return name in rates and bool(of_others) and rates[name] < OUT_OF_LINE * statistics.median(of_others)
@@ -136,8 +136,8 @@ def _older(
 def same_fate(readings: Sequence[SmartReading]) -> Iterator[str]:
     """Yield a sentence for each group of disks of one model, firmware and age: they may fail together.
 
-    SSDs of one batch have died within hours of one another, by wear and by faults of their firmware that come
-    with the hours in service.
+    SSDs of one batch have failed within hours of each other, from wear and from firmware faults that depend
+    on the hours in service.
     """
     groups: dict[tuple[str, str], list[SmartReading]] = {}
     for reading in readings:

@@ -67,10 +67,10 @@ def percent_used(attribute: Attribute) -> int | None:
 
 
 def contradicts(attribute: Attribute) -> bool:
-    """Whether value and raw value of ``SSD_Life_Left`` tell of two lives.
+    """Whether value and raw value of ``SSD_Life_Left`` disagree.
 
     The raw value is the percentage left, or used, or (with a threshold: SandForce, Seagate) something else.
-    Some firmware of Phison's has a value that stands at 100 for ever: the raw one then tells what is left.
+    With some Phison firmware the value stays at 100; the raw value is then the percentage left.
     """
     value, raw = attribute.value, attribute.count
     if attribute.name.casefold() != "ssd_life_left" or attribute.threshold or value is None or raw is None:
@@ -92,14 +92,14 @@ def _from_left(name: str, value: int | None, raw: int | None) -> int | None:
         return 100 - raw
     if raw == 0 and _RAW.fullmatch(name):  # nothing left, or not counted: one of the two figures is wrong
         return 100 if value <= 1 else None
-    # One of the two that stands at 100 for ever: the disk is as worn as the other says.
+    # One of the two may stay at 100: the other one counts.
     return 100 - value if raw in {0, 100 - value} else 100 - min(value, raw)
 
 
 def _packed(raw: int | None) -> int | None:
     """SanDisk's and WD's 230: three words, the first and last percent used as 0xPPHH, P.H percent.
 
-    The normalized value counts up on some of them and stands at 100 on others.
+    The normalized value counts up on some of them and stays at 100 on others.
     """
     if raw is None or raw >= 1 << 48:
         return None
@@ -109,7 +109,7 @@ def _packed(raw: int | None) -> int | None:
 
 
 def rank(attribute: Attribute) -> int:
-    """Return how directly an attribute speaks of life: 0 in percent by its name, 1 and 2 by wear leveling."""
+    """Return how directly an attribute gives the life used: 0 in per cent, 1 and 2 by wear leveling."""
     name = attribute.name.casefold()
     return _BY_LEVELING.index(name) + 1 if name in _BY_LEVELING else 0
 
@@ -117,7 +117,7 @@ def rank(attribute: Attribute) -> int:
 def host_unit(name: str) -> int | None:
     """Return the unit of an attribute that counts what the host wrote, bytes; ``LBA``; ``BARE``; or None.
 
-    Writes to flash (NAND_, Flash_, TLC_, SLC_, Media_) are more than what the host wrote, and are not meant.
+    Writes to flash (NAND_, Flash_, TLC_, SLC_, Media_) exceed what the host wrote and are not counted.
     """
     folded = name.casefold()
     if _HOST_LBAS.fullmatch(folded):
@@ -134,5 +134,5 @@ def host_unit(name: str) -> int | None:
 
 
 def is_decimal(name: str) -> bool:
-    """Whether the unit is written GB or MB; makers often mean GiB and MiB."""
+    """Whether the unit is written GB or MB; manufacturers often mean GiB and MiB."""
     return name.casefold().endswith(("gb", "mb", "tb"))

@@ -1,7 +1,7 @@
-"""What syncs and jobs cost: a reading when one begins, another when it is over, and the sentence about it.
+"""The cost of syncs and jobs: a reading at the start, another at the end, and a sentence about both.
 
-Blocking, and not for two threads at once: for a background thread, never for the sampling's. Bytes are the
-kernel's count and need no rights; what a disk says of its life is asked of the disk, but not of one asleep.
+Blocking and not thread-safe: for a background thread, never the sampling thread. Bytes are counted by the
+kernel and need no root; the share of a disk's life needs SMART, and a sleeping disk is not woken for it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PATIENCE_S = 5.0  # a disk that hangs must not hold a repair up
 
 
 class _MarkWriter:
-    """Readings of disks for the ledger; without the rights for them there are none."""
+    """Reads disks for the ledger and writes marks; without root it reads none."""
 
     def __init__(self, root: Root, reader: WearReader) -> None:
         self._root = root
@@ -36,13 +36,13 @@ class _MarkWriter:
         self.trouble = ""
 
     def read(self, names: Collection[str]) -> dict[str, DiskWear]:
-        """Ask disks, where we may: without root it would fail for each of them."""
+        """Read disks; none without root, since every one would fail."""
         if self._root.live and not self._root.writable:
             return {}
         return self._reader.read(sorted(name for name in set(names) if has_smart(name)))
 
     def record(self, disks: Collection[DiskWear], kind: str, what: str) -> None:
-        """Write a mark; say in ``trouble`` why it could not be."""
+        """Write a mark; ``trouble`` says why it could not be written."""
         self.trouble = ""
         if not any(disk.entry is not None for disk in disks):
             return
@@ -57,7 +57,7 @@ class CostWatch:
 
     Args:
         root: the host.
-        reader: of the same host; its ledger gets the marks.
+        reader: the same host's reader, whose ledger gets the marks.
     """
 
     def __init__(self, root: Root, reader: WearReader) -> None:
@@ -70,10 +70,9 @@ class CostWatch:
         return self._marks.trouble
 
     def begun(self, begun: Begun) -> None:
-        """Take a reading of the members' disks as a sync begins. One that began unseen has no such mark.
+        """Read the members' disks as a sync begins. A sync whose start was not seen gets no mark.
 
-        Until a disk has answered, the sync may have written a lot: it is the kernel's count of the beginning
-        that is kept.
+        The sync may write a lot before a disk answers, so the kernel's count at the start is kept.
         """
         if begun.seen:
             then = _disk_bytes_then(self._root, begun)
@@ -82,7 +81,7 @@ class CostWatch:
             self._marks.record(marked, BEFORE, sync_name(begun.action, begun.array.title))
 
     def ended(self, ended: Ended) -> Event | None:
-        """Take a reading as a sync has ended, and return what is to be told; None where nothing is known."""
+        """Read the disks as a sync ends, and return an event for the log; None if nothing is known."""
         begun = ended.begun
         now = written_bytes(self._root, begun.written_bytes)
         disks = self._marks.read(begun.disks.values())
@@ -102,15 +101,15 @@ class CostWatch:
 
 
 class JobCost:
-    """Measures what a job or a benchmark costs: make it and call ``before``, and ``after`` when it is done.
+    """Measures what a job or benchmark writes to disks: call ``before`` at its start, ``after`` at its end.
 
-    Nothing here raises: that a cost is not known is no reason to stop anything.
+    Raises nothing: an unknown cost is no reason to stop a job.
 
     Args:
         root: the host.
-        what: what the ledger calls it: the plan's title, or a benchmark's.
+        what: its name in the ledger: the plan's title, or the benchmark's.
         disks: the kernel's names of whole disks that it may write to; all of the host where not known.
-        ratings: the makers' ratings, bytes by the beginning of a model's name.
+        ratings: the manufacturers' ratings in bytes, by the beginning of a model's name.
     """
 
     def __init__(
@@ -135,7 +134,7 @@ class JobCost:
         self._written = written_bytes(self._root, self._names)
 
     def after(self) -> str:
-        """Take the other one; return ``1.62 TB to sdd (0.4 % of its life)``, or "" where nothing is known."""
+        """Take the second reading; return ``1.62 TB to sdd (0.4 % of its life)``, or "" if unknown."""
         now = written_bytes(self._root, self._written)
         disks = self._marks.read(self._names)
         self._marks.record(disks.values(), AFTER, self._what)

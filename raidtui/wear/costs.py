@@ -1,7 +1,7 @@
-"""What something wrote to disks, in bytes and in per cent of their lives: before it runs, and afterwards.
+"""The cost of a sync or job in bytes and in per cent of a disk's life: estimated before, measured after.
 
-A disk's whole life is its maker's rating where the user gave one, else what it would take until its own
-percentage is at 100, at the rate of its life so far. Where neither is known, bytes alone are told.
+A disk's whole life is the manufacturer's rating if the user gave one, else the writes at which the disk's own
+percentage reaches 100 at its rate so far. If neither is known, only bytes are shown.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Share(Struct, frozen=True, kw_only=True):
 
     Args:
         percent: of all of it.
-        at_most: whether it is less than that: the disk's own percentage is still 0.
+        at_most: whether ``percent`` is an upper bound, since the disk's own percentage is still 0.
     """
 
     percent: float
@@ -56,7 +56,7 @@ def life_share(disk: DiskWear | None, size_bytes: int) -> Share | None:
     used, total = disk.percent.percent, disk.written.known_bytes
     if used is None or not total:
         return None
-    if used == 0:  # a whole percent at most has gone for all that was ever written
+    if used == 0:  # at most one per cent is used by all writes so far
         return Share(percent=size_bytes / total, at_most=True)
     return Share(percent=size_bytes * (used + 0.5) / total)
 
@@ -87,36 +87,35 @@ def most_bytes(array: Array, action: str) -> int | None:
 
 
 def sync_words(action: str, spent: Sequence[Spent], most: int | None, *, partly: bool = False) -> str:
-    """Return what a sync cost that has ended: ``recover wrote 1.62 TB to sdd (0.4 % of its life)``.
+    """Return the cost of a sync that has ended: ``recover wrote 1.62 TB to sdd (0.4 % of its life)``.
 
-    The kernel counts what was written to a disk, whoever wrote it: where that is more than a sync can write,
-    the sentence says so.
+    The kernel counts all writes to a disk; if they exceed what the sync can write, the sentence says so.
 
     Args:
         action: resync, recover, check, repair, reshape.
         spent: what was written to the members' disks while it ran.
         most: see ``most_bytes``.
-        partly: whether it had begun before anybody looked.
+        partly: whether it began before raidtui was opened.
     """
     since = " since raidtui was opened" if partly else ""
     largest = max((each.size_bytes for each in spent), default=0)
-    told = [each for each in spent if each.size_bytes >= max(_LEAST_BYTES, _LEAST_PART * largest)]
-    if not told:
+    listed = [each for each in spent if each.size_bytes >= max(_LEAST_BYTES, _LEAST_PART * largest)]
+    if not listed:
         return f"{action} wrote almost nothing{since}"
     if most is None or largest <= most * _SLACK + _SLACK_BYTES * bool(most):
-        return f"{action} wrote {amounts(told)}{since}"
+        return f"{action} wrote {amounts(listed)}{since}"
     if not most:
-        return f"{action} itself wrote nothing; other writes meanwhile: {amounts(told)}"
+        return f"{action} itself wrote nothing; other writes meanwhile: {amounts(listed)}"
     own = f"at most {amount(most)} of it by {action}"
-    return f"{amounts(told)} were written while {action} ran{since}, {own}"
+    return f"{amounts(listed)} were written while {action} ran{since}, {own}"
 
 
-def amounts(told: Sequence[Spent]) -> str:
-    """Return ``1.62 TB to sdd (0.4 % of its life)``; what is alike is told together, the largest first."""
-    ordered = sorted(told, key=lambda each: -each.size_bytes)
+def amounts(listed: Sequence[Spent]) -> str:
+    """Return ``1.62 TB to sdd (0.4 % of its life)``; equal amounts are grouped, the largest first."""
+    ordered = sorted(listed, key=lambda each: -each.size_bytes)
     if len(ordered) > 1 and ordered[0].size_bytes < _ALIKE * ordered[-1].size_bytes:
         mean = sum(each.size_bytes for each in ordered) // len(ordered)
-        names = [each.name for each in told]
+        names = [each.name for each in listed]
         shares = share_words([each.share for each in ordered], "each disk's life")
         return f"{amount(mean)} to each of {', '.join(names[:-1])} and {names[-1]}{_in_brackets(shares)}"
     return ", ".join(
@@ -130,14 +129,14 @@ def _in_brackets(words: str) -> str:
 
 
 def rebuild_cost(array: Array, disks: Mapping[str, DiskWear], action: str = "recover") -> str:
-    """Return what a sync of an array will write, before it runs; "" where that is not known.
+    """Return what a sync of an array would write; "" if that is not known.
 
     A resync or repair compares first and writes what differs (raid5.c, raid10.c), but for RAID-1, where the
     first member is copied over the others (raid1.c).
 
     Args:
         array: the array.
-        disks: the wear of the disks that may be written to, by any name: its members', or those to come.
+        disks: the wear of the disks that may be written to, by any name: members, or candidates.
         action: recover (as for a replacement), resync, check, repair or reshape.
     """
     if not array.redundant:

@@ -1,15 +1,15 @@
-"""In what unit a disk really counts: its counter's growth held against what the kernel wrote meanwhile.
+"""The real unit of a disk's write counter, from comparing its growth with what the kernel wrote.
 
-The unit that a name promises is wrong now and then. A published SATA DOM counts MiB where its name says
-512-byte sectors, and smartctl's database, by its model string, GiB: 1024 times too much. An honest disk must
-not be accused, so that a verdict wants enough growth, both counts, and one single unit that explains them:
+The unit in an attribute's name is sometimes wrong. A published SATA DOM counts MiB where its name says
+512-byte sectors, and smartctl's database, by its model string, GiB: 1024 times too much. A correct disk
+must not be accused, so a verdict needs enough growth of both counts and exactly one unit that explains them:
 
 - a counter in coarse units is late by up to one of them, on both ends: 64 units of growth make that 1.6 %;
-- some disks bring their counter up to date late: what differs by less than ``LATE_BYTES`` proves nothing;
+- some disks bring their counter up to date late: a difference below ``LATE_BYTES`` proves nothing;
 - writes that the kernel does not count as such, and writes of zeroes that a disk turns into TRIM, make a
   ratio, but hardly that of two units.
 
-What the disk itself writes to flash (write amplification) is in other counters and plays no part.
+Write amplification is counted elsewhere and plays no part.
 """
 
 from __future__ import annotations
@@ -61,21 +61,21 @@ class CounterSample(Struct, frozen=True, kw_only=True):
 
 
 class UnitState(StrEnum):
-    """What comparing says of a unit."""
+    """Whether the unit of a counter is right."""
 
     OPEN = "open"
-    """Too little was written to tell."""
+    """Too little was written for a verdict."""
     CONFIRMED = "confirmed"
     WRONG = "wrong"
     """The disk counts in another unit, which is known now."""
     MEASURED = "measured"
     """No unit was promised; now it is known."""
     UNSTEADY = "unsteady"
-    """Counter and kernel do not go together in any unit."""
+    """No unit makes the counter agree with the kernel."""
 
 
 class UnitVerdict(Struct, frozen=True, kw_only=True):
-    """What comparing says of a unit.
+    """Whether the unit of a counter is right.
 
     Args:
         unit_bytes: the unit to use; None where none is known.
@@ -156,7 +156,7 @@ def _explains(unit_bytes: int, span: _Span, doubt: float) -> bool:
 
 
 def _meant(spans: Sequence[_Span], promised: int | None) -> int | None:
-    """Return GiB where a name says GB and means GiB (or MiB for MB): told only by long and even growth."""
+    """Return GiB where a name says GB and means GiB (or MiB for MB): only long and even growth shows it."""
     other = _MEANT.get(promised or 0)
     if other is None or promised is None or sum(span[0] for span in spans) < _NEAR_UNITS:
         return None
@@ -165,7 +165,7 @@ def _meant(spans: Sequence[_Span], promised: int | None) -> int | None:
 
 
 def _possible(unit_bytes: int, samples: Sequence[CounterSample]) -> bool:
-    """A disk has taken at least what the kernel wrote to it since it counts."""
+    """A disk's counter is at least what the kernel wrote since it began to count."""
     last = samples[-1]
     return not is_impossible(last.count, unit_bytes, last.low_bytes)
 
@@ -180,12 +180,12 @@ def _proved(promised_bytes: int, spans: Sequence[_Span]) -> bool:
 
 
 def is_impossible(count: int, unit_bytes: int, since_boot_bytes: int) -> bool:
-    """Whether a counter stands below what the kernel alone wrote to the disk since it was found."""
+    """Whether a counter is below what the kernel wrote to the disk since it appeared."""
     return (count + 1) * unit_bytes + LATE_BYTES < since_boot_bytes
 
 
 def verdict_words(verdict: UnitVerdict, source: str, promised_bytes: int | None) -> str:
-    """Return a verdict as a sentence without its subject; "" where there is nothing to tell."""
+    """Return a verdict as a sentence without its subject; "" for nothing."""
     if verdict.unit_bytes is None or verdict.kind not in {UnitState.WRONG, UnitState.MEASURED}:
         return ""
     what = f"counts {unit_words(verdict.unit_bytes)} in {source}"

@@ -1,4 +1,4 @@
-"""Judging one disk: its figures with the unit as measured, its trouble, and what the ledger keeps of it."""
+"""The verdict on one disk: its figures in the measured unit, its trouble and its findings."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _BEFORE_S = 7 * DAY_S
 
 
 class DiskWear(Struct, frozen=True, kw_only=True):
-    """What there is to say of one disk.
+    """All that is known about one disk's wear.
 
     Args:
-        name: the kernel's name, or where the text came from.
-        reading: what it said; None where it said nothing: ``unread`` says why.
+        name: the kernel's name, or the file that was read.
+        reading: None if it could not be read: ``unread`` says why.
         percent, written: its figures, the unit corrected where it was measured.
-        promised: its counter with the unit that its name promises: what the ledger keeps.
-        verdict: what comparing with the kernel says of that unit.
-        rated_bytes: what its maker lets be written to it, where the user said so.
+        promised: its counter with the unit of its name, as the ledger keeps it.
+        verdict: whether that unit agrees with the kernel's count.
+        rated_bytes: the manufacturer's rating (TBW) from the user's settings.
         faults: the counts of bad sectors and failed transfers that are not 0.
         entry: for the ledger; None where the disk has no serial number and no WWN.
     """
@@ -72,14 +72,14 @@ def judge_disk(
     *,
     outage_s: float | None = None,
 ) -> DiskWear:
-    """Return what there is to say of one disk.
+    """Return the verdict on one disk.
 
     Args:
-        measured: what it said just now.
+        measured: the reading of now.
         at_s: epoch seconds of that.
         history: its earlier readings from the ledger, the oldest first.
-        ratings: the makers' ratings by model, bytes; see ``rated_bytes``.
-        outage_s: for how long it was away, where it has come back.
+        ratings: the manufacturers' ratings in bytes, by the beginning of a model's name; see ``rated_bytes``.
+        outage_s: how long it was away, if it has come back.
     """
     reading = measured.result
     if isinstance(reading, NoReading):
@@ -137,7 +137,7 @@ def _entry(
 
 
 def _verdict(promised: Written, entries: Sequence[LedgerEntry]) -> UnitVerdict:
-    """A standard's unit needs no proof, and a counter that is none cannot be measured."""
+    """A standard's unit needs no proof; without a counter there is nothing to measure."""
     if promised.confidence is Confidence.STANDARD or promised.count is None:
         return UnitVerdict(kind=UnitState.OPEN, unit_bytes=promised.unit_bytes)
     return verify_unit(samples_of(entries), promised.unit_bytes)
@@ -204,7 +204,7 @@ def findings_of(disk: DiskWear) -> Iterator[Finding]:
 
 
 def _unread(unread: NoReading) -> Finding:
-    asleep = unread.why in {Unread.STANDBY, Unread.UNTOLD}
+    asleep = unread.why in {Unread.STANDBY, Unread.POWER_UNKNOWN}
     return Finding(
         severity=Severity.INFO if asleep else Severity.ATTENTION,
         code=DiskCode.STANDBY if asleep else DiskCode.SMART_UNREAD,
@@ -237,7 +237,7 @@ def _wear(reading: SmartReading, percent: Percent) -> Iterator[Finding]:
 
 
 def _warnings(reading: SmartReading, trouble: Trouble | None) -> Iterator[Finding]:
-    """NVMe's critical warnings, but for those that ``_wear`` and ``find_trouble`` tell."""
+    """NVMe's critical warnings, except those of ``_wear`` and ``find_trouble``."""
     warning = reading.critical_warning or 0
     if warning & _HOT and trouble is not None and trouble.kind is not TroubleKind.HOT:
         text = "is too hot by its own limits"
@@ -256,7 +256,7 @@ def _warnings(reading: SmartReading, trouble: Trouble | None) -> Iterator[Findin
 
 
 def _faults(reading: SmartReading, disk: DiskWear) -> Iterator[Finding]:
-    """Counts of faults, but for those whose growth is the disk's trouble already."""
+    """Counts of faults, except those whose growth is already the disk's trouble."""
     kind = disk.trouble.kind if disk.trouble is not None else None
     for fault in disk.faults:
         if (kind is TroubleKind.DYING and fault.medium and fault.grown) or (
@@ -267,7 +267,7 @@ def _faults(reading: SmartReading, disk: DiskWear) -> Iterator[Finding]:
 
 
 def _errors(reading: SmartReading, trouble: Trouble | None) -> Iterator[Finding]:
-    """What counts over the disk's whole life: bits 5 to 7 of smartctl's status."""
+    """Findings over the disk's whole life: bits 5 to 7 of smartctl's exit status."""
     for each in reading.attributes:
         if each.when_failed.casefold() == "now" and not each.prefailure:
             text = f"{each.name} is at {each.value}; its threshold is {each.threshold}"

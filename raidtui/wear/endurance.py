@@ -1,6 +1,6 @@
-"""How much of a disk's rated life is used, and what was written to it: with the source, and how sure that is.
+"""Life used and bytes written of a disk, each with its source and its confidence.
 
-Never a guess: what no standard and no known name tells is unknown. Order of the sources: for life smartctl's
+What no standard and no known attribute name gives is unknown. Order of the sources: for life smartctl's
 ``endurance_used`` (7.5), ATA device statistics page 7, NVMe's and SCSI's own figures, a vendor's attribute by
 its name; for writes smartctl's ``host_writes`` (8.0), NVMe, device statistics page 1, SCSI, an attribute.
 """
@@ -38,13 +38,13 @@ class Confidence(StrEnum):
     """How sure a figure is."""
 
     MEASURED = "measured"
-    """Its unit was held against what the kernel wrote."""
+    """Its unit was compared with what the kernel wrote."""
     STANDARD = "standard"
     """A standard (NVMe, ATA device statistics, SCSI) says what it is."""
     NAMED = "named"
     """smartctl's drive database says what it is."""
     ASSUMED = "assumed"
-    """The name leaves room for doubt."""
+    """The attribute's name is ambiguous."""
     UNKNOWN = "unknown"
 
 
@@ -61,10 +61,10 @@ class Percent(Struct, frozen=True, kw_only=True):
     """How much of its rated life a disk has used.
 
     Args:
-        percent: may exceed 100; None where nobody knows.
+        percent: may exceed 100; None if unknown.
         source: "attribute 177 Wear_Leveling_Count", "NVMe health log"; "" where there is none.
         raw: the figure as the disk gave it.
-        note: what is to be said of it; why it is unknown, if it is.
+        note: a remark, or why it is unknown.
         attribute: the id of the attribute that it comes from, if it does.
         normalized: whether it is that attribute's normalized value, counted down from 100; else the raw one.
     """
@@ -87,8 +87,8 @@ class Written(Struct, frozen=True, kw_only=True):
         count: the counter, in units.
         source: "attribute 241 Total_LBAs_Written"; "" where the disk counts no writes.
         raw: the counter as it was printed.
-        note: what is to be said of it; why it is unknown, if it is.
-        guessed: whether even its unit is a guess: good enough to be shown, and for nothing else.
+        note: a remark, or why it is unknown.
+        guessed: whether the unit is a guess: the figure is shown and used for nothing else.
     """
 
     size_bytes: int | None
@@ -202,7 +202,7 @@ def _why_no_percent(reading: SmartReading) -> str:
 
 
 def _is_known(reading: SmartReading, attribute: Attribute) -> bool:
-    """Whether the name says something: one that smartctl gives by default to an unknown disk does not."""
+    """Whether the name is reliable: smartctl's default name for an unknown disk is not."""
     return reading.in_database is not False or DEFAULT_NAMES.get(attribute.id) != attribute.name
 
 
@@ -216,7 +216,7 @@ def _raw(attribute: Attribute) -> str:
 
 
 def written(reading: SmartReading) -> Written:
-    """Return what was written to a disk, as it says itself; ``wear.units`` holds that against the kernel."""
+    """Return the writes that a disk reports; ``wear.counter_units`` compares them with the kernel's."""
     for counted, source in (
         (reading.host_writes, "smartctl host_writes"),
         (reading.nvme_written, "NVMe health log"),
@@ -245,7 +245,7 @@ def _counted(counted: Counted, source: str) -> Written:
 def with_unit(
     found: Written, unit_bytes: int, confidence: Confidence, *, size_bytes: int | None = None, note: str = ""
 ) -> Written:
-    """Return a counter with a unit, and what it comes to; unknown where that is more than any disk takes."""
+    """Return a counter with a unit and its bytes; unknown if they exceed what any disk can take."""
     total = size_bytes if size_bytes is not None else (found.count or 0) * unit_bytes
     if total > _MOST_BYTES:
         why = f"{found.raw} units of {unit_bytes} bytes exceed what any disk can take"

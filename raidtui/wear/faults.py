@@ -1,10 +1,9 @@
-"""What a disk counts of its own faults and its link's, judged by how many there are and whether they grow.
+"""A disk's counts of its own faults and of its link's, judged by number and by growth.
 
-Bad sectors are the disk's: pending and uncorrectable ones want attention from the first, and so do
-reallocated ones of a hard disk. An SSD retires a few blocks in a sound life: a handful is reported, and no
-more. Failed transfers (CRC) and a SAS disk's non-medium errors are the link's or the enclosure's; they
-count over the whole life and stay after the cable was changed, so that many of them are a warning only
-until the history shows that they have not grown for a week.
+Bad sectors are the disk's: the first pending or uncorrectable sector deserves attention, and so does the
+first reallocated one of a hard disk. A healthy SSD retires a few blocks: they are reported as information.
+CRC errors and a SAS disk's non-medium errors are the link's or the enclosure's. These counts are never reset,
+so many of them are a warning only until the history shows no growth for a week.
 
 A bad cable is distinguished from a dying disk by the growth of these counts, by link resets, and by what the
 disk says of itself.

@@ -1,8 +1,8 @@
-"""When a disk's rated life ends, at the rate of before: a date, and a band that the truth should lie in.
+"""The date at which a disk's rated life ends at its present rate, with a range.
 
 By the maker's rating (TBW, from the user's settings) where there is one, else by the percentage that the disk
 gives. The band comes from the rates of the last week, month and year and of the whole life, and, for a
-percentage, from its being rounded. A disk does not die on that day: it is what its maker promised.
+percentage, from its being rounded. It is the end of the rated life, not the death of the disk.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def forecast(
 
     Args:
         entries: the disk's readings, the oldest first; the last one is now. One is enough where the disk
-            tells its age: the rate is then that of its whole life.
+            reports its age: the rate is then that of its whole life.
         rated: the maker's rating, bytes.
         unit_bytes: the measured unit of its counter, where the promised one is wrong.
     """

@@ -1,7 +1,7 @@
-"""The ledger: readings of all disks over time, in one SQLite file in the state folder.
+"""The ledger: readings of all disks over time, in an SQLite file in the state folder, or in memory.
 
-A disk is its serial number (or WWN), never sdX. Marks name moments: before and after a sync, a job, a
-benchmark; what a disk took between two of them is what that cost.
+A disk is identified by its serial number (or WWN), never by sdX. Marks name moments, such as before and after
+a sync; the writes between two marks are the cost.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class OpenLedger(Protocol):
         """Return the readings that belong to a mark."""
 
     def thin(self, before_s: float) -> int:
-        """Let go of most of what is older; return how many readings went."""
+        """Remove most of what is older; return how many readings were removed."""
 
 
 class CapturedHistory(Struct, frozen=True, kw_only=True):
@@ -118,7 +118,7 @@ class MemoryLedger:
 
 
 def read_captured_history(text: str) -> CapturedHistory | None:
-    """Return a capture's history, or None where the text is none."""
+    """Return a capture's history; None if the text holds none."""
     try:
         return msgspec.json.decode(text, type=CapturedHistory)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
@@ -278,10 +278,10 @@ class Ledger(Database):
         )
 
     def thin(self, before_s: float) -> int:
-        """Of what is older keep each disk's last reading of a day and those with a mark.
+        """Of older readings, keep each disk's last one of a day and those with a mark.
 
         Returns:
-            How many readings went.
+            How many readings were removed.
 
         Raises:
             LedgerError: the file cannot be written.
@@ -292,5 +292,5 @@ class Ledger(Database):
 
 
 def _fitting(value: object) -> object:
-    """SQLite's integers have 64 bits; a count beyond that is none."""
+    """SQLite's integers have 64 bits; a larger count is not kept."""
     return None if isinstance(value, int) and abs(value) > _MOST else value

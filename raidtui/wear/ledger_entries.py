@@ -1,4 +1,4 @@
-"""What the ledger keeps, and what follows from it: what a stretch of time cost, and what a day takes."""
+"""Entries of the ledger, and what follows from them: costs between marks, and writes per day."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DAY_S = 86_400
 
 
 class LedgerEntry(Struct, frozen=True, kw_only=True):
-    """One reading as it is kept. None is what the disk did not say.
+    """One reading of a disk in the ledger. None: not reported.
 
     Args:
         disk: serial number or WWN.
@@ -21,7 +21,7 @@ class LedgerEntry(Struct, frozen=True, kw_only=True):
         mark: the id of the mark that it belongs to.
         name: the kernel's name at that time; for the eye.
         size_bytes: what was written in its life, by ``unit_bytes``.
-        source: where the counter comes from; another source is another counter.
+        source: where the counter comes from; counters of different sources are not compared.
         count, unit_bytes: the counter, and the unit that its name promises.
         since, low_bytes, high_bytes: see ``CounterSample``.
     """
@@ -51,7 +51,7 @@ class LedgerEntry(Struct, frozen=True, kw_only=True):
 
     @property
     def sample(self) -> CounterSample | None:
-        """What is held against the kernel's count, where both are known."""
+        """The counter with the kernel's count, if both are known."""
         if self.count is None or self.low_bytes is None or self.high_bytes is None:
             return None
         return CounterSample(
@@ -86,7 +86,7 @@ def cost_bytes(first: LedgerEntry, last: LedgerEntry, unit_bytes: int | None = N
         unit_bytes: the unit that was measured, where the promised one is wrong or none was promised.
 
     Returns:
-        None where it is not known: no counter, another one, or one that began anew.
+        None if unknown: there is no counter, it is another one, or it was reset.
     """
     if first.source != last.source:
         return None
@@ -127,7 +127,7 @@ def writes_per_day(entries: Sequence[LedgerEntry], unit_bytes: int | None = None
 
 
 def samples_of(entries: Sequence[LedgerEntry]) -> tuple[CounterSample, ...]:
-    """Return what can be held against the kernel's count: readings of the counter that the last one has."""
+    """Return the samples of the counter that the last entry has."""
     source = entries[-1].source if entries else ""
     return tuple(entry.sample for entry in entries if entry.source == source and entry.sample is not None)
 
@@ -150,7 +150,7 @@ BEFORE, AFTER, BY_HAND = "before", "after", "mark"
 
 
 class MarkedCost(Struct, frozen=True, kw_only=True):
-    """Something that began and ended, with a reading at either end.
+    """A sync or job with a reading before and after it.
 
     Args:
         what: "recover of data", a job's title.
@@ -178,7 +178,7 @@ def marked_costs(
     at_mark: Callable[[int], Sequence[LedgerEntry]],
     units: Mapping[str, int] | None = None,
 ) -> tuple[MarkedCost, ...]:
-    """Return what began and ended, the latest first.
+    """Return the costs between marks, the latest first.
 
     Args:
         marks: the oldest first.

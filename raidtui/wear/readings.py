@@ -1,7 +1,6 @@
 """The wear of a host's disks: read, judged with their history, written into the ledger.
 
-Blocking: a disk is asked by a process of its own, and one that hangs is waited for up to a limit. Never in
-the sampling's path.
+Blocking: each disk is read by a process of its own, with a time limit. Not for the sampling thread.
 """
 
 from __future__ import annotations
@@ -49,15 +48,15 @@ _RECORD_S = 1800.0
 
 
 class WearLook(Struct, frozen=True, kw_only=True):
-    """All disks and arrays of a host, as they were at one moment, with what the ledger tells of before.
+    """All disks and arrays of a host at one moment, with their history.
 
     Args:
         at_s: epoch seconds.
         disks: in the order of their names.
-        known: what udev calls those that said nothing themselves, by the kernel's name.
+        known: udev's identity of the disks that could not be read, by the kernel's name.
         mark: the last one that a person has set; None where there is none.
         since: what was written since then, bytes by the disk's kernel name.
-        costs: what syncs and jobs have cost, the latest first.
+        costs: the costs of syncs and jobs, the latest first.
         known_since_s: of the oldest reading that the ledger has of these disks; None where it has none.
         trouble: why the ledger could not be read or written, if so.
     """
@@ -92,11 +91,11 @@ class DiskHistory(Struct, frozen=True, kw_only=True):
 
 
 class WearReader:
-    """Reads and remembers.
+    """Reads and judges disks, and keeps their history.
 
     Args:
         root: the host.
-        ratings: the makers' ratings, bytes by the beginning of a model's name.
+        ratings: the manufacturers' ratings in bytes, by the beginning of a model's name.
         timeout_s: how long each disk may take.
     """
 
@@ -123,13 +122,13 @@ class WearReader:
         return self.judged(self.measured(names), outages)
 
     def measured(self, names: Collection[str]) -> Mapping[str, SmartMeasurement]:
-        """Return what whole disks say, by kernel name; it takes as long as they do."""
+        """Return the readings of whole disks by kernel name; blocks until they have answered."""
         return self._reader.read(names)
 
     def judged(
         self, measured: Mapping[str, SmartMeasurement], outages: Mapping[str, float] | None = None
     ) -> dict[str, DiskWear]:
-        """Return the wear of disks by what they have said; see ``read``."""
+        """Return the wear of disks from their readings; see ``read``."""
         at_s = self._root.now_s()
         histories = self._histories(measured, at_s)
         return {
@@ -140,13 +139,13 @@ class WearReader:
         }
 
     def look(self, snapshot: Snapshot, *, record: bool = False, mark: str | None = None) -> WearLook:
-        """Return what there is to say of all disks of a host.
+        """Read all disks of a host.
 
         Args:
             snapshot: its arrays.
             record: whether readings are written into the ledger, too: of disks whose last one is older than
                 half an hour.
-            mark: a person's words for this moment, which is marked then; None: it is not.
+            mark: a person's words for a mark at this moment; None sets no mark.
         """
         found = self.read(smart_names(self._root, snapshot))
         read = [disk for disk in found.values() if disk.entry is not None]
@@ -227,7 +226,7 @@ class WearReader:
     def known(self) -> tuple[LedgerEntry, ...]:
         """Return the last reading of each disk that the ledger knows, the disks in the order of their names.
 
-        What was written is told in the unit that was measured, where one was.
+        Writes are in the measured unit, if there is one.
 
         Raises:
             LedgerError: it cannot be read.
@@ -275,7 +274,7 @@ class WearReader:
             return b""
 
     def _ledger(self, *, make: bool) -> OpenLedger | None:
-        """Return the ledger, to be closed; None where there is none and none is to be made."""
+        """Return an open ledger; None if there is none and none is to be made."""
         if self._root.live:
             path = ledger_path()
             return Ledger(path) if make or os.path.exists(path) else None  # noqa: PTH110  (no Path is needed)
@@ -321,7 +320,7 @@ def measured_units(disks: Collection[DiskWear]) -> dict[str, int]:
 
 
 def array_wears(snapshot: Snapshot, disks: Mapping[str, DiskWear]) -> tuple[ArrayWear, ...]:
-    """Return what there is to say of each array's members side by side."""
+    """Return the comparison of each array's members."""
     found = []
     for array in snapshot.arrays:
         names = {whole_disk(snapshot, member.name): None for member in array.members}

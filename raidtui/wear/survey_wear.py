@@ -1,4 +1,4 @@
-"""Wear of the devices that a plan may use: what SMART says of their disks, in a survey."""
+"""The wear of the devices that a plan may use, added to a survey."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _worn(device: Device, wear: DiskWear | None) -> Device:
 
 
 def _bad_places(wear: DiskWear, reading: SmartReading) -> Iterator[str]:
-    """Yield what speaks against giving data to a disk that is not dying yet."""
+    """Yield why a disk that is not dying should get no data all the same."""
     found = [fault_finding(reading, fault) for fault in wear.faults if fault.medium]
     yield from (each.sentence for each in found if each.severity > Severity.INFO)
 

@@ -1,4 +1,4 @@
-"""Wear for other programs: the JSON form and Prometheus lines. Pure; nothing is read here."""
+"""Wear as sentences, JSON and Prometheus metrics. Pure: nothing is read here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from raidtui.wear.self_test_words import hours_ago, last_words
 
 
 def wear_lines(disks: Sequence[DiskWear], arrays: Sequence[ArrayWear] = ()) -> Iterator[str]:
-    """Yield all of it in plain sentences, every text from outside made visible."""
+    """Yield sentences about disks and arrays, with control characters of foreign text made visible."""
     for disk in disks:
         yield from map(visible, _disk_lines(disk))
     for array in arrays:
@@ -89,11 +89,11 @@ FORMAT_VERSION = 1
 
 
 def wear_of_text(text: str, name: str) -> DiskWear:
-    """Return the wear of a disk of which there is a text of ``smartctl --json -x`` alone.
+    """Return the wear of a disk from an output of ``smartctl --json -x``.
 
     Args:
         text: smartctl's output.
-        name: what it is called where the text names no disk: its file.
+        name: its name if the text names no disk: the file's.
     """
     found = parse_smart(text)
     result = found if found.name != "?" else parse_smart(text, name)
@@ -102,7 +102,7 @@ def wear_of_text(text: str, name: str) -> DiskWear:
 
 
 def wear_dict(disks: Sequence[DiskWear], arrays: Sequence[ArrayWear] = ()) -> dict[str, Any]:
-    """Return all of it as a dict that ``json`` takes. What nobody knows is null."""
+    """Return the JSON form as a dict. Unknown values are null."""
     return {
         "format_version": FORMAT_VERSION,
         "disks": [_disk(disk) for disk in disks],
@@ -208,7 +208,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def metric_lines(disks: Sequence[DiskWear]) -> Iterator[str]:
-    """Yield all of it in Prometheus' text format, family by family; what nobody knows is left out."""
+    """Yield metrics in Prometheus' text format; unknown values are left out."""
     for name, kind, text, values in (
         ("raidtui_disk_life_used_percent", "gauge", "Used part of the rated life.", _percents(disks)),
         ("raidtui_disk_written_bytes_total", "counter", "Host writes in the disk's life.", _bytes(disks)),

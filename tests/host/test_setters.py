@@ -32,7 +32,7 @@ ATTR{queue/scheduler}="none"
 """
 
 
-def told(value: Value) -> list[tuple[str, str | None, bool]]:
+def settings_of(value: Value) -> list[tuple[str, str | None, bool]]:
     """Where, value and whether it is sure, of all that sets a knob."""
     return [(each.where, each.value, each.sure) for each in value.others]
 
@@ -56,7 +56,7 @@ def test_a_rule_with_file_and_line() -> None:
     assert (value.set_by.words, value.at_boot, value.survives) == ("kernel", "none", False)
     value = host.knob("sdb", "scheduler")
     assert (value.set_by.words, value.others, value.survives) == ("kernel", (), True)
-    assert told(host.knob("sdc", "queue_depth")) == [("/etc/udev/rules.d/60-ssd.rules:4", "1", True)]
+    assert settings_of(host.knob("sdc", "queue_depth")) == [("/etc/udev/rules.d/60-ssd.rules:4", "1", True)]
     assert host.knob("sda", "queue_depth").others == ()
 
 
@@ -88,7 +88,7 @@ def test_a_rule_with_file_and_line() -> None:
 )
 def test_what_a_rule_says_of_sda(rule: str, expected: list[tuple[str | None, bool]]) -> None:
     host = TuneHost(files={"/etc/udev/rules.d/50-any.rules": rule})
-    assert [(value, sure) for _, value, sure in told(host.knob("sda", "scheduler"))] == expected
+    assert [(value, sure) for _, value, sure in settings_of(host.knob("sda", "scheduler"))] == expected
 
 
 def test_rules_mask_each_other_by_name_and_the_last_one_wins() -> None:
@@ -102,7 +102,7 @@ def test_rules_mask_each_other_by_name_and_the_last_one_wins() -> None:
         }
     )
     value = host.knob("sda", "scheduler")
-    assert [where for where, _, _ in told(value)] == [
+    assert [where for where, _, _ in settings_of(value)] == [
         "/run/udev/rules.d/65-c.rules:1", "/usr/lib/udev/rules.d/70-b.rules:1",
     ]  # fmt: skip
     assert value.at_boot == "bfq"
@@ -153,7 +153,7 @@ def test_sysctl_the_last_file_wins() -> None:
         },
     )
     value = host.knob("system", "speed_limit_max")
-    assert told(value) == [
+    assert settings_of(value) == [
         ("/etc/sysctl.d/10-first.conf:2", "7", True),
         (f"{SYSCTL}:1", "500000", True),
         ("/usr/lib/sysctl.d/99-last.conf:1", "600000", True),
@@ -172,7 +172,7 @@ def test_tmpfiles() -> None:
         },
     )
     value = host.knob("policy2", "governor")
-    assert told(value) == [
+    assert settings_of(value) == [
         ("/etc/tmpfiles.d/cpu.conf:2", "performance", True), (f"{TMPFILES}:1", "powersave", True)
     ]  # fmt: skip
     assert (value.set_by.words, value.kept) == ("raidtui (kept)", "powersave")
@@ -200,7 +200,7 @@ def test_the_kernels_command_line() -> None:
 def test_noncq_for_one_port_may_be_another_disks() -> None:
     files = {"/etc/modprobe.d/ncq.conf": "# x\noptions libata force=3:noncq"}
     value = TuneHost(files=files).knob("sda", "queue_depth")
-    assert told(value) == [("/etc/modprobe.d/ncq.conf:2", "1", False)]
+    assert settings_of(value) == [("/etc/modprobe.d/ncq.conf:2", "1", False)]
     assert value.set_by.words == "not known"
 
 
@@ -211,7 +211,7 @@ def test_mdadms_own_lines() -> None:
     host = TuneHost(array, files={"/etc/mdadm/mdadm.conf": conf, "/etc/mdadm/mdadm.conf.d/more.conf": more})
     value = host.knob("md125", "group_thread_cnt")
     assert (value.set_by.words, value.survives) == ("mdadm.conf:2", True)
-    assert told(value) == [("/etc/mdadm/mdadm.conf:2", "4", True)]
+    assert settings_of(value) == [("/etc/mdadm/mdadm.conf:2", "4", True)]
     assert host.knob("md125", "sync_speed_max").at_boot == "500000"
 
 
@@ -395,7 +395,7 @@ def test_cpufrequtils() -> None:
     path = "/etc/default/cpufrequtils"
     host = TuneHost(cpus=ACPI, files={**init, path: 'ENABLE="true"\nMAX_SPEED="0"\nMIN_SPEED="1000000"'})
     governor = host.knob("policy0", "governor")
-    assert told(governor) == [(path, "ondemand", True)]
+    assert settings_of(governor) == [(path, "ondemand", True)]
     assert host.knob("policy0", "min_freq_khz").at_boot == "1000000"
     assert host.knob("policy0", "max_freq_khz").others == ()
     off = TuneHost(cpus=ACPI, files={**init, path: 'ENABLE="false"\nGOVERNOR="performance"'})

@@ -112,7 +112,7 @@ def test_a_hard_disk_that_cannot_tell_is_left_alone() -> None:
     host = Host(_answers((5, UNTOLD)), {f"{BLOCK}/sda/queue/rotational": "1\n"})
     found = read_smart(host, "sda")
     assert isinstance(found, NoReading)
-    assert found.why is Unread.UNTOLD
+    assert found.why is Unread.POWER_UNKNOWN
     assert [argv for argv, _ in host.asked] == [ASK]
 
 

@@ -204,7 +204,7 @@ DEVICE = {"name": "/dev/sda", "type": "sat", "protocol": "ATA"}
         (_said("", 3, device=DEVICE), Unread.STANDBY, "sda: is asleep and was not woken"),
         (
             _said("CHECK POWER MODE not implemented, exit(5)", 5, device=DEVICE),
-            Unread.UNTOLD,
+            Unread.POWER_UNKNOWN,
             f"sda: {UNTOLD}",
         ),
         (
@@ -321,3 +321,14 @@ def test_nested_deeply() -> None:
     found = parse_smart("[" * 100_000, "sda")
     assert isinstance(found, NoReading)
     assert found.why is Unread.BROKEN
+
+
+@pytest.mark.parametrize("time_t", [252_221_190_000, 67_768_035_179_296_108, (1 << 63) - 1])
+def test_a_time_beyond_all_calendars_is_none(time_t: int) -> None:
+    whole = smartctl_json(facts("crucial-p2"))
+    whole["local_time"]["time_t"] = time_t
+    text = json.dumps(whole)
+    found = parse_smart(text)
+    assert isinstance(found, SmartReading)
+    assert found.taken_s is None
+    _everything(text)

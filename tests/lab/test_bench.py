@@ -63,7 +63,7 @@ def test_chunks_against_blocks(guest: Guest) -> None:
     )
     refused = bench(guest, *asked, f"--confirm={serial_of(two[0])}")
     assert refused.stderr == (
-        "raidtui: not possible: it destroys what is on the devices (ubda: nothing that is known; ubdb:"
+        "raidtui: not possible: it destroys what is on the devices (ubda: nothing known; ubdb:"
         " nothing known); if that is what you want, give their serial numbers:"
         f" --confirm={serial_of(two[1])}\n"
     )

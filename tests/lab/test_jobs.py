@@ -255,11 +255,11 @@ def test_replaced_and_renamed_from_the_screen(guest: Guest, data: Made) -> None:
         terminal.press("R")
         terminal.wait_for(f"{disks[0]}       slot 0   in_sync")
         terminal.press("enter")
-        terminal.wait_for(f"Replace {disks[0]} by which device?")
+        terminal.wait_for(f"Replace {disks[0]} with which device?")
         terminal.press("up", "up", "up", "up", "enter")  # the first one has a file system: it may be wiped
         terminal.wait_for(re.compile(rf"{disks[4]} .*the ext4 file system"))
         terminal.press("enter")
-        terminal.wait_for("To go on, type 127 and Enter:")
+        terminal.wait_for("To continue, type 127 and Enter:")
         terminal.press("1", "2", "enter", "escape")
         terminal.wait_for("nothing was changed")
         assert guest.run(f"blkid -o value -s TYPE /dev/{disks[4]}").stdout == "ext4\n"
@@ -267,7 +267,7 @@ def test_replaced_and_renamed_from_the_screen(guest: Guest, data: Made) -> None:
         terminal.press("R")
         terminal.wait_for("Replace which member of 127?")
         terminal.press("enter")
-        terminal.wait_for(f"Replace {disks[0]} by which device?")
+        terminal.wait_for(f"Replace {disks[0]} with which device?")
         terminal.press("down", "enter")
         terminal.wait_for(f"mdadm --manage /dev/md127 --replace /dev/{disks[0]} --with /dev/{disks[5]}")
         terminal.press("enter")
@@ -407,7 +407,7 @@ def test_built_from_the_screen(guest: Guest) -> None:
         terminal.wait_for("step 11 of 11: review")
         terminal.wait_for(re.compile(rf'{disks[1]} .*the ext4 file system "games"'))
         terminal.press("enter", "enter", "enter")
-        terminal.wait_for("To go on, type 127 and Enter:")
+        terminal.wait_for("To continue, type 127 and Enter:")
         assert mdstat(guest).count("active") == 0
         terminal.press(*"127", "enter")
         terminal.wait_for(

@@ -237,8 +237,8 @@ def test_refused(words: str, sentence: str) -> None:
 
 
 def test_an_unknown_knob_is_told_all_that_there_are() -> None:
-    told = refused(setting(TuneHost(), "sda colour=blue"))
-    assert told.startswith("there is no knob 'colour'; there are: scheduler, queue_depth, nr_requests, ")
+    sentence = refused(setting(TuneHost(), "sda colour=blue"))
+    assert sentence.startswith("there is no knob 'colour'; there are: scheduler, queue_depth, nr_requests, ")
 
 
 def test_the_requests_that_go_with_a_new_scheduler() -> None:

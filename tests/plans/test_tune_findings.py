@@ -27,13 +27,13 @@ LOWEST = (
 SCHEDULER = f"{BLOCK}/sda/queue/scheduler"
 
 
-def told(tuning: Tuning) -> list[tuple[str, str]]:
+def reported(tuning: Tuning) -> list[tuple[str, str]]:
     """Code and sentence of each finding."""
     return [(each.code, each.sentence) for each in judge_tuning(tuning)]
 
 
 def test_nothing_is_out_of_line() -> None:
-    assert told(TuneHost(cpus={**INTEL, "scaling_governor": "performance"}).tuning()) == []
+    assert reported(TuneHost(cpus={**INTEL, "scaling_governor": "performance"}).tuning()) == []
 
 
 def test_a_member_that_differs() -> None:
@@ -59,7 +59,7 @@ def test_two_members_that_differ_from_each_other() -> None:
     host = TuneHost(raid1(members=("sda", "sdb")), nodes={"sdb": {"queue/read_ahead_kb": "4096"}})
     (odd,) = odd_members(host.tuning())
     assert (odd.usual, odd.values) == ("", {"sda": "128", "sdb": "4096"})
-    assert told(host.tuning()) == [("tune-uneven", "read_ahead_kb differs: sda 128, sdb 4096 in root.")]
+    assert reported(host.tuning()) == [("tune-uneven", "read_ahead_kb differs: sda 128, sdb 4096 in root.")]
 
 
 def test_disks_of_different_kinds_are_not_compared() -> None:
@@ -116,7 +116,7 @@ def test_a_disk_of_two_arrays_gets_one_piece_of_advice() -> None:
 
 def test_ncq_that_is_off() -> None:
     host = TuneHost(nodes={"sda": {"device/queue_depth": "1"}})
-    code, sentence = told(host.tuning())[1]
+    code, sentence = reported(host.tuning())[1]
     assert (code, sentence) == ("tune-no-ncq", NO_NCQ)
 
 
@@ -222,8 +222,8 @@ def test_timeouts(
 
 
 def test_a_disk_that_was_not_asked_or_whose_array_is_lost_anyway_says_nothing() -> None:
-    assert told(TuneHost(FOUR).tuning()) == []
-    assert told(TuneHost(raid0(members=("sda", "sdb"))).tuning(erc={"sda": None, "sdb": None})) == []
+    assert reported(TuneHost(FOUR).tuning()) == []
+    assert reported(TuneHost(raid0(members=("sda", "sdb"))).tuning(erc={"sda": None, "sdb": None})) == []
 
 
 def test_processors_of_ssds_that_save_power() -> None:
@@ -235,10 +235,10 @@ def test_processors_of_ssds_that_save_power() -> None:
     )
     assert finding.remedy == "raidtui tune set governor=performance"
     spinning = {name: {"queue/rotational": "1"} for name in ("sda", "sdb", "sdc", "sdd")}
-    assert told(TuneHost(cpus=INTEL, nodes=spinning).tuning()) == []
+    assert reported(TuneHost(cpus=INTEL, nodes=spinning).tuning()) == []
 
 
 @pytest.mark.parametrize(("driver", "sentence"), [("acpi-cpufreq", LOWEST), ("amd-pstate-epp", None)])
 def test_what_was_measured_with_one_driver_is_not_told_of_another(driver: str, sentence: str | None) -> None:
     host = TuneHost(cpus={**INTEL, "scaling_driver": driver})
-    assert told(host.tuning()) == ([] if sentence is None else [("tune-powersave", sentence)])
+    assert reported(host.tuning()) == ([] if sentence is None else [("tune-powersave", sentence)])

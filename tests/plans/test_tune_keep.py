@@ -350,7 +350,7 @@ def test_a_driver_is_set_before_its_governors() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "matched"),
     [
         ("Samsung_SSD_S1", "Samsung_SSD_S1"),
         ('a"b\\c*d[e]f|g', "a?b?c?d?e?f?g"),
@@ -358,8 +358,8 @@ def test_a_driver_is_set_before_its_governors() -> None:
         ("Grün S1", "Gr?n S1"),
     ],
 )
-def test_signs_that_mean_something_to_udev(text: str, told: str) -> None:
-    assert rule_match(("ENV{ID_SERIAL}", text)) == ("ENV{ID_SERIAL}", told)
+def test_signs_that_mean_something_to_udev(text: str, matched: str) -> None:
+    assert rule_match(("ENV{ID_SERIAL}", text)) == ("ENV{ID_SERIAL}", matched)
 
 
 def test_a_file_reads_as_it_was_written() -> None:

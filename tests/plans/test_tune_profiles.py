@@ -1,4 +1,4 @@
-"""Profiles: what differs is set, what is as good stays, and the evidence is told."""
+"""Profiles: what differs is set, what is as good stays, and the evidence is reported."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_ssd_array() -> None:
     )
 
 
-def test_hard_disks_stay_as_they_are_and_a_missing_cpufreq_is_told() -> None:
+def test_hard_disks_stay_as_they_are_and_a_missing_cpufreq_is_reported() -> None:
     host = TuneHost(
         nodes={
             "sda": {"queue/scheduler": "none [bfq]", "queue/rotational": "1"},
@@ -72,7 +72,7 @@ def test_hard_disks_stay_as_they_are_and_a_missing_cpufreq_is_told() -> None:
     )
 
 
-def test_a_knob_that_a_disk_has_not_is_told() -> None:
+def test_a_knob_that_a_disk_has_not_is_reported() -> None:
     host = TuneHost(raid1(members=("sda", "nvme0n1")), nodes={"nvme0n1": {"queue/scheduler": "none [kyber]"}})
     plan = planned(applying(host, SSD_ARRAY))
     assert writes(plan) == ["nvme0n1/queue/scheduler none"]
@@ -183,7 +183,7 @@ def test_the_users_own() -> None:
         ),
     ],
 )
-def test_what_cannot_be_taken_is_told(text: str, trouble: str) -> None:
+def test_what_cannot_be_taken_is_reported(text: str, trouble: str) -> None:
     assert parse_profiles(tomllib.loads(text), "x.toml")[1] == (trouble,)
 
 

@@ -1,4 +1,4 @@
-"""The desk of whoever tunes: values written, read back, remembered, undone."""
+"""A tuner: values written, read back, recorded, undone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.hosts.tune_host import BLOCK, RULES, TuneHost
 SCHEDULER = f"{BLOCK}/sda/queue/scheduler"
 
 
-class Desk:
+class TunedHost:
     """A host and somebody who tunes it."""
 
     def __init__(self, host: TuneHost, place: Path | None = None) -> None:
@@ -59,14 +59,14 @@ class Desk:
 
 
 def test_a_value_is_written_and_read_back() -> None:
-    desk = Desk(TuneHost())
-    result = desk.set("sda scheduler=none", "sda queue_depth=8")
+    tuned = TunedHost(TuneHost())
+    result = tuned.set("sda scheduler=none", "sda queue_depth=8")
     assert result.as_asked
     assert result.sentences == (
         "scheduler of sda: mq-deadline → none",
         "queue_depth of sda: 32 → 8",
     )
-    assert ends(desk.host.writes) == [("sda/queue/scheduler", "none"), ("sda/device/queue_depth", "8")]
+    assert ends(tuned.host.writes) == [("sda/queue/scheduler", "none"), ("sda/device/queue_depth", "8")]
     value = result.tuning.subjects[0].values["scheduler"]
     assert (value.text, value.set_by.words) == ("none", "this run")
 
@@ -74,7 +74,7 @@ def test_a_value_is_written_and_read_back() -> None:
 def test_what_the_kernel_makes_of_it() -> None:
     host = TuneHost()
     host.deaf = True
-    result = Desk(host).set("sda queue_depth=8")
+    result = TunedHost(host).set("sda queue_depth=8")
     assert not result.as_asked
     assert result.sentences == ("queue_depth of sda was set to 8, and the kernel made it 32",)
 
@@ -83,7 +83,7 @@ def test_what_the_kernel_makes_of_it() -> None:
     ("code", "reason"),
     [
         (errno.EINVAL, "the kernel does not take this value"),
-        (errno.EBUSY, "the kernel is busy, or another setting stands in the way"),
+        (errno.EBUSY, "the kernel is busy, or another setting prevents it"),
         (errno.EACCES, "permission denied: needs root"),
         (errno.EROFS, "a captured tree is never written to"),
         (errno.ENOENT, "the file is not there: the device is gone, or has no such setting"),
@@ -93,8 +93,8 @@ def test_what_the_kernel_makes_of_it() -> None:
 def test_a_refusal_with_the_value_that_stands(code: int, reason: str) -> None:
     host = TuneHost()
     host.refuses["sdb/queue/scheduler"] = code
-    desk = Desk(host)
-    result = desk.set("sda scheduler=none", "sdb scheduler=none", "sdc scheduler=none")
+    tuned = TunedHost(host)
+    result = tuned.set("sda scheduler=none", "sdb scheduler=none", "sdc scheduler=none")
     assert result.sentences == (
         "scheduler of sda: mq-deadline → none",
         f"scheduler of sdb is not set to none: {reason}; it is mq-deadline",
@@ -103,23 +103,23 @@ def test_a_refusal_with_the_value_that_stands(code: int, reason: str) -> None:
     # What was done until then can be undone, and nothing else is.
     host.refuses.clear()
     host.writes.clear()
-    undone = desk.undo()
+    undone = tuned.undo()
     assert isinstance(undone, TuneResult)
     assert undone.sentences == ("scheduler of sda: none → mq-deadline",)
     assert ("sdb/queue/scheduler", "mq-deadline") not in ends(host.writes)
-    again = desk.undo()
+    again = tuned.undo()
     assert isinstance(again, Refusal)
     assert again.sentence == "nothing was changed since the boot that could be undone"
 
 
 def test_another_disk_under_this_name_is_not_written_to() -> None:
     host = TuneHost()
-    snapshot, desk = host.snapshot(), Desk(host)
-    tuning = desk.tuner.read(snapshot)
+    snapshot, tuned = host.snapshot(), TunedHost(host)
+    tuning = tuned.tuner.read(snapshot)
     plan = plan_set(snapshot, tuning, [AskedValue(subject="sda", knob="queue_depth", value="8")])
     assert isinstance(plan, Plan)
     host.by_hand("/run/udev/data/b8:0", "E:ID_SERIAL_SHORT=OTHER")
-    result = desk.tuner.carry_out(plan, snapshot, tuning)
+    result = tuned.tuner.carry_out(plan, snapshot, tuning)
     assert isinstance(result, TuneResult)
     assert result.sentences == (
         "queue_depth of sda is not set to 8: sda is another disk now: OTHER; it is 32",
@@ -129,17 +129,17 @@ def test_another_disk_under_this_name_is_not_written_to() -> None:
 
 def test_undone_step_by_step_by_another_run(tmp_path: Path) -> None:
     host, place = TuneHost(), tmp_path / "tune.json"
-    first = Desk(host, place)
+    first = TunedHost(host, place)
     first.set("sda scheduler=none")
     first.set("sda queue_depth=8")
-    second = Desk(host, place)
+    second = TunedHost(host, place)
     assert second.tuner.read(host.snapshot()).subjects[0].values["queue_depth"].set_by.words == (
         "raidtui, for now"
     )
     undone = second.undo()
     assert isinstance(undone, TuneResult)
     assert undone.sentences == ("queue_depth of sda: 8 → 32",)
-    undone = Desk(host, place).undo()
+    undone = TunedHost(host, place).undo()
     assert isinstance(undone, TuneResult)
     assert undone.sentences == ("scheduler of sda: none → mq-deadline",)
     assert isinstance(first.undo(), Refusal)
@@ -147,14 +147,14 @@ def test_undone_step_by_step_by_another_run(tmp_path: Path) -> None:
 
 def test_an_undo_that_fails_is_still_there() -> None:
     host = TuneHost()
-    desk = Desk(host)
-    desk.set("sda queue_depth=8")
+    tuned = TunedHost(host)
+    tuned.set("sda queue_depth=8")
     host.refuses["queue_depth"] = errno.EINVAL
-    failed = desk.undo()
+    failed = tuned.undo()
     assert isinstance(failed, TuneResult)
     assert not failed.as_asked
     host.refuses.clear()
-    done = desk.undo()
+    done = tuned.undo()
     assert isinstance(done, TuneResult)
     assert done.as_asked
 
@@ -162,32 +162,32 @@ def test_an_undo_that_fails_is_still_there() -> None:
 def test_what_this_run_leaves_changed(tmp_path: Path) -> None:
     """As it was before the first change, and not what another run did or what is kept."""
     host, place = TuneHost(), tmp_path / "tune.json"
-    Desk(host, place).set("sdb queue_depth=4")
-    desk = Desk(host, place)
-    assert desk.left() == []
-    desk.set("sda queue_depth=8")
-    desk.set("sda queue_depth=16")
-    desk.set("sdc timeout=60")
-    assert desk.left() == [("sda/device/queue_depth", "32"), ("sdc/device/timeout", "30")]
+    TunedHost(host, place).set("sdb queue_depth=4")
+    tuned = TunedHost(host, place)
+    assert tuned.left() == []
+    tuned.set("sda queue_depth=8")
+    tuned.set("sda queue_depth=16")
+    tuned.set("sdc timeout=60")
+    assert tuned.left() == [("sda/device/queue_depth", "32"), ("sdc/device/timeout", "30")]
     host.by_hand(f"{BLOCK}/sdc/device/timeout", "30")
-    assert desk.left() == [("sda/device/queue_depth", "32")]
+    assert tuned.left() == [("sda/device/queue_depth", "32")]
     rule = 'ENV{ID_SERIAL_SHORT}=="SSDA0001", ATTR{device/queue_depth}="16"'
     host.by_hand(RULES, rule)
-    desk.tuner.forget()
-    assert desk.left() == []
+    tuned.tuner.forget()
+    assert tuned.left() == []
 
 
 def test_what_was_put_back_when_leaving_is_not_undone_by_another_run(tmp_path: Path) -> None:
     host, place = TuneHost(), tmp_path / "tune.json"
-    other = Desk(host, place)
+    other = TunedHost(host, place)
     other.set("sdb queue_depth=4")
-    desk = Desk(host, place)
-    desk.set("sda queue_depth=8")
-    last = desk.tuner.last()
+    tuned = TunedHost(host, place)
+    tuned.set("sda queue_depth=8")
+    last = tuned.tuner.last()
     assert not isinstance(last, Refusal)
-    assert (desk.tuner.record.is_own(last), other.tuner.record.is_own(last)) == (True, False)
-    desk.tuner.record.drop_own()
-    undone = desk.undo()
+    assert (tuned.tuner.record.is_own(last), other.tuner.record.is_own(last)) == (True, False)
+    tuned.tuner.record.drop_own()
+    undone = tuned.undo()
     assert isinstance(undone, TuneResult)
     assert undone.sentences == ("queue_depth of sdb: 4 → 32",)
 
@@ -202,7 +202,7 @@ def test_a_benchmark_that_runs_is_seen(tmp_path: Path, monkeypatch: pytest.Monke
     assert not tuner.measuring
     with only_worker(tmp_path, bench.id):
         assert tuner.measuring
-        assert not Desk(TuneHost()).tuner.measuring  # it runs here, and not on another host
+        assert not TunedHost(TuneHost()).tuner.measuring  # it runs here, and not on another host
     with only_worker(tmp_path, other.id):
         assert not tuner.measuring
 
@@ -210,12 +210,12 @@ def test_a_benchmark_that_runs_is_seen(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_host_that_is_not_real_keeps_nothing() -> None:
     """Files are written to the machine that raidtui runs on: never for another host."""
     host = TuneHost()
-    desk = Desk(host)
+    tuned = TunedHost(host)
     snapshot = host.snapshot()
-    tuning = desk.tuner.read(snapshot)
+    tuning = tuned.tuner.read(snapshot)
     plan = plan_keep(snapshot, tuning, [KeepItem(subject="sda", knob="timeout", value="60")])
     assert isinstance(plan, Plan)
-    found = desk.tuner.carry_out(plan, snapshot, tuning)
+    found = tuned.tuner.carry_out(plan, snapshot, tuning)
     assert isinstance(found, Refusal)
     assert found.sentence == "this needs a real host: a simulated one has neither files nor tools"
     assert host.writes == []
@@ -223,12 +223,12 @@ def test_a_host_that_is_not_real_keeps_nothing() -> None:
 
 def test_what_sets_knobs_is_read_again_after_a_change() -> None:
     host = TuneHost()
-    desk = Desk(host)
-    desk.tuner.read(host.snapshot())
+    tuned = TunedHost(host)
+    tuned.tuner.read(host.snapshot())
     host.by_hand("/etc/udev/rules.d/50-x.rules", 'ATTR{queue/scheduler}="none"')
-    assert desk.tuner.read(host.snapshot()).subjects[0].values["scheduler"].others == ()
-    desk.tuner.forget()
-    found = desk.tuner.read(host.snapshot()).subjects[0].values["scheduler"].others
+    assert tuned.tuner.read(host.snapshot()).subjects[0].values["scheduler"].others == ()
+    tuned.tuner.forget()
+    found = tuned.tuner.read(host.snapshot()).subjects[0].values["scheduler"].others
     assert [each.value for each in found] == ["none"]
 
 

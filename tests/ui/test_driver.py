@@ -104,9 +104,9 @@ def test_keys_of_all_kinds(opens: Opens) -> None:
     terminal.click(x, y)
     terminal.wait_for("/dev/md127")
     terminal.press("f1")
-    terminal.wait_for("Undo what was done last in this pane.")
+    terminal.wait_for("Undo the last change made in this pane")
     terminal.press("escape")
-    terminal.wait_for(lambda text: "Undo what was done last in this pane." not in text)
+    terminal.wait_for(lambda text: "Undo the last change made in this pane" not in text)
     terminal.press("/")
     terminal.wait_for("Enter keeps")
     terminal.type("ünï")
@@ -305,7 +305,7 @@ def test_a_defect_leaves_the_terminal_whole_and_a_report(opens: Opens, tmp_path:
     left_as_it_was(terminal, 70)
     (report,) = state.glob("crash-*.txt")
     assert f"\n{report}\n" in terminal.screen()
-    assert "Arrays and jobs go on as they were" in terminal.screen()
+    assert "Arrays and jobs are not affected" in terminal.screen()
     assert report.stat().st_mode & 0o777 == 0o600
     text = report.read_text()
     assert "ValueError: " in text

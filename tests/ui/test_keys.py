@@ -195,7 +195,7 @@ async def test_filter() -> None:
         assert has_focus(pilot, "#array-list")
         assert len(rows_of(pilot)) == 1
         await press(pilot, "slash", *"zz")
-        assert rows_of(pilot) == [" No array holds 'RAID6zz'. Esc shows all."]
+        assert rows_of(pilot) == [" No array contains 'RAID6zz'. Esc shows all."]
         await press(pilot, "escape")
         assert len(rows_of(pilot)) == 9
         assert not main_of(pilot).query("#filter")
@@ -218,7 +218,7 @@ async def test_filter_of_the_log() -> None:
         begun = [line for line in log.text.split("\n") if not line.startswith("   ")]
         assert [line.split()[1] for line in begun] == ["media"]
         await press(pilot, *"zz")
-        assert log.text.strip() == "Nothing that holds this text."
+        assert log.text.strip() == "No event contains this text."
         await press(pilot, "escape")
         assert sum(not line.startswith("   ") for line in log.text.split("\n")) == 3
 
@@ -232,7 +232,7 @@ async def test_filter_finds_members_and_states() -> None:
 async def test_d_opens_the_demo_only_without_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     async with running(STATES["optimal"]) as pilot:
         await press(pilot, "d")
-        await says(pilot, "the demo opens only where there is no array: raidtui --demo")
+        await says(pilot, "the demo opens here only without arrays: use raidtui --demo")
     async with running(STATES["no-md"]) as pilot:
         await press(pilot, "d")
         await until(pilot, lambda: len(rows_of(pilot)) == 4)
@@ -303,7 +303,7 @@ async def test_troubles_with_the_settings_are_said() -> None:
     config = Config(theme="nosuch", troubles=("/etc/x: unknown setting 'y'",))
     async with running(STATES["optimal"], theme=None, config=config) as pilot:
         await until(pilot, lambda: message_of(pilot))
-        assert message_of(pilot).startswith("no usable theme 'nosuch'; using dark (there are: ansi, dark")
+        assert message_of(pilot).startswith("no usable theme 'nosuch'; using dark (available: ansi, dark")
         assert pilot.app.theme == "dark"
         await press(pilot, "6")
         assert "unknown setting" in lines_of(pilot, "#log-lines")

@@ -43,7 +43,7 @@ async def test_what_is_of_the_past_is_said_so_until_the_host_answers(monkeypatch
             app_of(pilot).session.loop._silent = False  # it may have been quiet for so long before
             await until(pilot, lambda: "md has" in lines_of(pilot, "#bottom"))
             await until(pilot, lambda: "stale since" in header_of(pilot))
-            said = r" md has not answered for \d+ s; all of this was read before"
+            said = r" md has not answered for \d+ s; what is shown was read before that"
             assert re.match(said, lines_of(pilot, "#bottom"))
         await until(pilot, lambda: "stale since" not in header_of(pilot))
 

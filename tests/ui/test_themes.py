@@ -63,7 +63,7 @@ def test_all_shipped_are_tested() -> None:
     [
         ("colors = 3", "there is no [colors] table"),
         ("[colors]\n", 'background is missing; write a colour like "#a0b0c0"'),
-        (GOOD.replace('dim = "#a0b0c0"', 'dim = "mauvish"'), "dim = 'mauvish' is no colour"),
+        (GOOD.replace('dim = "#a0b0c0"', 'dim = "mauvish"'), "dim = 'mauvish' is not a colour"),
         (GOOD.replace('dim = "#a0b0c0"', "dim = 7"), 'dim is missing; write a colour like "#a0b0c0"'),
         ("[colors", "Expected ']'"),
         (GOOD + "#" * 100_001, "too large"),
@@ -80,7 +80,7 @@ def test_broken_themes(tmp_path: Path, text: str, said: str) -> None:
     assert troubles == (str(error.value),)
     assert pick(found, "mine") == (
         "dark",
-        "no usable theme 'mine'; using dark (there are: ansi, dark, high-contrast, light)",
+        "no usable theme 'mine'; using dark (available: ansi, dark, high-contrast, light)",
     )
 
 

@@ -85,11 +85,6 @@ def spread(values: Sequence[float]) -> Spread:
     return Spread(count=len(values), median=statistics.median(values), low=min(values), high=max(values))
 
 
-def compare(first: Sequence[float], second: Sequence[float], *, margin: float = MARGIN) -> Verdict:
-    """Return the verdict over two series of at least one run each, by themselves; see ``compare_family``."""
-    return compare_family([(first, second)], margin=margin)[0]
-
-
 def compare_family(pairs: Sequence[Pair], *, margin: float = MARGIN) -> tuple[Verdict, ...]:
     """Return a verdict over each pair of series, corrected for all of them (Holm).
 

@@ -71,7 +71,6 @@ class Dump(Struct, frozen=True, kw_only=True):
     """One object: all jobs at one moment."""
 
     version: str = field(name="fio version", default="")
-    timestamp_ms: Count = 0
     jobs: tuple[JobPart, ...] = ()
 
 
@@ -278,17 +277,3 @@ def _bytes_s(side: Side) -> float:
     if side.bw_bytes is not None:
         return side.bw_bytes
     return side.io_bytes * 1000 / side.runtime if side.runtime else 0.0
-
-
-def samples_of(dumps: Iterable[Dump]) -> tuple[RunSample, ...]:
-    """Return the samples of a whole stream, without those before fio last reset its counters."""
-    meter = Meter()
-    found: list[RunSample] = []
-    for dump in dumps:
-        sample = meter.take(dump)
-        if sample is None:
-            continue
-        if sample.anew:
-            found.clear()
-        found.append(sample)
-    return tuple(found)

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from msgspec.structs import replace
@@ -221,9 +220,7 @@ class SurroundingsThread:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._lock:
             self._over.set()
         # A disk that does not answer keeps nobody: what it says then is thrown away.

@@ -1,1 +1,1 @@
-"""SMART: what smartctl and pySMART say of a disk."""
+"""SMART through smartctl and pySMART."""

@@ -1,4 +1,4 @@
-"""Which disks are asked for SMART data: those that members lie on, and all others that could answer."""
+"""The disks that are read for SMART data: those of array members, and all other SATA, SAS and NVMe disks."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Asking disks for SMART data: one ``smartctl`` each, with limited time, and never one that is asleep.
+"""Reads SMART data: one ``smartctl`` for each disk, with a time limit. A sleeping disk is not woken.
 
-Reading does not change a disk. It needs root. A disk may hang so that not even its smartctl can be ended;
-``SmartReader`` then answers without it, and does not ask it again before it has answered.
+Reading does not change a disk. It needs root. A disk may hang so that its smartctl cannot be killed;
+``SmartReader`` then goes on without it, and does not read it again before it has answered.
 """
 
 from __future__ import annotations
@@ -15,7 +15,12 @@ from msgspec.structs import replace
 from raidtui.host.block import BLOCK
 from raidtui.host.diskstats import written_bytes
 from raidtui.host.roots.root import Root
-from raidtui.host.smart.smartctl_json import STANDBY_STATUS, UNTOLD_STATUS, parse_nonmedium, parse_smart
+from raidtui.host.smart.smartctl_json import (
+    POWER_UNKNOWN_STATUS,
+    STANDBY_STATUS,
+    parse_nonmedium,
+    parse_smart,
+)
 from raidtui.host.tools import ToolOutput
 from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading, Unread
 
@@ -25,19 +30,19 @@ _AT_ONCE = 8
 _NO_SUCH_OPTION = "INVALID ARGUMENT TO -n"
 
 
-def smart_argv(name: str, power: str = f"standby,{STANDBY_STATUS},{UNTOLD_STATUS}") -> tuple[str, ...]:
+def smart_argv(name: str, power: str = f"standby,{STANDBY_STATUS},{POWER_UNKNOWN_STATUS}") -> tuple[str, ...]:
     """Return the command that reads a disk.
 
     Args:
         name: the kernel's name of a whole disk.
         power: smartctl's ``-n``. The default lets it exit with 3 where the disk is asleep and with 5 where
-            that cannot be told; both are no masks of its own bits.
+            that is not known; both are no masks of its own bits.
     """
     return ("smartctl", "--json=c", "-x", "-n", power, f"/dev/{name}")
 
 
 def read_smart(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> SmartReading | NoReading:
-    """Return what a disk says of itself, or why it says nothing. One that is asleep is not woken.
+    """Return a disk's SMART data, or why there is none. A sleeping disk is not woken.
 
     Args:
         root: the host.
@@ -57,12 +62,12 @@ def errors_argv(name: str) -> tuple[str, ...]:
 
 
 def smart_outputs(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> tuple[ToolOutput, ...]:
-    """Return all that smartctl said until a disk was read; the last one counts, the others led to it."""
+    """Return the outputs of all smartctl calls that a reading took; the last one counts."""
     outputs = [root.run(*smart_argv(name), timeout_s=timeout_s)]
     if _NO_SUCH_OPTION in outputs[0].stdout + outputs[0].stderr:  # before smartctl 7.2: one status alone
         outputs.append(root.run(*smart_argv(name, f"standby,{STANDBY_STATUS}"), timeout_s=timeout_s))
     result = _result(name, outputs[-1])
-    if isinstance(result, NoReading) and result.why is Unread.UNTOLD and _is_ssd(root, name):
+    if isinstance(result, NoReading) and result.why is Unread.POWER_UNKNOWN and _is_ssd(root, name):
         outputs.append(root.run(*smart_argv(name, "never"), timeout_s=timeout_s))
     return tuple(outputs)
 
@@ -99,7 +104,7 @@ def _since(root: Root, name: str) -> str:
 
 
 class SmartReader:
-    """Reads many disks at once, and outlives those that hang.
+    """Reads many disks at once, and does not wait for those that hang.
 
     Args:
         root: the host; of one that is not live all disks are read one after another.

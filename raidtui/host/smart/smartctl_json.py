@@ -1,4 +1,4 @@
-"""``smartctl --json``, parsed: text to records. Whatever the text holds, nothing here raises.
+"""``smartctl --json``, parsed: text to records. Nothing here raises, whatever the text.
 
 Keys: smartctl's sources (ataprint.cpp, nvmeprint.cpp, scsiprint.cpp), versions 7.0 to 7.5, and 8.0's
 ``host_writes``. A key of the wrong type is a key that is missing.
@@ -18,8 +18,8 @@ from raidtui.model.smart import Attribute, Counted, ErrorRecovery, NoReading, Sm
 
 NVME_UNIT_BYTES = 512_000
 STANDBY_STATUS = 3
-UNTOLD_STATUS = 5
-"""What smartctl is asked to exit with: asleep, and cannot tell. As masks of its own bits they never occur:
+POWER_UNKNOWN_STATUS = 5
+"""What smartctl is asked to exit with: asleep, and not known. As masks of its own bits they never occur:
 a command line that it rejects (bit 0) ends it before anything else can happen."""
 
 _ASLEEP = re.compile(r"Device is in (.{1,40}) mode, exit")
@@ -34,6 +34,8 @@ _MOST_MESSAGES = 20
 _MOST_LINES = 2000
 _DECIMAL = re.compile(r"([0-9]{1,20})(?:\.([0-9]{1,9}))?")
 _NONMEDIUM = re.compile(r"Non-medium error count:\s+([0-9]{1,19})\s*")
+_LATEST_S = 1 << 36
+"""A later time, of the year 4147, is no time of a reading; calendars end soon after."""
 _MOST_PLACES = 1 << 32
 """A raw value beyond that is several figures in one number, and no count of places."""
 
@@ -45,7 +47,7 @@ _UNCORRECTABLE = re.compile(
 
 
 def parse_smart(text: str, name: str = "", status: int | None = None) -> SmartReading | NoReading:
-    """Return what a disk said.
+    """Return the reading in smartctl's output.
 
     Args:
         text: smartctl's output.
@@ -89,16 +91,16 @@ def _nonmedium(whole: Mapping[str, Any]) -> int | None:
 
 
 def _refused(whole: Mapping[str, Any], name: str, status: int, messages: Sequence[str]) -> NoReading | None:
-    """Return why there is no reading; no bit of the status is a reason as long as the disk said something."""
+    """Return why there is no reading; if there are data, no bit of the status is a reason."""
     said = "; ".join(messages)
     answered = any(key in whole for key in _ANSWERS)
     asleep = _ASLEEP.search(said)
     if asleep or (status == STANDBY_STATUS and not answered):
         mode = f" ({asleep[1].lower()})" if asleep else ""
         return _unread(name, Unread.STANDBY, f"is asleep{mode} and was not woken")
-    if _CANNOT_TELL.search(said) or (status == UNTOLD_STATUS and not answered):
+    if _CANNOT_TELL.search(said) or (status == POWER_UNKNOWN_STATUS and not answered):
         reason = "does not report whether it is asleep, so it was not read"
-        return _unread(name, Unread.UNTOLD, reason, f"smartctl -x /dev/{name} reads it anyway")
+        return _unread(name, Unread.POWER_UNKNOWN, reason, f"smartctl -x /dev/{name} reads it anyway")
     if answered:
         return None
     if _NOT_ALLOWED.search(said):
@@ -175,7 +177,7 @@ def _reading(whole: Mapping[str, Any], name: str, status: int, messages: tuple[s
         erc=_recovery(whole),
         attributes=attributes,
         self_tests=parse_self_tests(whole),
-        taken_s=number_at(whole, "local_time", "time_t"),
+        taken_s=_time(number_at(whole, "local_time", "time_t")),
     )
 
 
@@ -292,6 +294,10 @@ def _recovery(whole: Mapping[str, Any]) -> ErrorRecovery | None:
         for kind in ("read", "write")
     ]
     return None if limits == [None, None] else ErrorRecovery(read_ds=limits[0], write_ds=limits[1])
+
+
+def _time(at_s: int | None) -> int | None:
+    return at_s if at_s is not None and at_s < _LATEST_S else None
 
 
 def _first(*values: int | None) -> int | None:

@@ -1,4 +1,4 @@
-"""The chosen array where it does not run: what was found of it, and what to do."""
+"""A chosen array that does not run, in lines: what was found of it, and what to do."""
 
 from __future__ import annotations
 

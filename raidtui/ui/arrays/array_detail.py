@@ -1,4 +1,4 @@
-"""The chosen array: what it is, its sync, its members, what may fail, what is found."""
+"""The chosen array in lines: identity, sync, members, what may fail, findings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MEMBER_ROLES = {"in_sync": "plain", "faulty": "bad", "rebuilding": "warn", "rep
 
 @lru_cache(maxsize=64)
 def _parts(text: str, width: int) -> tuple[str, ...]:
-    """Return a text cut into lines; the same few are asked for at every drawing."""
+    """Return a text cut into lines; cached, as the same few are drawn each time."""
     return tuple(textwrap.wrap(text, width))
 
 
@@ -93,7 +93,7 @@ def _rest(report: Report, array: Array) -> tuple[str, str, str]:
     if array.is_container:
         return "container", container_words(report.snapshot.arrays, array), "dim"
     if not array.understood:
-        return "unknown", "what it does cannot be read", "dim"
+        return "unknown", "its sync state cannot be read", "dim"
     if not array.active:
         return "inactive", "not started: its data cannot be reached", "bad"
     return "at rest", _rest_words(array), "dim"
@@ -107,14 +107,14 @@ def _rest_words(array: Array) -> str:
     if array.missing_slots:
         return "no recovery runs"
     if array.sync_min_sectors:
-        return "a check stopped half way: p goes on with it, c starts anew"
+        return "a check stopped part-way: p resumes it, c starts a new one"
     if array.last_sync_action in {"check", "repair"} and array.mismatch_count is not None:
         return f"last {array.last_sync_action}: {array.mismatch_count} mismatched sectors"
     return "nothing to sync"
 
 
 def _ends(report: Report, array: Array) -> tuple[str, ...]:
-    """Return when it ends, in words that become shorter: a time is shown whole, or not at all."""
+    """Return when it ends, in ever shorter words: a time is shown whole, or not at all."""
     estimate = report.estimates.get(array.key)
     if estimate is None or estimate.left_s is None:
         return ()
@@ -336,7 +336,7 @@ def _uses(report: Report, array: Array, width: int) -> Iterator[Line]:
 
 
 def remedy_words(finding: Finding, array: Array, keymap: Mapping[str, str]) -> str:
-    """Return a finding's remedy; where a key of this screen does it, that key and not mdadm's command."""
+    """Return a finding's remedy: the key that does it where there is one, else mdadm's command."""
     if finding.code == "inactive":
         return f"{ASSEMBLE.shown_key(keymap)} shows how it can be started; never re-create it"
     if finding.code == "member-faulty":

@@ -1,4 +1,4 @@
-"""The rows of pane 1, and which of them is chosen."""
+"""The list of arrays, and which of them is chosen."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class ArrayList(ScrollLines, can_focus=True):
 
     def __init__(self, move: Callable[[int], None]) -> None:
         super().__init__(id="array-list")
-        self._move = move  # called at once: as a message it could be overtaken by the key behind it
+        self._move = move  # a message could be overtaken by the next key
 
     def action_move(self, delta: int) -> None:
         """Choose the row ``delta`` further down."""
@@ -74,7 +74,7 @@ class ArrayList(ScrollLines, can_focus=True):
             self._move(row - self._selected)
 
     def on_key(self, event: events.Key) -> None:
-        """Page and ends."""
+        """Move by pages, and to the ends."""
         far = {"pageup": -self.size.height, "pagedown": self.size.height, "home": -(10**6), "end": 10**6}
         if event.key in far:
             event.stop()

@@ -14,17 +14,17 @@ from raidtui.view.array_row import Brief
 from raidtui.view.line import RANKS
 
 Listed = Array | AbsentArray
-"""What has a row: an array that runs, or one that should."""
+"""An array that runs, or one that should."""
 
 
 def ordered(report: Report) -> list[Listed]:
-    """Return the arrays as they are listed: what is broken first, the optimal ones last."""
+    """Return the arrays in the order of the list: broken ones first, optimal ones last."""
     listed: list[Listed] = [*report.snapshot.absent, *report.snapshot.arrays]
     return sorted(listed, key=lambda array: RANKS[state_of(report, array)[0]])
 
 
 def shared_titles(report: Report) -> frozenset[str]:
-    """Return the titles that more than one array has: there, the kernel's name is shown too."""
+    """Return the titles that several arrays have; their rows show the kernel's name, too."""
     seen: set[str] = set()
     shared: set[str] = set()
     listed: list[Listed] = [*report.snapshot.absent, *report.snapshot.arrays]
@@ -76,7 +76,7 @@ def brief_of(report: Report, array: Listed, shared: Collection[str] = ()) -> Bri
 
 
 def absence_words(absent: AbsentArray) -> str:
-    """Return why an array has no line in /proc/mdstat, with what is left of it."""
+    """Return why an array is not in /proc/mdstat, and how many members were found."""
     if absent.absence is Absence.NOT_THERE:
         return "does not run, no member found"
     word = "gone" if absent.absence is Absence.GONE else "not started"

@@ -14,7 +14,7 @@ from textual.timer import Timer
 from raidtui.first_frame import SMALLEST
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array
-from raidtui.model.plan import Harm, Plan, Refusal
+from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.sync_speed import plan_limits
 from raidtui.session.watch import Report, limit_path
@@ -37,17 +37,17 @@ _SETTLE_S = 0.12
 
 
 class ArrayBody(ScrollLines, can_focus=True):
-    """Members and findings; scrolls where they do not fit."""
+    """Members and findings; it scrolls."""
 
 
 class ArraysPane(Pane):
-    """See the module. What another room carries out is a message: ``BuildWanted``."""
+    """Pane 1. ``BuildWanted`` asks the app for what another room does."""
 
     ID = "arrays-pane"
     BINDINGS: ClassVar[list[BindingType]] = [each for command in ARRAYS for each in command.bindings]
 
     class BuildWanted(Message):
-        """A verb about devices that no array uses; another room carries it out.
+        """A verb about devices that no array uses; the room that builds arrays carries it out.
 
         Args:
             verb: assemble, zero.
@@ -72,7 +72,7 @@ class ArraysPane(Pane):
         self._known_rows: dict[str, tuple[tuple[object, ...], Line]] = {}
         self._settle: Timer | None = None
         self.acting = False
-        """Whether something is being done: nothing is planned until its report is there."""
+        """Whether a plan is being carried out: the next one waits for the report after it."""
         self._queued = ""
         self._slider_key: tuple[str | None, bool] | None = None
         self.rows = ArrayList(self.move)
@@ -96,11 +96,11 @@ class ArraysPane(Pane):
 
     @property
     def absent(self) -> AbsentArray | None:
-        """The chosen array where it is one that does not run."""
+        """The chosen array, if it is one that does not run."""
         return self.report.snapshot.absent_array(self.chosen) if self.report else None
 
     def show_report(self, report: Report) -> None:
-        """Draw a report. What is equal is not drawn again."""
+        """Draw a report; what is equal is not drawn again."""
         self.report = report
         shown = ordered(report)
         if self.wanted_text:
@@ -110,7 +110,7 @@ class ArraysPane(Pane):
         self.redraw()
 
     def expect(self, key: str | None) -> None:
-        """Choose an array as soon as it is there, unless another one is chosen meanwhile."""
+        """Choose an array as soon as it appears, unless another one is chosen before."""
         self._expected = key
 
     def _keep(self, shown: list[Listed]) -> None:
@@ -150,7 +150,7 @@ class ArraysPane(Pane):
         self.body.show([*unit_lines(array, width), *body_lines(report, array, width, self.shell.keymap)])
 
     def _row(self, report: Report, array: Listed, width: int, shared: frozenset[str]) -> Line:
-        """Return an array's row; one of which nothing changed is not made again."""
+        """Return an array's row; an unchanged one is not made again."""
         stale = report.snapshot.stale is not None
         facts = (
             array,
@@ -168,7 +168,7 @@ class ArraysPane(Pane):
 
     def _nothing(self, report: Report) -> list[Line]:
         if self.wanted_text and (report.snapshot.arrays or report.snapshot.absent):
-            return [[(f" No array holds {visible(self.wanted_text)!r}. Esc shows all.", "plain")]]
+            return [[(f" No array contains {visible(self.wanted_text)!r}. Esc shows all.", "plain")]]
         if not report.snapshot.readable:
             reason = report.snapshot.lacks[0].sentence if report.snapshot.lacks else ""
             return [[(f" Cannot tell: {visible(reason)}", "bad")]]
@@ -217,7 +217,7 @@ class ArraysPane(Pane):
         self.say("", "plain")
 
     def narrow(self, text: str) -> None:
-        """Show only arrays that hold ``text``."""
+        """Show only arrays that contain ``text``."""
         self.wanted_text = text
         if self.report is not None:
             self.show_report(self.report)
@@ -261,7 +261,7 @@ class ArraysPane(Pane):
         self._end_acting()
 
     def _end_acting(self) -> None:
-        """Begin what was asked for while something else was being done."""
+        """Carry out the command that was given meanwhile."""
         self.acting = False
         queued, self._queued = self._queued, ""
         if queued:
@@ -293,7 +293,7 @@ class ArraysPane(Pane):
             await self._execute(plan, is_undo=True)
 
     def action_check(self) -> None:
-        """Start a check; on an array that is being checked the key says how to end it."""
+        """Start a check; while one runs, show how to end it."""
         self._do("arrays.check")
 
     def action_cancel(self) -> None:
@@ -301,11 +301,11 @@ class ArraysPane(Pane):
         self._do("arrays.cancel")
 
     def action_pause(self) -> None:
-        """Pause, or resume."""
+        """Pause what runs, or resume it."""
         self._do("arrays.pause")
 
     def action_give_back(self) -> None:
-        """Give the limits back to the system."""
+        """Return the array to the system's limits."""
         self._do("arrays.give_back")
 
     def action_undo(self) -> None:
@@ -313,7 +313,7 @@ class ArraysPane(Pane):
         self._do("arrays.undo")
 
     def action_repair(self, verb: str) -> None:
-        """Ask for what a repair verb needs to know, then for its plan."""
+        """Open the form of a verb that changes members or the array, or assembles one."""
         refusal = self.plan_of(f"arrays.{verb}")
         if self.report is None or isinstance(refusal, Refusal):
             self.shell.drop_held_keys()
@@ -342,20 +342,20 @@ class ArraysPane(Pane):
         self.system_scope = not self.system_scope
         self.redraw()
         scope = "all arrays that have no limits of their own" if self.system_scope else "this array alone"
-        self.say(f"the sliders move the limits of {scope}", "accent")
+        self.say(f"the sliders now set the limits of {scope}", "accent")
 
     def on_slider_left(self, message: Slider.Left) -> None:
-        """Back to the list."""
+        """Give the focus back to the list."""
         message.stop()
         self.rows.focus()
 
     def on_slider_refused(self, message: Slider.Refused) -> None:
-        """Say why a typed figure is not asked for."""
+        """Show why a typed figure cannot be requested."""
         message.stop()
         self.say(message.text)
 
     def on_slider_asked(self, message: Slider.Asked) -> None:
-        """Wait until the slider rests, then plan; min and max never cross."""
+        """Plan once the slider rests; min stays at or below max."""
         message.stop()
         self._gone = None
         low, high = self.low, self.high
@@ -368,7 +368,7 @@ class ArraysPane(Pane):
             other = "max" if message.slider is low else "min"
             message.slider.asked_kib_s = limit
             message.slider.refresh()
-            self.say(f"min stays at or below max: move {other} first (in the kernel min wins)")
+            self.say(f"min cannot be above max: move {other} first (in the kernel, min wins)")
         else:
             path = limit_path(None if self.system_scope else self.array, message.slider.word)
             self.say(f"writes {message.slider.value_kib_s} to {path}", "accent")
@@ -390,12 +390,12 @@ class ArraysPane(Pane):
         if isinstance(plan, Refusal):
             low.forget_asked()
             high.forget_asked()
-            if plan.why != "the limits are so already":
+            if plan.code is not RefusalCode.NOTHING_TO_DO:
                 self.say(plan.sentence)
         else:
             self._carry_out(plan)
 
     def forget_asked(self) -> None:
-        """What was asked was not done: show the kernel's values."""
+        """Show the kernel's values: what was requested was not done."""
         for slider in (self.low, self.high):
             slider.forget_asked()

@@ -1,4 +1,4 @@
-"""What each command would do to the chosen array now, and what the footer calls it. No widgets."""
+"""What each command would do to the chosen array now, and its label. No widgets."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def plan_of(
     if command_id in _REPAIRS | _OF_DEVICES:
         if snapshot.host.source == "demo":
             return Refusal(
-                code=RefusalCode.NOT_HERE, why="the demo host is simulated: members are not changed there"
+                code=RefusalCode.NOT_HERE, why="the demo host is simulated: its members cannot be changed"
             )
         chosen = array is not None or command_id in _OF_DEVICES
         return needs_root(snapshot) or (

@@ -1,7 +1,6 @@
-"""From a key to a job: choose a member or a device, see the plan, confirm it, follow it.
+"""Replace, add, fail, remove, locate, rename, stop: choose a member or a device, then review the plan.
 
-The form is there at once; what it needs to know is read meanwhile, in other threads than the watching. What
-was chosen is read again, and judged by that, before its plan is shown or refused.
+``raidtui.ui.frame.plan_flow`` has what these flows share.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from raidtui.view.text import fit, tail
 
 
 class RepairFlow(PlanFlow):
-    """The ways from a verb to a job.
+    """The flows from a verb to a job.
 
     Args:
         shell: the app.
     """
 
     async def run(self, verb: str, array: Array, snapshot: Snapshot) -> None:
-        """Go the whole way of a verb: replace, add, fail, remove, locate, rename, stop."""
+        """Run the flow of a verb: replace, add, fail, remove, locate, rename, stop."""
         name = ""
         if verb == "rename":
-            hint = "The array is stopped for a moment; three digits, or a word."
+            hint = "A word, or three digits. The array is stopped briefly."
             name = await self._shell.ask(Ask(f"A new name for {array.title}", hint)) or ""
             if not name:
                 return
@@ -49,13 +48,13 @@ class RepairFlow(PlanFlow):
         await self.end(made, devices, of=f"{array.title}: ")
 
     def _now(self, survey: Survey, array: Array) -> Array:
-        """Return the array as it is now; as it was where it is gone, which its plan's checks will notice."""
+        """Return the array as read last; as it was where it is gone: the plan's checks notice that."""
         return survey.snapshot.array(array.key) or array
 
     async def _choose_for(
         self, verb: str, found: Surveying, array: Array
     ) -> tuple[Made, Mapping[str, Device]]:
-        """Let one choose what a verb is done to, or with; return its plan, and the devices."""
+        """Ask for the member or device of a verb; return its plan and the devices."""
         old = ""
         if verb == "replace":
             judge = _members(array, refuse_replacing)
@@ -71,11 +70,11 @@ _AT_ONCE: Mapping[str, Callable[[Survey, Array, str], Plan | Refusal]] = {
     "stop": lambda survey, array, _: plan_stop(survey, array),
     "rename": lambda survey, array, name: plan_rename(survey, array, name, references=True),
 }
-"""Verbs for which no device is chosen."""
+"""Makes the plans of verbs without a choice of device."""
 
 
 def _asked(verb: str, array: Array, old: str) -> tuple[str, Judge]:
-    """Return what is asked for a verb, and what makes its rows.
+    """Return the title of a verb's choice, and what makes its rows.
 
     Args:
         verb: fail, remove, locate, add, replace.
@@ -87,7 +86,7 @@ def _asked(verb: str, array: Array, old: str) -> tuple[str, Judge]:
         return f"{verb.capitalize()} which member of {array.title}?", _members(array, plan)
     if verb == "locate":
         return (
-            f"The light of which disk of {array.title}?",
+            f"Locate which disk of {array.title}?",
             _members(array, lambda survey, _, name: plan_locate(survey, name)),
         )
 
@@ -100,18 +99,18 @@ def _asked(verb: str, array: Array, old: str) -> tuple[str, Judge]:
             survey, lambda name, destroys: plan_replace(survey, now, old, name, destroys=destroys), spares
         )
 
-    title = f"Add which device to {array.title}?" if verb == "add" else f"Replace {old} by which device?"
+    title = f"Add which device to {array.title}?" if verb == "add" else f"Replace {old} with which device?"
     return title, rows
 
 
 def _added(survey: Survey, array: Array, name: str, destroys: tuple[str, ...]) -> Plan | Refusal:
-    """Re-add is tried before add: it copies only what changed."""
+    """Return the plan to re-add a former member, which copies only what changed; else to add a device."""
     again = plan_re_add(survey, array, name)
     return again if isinstance(again, Plan) else plan_add(survey, array, name, destroys=destroys)
 
 
 def _which(device: Device | None) -> str:
-    """What tells a member's disk from its neighbours, as far as it is known."""
+    """Return model, serial number and slot of a member's disk, as far as known."""
     if device is None:
         return ""
     model, identity, slot = device.disk.model or "", device.disk.identity, slot_of(device)
@@ -119,7 +118,7 @@ def _which(device: Device | None) -> str:
 
 
 def _members(array: Array, plan: Callable[[Survey, Array, str], Plan | Refusal | None]) -> Judge:
-    """Return what makes a row of each member."""
+    """Return what makes the rows of the members."""
 
     def rows(survey: Survey) -> list[Offered]:
         now, found = survey.snapshot.array(array.key) or array, []

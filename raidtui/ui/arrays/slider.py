@@ -1,4 +1,4 @@
-"""A slider for a speed limit: log scale, arrows, digits, mouse; what is asked and what the kernel has."""
+"""A slider for a speed limit: log scale; arrows, digits, mouse; the requested value and the kernel's."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LABEL, _VALUE = 10, 33
 
 
 class Slider(Widget, can_focus=True):
-    """One limit. It asks, by ``Slider.Asked``; what the kernel has is told to it by ``show``."""
+    """One limit. ``Slider.Asked`` requests a value; ``show`` sets the kernel's."""
 
     DEFAULT_CSS = "Slider { height: 1; width: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -45,7 +45,7 @@ class Slider(Widget, can_focus=True):
     ]
 
     class Asked(Message):
-        """Another value is wanted, KiB/s."""
+        """Another value is requested, in KiB/s."""
 
         def __init__(self, slider: Slider, kib_s: int) -> None:
             super().__init__()
@@ -53,14 +53,14 @@ class Slider(Widget, can_focus=True):
             self.kib_s = kib_s
 
     class Refused(Message):
-        """What was typed cannot be asked for; why."""
+        """What was typed is not a limit; ``text`` says why."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
 
     class Left(Message):
-        """The focus shall go back to the list."""
+        """The slider was left: the list gets the focus back."""
 
         def __init__(self, slider: Slider) -> None:
             super().__init__()
@@ -77,7 +77,7 @@ class Slider(Widget, can_focus=True):
         self._dragging = False
 
     def show(self, kernel_kib_s: int | None, scope: str, *, locked: bool) -> None:
-        """Take what the kernel has now; what was asked is settled when the two agree."""
+        """Show the kernel's value; a request is done when the two agree."""
         before = (self.kernel_kib_s, self.asked_kib_s, self.scope, self._locked)
         self.kernel_kib_s, self.scope, self._locked = kernel_kib_s, scope, locked
         if self.asked_kib_s == kernel_kib_s:
@@ -86,18 +86,18 @@ class Slider(Widget, can_focus=True):
             self.refresh()
 
     def forget_asked(self) -> None:
-        """Show the kernel's value alone: the question was refused or is about another array."""
+        """Drop the request: it was refused, or is about another array."""
         if self.asked_kib_s is not None or self.typed:
             self.asked_kib_s, self.typed = None, ""
             self.refresh()
 
     @property
     def value_kib_s(self) -> int | None:
-        """What is asked, or what the kernel has."""
+        """The requested value, or the kernel's."""
         return self.kernel_kib_s if self.asked_kib_s is None else self.asked_kib_s
 
     def ask(self, kib_s: int) -> None:
-        """Ask for a value."""
+        """Request a value in KiB/s."""
         kib_s = max(1, min(kib_s, 2**31 - 1))
         self.typed = ""
         if kib_s != self.value_kib_s and self.kernel_kib_s is not None:
@@ -108,11 +108,11 @@ class Slider(Widget, can_focus=True):
             self.refresh()
 
     def action_step(self, direction: int) -> None:
-        """One step on the fine scale."""
+        """Move one step on the fine scale."""
         self._move(_FINE, direction)
 
     def action_leap(self, direction: int) -> None:
-        """One step on the coarse scale."""
+        """Move one step on the coarse scale."""
         self._move(_COARSE, direction)
 
     def _move(self, scale: tuple[float, ...], direction: int) -> None:
@@ -120,18 +120,18 @@ class Slider(Widget, can_focus=True):
             self.ask(next_step(self.value_kib_s, scale, direction))
 
     def action_apply(self) -> None:
-        """Take what was typed."""
+        """Request what was typed."""
         value = typed_kib_s(self.typed)
         if value is not None:
             self.ask(value)
         elif self.typed:
-            text = f"{self.typed} is no speed limit: write MB/s, or KiB/s with a k at the end"
+            text = f"{self.typed} is not a speed limit: type MB/s, or KiB/s with a k at the end"
             self.typed = ""
             self.refresh()
             self.post_message(self.Refused(text))
 
     def action_forget(self) -> None:
-        """Forget what was typed, or leave the slider."""
+        """Drop what was typed, or leave the slider."""
         if self.typed:
             self.typed = ""
             self.refresh()
@@ -156,7 +156,7 @@ class Slider(Widget, can_focus=True):
         self._point(event.x)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Drag."""
+        """Follow the mouse."""
         if self._dragging:
             self._point(event.x)
 
@@ -167,12 +167,12 @@ class Slider(Widget, can_focus=True):
         self.release_mouse()
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """The wheel is a step."""
+        """Move one step."""
         event.stop()
         self.action_step(1)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """The wheel is a step."""
+        """Move one step."""
         event.stop()
         self.action_step(-1)
 

@@ -51,7 +51,7 @@ class BenchFlow:
             array: the title of an array; a folder on it is the default.
 
         Returns:
-            What stood in the form when it was left, and whether a benchmark was begun.
+            The contents of the form when it was left, and whether a benchmark was started.
         """
         from raidtui.ui.bench.form_page import BenchForm  # noqa: PLC0415
 

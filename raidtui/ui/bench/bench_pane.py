@@ -111,8 +111,8 @@ class BenchPane(BenchView):
             self._run(lambda: self._begin(flow, kind, draft, array))
 
     async def _begin(self, flow: BenchFlow, kind: FormKind, draft: BenchDraft, array: str) -> None:
-        self._drafts[kind], begun = await flow.begin(kind, draft, array)
-        if begun:
+        self._drafts[kind], started = await flow.begin(kind, draft, array)
+        if started:
             self.say("started; it continues when you leave raidtui", "ok")
         await self.look(afresh=True)
         if self.progress is not None and self.progress.works:

@@ -35,10 +35,10 @@ _REST_S = 2.0
 _TONES = {"done": Tone.GOOD, "cancelled": Tone.WARN, "rolled back": Tone.WARN}
 _ROLES = {Tone.GOOD: "ok", Tone.WARN: "warn", Tone.BAD: "bad"}
 _NOTHING = (
-    "No benchmark yet. n measures one thing: a preset, an fio job file of your own, or your own choice"
-    " of block size and depth. s runs through values: block sizes, depths, schedulers, chunks of arrays"
-    " that are made for it. a compares two settings and says whether they differ. Files in a folder of"
-    " your choice are used, unless you choose a device."
+    "No benchmark yet. n measures one thing: a preset, an fio job file, or a block size and depth of your"
+    " choice. s runs through values: block sizes, depths, schedulers, chunks of arrays that are made for it."
+    " a compares two settings and says whether they differ. Files in a folder of your choice are used,"
+    " unless you choose a device."
 )
 
 

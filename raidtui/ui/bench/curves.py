@@ -20,7 +20,7 @@ from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import three_digits
 
 MOST = 6
-WHICH = "#: the run drawn, the middle one by IOPS"
+WHICH = "#: the run drawn, the median by IOPS"
 NO_SAMPLES = "No samples were kept of these runs: there is nothing to show over time."
 _BRAILLE = 0x2800
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # by row and column within a cell

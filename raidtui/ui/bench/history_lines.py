@@ -153,7 +153,7 @@ def _title_width(width: int) -> int:
 def history_head(width: int) -> Line:
     """Return the names of the columns in at most ``width`` cells."""
     wide = width >= WIDE
-    text = f"   {'begun':<{_WHEN}}  {fit('what', _title_width(width))} {fit('on', _PLACE[wide])}"
+    text = f"   {'started':<{_WHEN}}  {fit('what', _title_width(width))} {fit('on', _PLACE[wide])}"
     text += f"{'runs':>{_RUNS}}{'best':>{_MEDIAN}}{'p99 ms' if wide else '':>{_WAIT[wide]}}  spread, verdict"
     return [(fit(text, width), "dim")]
 

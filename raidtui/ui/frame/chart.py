@@ -1,4 +1,4 @@
-"""Speed over time in block glyphs. Each cell is a slice of time, so that the picture moves seldom."""
+"""Charts of speed over time in block characters. A cell is a slice of time, so that they change seldom."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def slices(points: Sequence[tuple[float, float]], count: int, slice_s: float = S
 def chart_rows(values: Sequence[float], width: int, height: int) -> list[str]:
     """Return ``height`` rows of exactly ``width`` cells, top first, scaled from zero to the largest value.
 
-    An eighth of a cell stays free above, for what stands there is as solid.
+    The top eighth of a cell stays free: the line above is as solid.
     """
     shown = list(values)[-width:]
     top = max(shown, default=0.0)
@@ -52,7 +52,7 @@ def chart_rows(values: Sequence[float], width: int, height: int) -> list[str]:
 
 
 def spread_words(values: Sequence[float]) -> str:
-    """Return ``384 … 525 MB/s`` for the values, KiB/s."""
+    """Return the range of values in KiB/s as ``384 … 525 MB/s``; "" for no values."""
     if not values:
         return ""
     low, high = rate_mb_s(min(values)), rate_mb_s(max(values))
@@ -63,7 +63,7 @@ def spread_words(values: Sequence[float]) -> str:
 
 
 def median_words(values: Sequence[float]) -> str:
-    """Return the median in words."""
+    """Return the median of values in KiB/s as ``median 450 MB/s``; "" for no values."""
     if not values:
         return ""
     ordered = sorted(values)

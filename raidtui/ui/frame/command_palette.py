@@ -23,13 +23,13 @@ _NOT_NOW = 0.01  # below everything that can be used now
 
 
 class PaletteEntry(Struct, frozen=True, kw_only=True):
-    """A line of the palette.
+    """An entry of the palette.
 
     Args:
         title: with its key.
         help: a sentence.
-        run: what choosing it does.
-        words: what else people call it.
+        run: called when it is chosen.
+        words: synonyms.
         possible: whether it can be used now.
     """
 
@@ -41,7 +41,7 @@ class PaletteEntry(Struct, frozen=True, kw_only=True):
 
     @property
     def shown(self) -> str:
-        """The title, and whether it cannot be used now."""
+        """The title, marked where the command cannot be used now."""
         return self.title if self.possible else f"{self.title} – not now"
 
 
@@ -168,12 +168,12 @@ class PaletteProvider(Provider):
 
 
 def _plain(text: str) -> str:
-    """Return a text that Textual's markup leaves as it is."""
+    """Return a text with markup escaped."""
     return text.replace("[", r"\[")
 
 
 class Palette(PaletteHook, ClosesOnce, CommandPalette):
-    """The palette."""
+    """Textual's palette; it closes once, and takes no keys afterwards."""
 
     CSS = """
     Palette #--container, Palette #--input, Palette #--results, Palette CommandList { min-width: 20; }

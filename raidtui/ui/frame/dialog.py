@@ -1,4 +1,4 @@
-"""What every dialog is: a screen above the main one, that closes once."""
+"""What all dialogs are: screens above the main one that close once; and questions."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ T = TypeVar("T")
 
 
 class ClosesOnce(MessageGate):
-    """A screen that closes itself, once, and takes nothing afterwards.
+    """A screen that closes itself once, and takes no input afterwards.
 
-    Textual's ``dismiss`` closes whatever screen is on top. The second of two quick keys reaches a dialog
-    that the first one has closed already: it would close the screen below, or end the program.
+    Textual's ``dismiss`` closes the screen on top, whichever that is. The second of two quick keys reaches a
+    dialog that the first one has closed: it would close the screen below, or end the program.
     """
 
     INPUTS: ClassVar[tuple[type[Message], ...]] = (events.InputEvent,)
-    """What a person has typed or clicked."""
+    """Messages of keys, pastes and clicks."""
     _over = False
 
     def dismiss(self, result: Any = None) -> AwaitComplete:  # noqa: ANN401  (as Textual says)
@@ -49,14 +49,14 @@ class ClosesOnce(MessageGate):
 
 
 class Dialog(ClosesOnce, ModalScreen[T], Generic[T]):
-    """A dialog."""
+    """A dialog; its result is of type ``T``, or None."""
 
 
 WIDTH = 74
 
 
 def plan_lines(plan: Plan) -> list[Line]:
-    """Return a plan as it is shown before it is done: title, warning, every write, how it is undone."""
+    """Return a plan that is carried out at once, in lines: title, warning, every write, how it is undone."""
     lines: list[Line] = [[(visible(f"{plan.subject}: {plan.title}"), "strong")], []]
     lines += [[(part, "warn")] for part in textwrap.wrap(visible(plan.warning), WIDTH - 4)]
     if plan.warning:
@@ -72,12 +72,12 @@ def plan_lines(plan: Plan) -> list[Line]:
 
 
 class Question(Dialog[str]):
-    """A text and a few one-letter answers; Esc and Enter give the harmless answer.
+    """A text and answers of one letter each; Esc and Enter give the harmless answer.
 
     Args:
         lines: what is asked.
         answers: (key, words) pairs; the result is the key.
-        harmless: the answer of Esc and Enter.
+        harmless: the result of Esc and Enter.
     """
 
     CSS = """
@@ -101,13 +101,13 @@ class Question(Dialog[str]):
         self._harmless = harmless
 
     def compose(self) -> ComposeResult:
-        """The text, the answers."""
+        """The text, then the answers."""
         with Vertical(id="question"):
             yield self._text
             yield self._foot
 
     def on_mount(self) -> None:
-        """Fill in."""
+        """Show the text and the answers' keys."""
         self._text.show(self._question)
         line: Line = []
         for key, words in self._answers:
@@ -116,11 +116,11 @@ class Question(Dialog[str]):
         self._foot.show([[], line])
 
     def on_key(self, event: object) -> None:
-        """Take an answer's letter."""
+        """Close with the answer whose letter was typed."""
         character = getattr(event, "character", None)
         if character and any(character == key for key, _ in self._answers):
             self.dismiss(character)
 
     def action_harmless(self) -> None:
-        """Change nothing."""
+        """Close with the answer that changes nothing."""
         self.dismiss(self._harmless)

@@ -1,7 +1,7 @@
 """A terminal driver that sleeps until a key comes, ends at once, and takes over from the first frame.
 
-Textual's own wakes ten times a second to see whether it shall stop, and takes 0.2 s to do so. This one waits
-on a pipe besides the terminal.
+Textual's own wakes ten times a second to see whether to stop, and takes 0.2 s to stop. This one also waits on
+a pipe.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ class QuietDriver(DriverHooks, LinuxDriver):
         self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
     def write(self, data: str) -> None:
-        """Write, but do not clear the first frame by entering the alternate screen again."""
+        """Write; the alternate screen is not entered again, which would clear the first frame."""
         if data == _ALTERNATE_SCREEN and TERMINAL.shown:
             return
         super().write(data)
 
     def terminal_size(self) -> tuple[int, int] | None:
-        """The terminal's size in columns and rows; COLUMNS and LINES only where it does not know its own.
+        """Return the terminal's size, or None where it does not know it: then COLUMNS and LINES count.
 
-        Where they are exported, as a container or a parent program may do, they stay what they were.
+        They do not follow a resize where a container or a parent program exports them.
         """
         with contextlib.suppress(OSError):
             columns, rows = os.get_terminal_size(self.fileno)
@@ -58,7 +58,7 @@ class QuietDriver(DriverHooks, LinuxDriver):
         return None
 
     def start_application_mode(self) -> None:
-        """Start; how the terminal was is known from before the first frame."""
+        """Start; the terminal's settings are known from before the first frame."""
         self._drain_wake()  # not in the thread: the wake could come before the event that it is for
         TERMINAL.driven = True
         super().start_application_mode()  # type: ignore[no-untyped-call]
@@ -66,24 +66,24 @@ class QuietDriver(DriverHooks, LinuxDriver):
             self.attrs_before = list(TERMINAL.cooked)
 
     def stop_application_mode(self) -> None:
-        """Put the terminal back as it was before the first frame."""
+        """Restore the terminal as it was before the first frame."""
         super().stop_application_mode()
         TERMINAL.shown = TERMINAL.driven = False
 
     def disable_input(self) -> None:
-        """Stop reading keys, without waiting for a timeout to pass."""
+        """Stop reading keys, without waiting for a timeout."""
         os.write(self._wake_write, b"x")
         super().disable_input()
 
     def run_input_thread(self) -> None:
-        """Read keys until told to stop; a defect here would leave the screen deaf."""
+        """Read keys until input is disabled; an error ends the app, which would take no keys any more."""
         try:
             self._read_keys()
         except Exception as error:  # noqa: BLE001
             report_defect(self, error)
 
     def _read_keys(self) -> None:
-        """Read keys until told to stop, waking for nothing else."""
+        """Read keys until input is disabled, and wake for nothing else."""
         parser = key_parser(self)
         decode = getincrementaldecoder("utf-8")("replace").decode
         waiting = select.poll()
@@ -114,6 +114,6 @@ class QuietDriver(DriverHooks, LinuxDriver):
 
 
 def _screen_file() -> TextIOWrapper[Any]:
-    """Return the terminal to draw on; signs that it has not become ASCII twins."""
+    """Return standard output as a text file; signs that its encoding lacks are written in ASCII."""
     register()
     return open(1, "w", encoding=encoding(), errors=CELLS, newline="", closefd=False)

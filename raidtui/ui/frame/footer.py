@@ -1,4 +1,4 @@
-"""The last line: keys with their words, as many as fit."""
+"""The footer: keys with their labels, as many as fit."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from raidtui.view.line import Line
 from raidtui.view.text import cell_width
 
 Item = tuple[str, str, bool]
-"""A key as it is written, a word or two, whether it can be done now."""
+"""(key as the footer writes it, label, whether it can be used now)."""
 
 NARROW = 80
-"""Up to this width only the first commands are shown."""
+"""Up to this width, only the first commands are shown."""
 
 
 def footer_line(first: Iterable[Item], further: Iterable[Item], last: Iterable[Item], width: int) -> Line:
-    """Return the line in ``width`` cells.
+    """Return the footer in ``width`` cells.
 
     Args:
-        first: what is shown at 80 columns.
-        further: what is shown besides where the window is wider, the most wanted first.
-        last: what is always shown, at the end.
+        first: shown at any width.
+        further: shown besides in wider windows, the most useful first.
+        last: always shown, at the end.
         width: of the window.
     """
     end = [span for item in last for span in _spans(item)]

@@ -1,4 +1,4 @@
-"""Help: the keys of what has the focus, and why some cannot be used now."""
+"""Help: the keys of the pane in view, and why some cannot be used now."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from raidtui.view.text import visible
 
 _INDENT, _TEXT = 19, 53
 _NOTES = """\
-Speed limits: below min md does not yield to other I/O; above max it sleeps; in between, other I/O goes
-first. Where min is above max, min wins, so the sliders keep min at or below max.
+Speed limits: below min, md does not yield to other I/O; above max, it sleeps; in between, other I/O goes
+first. If min is above max, min wins, so the sliders keep min at or below max.
 
-In a slider, digits are figures in MB/s (k at the end: KiB/s); Enter sets them, Esc goes back to the list.
+On a slider, digits enter MB/s (KiB/s with a k at the end); Enter applies them, Esc returns to the list.
 
-RAID-10: resync, check and repair count the array's KiB, recover a member's. The same limit means half as
-much per disk for a resync of near 2 on four disks.
+RAID-10: resync, check and repair count KiB of the array, recovery counts KiB of a member. The same limit
+is half as much per disk for a resync with near 2 on four disks.
 
-All values are the kernel's. Limits and pauses last until reboot, or until you put them back."""
+All values are the kernel's. Limits and pauses last until the next reboot, or until you restore them."""
 
 
 def help_rows(pane: Pane, keymap: Mapping[str, str]) -> list[tuple[str, str, str, str]]:
@@ -44,11 +44,11 @@ def help_rows(pane: Pane, keymap: Mapping[str, str]) -> list[tuple[str, str, str
 
 
 class HelpBody(ScrollLines, can_focus=True):
-    """The scrolling text."""
+    """The text; it scrolls."""
 
 
 class HelpScreen(Dialog[None]):
-    """Shows (key, label, sentence, refusal) rows."""
+    """Shows rows of (key, label, sentence, refusal), then notes."""
 
     CSS = """
     HelpScreen { align: center middle; background: transparent; }
@@ -78,7 +78,7 @@ class HelpScreen(Dialog[None]):
             yield self._foot
 
     def on_mount(self) -> None:
-        """Fill in."""
+        """Lay the rows and notes out in lines."""
         lines: list[Line] = [[("Keys", "strong")]]
         for key, label, sentence, refusal in self._rows:
             role = "dim" if refusal else "plain"
@@ -96,13 +96,13 @@ class HelpScreen(Dialog[None]):
         self._body.focus()
 
     def action_close(self) -> None:
-        """Back."""
+        """Close the help."""
         self.dismiss()
 
     def action_down(self) -> None:
-        """Scroll."""
+        """Scroll down."""
         self._body.scroll_down(animate=False)
 
     def action_up(self) -> None:
-        """Scroll."""
+        """Scroll up."""
         self._body.scroll_up(animate=False)

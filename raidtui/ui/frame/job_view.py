@@ -1,4 +1,4 @@
-"""A job, live: its steps as the journal has them. Leaving the view leaves the job alone."""
+"""A job, live: its steps as the journal has them. The job continues when the view is closed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BEGIN_S = 20.0
 _ROLES = {"step done": "ok", "step failed": "bad", "undo failed": "bad", "begin": "accent", "done": "ok"}
 
 Ask = Callable[[str, int], Awaitable[JobNews]]
-"""Returns what a job has noted beyond so many entries."""
+"""Returns the entries of a job's journal after the first so many, and its state."""
 
 
 class JobView(FrameScreen[str]):
@@ -40,7 +40,7 @@ class JobView(FrameScreen[str]):
         self.state = JobState.RUNNING
 
     def on_mount(self) -> None:
-        """Begin to follow."""
+        """Follow the journal from now on."""
         self._body.focus()
         self._draw()
         self.set_interval(_PACE_S, self._look)
@@ -61,7 +61,7 @@ class JobView(FrameScreen[str]):
 
     @property
     def _is_lost(self) -> bool:
-        """Whether the worker never began: it could not be started, or was killed before its first word."""
+        """Whether the worker never started, or was killed before its first entry."""
         return not self._lines and self._waits > _BEGIN_S / _PACE_S
 
     def _take(self, entry: Mapping[str, Any]) -> None:
@@ -71,20 +71,20 @@ class JobView(FrameScreen[str]):
                 self._lines += wrapped(visible(text), self.inner_width, role, indent=7)
 
     def _draw(self) -> None:
-        self.show_body(self._lines or [[("the worker starts …", "dim")]])
+        self.show_body(self._lines or [[("starting the worker …", "dim")]])
         self._body.scroll_end(animate=False)
         if self.state is JobState.RUNNING:
-            self.show_foot(("x", "cancel after this step"), ("Esc", "leave; the job goes on"))
+            self.show_foot(("x", "cancel after this step"), ("Esc", "leave; the job continues"))
         elif self.state is JobState.GOES_ON:
-            self.show_foot(("b", "roll back"), ("Esc", "leave; it goes on"))
+            self.show_foot(("b", "roll back"), ("Esc", "leave; it continues"))
         elif self.state in SETTLED:
             self.show_foot(("Esc", "back"))
         else:
-            words = f"{self.state}: nothing is lost; the journal knows what was under way"
+            words = f"{self.state}: nothing is lost; the journal records what was under way"
             self.show_foot(("r", "resume"), ("b", "roll back"), ("Esc", "back"), note=words)
 
     def action_order(self, order: str) -> None:
-        """Give an order, where it makes sense now."""
+        """Close with what is to be done with the job, where that is possible in its state."""
         running = self.state is JobState.RUNNING
         if self.state is JobState.GOES_ON and order != "rollback":
             return

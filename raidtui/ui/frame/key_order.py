@@ -1,7 +1,7 @@
-"""Keys in their order: on the main screen one after the other, and on the way to a form to that form alone.
+"""Delivers keys in their order: one after the other on the main screen, and to a form that is being opened.
 
-Textual sends a key from widget to widget before it does what the key is bound to, and a form is there some
-time after its key. What was typed behind that key would hit the pane meanwhile, and its letters are verbs.
+Textual sends a key from widget to widget before its binding runs, and a form is shown some time after its
+key. Keys typed in between would go to the pane, where letters are verbs.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from raidtui.ui.frame.textual_private import forward_event
 
 _MOST = 200
 _LOST_S = 1.0
-"""What follows a key through the widgets is lost where one of them goes; the next key is not held for it."""
+"""``KeyPassed`` is lost where a widget on its way is removed; keys are not held longer than this for it."""
 
 
 class KeyPassed(Message):
-    """Follows a key through the widgets: when it arrives, the key has been dealt with."""
+    """Follows a key through the widgets; when it arrives at the app, the key has been handled."""
 
 
 class KeyOrderApp(App[int]):
-    """See the module."""
+    """An app that holds keys until it is known where they go."""
 
     def __init__(self, **more: Any) -> None:  # noqa: ANN401  (as App's)
         super().__init__(**more)
@@ -39,7 +39,7 @@ class KeyOrderApp(App[int]):
         self._cancel_opening: Callable[[], object] | None = None
 
     async def on_event(self, event: events.Event) -> None:
-        """Hold what is typed until it can be said whose it is."""
+        """Deliver a key, or hold it while one is being handled or a form is being opened."""
         if (
             STOCK
             or not isinstance(event, events.Key | events.Paste)
@@ -66,7 +66,7 @@ class KeyOrderApp(App[int]):
             self._passing = 0
 
     async def on_key_passed(self) -> None:
-        """The next key's turn, if no form is on its way."""
+        """Deliver the next key, unless a form is being opened."""
         await self._go_on()
 
     async def _go_on(self) -> None:
@@ -77,28 +77,28 @@ class KeyOrderApp(App[int]):
             else:
                 await self._deliver(self._held.popleft())
 
-    # -- on the way to a form
+    # -- opening a form
 
     def begin_opening(self) -> None:
-        """A form is on its way; what is typed from now on is held for it."""
+        """Hold the keys that are typed from now on for a form that is being opened."""
         self._opening += 1
 
     def end_opening(self) -> None:
-        """No form comes any more; what was typed for it goes nowhere."""
+        """End ``begin_opening``: the form was shown and closed, or does not come; held keys are dropped."""
         self._opening -= 1
         if not self._opening:
             self._cancel_opening = None
             self._held.clear()
 
     def drop_held_keys(self) -> None:
-        """The form does not come: what was typed for it goes nowhere."""
+        """Drop the keys held for a form that does not come."""
         self._held.clear()
 
     def cancel_on_escape(self, say: Callable[[], None]) -> None:
-        """Let Esc end the task that runs now, as long as nothing but the main screen is there.
+        """Let Esc cancel the task that runs now, until its form is shown.
 
         Args:
-            say: says that it was left.
+            say: reports that.
         """
         task = asyncio.current_task()
 
@@ -109,7 +109,7 @@ class KeyOrderApp(App[int]):
         self._cancel_opening = leave
 
     def push_screen(self, screen: Any, *more: Any, **named: Any) -> Any:  # noqa: ANN401  (as Textual's)
-        """Show a screen; what was held for it is its input."""
+        """Show a screen, and give it the keys that were held for it."""
         result = super().push_screen(screen, *more, **named)
         if self._opening and isinstance(screen, Screen):
             self._hand_over(screen)

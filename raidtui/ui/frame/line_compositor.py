@@ -54,9 +54,9 @@ class SpansUpdate(CompositorUpdate):
 class LineCompositor(OpenCompositor):
     """Textual's compositor; a partial update renders only the widgets that changed.
 
-    Textual compares a layout with the last map of places, and any question for a place while a layout is
-    due makes a new map: what has moved is then neither drawn nor told of its new size. Here a layout is
-    compared with the layout before it, and a picture with the picture before it.
+    Textual compares a layout with the last map of places, and any query of a place while a layout is due
+    makes a new map: what has moved is then neither drawn nor resized. This one compares a layout with the
+    layout before it, and an update with the update before it.
     """
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class LineCompositor(OpenCompositor):
         screen_stack: list[Screen[Any]] | None = None,
         simplify: bool = False,  # noqa: FBT001, FBT002
     ) -> RenderableType | None:
-        """Return what to send; where a widget is at another place than in the last picture, all of it."""
+        """Return what to send; of a widget that has moved since the last update, all of it."""
         places = self.visible_widgets
         if places is not self._painted:
             moved = places.items() ^ self._painted.items()

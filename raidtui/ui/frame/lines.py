@@ -1,7 +1,7 @@
-"""Lines of coloured text that repaint only the cells that changed: what nearly every pane is made of.
+"""Lines of coloured text that repaint only the cells that changed; nearly every pane consists of them.
 
-Textual's DataTable and Static repaint as a whole; at one change a second over ssh that is what counts. Text
-is given as spans (text, role) and never goes through markup.
+Textual's DataTable and Static repaint as a whole, which matters at one change a second over ssh. Text is
+given as spans (text, role) and is never read as markup.
 
 Measured with the same rows, 11 at 80x24 and 40 at 120x40 (Textual 8.2, median of five runs): one changed
 cell costs 51 B and 1.3 ms at either size, with DataTable 6.2 kB and 11 ms, and 18.4 kB and 27 ms; mounting
@@ -36,7 +36,7 @@ else:
 
 
 class LineBox(_Base):
-    """What lines have in common, scrolling or not."""
+    """Lines, scrolling or not."""
 
     _lines: list[Line]
     _selected: int | None
@@ -49,7 +49,7 @@ class LineBox(_Base):
 
     @property
     def lines(self) -> list[Line]:
-        """What is shown."""
+        """The lines that are shown."""
         return self._lines
 
     @property
@@ -59,13 +59,15 @@ class LineBox(_Base):
 
     @property
     def top(self) -> int:
-        """The first line in view."""
+        """The number of the first line in view."""
         return self.scroll_offset.y
 
     def show(self, lines: Sequence[Line], *, selected: int | None = None) -> None:
-        """Show ``lines``; the one with index ``selected`` gets the cursor's background.
+        """Show lines; only cells that differ from those shown before are drawn.
 
-        Lines and cells that are equal to what is shown are not sent again.
+        Args:
+            lines: all lines.
+            selected: the number of the line with the cursor's background; None for none.
         """
         before, self._lines = self._lines, list(lines)
         was_selected, self._selected = self._selected, selected
@@ -95,10 +97,10 @@ class LineBox(_Base):
                 self.refresh(*regions)
 
     def count_changed(self) -> None:
-        """The number of lines is another."""
+        """Called when the number of lines has changed."""
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """As many rows as lines."""
+        """Return the number of lines."""
         del container, viewport, width
         return max(1, len(self._lines))
 
@@ -111,7 +113,7 @@ class LineBox(_Base):
         return style
 
     def notify_style_update(self) -> None:
-        """The theme, or this widget's state, is another."""
+        """Forget the styles: the theme or this widget's state has changed."""
         self._styles_by_role.clear()
         super().notify_style_update()
 
@@ -159,19 +161,19 @@ class ScrollLines(LineBox, ScrollView):
         self._kept: int | None = None
 
     def count_changed(self) -> None:
-        """Set the scrolled height. Another one costs a layout, so lines that fit all have the same."""
+        """Set the scrolled height. A change costs a layout, so it is at least the height of the widget."""
         fitting = Size(self.size.width, max(len(self._lines), self.size.height))
         if self.virtual_size != fitting:
             self.virtual_size = fitting
 
     def on_resize(self) -> None:
-        """A new height needs a new scrolled height; the line to keep in view may be out of it now."""
+        """Set the scrolled height anew, and scroll the line of ``keep_in_view`` into view."""
         self.count_changed()
         if self._kept is not None and self._kept < len(self._lines):
             self.keep_in_view(self._kept)
 
     def keep_in_view(self, number: int) -> None:
-        """Scroll as little as needed to show a line, now and in any other height."""
+        """Scroll as little as needed to show a line, now and after a resize."""
         self._kept = number
         height = max(1, self.size.height)
         if number < self.top:
@@ -221,10 +223,10 @@ PLAIN = Style.null()
 
 
 def role_styles(theme: Theme) -> Mapping[str, Style]:
-    """Return the style that each role lays over a widget's own.
+    """Return the style of each role, to be laid over a widget's own.
 
     Args:
-        theme: one that ``raidtui.ui.themes`` has made; in another, roles differ in weight alone.
+        theme: one of ``raidtui.ui.themes``; with another one, roles differ in weight alone.
     """
     return _styles(tuple(sorted(theme.variables.items())))
 

@@ -1,4 +1,4 @@
-"""What the dialogs that lead to a plan have in common: a frame, a body that scrolls, a line at the foot."""
+"""Dialogs with a title, a body that scrolls and keys at the foot: in a frame, or as a page."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ T = TypeVar("T")
 
 
 class FrameBody(ScrollLines, can_focus=True, inherit_bindings=False):
-    """The part that scrolls. Keys are the screen's alone: what comes in a burst stays in its order."""
+    """The part that scrolls. The screen alone handles keys, so that a burst of them stays in order."""
 
 
 class FrameScreen(KeyHook, Dialog[T], Generic[T]):
-    """A dialog. Esc gives None."""
+    """A dialog in a frame. Esc closes it with None."""
 
     CSS = """
     .frame {
@@ -46,7 +46,7 @@ class FrameScreen(KeyHook, Dialog[T], Generic[T]):
     """
     focused: Reactive[Widget | None] = Reactive(None, repaint=STOCK)
     takes_ahead: ClassVar[bool] = False
-    """Whether what was typed before it was there is its input; never where a key confirms something."""
+    """Whether it takes keys typed before it was shown; never where a key confirms something."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False),
         Binding("up", "scroll(-1)", show=False),
@@ -75,25 +75,25 @@ class FrameScreen(KeyHook, Dialog[T], Generic[T]):
 
     @property
     def inner_width(self) -> int:
-        """Cells of a line."""
+        """The width of a line, in cells."""
         return max(20, min(WIDTH, self.app.size.width) - 5)  # frame, padding, a scroll bar
 
     def show_body(self, lines: list[Line], *, selected: int | None = None) -> None:
-        """Show the part that scrolls."""
+        """Show the body; ``selected`` is the number of the line with the cursor."""
         self._body.show(lines, selected=selected)
         self._fit()
 
     def _fit(self) -> None:
-        """What is asked at the foot is always in view: the body gets what is left."""
+        """Give the body what the title and the foot leave: the foot is always in view."""
         taken = len(self._head.lines) + len(self._foot.lines) + 2
         self._body.styles.max_height = max(1, self.app.size.height - taken)
 
     def on_resize(self) -> None:
-        """Another size, another share."""
+        """Fit the body into the new size."""
         self._fit()
 
     def show_foot(self, *items: tuple[str, str], note: str = "", role: str = "warn") -> None:
-        """Show keys with their words, and a sentence above them."""
+        """Show (key, label) pairs at the foot, and a note above them."""
         line: Line = []
         for key, words in items:
             line += [(f" {key} ", "key"), (f"{words}  ", "plain")]
@@ -102,10 +102,10 @@ class FrameScreen(KeyHook, Dialog[T], Generic[T]):
         self._fit()
 
     async def key_pressed(self, event: events.Key) -> None:
-        """Do what a key is bound to here and now.
+        """Run a key's binding at once.
 
-        Textual looks bindings up a hop later, when letters behind this key have been typed already: into the
-        field that the key was to leave.
+        Textual looks bindings up one message later: letters typed after this key would go to the field that
+        the key is to leave.
         """
         if event.key != "escape" and (self._ahead or self.holds(event.key)):
             self._ahead.append((event.key, event.character))
@@ -115,12 +115,12 @@ class FrameScreen(KeyHook, Dialog[T], Generic[T]):
             await self._press(event)
 
     def holds(self, key: str) -> bool:
-        """Whether a key has to wait for what is still being read; what is typed behind it waits, too."""
+        """Whether a key waits for what is still being read; later keys wait with it."""
         del key
         return False
 
     def release(self) -> None:
-        """More has been read: go on with the keys that waited for it."""
+        """Handle the keys that waited: more has been read."""
         if self._ahead:
             self.call_later(self._replay)
 
@@ -145,12 +145,12 @@ class FrameScreen(KeyHook, Dialog[T], Generic[T]):
         self._body.scroll_relative(y=lines, animate=False)
 
     def action_back(self) -> None:
-        """Change nothing."""
+        """Close with None."""
         self.dismiss(None)
 
 
 class PageScreen(FrameScreen[T], Generic[T]):
-    """A dialog that fills the window: a head line, a body, keys at the foot, and rules between them."""
+    """A dialog that fills the window: title, body, keys at the foot, rules between them."""
 
     CSS = """
     .page { width: 100%; height: 100%; padding: 0 1; background: $r-background; }
@@ -170,20 +170,20 @@ class PageScreen(FrameScreen[T], Generic[T]):
 
     @property
     def inner_width(self) -> int:
-        """Cells of a line; there is a blank on either side."""
+        """The width of a line, in cells, without the blank on either side."""
         return max(20, self.app.size.width - 2)
 
     @property
     def inner_height(self) -> int:
-        """Lines of the body."""
+        """The number of lines of the body."""
         return max(1, self.app.size.height - len(self._head.lines) - len(self._foot.lines))
 
     def action_page(self, pages: int) -> None:
-        """Scroll the body by what is in view, less two lines."""
+        """Scroll the body by pages; two lines stay in view."""
         self._body.scroll_relative(y=pages * max(1, self._body.size.height - 2), animate=False)
 
     def _fit(self) -> None:
-        """The body has what is left by itself."""
+        """Do nothing: the style sheet gives the body what is left."""
 
     def on_resize(self) -> None:
         """Draw in the new size."""
@@ -193,7 +193,7 @@ class PageScreen(FrameScreen[T], Generic[T]):
         """Draw everything."""
 
     def show_head(self, title: str, right: str = "") -> None:
-        """Show what this is, and at the right how far one is."""
+        """Show the title, and at the right the step."""
         width = self.inner_width
         room = width - cell_width(right) - 2 if right else width
         self._head.show(
@@ -203,7 +203,7 @@ class PageScreen(FrameScreen[T], Generic[T]):
     def show_keys(
         self, *items: tuple[str, str], right: tuple[str, str] | None = None, notes: Sequence[Line] = ()
     ) -> None:
-        """Show keys with their words below a rule, one of them at the right, and lines above them."""
+        """Show (key, label) pairs below a rule, one of them at the right; ``notes`` stand above them."""
         width = self.inner_width
         room = width - (cell_width(right[0]) + cell_width(right[1]) + 1 if right is not None else 0)
         line: Line = []
@@ -219,7 +219,7 @@ class PageScreen(FrameScreen[T], Generic[T]):
 
 
 def rule(width: int) -> Line:
-    """Return a line across."""
+    """Return a horizontal rule."""
     return [("─" * width, "dim")]
 
 
@@ -233,7 +233,7 @@ _WIDEST = 100
 
 
 def note_lines(text: str, width: int, role: str) -> list[Line]:
-    """Return a note in lines."""
+    """Return a note in lines of at most ``width`` cells."""
     return [[(part, role)] for part in textwrap.wrap(visible(text), width)]
 
 

@@ -26,7 +26,7 @@ class PaintingScreen(Screen[None]):
 
     @contextlib.contextmanager
     def painting(self) -> Iterator[None]:
-        """Gather the widgets that change, then draw them."""
+        """Gather the widgets that change within this block, then draw them in one write."""
         if (
             STOCK
             or self._gathered is not None
@@ -43,7 +43,7 @@ class PaintingScreen(Screen[None]):
                 draw(self, gathered)
 
     def gather(self, widget: Widget, regions: list[Region]) -> bool:
-        """Note the changed regions of a widget; False: nobody gathers, tell Textual."""
+        """Note changed regions of a widget; False outside of ``painting``: Textual has to draw them."""
         if self._gathered is None or not widget.is_mounted:
             return False
         mark_dirty(widget, regions)

@@ -1,7 +1,7 @@
-"""From a choice to a job: offer a plan, follow the job that carries it out, choose a device for it.
+"""Flows from a key to a job: choose a device, review the plan, follow the job.
 
-The form is there at once; what it needs to know is read meanwhile, in other threads than the watching. What
-was chosen is read again, and judged by that, before its plan is shown or refused.
+A form is shown at once; what it needs is read meanwhile, in other threads than monitoring. What was chosen is
+read again before its plan is made or refused.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from raidtui.ui.frame.surveying import Surveying
 from raidtui.view.text import fit, tail
 from raidtui.view.units import short_binary
 
-GOING = "goes on; J shows it"
+GOING = "continues; J shows it"
 Made = Plan | Refusal | None
-"""None: nothing is wanted any more."""
+"""A plan, why there is none, or None where the flow was left."""
 Tried = Callable[[str, tuple[str, ...]], Plan | Refusal]
-"""Returns the plan for a device; the names are of arrays at rest that may be destroyed."""
+"""Returns the plan for a device; the names are those of stopped arrays that it may destroy."""
 Judge = Callable[[Survey], "list[Offered]"]
-"""Returns the rows by what has been read."""
-_GONE = Refusal(code=RefusalCode.NOT_FOUND, why="it is not there any more")
+"""Returns the rows, judged by what has been read."""
+_GONE = Refusal(code=RefusalCode.NOT_FOUND, why="it is no longer there")
 
 
 class Offered(Struct, frozen=True, kw_only=True):
-    """A row to choose, and what choosing it would do.
+    """A row to choose, and its plan or refusal.
 
     Args:
-        destroys: names of arrays at rest that would be destroyed: they are typed first.
-        why: what is said of them.
+        destroys: names of stopped arrays that would be destroyed: each has to be typed.
+        why: shown where they are typed.
     """
 
     option: Option
@@ -55,7 +55,7 @@ class Offered(Struct, frozen=True, kw_only=True):
 
 
 class PlanFlow:
-    """What every flow from a key to a job does alike.
+    """What all flows from a key to a job share.
 
     Args:
         shell: the app.
@@ -65,11 +65,11 @@ class PlanFlow:
         self._shell = shell
 
     async def end(self, made: Made, devices: Mapping[str, Device], *, of: str = "") -> None:
-        """Offer a plan, or say why there is none.
+        """Offer a plan, or show why there is none.
 
         Args:
-            made: what a way has come to.
-            devices: what is known of the devices.
+            made: the plan or refusal.
+            devices: what is known of the devices, by kernel name.
             of: what a refusal begins with.
         """
         if isinstance(made, Refusal):
@@ -87,7 +87,7 @@ class PlanFlow:
         title: str = "",
         right: str = "review",
     ) -> bool:
-        """Show a plan; carry it out where it is confirmed. False: it was looked at, and left."""
+        """Show a plan; start its job where it is confirmed. Return False where the review was left."""
         shell, session = self._shell, self._shell.session
         answer = await shell.ask(PlanView(plan, devices, title=title, right=right))
         if answer is None:
@@ -115,7 +115,7 @@ class PlanFlow:
         await self.follow(job_id, plan.title)
 
     async def follow(self, job_id: str, title: str) -> None:
-        """Show a job until the view is left, and do what is asked for there."""
+        """Show a job until its view is closed; cancel, resume or roll it back as asked there."""
         shell, session = self._shell, self._shell.session
         begun_after = 0
         while True:
@@ -135,9 +135,9 @@ class PlanFlow:
         return await self._shell.session.loop.aside(lambda: storage.job_news(job_id, since, begun_after))
 
     async def jobs(self) -> None:
-        """Show the last jobs; those that run or were interrupted first."""
+        """Show the last jobs, running and interrupted ones first, and follow the chosen one."""
         session = self._shell.session
-        choice = Choice("Jobs", nothing="there was no job yet")
+        choice = Choice("Jobs", nothing="there are no jobs yet")
         choice.show_options((), "reading the jobs …")
         found: tuple[JobLine, ...] = ()
 
@@ -161,16 +161,16 @@ class PlanFlow:
         judge: Judge,
         *,
         names: Callable[[str], tuple[str, ...]] = lambda name: (name,),
-        nothing: str = "there is nothing to choose from",
+        nothing: str = "there is nothing to choose",
     ) -> tuple[Made, Mapping[str, Device]]:
-        """Let one choose, read that again, and judge it by that; what would be destroyed is typed before.
+        """Ask for a row, read its devices again, and return its plan or refusal by that, and the devices.
 
         Args:
-            found: what is read.
+            found: the reading.
             title: what is asked.
-            judge: the rows.
-            names: the devices that a row is about.
-            nothing: what is said where there is no row.
+            judge: makes the rows.
+            names: returns the devices that a row is about, by its key.
+            nothing: shown where there is no row.
         """
         chosen = await self.row(found, title, judge, names=names, nothing=nothing)
         survey = await found.fresh(title, names(chosen)) if chosen else None
@@ -193,9 +193,9 @@ class PlanFlow:
         judge: Judge,
         *,
         names: Callable[[str], tuple[str, ...]] = lambda name: (name,),
-        nothing: str = "there is nothing to choose from",
+        nothing: str = "there is nothing to choose",
     ) -> str | None:
-        """Let one choose a row, while they come in; return its key. See ``choose``."""
+        """Ask for a row, while rows are being read; return its key. Arguments as for ``choose``."""
         choice = Choice(title, nothing=nothing, again=lambda key: found.again(names(key)))
 
         def show(survey: Survey, progress: ReadingProgress) -> None:
@@ -211,7 +211,7 @@ def _job_words(job: JobLine) -> str:
 
 
 def _give(order: str, job_id: str) -> int:
-    """Return how many entries the journal had before a worker was started; 0 for the one that runs."""
+    """Cancel, resume or roll back; return the number of journal entries before the worker started, else 0."""
     if order == "cancel":
         storage.cancel_job(job_id)
         return 0
@@ -219,14 +219,14 @@ def _give(order: str, job_id: str) -> int:
 
 
 def labels_on(survey: Survey, name: str) -> tuple[str, ...]:
-    """Return what is typed to give up the arrays at rest that have a member on a device: names, or UUIDs."""
+    """Return what is typed to destroy the stopped arrays with a member on a device: names, or UUIDs."""
     device = survey.devices.get(name)
     found = old_arrays((device,), survey).values() if device is not None else ()
     return tuple(dict.fromkeys(word_of(block, survey) for block, _ in found))
 
 
 def offered_devices(survey: Survey, plan: Tried, spares: list[str] | None = None) -> list[Offered]:
-    """Return all devices as rows, those first that can be taken."""
+    """Return all devices as rows, those that can be chosen first."""
     found = []
     for name in dict.fromkeys((*(spares or ()), *survey.devices)):
         unread = survey.refuse_unread(name) is not None

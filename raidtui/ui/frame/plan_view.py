@@ -1,4 +1,4 @@
-"""A plan before it is done: what is lost, every step, what has to be typed. Enter alone never confirms."""
+"""The review of a plan: what is lost, every step with its reason, what undoes it; and its confirmation."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _FIELD = 16
 
 
 class PlanView(PageScreen[str]):
-    """Gives ``do``, ``save``, or None.
+    """Gives ``do``, ``save`` or None. Enter alone never confirms.
 
     Args:
-        plan: what is asked about.
+        plan: the plan.
         devices: what is known of the devices, by kernel name.
-        title: what the head line says.
-        right: and at its right.
+        title: the title; the plan's where it is "".
+        right: at the right of the title.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class PlanView(PageScreen[str]):
     def _draw_foot(self) -> None:
         if self._destroys:
             typed = visible(self._typed) + "▏"
-            ask = f"To go on, type {visible(self._plan.confirm)} and Enter: "
+            ask = f"To continue, type {visible(self._plan.confirm)} and Enter: "
             field, warning = f"[{typed:<{_FIELD}}]", no_undo(self._plan)
             gap = self.inner_width - cell_width(ask) - cell_width(field) - len(warning)
             line: Line = [(ask, "warn"), (field, "strong")]
@@ -77,7 +77,7 @@ class PlanView(PageScreen[str]):
             self.show_keys(("y", "do it"), ("s", "save as script"), ("↑↓", "scroll"), ("Esc", "back"))
 
     def on_key(self, event: events.Key) -> None:
-        """Take the letter, or the name; what was typed before the plan was there confirms nothing."""
+        """Take the letter or the name; keys typed before the plan was shown confirm nothing."""
         if event.time < self._shown_s and event.key != "escape":
             event.stop()
             event.prevent_default()
@@ -109,7 +109,7 @@ _LEAST_GAP = 3
 
 
 def review_lines(plan: Plan, width: int, devices: Mapping[str, Device] | None = None) -> list[Line]:
-    """Return a plan in lines of at most ``width`` cells.
+    """Return the review of a plan in lines of at most ``width`` cells.
 
     Args:
         plan: the plan.
@@ -129,7 +129,7 @@ def review_lines(plan: Plan, width: int, devices: Mapping[str, Device] | None = 
 
 
 def no_undo(plan: Plan) -> str:
-    """Return after which step there is no way back; "" where there is one all the time."""
+    """Return after which step there is no undo; "" where every step has one."""
     step = next((number for number, step in enumerate(plan.steps, 1) if step.destroys), 0)
     return f"no undo after step {step}" if step else ""
 
@@ -144,7 +144,7 @@ def _end(plan: Plan) -> str:
 
 
 def _losses(plan: Plan, width: int, devices: Mapping[str, Device]) -> list[Line]:
-    """Return every device that is written over, with what is on it; empty ones, too."""
+    """Return each device that is overwritten, with what is on it; empty ones, too."""
     if plan.loses and not plan.losses:  # a plan of an earlier version
         return [
             [("Lost afterwards:", "bad")],
@@ -183,7 +183,7 @@ def _disk(device: Device | None, model: int) -> str:
 
 
 def step_lines(number: int, step: Step, changes: Sequence[str], width: int) -> list[Line]:
-    """Return a step: its command, why it is done, and what changes in the file that it puts in place."""
+    """Return a step: its command, its reason, and what changes in the file that it writes."""
     command = shlex.join(step.argv) if step.stdin else step.command
     parts = textwrap.wrap(
         visible(command), width - _NUMBER, subsequent_indent="  ", break_on_hyphens=False

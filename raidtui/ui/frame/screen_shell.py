@@ -1,4 +1,4 @@
-"""The app as flows and panes see it: it shows sentences, asks questions and runs work. ``RaidApp`` is one."""
+"""The app as flows and panes see it: it shows sentences, asks questions and runs work. ``RaidApp`` is it."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ def shell_of(widget: Widget) -> ScreenShell:
 def later(
     widget: Widget, way: Callable[[], Coroutine[Any, Any, None]], *, alone_in: str | None = None
 ) -> None:
-    """Let a way be gone as a worker. Its coroutine is made when it begins: at the end, some never do.
+    """Run a coroutine as a worker. It is made when the worker starts: at the end of the app, some never do.
 
     Args:
         widget: the worker ends with it.
         way: makes the coroutine.
-        alone_in: a group; what is under way in it is ended.
+        alone_in: a group of workers; others in it are cancelled.
     """
     worker: Worker[None] = widget.run_worker(way, group=alone_in or "default", exclusive=alone_in is not None)
     del worker

@@ -1,4 +1,4 @@
-"""What a form knows of the host: read while the form is there, in other threads than the watching."""
+"""Reads what a form needs of the host while the form is shown, in other threads than monitoring."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ T = TypeVar("T")
 Show = Callable[[Survey, ReadingProgress], None]
 
 _PACE_S = 0.25
-"""How often it is looked at least: a device that hangs tells nothing."""
+"""The longest pause between two looks: a device that hangs sends no news."""
 _DRAW_S = 0.1
-"""Between two drawings of what has been read."""
+"""The shortest pause between two drawings."""
 _AT_ONCE_S = 0.08
-"""What is there so soon needs no dialog that says that it is waited for."""
+"""What is read within this time is not announced by a dialog."""
 
 
 class Surveying:
-    """One reading of the host; it ends with the way that it is for.
+    """One reading of the host, for one flow.
 
     Args:
         shell: the app.
@@ -59,7 +59,7 @@ class Surveying:
         tell(self._loop, self._news.set)
 
     def _step(self) -> None:
-        """A host that one thread alone may read is read in that thread, one device after the other."""
+        """Read a host that only one thread may read in that thread, one device after the other."""
         if self._reading.serial and (self._steps is None or self._steps.done()):
             self._steps = asyncio.ensure_future(self._all_steps())
 
@@ -73,11 +73,11 @@ class Surveying:
         return self._reading.survey()
 
     def close(self) -> None:
-        """Read nothing more."""
+        """End the reading."""
         self._reading.cancel()
 
     def again(self, names: Collection[str] = ()) -> None:
-        """Read afresh what uses the arrays, and these devices."""
+        """Read these devices again, and what uses the arrays."""
         report = self._shell.report
         if report is not None:
             self._reading.again(report.snapshot, names)
@@ -85,17 +85,17 @@ class Surveying:
             self._news.set()
 
     async def fresh(self, title: str, names: Collection[str] = ()) -> Survey | None:
-        """Read these devices again, and return what is read then; None where Esc was pressed.
+        """Read these devices again and return the survey; None where Esc was pressed.
 
         Args:
-            title: what it is for.
+            title: of the dialog that waits.
             names: kernel names.
         """
         self.again(names)
         return await self.read(title, names)
 
     async def read(self, title: str, names: Collection[str] | None = None) -> Survey | None:
-        """Wait for these devices, or for all, and return what is read; None where Esc was pressed."""
+        """Wait for these devices, or for all, and return the survey; None where Esc was pressed."""
         self._start()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_AT_ONCE_S):
@@ -121,13 +121,13 @@ class Surveying:
             await self._next()
 
     async def _next(self) -> None:
-        """Wait for news, or until it is time to look whether something hangs."""
+        """Wait for news, at most ``_PACE_S``."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PACE_S):
                 await self._news.wait()
 
     async def shown(self, screen: Screen[T], show: Show) -> T | None:
-        """Push a screen, show it what is read as long as it is there, and return what it gives."""
+        """Ask with a screen, show it what is read meanwhile, and return its result."""
         follows = asyncio.ensure_future(self._follow(show))
         self._shell.after_drawing(self._start)  # not before: what is read takes the form's time
         try:
@@ -136,7 +136,7 @@ class Surveying:
             follows.cancel()
 
     async def _follow(self, show: Show) -> None:
-        """Draw what has been read; when all has been, no more than what is read again."""
+        """Show what has been read, each time there is news."""
         while True:
             self._news.clear()
             progress = self._reading.progress
@@ -150,7 +150,7 @@ class Surveying:
 
 @contextlib.contextmanager
 def surveying(shell: ScreenShell, snapshot: Snapshot, scope: ReadingScope) -> Iterator[Surveying]:
-    """Give a reading of the host in view, and end it."""
+    """Return a reading of the host in view; it ends with the block."""
     found = Surveying(shell, shell.session, snapshot, scope)
     try:
         yield found
@@ -159,7 +159,7 @@ def surveying(shell: ScreenShell, snapshot: Snapshot, scope: ReadingScope) -> It
 
 
 class Waiting(FrameScreen[bool]):
-    """Closed from outside when there is nothing left to wait for; gives None where Esc was pressed."""
+    """Shown while something is read, and closed when it is; gives None where Esc was pressed."""
 
     def __init__(self, title: str) -> None:
         super().__init__(title)
@@ -173,8 +173,8 @@ class Waiting(FrameScreen[bool]):
         self._body.focus()
 
     def tell(self, words: str) -> None:
-        """Say how far it is."""
+        """Show how far the reading is."""
         self._words = words
         if self._drawn:
             self.show_body([[(f" {words or 'reading …'}", "dim")]])
-            self.show_foot(("Esc", "wait no longer; nothing is changed"))
+            self.show_foot(("Esc", "stop waiting; nothing is changed"))

@@ -1,4 +1,7 @@
-"""A line that is being typed: its text, and where the next character goes. Pure."""
+"""A line that is being typed, a dialog with one, and the line of the filter.
+
+They draw themselves; ``raidtui.ui.frame.choose`` has the figures.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,12 @@ _CURSOR = "▏"
 
 
 class TextField(Struct, frozen=True, kw_only=True):
-    """What stands there.
+    """A line that is being typed. A value: a key gives another one.
 
     Args:
         text: as it was typed or pasted.
-        at: so many characters are before the cursor.
-        most: how many characters it may have.
+        at: the number of characters before the cursor.
+        most: the most characters.
     """
 
     text: str = ""
@@ -31,11 +34,11 @@ class TextField(Struct, frozen=True, kw_only=True):
     most: int = 40
 
     def pressed(self, key: str, character: str | None) -> TextField | None:
-        """Return the line after a key; None where the key does nothing in a line.
+        """Return the line after a key; None where the key does not edit.
 
         Args:
-            key: Textual's name of it.
-            character: what it prints, if anything.
+            key: Textual's name of the key.
+            character: the character it prints, if any.
         """
         before, after = self.text[: self.at], self.text[self.at :]
         moves = {
@@ -59,20 +62,20 @@ class TextField(Struct, frozen=True, kw_only=True):
         return None
 
     def pasted(self, text: str) -> TextField:
-        """Return the line with a text put in at the cursor: of several lines the first, as far as it fits."""
+        """Return the line with a text inserted at the cursor: its first line, as far as it fits."""
         first = next(iter(text.splitlines()), "")
         kept = "".join(char for char in first if char.isprintable())[: max(0, self.most - len(self.text))]
         return replace(self, text=self.text[: self.at] + kept + self.text[self.at :], at=self.at + len(kept))
 
 
 def field_of(text: str, most: int) -> TextField:
-    """Return a line in which a text stands already, the cursor behind it."""
+    """Return a line with a text, the cursor at its end."""
     kept = text[:most]
     return TextField(text=kept, at=len(kept), most=most)
 
 
 def field_lines(line: TextField, width: int, *, indent: int = 3) -> list[Line]:
-    """Return a line with its cursor, in as many lines of at most ``width`` cells as it takes."""
+    """Return a line and its cursor, wrapped to ``width`` cells."""
     shown = visible(line.text[: line.at]) + _CURSOR + visible(line.text[line.at :])
     room = max(4, width - indent)
     parts = [""]
@@ -91,8 +94,8 @@ class TextFieldScreen(FrameScreen[T], Generic[T]):
 
     Args:
         title: what is asked.
-        text: what stands there at first.
-        most: how many characters it may have.
+        text: the text at first.
+        most: the most characters.
     """
 
     takes_ahead = True
@@ -105,10 +108,10 @@ class TextFieldScreen(FrameScreen[T], Generic[T]):
         """Draw everything."""
 
     def entered(self) -> None:
-        """Enter was pressed."""
+        """Called when Enter was pressed."""
 
     def edited(self) -> None:
-        """The line is another one."""
+        """Called when the line was edited."""
 
     def on_mount(self) -> None:
         """Draw."""
@@ -120,7 +123,7 @@ class TextFieldScreen(FrameScreen[T], Generic[T]):
         self.draw()
 
     def on_key(self, event: events.Key) -> None:
-        """Go on, or change the line."""
+        """Call ``entered`` on Enter; edit the line otherwise."""
         if event.key == "enter":
             self.entered()
         elif (line := self.line.pressed(event.key, event.character)) is not None:
@@ -133,7 +136,7 @@ class TextFieldScreen(FrameScreen[T], Generic[T]):
         self.draw()
 
     def on_paste(self, event: events.Paste) -> None:
-        """Take what is pasted."""
+        """Insert pasted text."""
         self.line = self.line.pasted(event.text)
         self.edited()
         event.stop()
@@ -141,17 +144,17 @@ class TextFieldScreen(FrameScreen[T], Generic[T]):
 
 
 class FilterLine(Lines, can_focus=True):
-    """Mounted when it is wanted, and removed with its text."""
+    """Filters the pane while it is typed; Enter keeps the filter, Esc ends it."""
 
     class Changed(Message):
-        """The wanted text is another."""
+        """The text to filter by has changed."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
 
     class Closed(Message):
-        """The focus shall go back."""
+        """The line was left: the pane gets the focus back."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)

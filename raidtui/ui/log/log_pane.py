@@ -1,4 +1,4 @@
-"""Pane 6: one timeline of kernel and device events, verdicts and our own actions; newest last."""
+"""Pane 6: one timeline of kernel and device events, verdicts and actions of raidtui; newest last."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ class LogPane(Pane):
             if wanted in event.text.lower() or wanted in event.subject.lower() or wanted in event.kind.value
             for line in event_lines(event, self.app.size.width)
         ]
-        self.rows.show(lines or [[(" Nothing that holds this text." if wanted else " Nothing yet.", "dim")]])
+        self.rows.show(lines or [[(" No event contains this text." if wanted else " Nothing yet.", "dim")]])
         if follows:
             self.rows.scroll_end(animate=False)
 
 
 def event_lines(event: Event, width: int) -> list[Line]:
-    """Return time, subject and text; the text in as many lines as it needs."""
+    """Return an event in lines: time, subject and text; the text is wrapped."""
     stamp = time.strftime("%H:%M:%S", time.localtime(event.at_s))
     role = _ROLES[event.tone]
     mark = "›" if event.kind is EventKind.ACTION else _MARKS[event.tone]

@@ -139,7 +139,8 @@ def _found(finding: TuneFinding, width: int) -> Iterator[Line]:
     label = f" {GLYPHS['warn']} {visible(finding.name)}"
     room = max(20, width - _LABEL - 1)
     for number, part in enumerate(textwrap.wrap(visible(finding.sentence), room, break_on_hyphens=False)):
-        yield [(fit(label if number == 0 else "", _LABEL), role), (part, "warn" if grave else "plain")]
+        head = fit(label if number == 0 else "", _LABEL - 1)
+        yield [(f"{head} ", role), (part, "warn" if grave else "plain")]
     for number, part in enumerate(textwrap.wrap(visible(finding.remedy), max(20, width - _LABEL - 3))):
         yield [(" " * _LABEL + ("→ " if number == 0 else "  "), "dim"), (part, "plain")]
 

@@ -17,7 +17,7 @@ from raidtui.wear.endurance import Confidence, FigureSource
 from raidtui.wear.readings import WearLook
 
 WIDE = 100
-ASLEEP = frozenset({Unread.STANDBY, Unread.UNTOLD})
+ASLEEP = frozenset({Unread.STANDBY, Unread.POWER_UNKNOWN})
 ROLES = {
     Severity.INFO: "accent",
     Severity.ATTENTION: "warn",

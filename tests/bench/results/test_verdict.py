@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from raidtui.bench.results.comparison_verdict import (
     Best,
     Spread,
+    Verdict,
     VerdictOutcome,
-    compare,
     compare_family,
     decided_best,
     family_words,
@@ -26,6 +26,11 @@ from raidtui.bench.results.comparison_verdict import (
     sentence,
 )
 from raidtui.bench.results.steady import Steadiness, steadiness
+
+
+def alone(first: Sequence[float], second: Sequence[float]) -> Verdict:
+    """Return the verdict over two series by themselves."""
+    return compare_family([(first, second)])[0]
 
 
 def counted_out(first: int, second: int) -> list[int]:
@@ -64,7 +69,7 @@ def test_it_holds_as_often_as_it_says() -> None:
     dice = random.Random(7)  # noqa: S311
     missed = 0
     for _ in range(3000):
-        verdict = compare([dice.gauss(100, 10) for _ in range(4)], [dice.gauss(100, 10) for _ in range(4)])
+        verdict = alone([dice.gauss(100, 10) for _ in range(4)], [dice.gauss(100, 10) for _ in range(4)])
         assert verdict.low is not None
         assert verdict.high is not None
         missed += not verdict.low <= 0 <= verdict.high
@@ -113,13 +118,13 @@ def test_it_holds_as_often_as_it_says() -> None:
     ],
 )  # fmt: skip
 def test_outcomes(first: list[float], second: list[float], outcome: VerdictOutcome, words: str) -> None:
-    verdict = compare(first, second)
+    verdict = alone(first, second)
     assert verdict.outcome is outcome
     assert sentence(verdict, "a", "b") == words
 
 
 def test_a_latency_that_is_higher_is_slower() -> None:
-    verdict = compare([1.0, 1.0, 1.0], [2.0, 2.0, 2.0])
+    verdict = alone([1.0, 1.0, 1.0], [2.0, 2.0, 2.0])
     told = sentence(verdict, "a", "b", what="slower", less="faster")
     assert told == "b is slower than a by 100.0 % (+100.0 % to +100.0 %, 90 % interval)"
 
@@ -128,7 +133,7 @@ def test_a_latency_that_is_higher_is_slower() -> None:
     st.lists(st.floats(1, 1e6), min_size=1, max_size=8), st.lists(st.floats(1, 1e6), min_size=1, max_size=8)
 )
 def test_always_in_order(first: list[float], second: list[float]) -> None:
-    verdict = compare(first, second)
+    verdict = alone(first, second)
     assert verdict.first == Spread(
         count=len(first), median=verdict.first.median, low=min(first), high=max(first)
     )
@@ -145,7 +150,7 @@ def test_always_in_order(first: list[float], second: list[float]) -> None:
 )
 def test_the_other_way_round_is_the_inverse_ratio(first: list[float], second: list[float]) -> None:
     """Twice as fast is half as fast the other way round, and no interval ends below -100 %."""
-    there, back = compare(first, second), compare(second, first)
+    there, back = alone(first, second), alone(second, first)
     assert (1 + there.shift) * (1 + back.shift) == pytest.approx(1)
     if there.low is not None and there.high is not None and back.low is not None and back.high is not None:
         assert (1 + there.low) * (1 + back.high) == pytest.approx(1)
@@ -154,7 +159,7 @@ def test_the_other_way_round_is_the_inverse_ratio(first: list[float], second: li
 
 def test_a_wide_spread_stays_above_minus_100_percent() -> None:
     """By differences of the values this was -109.0 % to +48.5 %."""
-    verdict = compare([100.0, 40.0, 160.0, 90.0], [20.0, 148.0, 51.0, 130.0])
+    verdict = alone([100.0, 40.0, 160.0, 90.0], [20.0, 148.0, 51.0, 130.0])
     assert sentence(verdict, "a", "b") == (
         "not decided: b against a is -87.5 % to +270.0 %, 97 % interval; more repeats may decide"
     )
@@ -283,7 +288,7 @@ def test_too_few_runs_of_a_family_in_words() -> None:
         "6 comparisons, corrected together (Holm): the chance of a wrong verdict among them is at most 10 %."
         " At least 5 runs of each are needed to decide."
     )
-    assert family_words(compare([1.0], [2.0])) == ""
+    assert family_words(alone([1.0], [2.0])) == ""
 
 
 # -- the best of several

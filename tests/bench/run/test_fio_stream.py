@@ -21,7 +21,7 @@ def test_objects_as_json_reads_them(data: bytes, count: int, jobs: int) -> None:
     found, expected = dumps_of(data), objects(data)
     assert (len(found), {len(dump.jobs) for dump in found}) == (count, {jobs})
     for dump, plain in zip(found, expected, strict=True):
-        assert (dump.version, dump.timestamp_ms) == ("fio-3.33", plain["timestamp_ms"])
+        assert dump.version == "fio-3.33"
         for job, other in zip(dump.jobs, plain["jobs"], strict=True):
             assert (job.jobname, job.groupid, job.error) == (
                 other["jobname"],

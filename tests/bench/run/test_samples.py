@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from raidtui.bench.results.run_record import Figures, Flow, RunSample
-from raidtui.bench.run.fio_stream import Dump, JobPart, Latency, Meter, Side, figures, percentiles, samples_of
+from raidtui.bench.run.fio_stream import Dump, JobPart, Latency, Meter, Side, figures, percentiles
 from tests.bench.recorded import IN_TURN, MIXED, NO_SPACE, STOPPED, TWO_JOBS, dumps_of, objects
+
+
+def samples_of(dumps: Iterable[Dump]) -> tuple[RunSample, ...]:
+    """Return the samples of a whole stream, without those before fio last reset its counters."""
+    meter = Meter()
+    found: list[RunSample] = []
+    for dump in dumps:
+        sample = meter.take(dump)
+        if sample is not None:
+            found = [sample] if sample.anew else [*found, sample]
+    return tuple(found)
 
 
 def test_intervals() -> None:

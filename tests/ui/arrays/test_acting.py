@@ -114,11 +114,11 @@ async def test_min_never_above_max() -> None:
     kernel = Kernel(*RESYNC)
     async with running(kernel) as pilot:
         await pilot.press("l", "shift+tab", *"900", "enter")
-        await until(pilot, lambda: "min stays" in message_of(pilot))
-        await says(pilot, "min stays at or below max: move max first (in the kernel min wins)")
+        await until(pilot, lambda: "min cannot" in message_of(pilot))
+        await says(pilot, "min cannot be above max: move max first (in the kernel, min wins)")
         await wrote(pilot, kernel, (MIN, "488281"))
         await pilot.press("tab", *"10", "enter")
-        await until(pilot, lambda: "max stays" in message_of(pilot) or "move min" in message_of(pilot))
+        await until(pilot, lambda: "move min" in message_of(pilot))
         await until(pilot, lambda: main_of(pilot).arrays.query_one("#max").asked_kib_s is None)  # type: ignore[attr-defined]
         assert ends(kernel.writes) == [(MIN, "488281")]
 
@@ -181,7 +181,7 @@ async def test_zero_is_no_limit() -> None:
     async with running(kernel) as pilot:
         for typed in ("0", "0.0", "0k", "1.2.3"):
             await pilot.press("l", *typed, "enter")
-            refusal = f"{typed} is no speed limit: write MB/s, or KiB/s with a k at the end"
+            refusal = f"{typed} is not a speed limit: type MB/s, or KiB/s with a k at the end"
             await says(pilot, refusal)
         assert kernel.writes == []
 
@@ -210,7 +210,7 @@ async def test_system_scope() -> None:
         await wrote(pilot, kernel, ("/proc/sys/dev/raid/speed_limit_max", "488281"))
         await pilot.press("escape", "s")
         await pilot.pause()
-        await says(pilot, "the sliders move the limits of this array alone")
+        await says(pilot, "the sliders now set the limits of this array alone")
         await pilot.press("u")
         await wrote(
             pilot,
@@ -251,7 +251,7 @@ async def test_check_pause_resume_cancel() -> None:
         kernel.writes.clear()
         await pilot.press("p")
         await wrote(pilot, kernel, (ACTION, "idle"))
-        assert "a check stopped half way" in lines_of(pilot, "#array-head")
+        assert "a check stopped part-way" in lines_of(pilot, "#array-head")
         assert "p Resume" in lines_of(pilot, "#bottom")
         kernel.writes.clear()
         await pilot.press("p")

@@ -255,13 +255,13 @@ async def test_the_demo_host_is_left_alone() -> None:
         await until(pilot, lambda: app_of(pilot).report is not None)
         for key in ("a", "Z"):
             await pilot.press(key)
-            await until(pilot, lambda: "members are not changed" in message_of(pilot))
-            await says(pilot, "the demo host is simulated: members are not changed there")
+            await until(pilot, lambda: "cannot be changed" in message_of(pilot))
+            await says(pilot, "the demo host is simulated: its members cannot be changed")
             await pilot.press("up")
             await until(pilot, lambda: message_of(pilot) == "")
         await pilot.press("2")
         await until(pilot, lambda: message_of(pilot) != "")
-        await says(pilot, "the demo host is simulated: nothing is built there")
+        await says(pilot, "the demo host is simulated: no array can be built on it")
 
 
 # -- assemble
@@ -452,7 +452,7 @@ async def test_no_job_yet(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("raidtui.session.storage.recent_jobs", tuple)
     async with console(raid10()) as pilot:
         await pilot.press("J")
-        await until(pilot, lambda: "there was no job yet" in screen_text(pilot))
+        await until(pilot, lambda: "there are no jobs yet" in screen_text(pilot))
         await pilot.press("escape")
         await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
 

@@ -201,7 +201,7 @@ def test_curves() -> None:
        0 s                30 s               60 s
  a scheduler…  #1  median   102k   67.9k … 105k
  b scheduler…  #2  median  70.3k   46.9k … 72.3k
- #: the run drawn, the middle one by IOPS"""
+ #: the run drawn, the median by IOPS"""
     )
 
 
@@ -221,7 +221,7 @@ def test_letters_where_there_are_no_dots() -> None:
       0 s                30 s                60 s
  a scheduler…  #1  median   0.74    0.71 … 1.1
  b scheduler…  #2  median    1.1     1.0 … 1.6
- #: the run drawn, the middle one by IOPS"""
+ #: the run drawn, the median by IOPS"""
     )
 
 
@@ -237,7 +237,7 @@ def test_a_thin_band_has_an_axis_of_its_own() -> None:
      └─────────────────────────────────
       0 s            5 s           10 s
  a #1 …  #1  median    836     835 … …
- #: the run drawn, the middle one by …"""
+ #: the run drawn, the median by IOPS"""
     )
 
 
@@ -249,6 +249,6 @@ def test_without_samples() -> None:
     lines = text(curve_lines(drawn_of(series_of(PAIR), one, "iops"), "iops", 60, 20)).split("\n")
     assert lines[-2:] == [
         " b scheduler bfq                      no samples kept",
-        " #: the run drawn, the middle one by IOPS",
+        " #: the run drawn, the median by IOPS",
     ]
     assert "b" not in "".join(lines[:-2])

@@ -58,10 +58,10 @@ def row(records: Sequence[RunRecord], width: int = 80, *, marked: bool = False, 
 
 def test_columns() -> None:
     assert text([history_head(80)]) == (
-        "   begun         what                 on      runs        best  spread, verdict"
+        "   started       what                 on      runs        best  spread, verdict"
     )
     assert text([history_head(120)]) == (
-        "   begun         what                                  on              runs        best   p99 ms"
+        "   started       what                                  on              runs        best   p99 ms"
         "  spread, verdict"
     )
 

@@ -138,7 +138,7 @@ def test_live(shows: Shows, size: tuple[int, int]) -> None:
 @SIZES
 def test_live_before_a_run(shows: Shows, size: tuple[int, int]) -> None:
     progress = replace(
-        WAY, doing="writing 1 GiB once, before it is measured", samples=(), surroundings=None, run=None
+        WAY, doing="writing 1 GiB once, before measuring", samples=(), surroundings=None, run=None
     )
     shows(measured(*OLD, progress=progress)[0], size=size, prepare=pressing())
 

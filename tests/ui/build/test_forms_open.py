@@ -111,7 +111,7 @@ async def test_the_form_is_there_before_the_devices_are_read(key: str, screen: t
             if key == "R":
                 await until(pilot, lambda: "sda" in screen_text(pilot))
                 await pilot.press("enter")
-                await until(pilot, lambda: "Replace sda by which device?" in screen_text(pilot))
+                await until(pilot, lambda: "Replace sda with which device?" in screen_text(pilot))
             count = 8 if key == "b" else 7  # the array could join a volume group
             await until(pilot, lambda: f"0 of {count} devices read …" in screen_text(pilot))
             host.answers.set()

@@ -23,7 +23,7 @@ from raidtui.ui.tune.tune_lines import (
 )
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width
-from tests.hosts.specs import raid5
+from tests.hosts.specs import raid5, raid10
 from tests.hosts.tune_host import ACPI, AMD, BLOCK, CPUS, FOUR, INTEL, POLICIES, RULES, TuneHost, parity
 
 VM = raid5(label="vm", members=("sde", "sdf", "sdg"), bitmap=(1, 2), attributes=parity(read_ahead_kb="1024"))
@@ -315,6 +315,14 @@ def test_a_finding_about_the_knob_comes_first_and_its_risk_is_said_once() -> Non
            that the disk's firmware cannot take may end in link resets.
            → raidtui tune set sdc queue_depth=32"""
     )
+
+
+def test_a_long_name_is_cut_before_the_sentence() -> None:
+    tuning = TuneHost(
+        raid10(label="photographs"), nodes={"sda": {"device/timeout": "60"}}, cpus=FAST
+    ).tuning()
+    lines = body(tuning, "sda", "timeout").split("\n")
+    assert lines[1] == " ▲ photog… timeout differs: sda 60; the others of photographs have 30."
 
 
 def test_what_is_kept_and_has_drifted() -> None:

@@ -148,7 +148,7 @@ async def test_leaving_changes_nothing() -> None:
 async def test_a_disk_that_sleeps_is_not_woken() -> None:
     async with running(Scene().root) as pilot:
         await chosen(pilot, "down", "down", "down", "down", "down")  # sdg
-        words = "not this one: sdg is asleep (standby) and was not woken"
+        words = "not available: sdg is asleep (standby) and was not woken"
         assert words in screen_text(pilot)
         await pilot.press("enter")
         await pilot.pause()
@@ -159,4 +159,4 @@ async def test_without_root_it_says_so() -> None:
     said = {**HEALTHY, "sda": denied("sda")}
     async with running(host(said, writable=False)) as pilot:
         await chosen(pilot)
-        assert "not this one: needs root" in screen_text(pilot) or "is a capture" in screen_text(pilot)
+        assert "not available: needs root" in screen_text(pilot) or "is a capture" in screen_text(pilot)

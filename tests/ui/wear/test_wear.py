@@ -80,6 +80,7 @@ def pane_of(pilot: Paces) -> WearPane:
 async def opened(pilot: Paces) -> WearPane:
     """Open the pane, and wait for its first reading."""
     await pilot.press("3")
+    await until(pilot, lambda: "wear" in main_of(pilot).panes, "the pane")
     pane = pane_of(pilot)
     await until(pilot, lambda: pane.look is not None, "the disks are read")
     await pilot.pause()
@@ -179,7 +180,7 @@ from tests.demo.scene import Scene
 from tests.ui.staging import app_of, running
 async def main():
     async with running(Scene().root) as pilot:
-        await app_of(pilot)._tell_of_jobs()
+        await app_of(pilot)._show_unfinished_job()
         app_of(pilot)._take(app_of(pilot).report)
         await pilot.pause()
         print([name for name in sys.modules if name.startswith("raidtui.wear") or name == "sqlite3"])
