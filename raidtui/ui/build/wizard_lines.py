@@ -68,7 +68,7 @@ def decided_lines(
 
 
 def with_note(rows: Sequence[Line], at: int, note: Sequence[Line], height: int, longest: int) -> list[Line]:
-    """Return rows, as many as fit around the chosen one, and the note below them.
+    """Return rows, as many as fit, with the chosen one among them, and the note below them.
 
     Args:
         rows: all rows.
