@@ -1,4 +1,4 @@
-"""The command line: finds the subcommand. Its module says what it takes, and is imported when it is named."""
+"""The command line. Only the module of the subcommand that is given is imported."""
 
 from __future__ import annotations
 
@@ -15,46 +15,49 @@ from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import Root, RootError
 
 _EPILOG = """\
-exit status of status: 0 all well, 1 degraded or attention, 2 failed, 3 cannot tell;
-of wear: 0 all well, 1 attention or worn, 2 a disk is dying, 3 no disk could be read;
-of plan, apply, jobs, bench and tune: 0 done, 1 not done, 2 refused, 75 another job is running;
-of all: 64 wrong usage, 70 a defect of raidtui, 74 the output could not be written.
-Without a command, the console opens. Changes need root; without it all is shown and nothing changed."""
+Without a command, raidtui opens the console. Changes need root; without root, raidtui only shows.
+
+exit status:
+  status   0 all well, 1 degraded or needs attention, 2 failed, 3 unknown
+  wear     0 all well, 1 needs attention or is worn, 2 a disk is failing, 3 no disk could be read
+  plan, apply, jobs, bench, tune
+           0 done, 1 not done, 2 refused, 75 another job is running
+  all      64 wrong usage, 70 a defect of raidtui, 74 the output could not be written"""
 
 
 _COMMANDS = {
-    "status": "print how the arrays are, and exit with a status that says it",
-    "capture": "write what a bug report needs into FILE (tar.gz)",
-    "plan": "show what would be done, and do nothing",
-    "apply": "carry a saved plan out",
-    "jobs": "list jobs; attach, cancel, resume, roll back",
-    "bench": "measure with fio: run, sweep, compare, report",
-    "tune": "scheduler, NCQ, governor and md's knobs: show, set for now, keep for good",
-    "wear": "how worn the disks are, what was written to them, and what is wrong with them",
+    "status": "print the state of the arrays, and exit with it",
+    "capture": "write what a bug report needs to FILE (tar.gz)",
+    "plan": "print the plan of a change; nothing is changed",
+    "apply": "carry out a saved plan",
+    "jobs": "list, follow, cancel, resume and roll back jobs",
+    "bench": "run, compare and report benchmarks with fio",
+    "tune": "show, set and keep I/O scheduler, NCQ depth, governor and md's knobs",
+    "wear": "print wear, host writes and faults of the disks",
 }
 """Each is a module of ``raidtui.command`` with ``add_arguments`` and ``run``."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """Every command's parser: all of them take what says which host is meant.
+    """The parser of raidtui and of every subcommand. All take --root and --demo.
 
-    argparse exits with 2 on wrong usage, which of ``status`` would mean "failed": use 64 (EX_USAGE).
+    Wrong usage exits with 64 (EX_USAGE). argparse's 2 means "failed" for ``status``.
     """
 
     def __init__(self, *args: Any, **more: Any) -> None:  # noqa: ANN401  (as argparse says)
         super().__init__(*args, **more)
-        where = self.add_argument_group("which host").add_mutually_exclusive_group()
+        where = self.add_argument_group("host").add_mutually_exclusive_group()
         where.add_argument(
             "--root",
             metavar="PATH",
-            default=argparse.SUPPRESS,  # else a command's parser would undo what was said before the command
-            help="look at a captured tree instead of this host: a folder, a capture, or a /proc/mdstat text",
+            default=argparse.SUPPRESS,  # a default of the subcommand would replace what stands before it
+            help="read a captured host: a folder, a capture file, or a copy of /proc/mdstat",
         )
         where.add_argument(
             "--demo",
             action="store_true",
             default=argparse.SUPPRESS,
-            help="a simulated host that lives; nothing is real",
+            help="use a simulated host; nothing on this machine is read or changed",
         )
 
     def error(self, message: str) -> NoReturn:
@@ -63,7 +66,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _CommandParser(_Parser):
-    """A subcommand's parser: its module is imported when there is something to parse."""
+    """The parser of a subcommand. Its module is imported when there is something to parse."""
 
     module = ""
 
@@ -72,30 +75,31 @@ class _CommandParser(_Parser):
         return super().parse_known_args(args, namespace)
 
     def load(self) -> None:
-        """Take the arguments of the subcommand's module."""
+        """Add the arguments of the subcommand."""
         if self.module:
             module, self.module = self.module, ""
             importlib.import_module(module).add_arguments(self)
 
 
 def build_parser(*, whole: bool = False) -> argparse.ArgumentParser:
-    """Return the parser of everything that ``raidtui`` takes.
+    """Return the parser of ``raidtui``.
 
     Args:
-        whole: whether all subcommands say at once what they take; otherwise the one that is named does.
+        whole: whether the arguments of all subcommands are added; else those of a subcommand are added when
+            it is parsed.
     """
     parser = _Parser(
         prog="raidtui",
-        description="Watch, throttle, build and repair Linux md arrays, from a terminal.",
+        description="Watch, build, repair, tune and benchmark Linux md arrays in a terminal.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(root=None, demo=False)
     parser.add_argument("-V", "--version", action="version", version=f"raidtui {raidtui.__version__}")
     parser.add_argument(
-        "--theme", metavar="NAME", help="dark, light, high-contrast, ansi, or one of your own"
+        "--theme", metavar="NAME", help="dark, light, high-contrast, ansi, or a theme of your own"
     )
-    parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
+    parser.add_argument("--no-mouse", action="store_true", help="do not use the mouse")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_CommandParser)
     for name, words in _COMMANDS.items():
         command = commands.add_parser(name, help=words)

@@ -67,3 +67,27 @@ def test_paths_in_the_documents_are_there(document: str) -> None:
     named = set(re.findall(r"`((?:raidtui|tests|docs|benchmarks)/[^`\s]*)`", (HOUSE / document).read_text()))
     assert named
     assert {path for path in named if not (HOUSE / path).exists()} == set()
+
+
+DIALECT = re.compile(
+    r"\bgone on with\b|\ba broken one\b|\bspells\b|\bstands? in the\b|\bcomes? to\.|\bwhat it comes to\b"
+    r"|\bis held for\b",
+    re.IGNORECASE,
+)
+OLD_NAMES = re.compile(r"(?:Told|Spells?|Ways?|Sides|Desk|Orders|Course|Around)\Z", re.IGNORECASE)
+
+
+def test_words_are_the_fields() -> None:
+    """No module or class has a name of the former private vocabulary, and no sentence its phrases."""
+    named = [path.stem for path in _modules()]
+    for tree in _modules().values():
+        named += [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    assert [name for name in named if OLD_NAMES.search(name)] == []
+    documents = [HOUSE / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
+    documents += (HOUSE / "docs").glob("*.md")
+    found = [
+        f"{path.relative_to(HOUSE)}: {match[0]}"
+        for path in (*documents, *PRODUCT.rglob("*.py"), *PRODUCT.rglob("*.txt"))
+        for match in DIALECT.finditer(path.read_text())
+    ]
+    assert found == []

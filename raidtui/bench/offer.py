@@ -75,7 +75,7 @@ class Offer(Struct, frozen=True, kw_only=True):
 
 
 def make_offer(root: Root, request: Request) -> Offer | Refusal:
-    """Return what a request comes to, or why it cannot be run."""
+    """Return the plan of a request, or why it cannot be run."""
     if not root.live:
         return Refusal(
             code=RefusalCode.NOT_HERE,

@@ -25,7 +25,7 @@ _LARGEST_PLAN = 16 << 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``apply``."""
     parser.add_argument(
-        "file", metavar="PLAN", help="a plan made with --json; - reads it from standard input"
+        "file", metavar="PLAN", help="a plan that raidtui plan ... --json printed; - is standard input"
     )
     parser.add_argument("--confirm", default="", metavar="NAME", help="name that a destructive plan asks for")
     parser.add_argument("--detach", action="store_true", help="do not wait for the end")

@@ -1,6 +1,9 @@
-"""``raidtui capture``: the tree and the tool outputs that a bug report needs, serial numbers hashed.
+"""``raidtui capture``: the files and tool outputs that a bug report needs, serial numbers hashed.
 
-The archive opens again with ``raidtui --root FILE``, screen and command line alike.
+``raidtui --root FILE`` opens the archive, on the screen and on the command line.
+
+Of files that belong to the whole host (udev rules, sysctl.d, the kernel command line) only the lines that
+raidtui evaluates are taken. The others are left empty, which keeps the line numbers.
 """
 
 from __future__ import annotations
@@ -54,25 +57,25 @@ _SMART_S = 15.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what ``capture`` takes."""
-    parser.add_argument("file", metavar="FILE", type=Path)
+    """Add the arguments of ``capture``."""
+    parser.add_argument("file", metavar="FILE", type=Path, help="the archive to write; it must not exist yet")
     parser.add_argument(
-        "--with-serials", action="store_true", help="keep serial numbers and WWNs; they are hashed otherwise"
+        "--with-serials", action="store_true", help="include serial numbers and WWNs instead of hashes"
     )
 
 
 def run(root: Root, arguments: argparse.Namespace) -> int:
-    """Write a capture; return 0, or 73 (EX_CANTCREAT) where the file cannot be made."""
+    """Write a capture; return 0, or 73 (EX_CANTCREAT) if the file cannot be created."""
     try:
         number = write_capture(root, arguments.file, with_serials=arguments.with_serials)
     except FileExistsError:
-        print(f"raidtui: {arguments.file} is there already; choose another name", file=sys.stderr)
+        print(f"raidtui: {arguments.file} exists already; choose another name", file=sys.stderr)
         return 73
     except OSError as error:
         print(f"raidtui: {arguments.file}: {error.strerror}", file=sys.stderr)
         return 73
     kept = "with serial numbers" if arguments.with_serials else "serial numbers hashed"
-    print(f"{arguments.file}: {number} files, {kept}. Look at it with: raidtui --root {arguments.file}")
+    print(f"{arguments.file}: {number} files, {kept}. To open it: raidtui --root {arguments.file}")
     return 0
 
 
@@ -81,12 +84,12 @@ def write_capture(root: Root, target: Path, *, with_serials: bool = False) -> in
 
     Args:
         root: the host.
-        target: the file to make; one that exists is never overwritten.
-        with_serials: keep serial numbers and WWNs instead of hashing them. The hash is the same for the same
-            serial within one capture and differs between captures.
+        target: the file to create; an existing one is never overwritten.
+        with_serials: whether serial numbers and WWNs are included. Otherwise each is replaced by a hash that
+            is the same throughout one capture and differs between captures.
 
     Raises:
-        FileExistsError: ``target`` is there already.
+        FileExistsError: ``target`` exists.
         OSError: it cannot be written.
     """
     snapshot = Sampler(root).sample()

@@ -26,16 +26,17 @@ FAILED, REFUSED, BUSY = 1, 2, 75
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``jobs``."""
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--json", action="store_true", help="print the list as JSON")
     commands = parser.add_subparsers(dest="order", metavar="COMMAND")
     for name, words in (
-        ("attach", "follow a job"),
-        ("cancel", "stop a job after its current step"),
-        ("resume", "continue a job that was interrupted"),
-        ("rollback", "undo what a job has done"),
+        ("attach", "follow a job until it ends"),
+        ("cancel", "end a job after the current step"),
+        ("resume", "continue a job that was interrupted, cancelled or failed"),
+        ("rollback", "undo the steps that a job has done"),
     ):
-        commands.add_parser(name, help=words).add_argument("id", metavar="ID")
-    work = commands.add_parser("work", help="used by raidtui itself: do a job's work in this process")
+        each = commands.add_parser(name, help=words, description=f"{words.capitalize()}.")
+        each.add_argument("id", metavar="ID", help="of the list, or a unique beginning or end of it")
+    work = commands.add_parser("work", help="used by raidtui itself: work on a job in this process")
     work.add_argument("folder", type=Path)
     work.add_argument("--back", action="store_true")
 
@@ -45,7 +46,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     if arguments.order is None:
         return _list(as_json=arguments.json)
     if arguments.order != "attach" and not root.live:
-        return refused(JobError("not done: jobs change this host, not a capture or the demo"))
+        return refused(JobError("refused: jobs change this host, and --root or --demo names another one"))
     if arguments.order == "work":
         return work_on(root, arguments.folder, back=arguments.back, measuring=partial(_cost, root))
     try:
@@ -78,13 +79,15 @@ def refused(error: JobError) -> int:
 def _again(job: Job, *, back: bool) -> int:
     state = job.state
     if state is JobState.RUNNING:
-        raise JobError(f"job {job.id} is running: raidtui jobs attach {job.id}")
+        raise JobError(f"job {job.id} is running; to follow it: raidtui jobs attach {job.id}")
     if back:
         job.refuse_back()
     elif state is JobState.GOES_ON:
-        raise JobError(f"job {job.id} continues by itself: raidtui jobs attach {job.id}")
+        raise JobError(
+            f"job {job.id} has done its steps, and md is at work; to follow it: raidtui jobs attach {job.id}"
+        )
     elif state is JobState.NOT_BEGUN:
-        raise JobError(f"job {job.id} was not begun, because another job was running: apply its plan again")
+        raise JobError(f"job {job.id} was not started, because another job was running: apply its plan again")
     elif state not in RESUMABLE:
         raise JobError(f"job {job.id} {state.sentence}: there is nothing to resume")
     since = len(job.entries())
@@ -101,7 +104,7 @@ def _list(*, as_json: bool) -> int:
         at = time.strftime("%Y-%m-%d %H:%M", time.localtime(line.made_s))
         print(visible(f"{line.id}  {line.state:<11}  {at}  {line.who}  {line.title}"))
     if not lines:
-        print(f"There are no jobs in {jobs_folder()}.")
+        print(f"No jobs in {jobs_folder()}.")
     return 0
 
 
@@ -127,16 +130,17 @@ def attach(job: Job, *, since: int = 0, wanted: JobState = JobState.DONE) -> int
             elif event == "work":  # an earlier end was not the last one
                 state = ""
     except KeyboardInterrupt:
-        print(f"\nThe job continues: raidtui jobs attach {job.id} (or cancel)")
+        print(f"\nThe job continues. To follow it: raidtui jobs attach {job.id}")
         return 0
     if state == JobState.NOT_BEGUN:
         return BUSY if busy else FAILED
     if not state:
-        print(
-            f"The worker is gone and the job is interrupted. To continue or undo it:"
-            f" raidtui jobs resume {job.id}, or raidtui jobs rollback {job.id}"
-        )
+        print(f"The worker has ended, the job was interrupted. {_next_steps(job)}")
         return FAILED
     if state in RESUMABLE:
-        print(f"raidtui jobs resume {job.id}, or raidtui jobs rollback {job.id}")
+        print(_next_steps(job))
     return 0 if state == wanted else FAILED
+
+
+def _next_steps(job: Job) -> str:
+    return f"To continue: raidtui jobs resume {job.id}; to undo: raidtui jobs rollback {job.id}"

@@ -196,7 +196,7 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     scope = scope_of(verb, array, tuple(names.values()), on_top=verb == "create" and _puts_on_top(arguments))
     survey = reading_of(root, snapshot, scope).start().wait()
     if not scope.everything and hasattr(arguments, "destroy") and old_arrays(_closely(scope, survey), survey):
-        # Another array at rest may have the same name: that one alone would not say which is given up.
+        # Another stopped array may have the same name, which then does not say which one is destroyed.
         survey = reading_of(root, snapshot, replace(scope, everything=True)).start().wait()
     if verb == "create":
         return _plan_create(arguments, survey, names)

@@ -1,6 +1,6 @@
-"""``raidtui status``: the arrays in plain sentences, as JSON or as metrics; with ``--watch`` their events.
+"""``raidtui status``: the state of the arrays as sentences, JSON or metrics; with ``--watch``, events.
 
-Sentences have no colour and no drawing: they are for people, mail and screen readers.
+Sentences have no colours and no drawings, for mail and screen readers.
 """
 
 from __future__ import annotations
@@ -17,83 +17,97 @@ from raidtui.command.streams import UsageError, print_json
 from raidtui.host.roots.root import Root
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Phase, container_words
-from raidtui.model.finding import Event, Health, Severity
+from raidtui.model.finding import Event, Finding, FindingCode, Health, Severity
 from raidtui.model.levels import layout_words
 from raidtui.monitor.kernel_watch import KernelWatch
 from raidtui.session.watch import HostWatch, Report
 from raidtui.view.text import visible
 from raidtui.view.units import binary_size, counted, duration, rate_mb_s, short_binary
 
+_OF_A_PART = frozenset(
+    {
+        FindingCode.BAD_BLOCKS,
+        FindingCode.MEMBER_FAULTY,
+        FindingCode.MEMBER_TROUBLE,
+        FindingCode.MISMATCHES,
+        FindingCode.READ_ERRORS,
+    }
+)
+"""The subject of their sentences is a member or a check, not the array."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what ``status`` takes."""
+    """Add the arguments of ``status``."""
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="as JSON (docs/status-json.md)")
-    form.add_argument("--prometheus", action="store_true", help="as metrics, node_exporter's names")
+    form.add_argument("--json", action="store_true", help="print JSON (docs/status-json.md)")
+    form.add_argument("--prometheus", action="store_true", help="print Prometheus metrics (docs/metrics.md)")
     parser.add_argument(
-        "--watch", action="store_true", help="go on: a line per event (with --json: an object)"
+        "--watch",
+        action="store_true",
+        help="print a line per event until interrupted (--json: an object)",
     )
 
 
 def run(root: Root, arguments: argparse.Namespace) -> int:
-    """Print the report, or events until interrupted; return the exit status, see ``print_status``.
+    """Print the report, or events until interrupted; return the exit status of ``print_status``.
 
     Raises:
-        UsageError: --watch and --prometheus.
+        UsageError: both --watch and --prometheus are given.
     """
     if arguments.watch and arguments.prometheus:
-        raise UsageError("--watch prints events, which are no metrics; leave one of the two out")
+        raise UsageError("--watch prints events, which --prometheus cannot express: use one of the two")
     form = "json" if arguments.json else "prometheus" if arguments.prometheus else "sentences"
     return watch_status(root, form) if arguments.watch else print_status(root, form)
 
 
 def print_status(root: Root, form: str) -> int:
-    """Print the report once, as ``sentences``, ``json`` or ``prometheus``; return the exit status.
+    """Print the report in a form: ``sentences``, ``json`` or ``prometheus``.
 
-    0 all well, 1 degraded or attention, 2 failed, 3 cannot tell.
+    Returns:
+        The exit status: 0 all well, 1 degraded or needs attention, 2 failed, 3 unknown.
     """
-    console = HostWatch(root, once=True)
-    report = console.refresh()
+    host_watch = HostWatch(root, once=True)
+    report = host_watch.refresh()
     if form == "json":
         print_json(report_dict(report), indent=2)
     else:
         _print(metric_lines(report) if form == "prometheus" else report_lines(report))
-    console.close()
+    host_watch.close()
     return report.exit_status
 
 
 def watch_status(root: Root, form: str, *, rounds: int | None = None) -> int:
-    """Print a line per event until interrupted; with form json a JSON object per event.
+    """Print an event per line until interrupted.
 
     Args:
         root: the host.
         form: ``sentences`` or ``json``.
-        rounds: how many waits; None: for ever.
+        rounds: how many times to wait; None: until interrupted.
 
     Returns:
         The exit status of the last report.
     """
-    console = HostWatch(root)
-    watch = KernelWatch(root)
-    trouble = watch.start_udev()
+    host_watch = HostWatch(root)
+    kernel_watch = KernelWatch(root)
+    trouble = kernel_watch.start_udev()
     if trouble:
         sys.stderr.write(f"raidtui: {trouble}\n")
-    report = console.refresh()
+    report = host_watch.refresh()
     _print_events(report, form)
     try:
         while rounds is None or rounds > 0:
-            watch.follow(report.snapshot)
-            ready, _, _ = select.select([watch.fileno()], [], [], report.next_s)
+            kernel_watch.follow(report.snapshot)
+            ready, _, _ = select.select([kernel_watch.fileno()], [], [], report.next_s)
             if ready:
-                console.take_uevents(watch.drain()[1])
-            report = console.refresh()
+                host_watch.take_uevents(kernel_watch.drain()[1])
+            report = host_watch.refresh()
             _print_events(report, form)
             rounds = None if rounds is None else rounds - 1
     except KeyboardInterrupt:
         sys.stderr.write("\n")
     finally:
-        watch.close()
-        console.close()
+        kernel_watch.close()
+        host_watch.close()
     return report.exit_status
 
 
@@ -169,11 +183,11 @@ def _absent_lines(report: Report, absent: AbsentArray) -> Iterator[str]:
 
 def _finding_lines(report: Report, array: Array | AbsentArray) -> Iterator[str]:
     for finding in report.of(array):
-        if finding.code in {"pending", "delayed"}:
-            continue  # the sync's line says so, with the reason
+        if finding.code in {FindingCode.PENDING, FindingCode.DELAYED}:
+            continue  # the line of the sync has it
         mark = "Note" if finding.severity is Severity.INFO else finding.severity.word.capitalize()
         remedy = f" To do: {finding.remedy}." if finding.remedy else ""
-        yield visible(f"  {mark}: {finding.name} {_clause(finding.sentence)}.{remedy}")
+        yield visible(f"  {mark}: {_about(finding)}.{remedy}")
 
 
 def _facts(array: Array) -> str:
@@ -195,8 +209,9 @@ def _health_words(health: Health) -> str:
     return "needs attention" if health is Health.ATTENTION else f"is {health.word}"
 
 
-def _clause(sentence: str) -> str:
-    return sentence if sentence.startswith(("is ", "has ", "does ")) else f"- {sentence}"
+def _about(finding: Finding) -> str:
+    dash = "- " if finding.code in _OF_A_PART else ""
+    return f"{finding.name} {dash}{finding.sentence}"
 
 
 def _sync_lines(report: Report, array: Array) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The black box: what a rescuer would want to know of the devices, saved before anything is destroyed.
+"""The black box: what a rescue needs to know of the devices, saved before anything is destroyed.
 
 It is for the worst hour, which may begin with a power cut a second later: each file is on disk and was read
 back before the first step begins, and a list of them with sizes and digests lies beside them.
@@ -20,7 +20,7 @@ from raidtui.model.plan import Plan
 # md's superblocks lie at 0, at 4 KiB, or in the last 128 KiB; GPT in the first and last 33 sectors.
 EDGE_BYTES = 1 << 20
 MANIFEST = "manifest.json"
-"""Name, size and SHA-256 of each file: written last, so that a box with it is whole."""
+"""Name, size and SHA-256 of each file. It is written last: a black box that has one is complete."""
 
 
 def save_black_box(root: Root, plan: Plan, folder: Path) -> str:
@@ -36,7 +36,7 @@ def save_black_box(root: Root, plan: Plan, folder: Path) -> str:
         for name, data in _texts(root, plan).items():
             write_synced(folder / name, data)
             found[name] = _entry(data)
-        for name in plan.devices:  # one after the other: they are large
+        for name in plan.devices:  # one at a time: they are large
             data = _edges(name)
             file = f"edges-{name.replace('/', '!')}.bin"
             write_synced(folder / file, data)
@@ -46,16 +46,16 @@ def save_black_box(root: Root, plan: Plan, folder: Path) -> str:
         device = f"{error.filename}: " if str(error.filename).startswith("/dev/") else ""
         return f"the black box cannot be saved in {folder}: {device}{error.strerror}"
     wrong = damage(folder)
-    return f"the black box in {folder} is not what was written: {wrong}" if wrong else ""
+    return f"the black box in {folder} differs from what was written: {wrong}" if wrong else ""
 
 
 def damage(folder: Path) -> str:
-    """Return which file of a black box is not as its list says, or ""; the files are read from the disk."""
+    """Return which file of a black box differs from its manifest, or "". The files are read from the disk."""
     try:
         found = json.loads(_read_back(folder / MANIFEST))
         for name, entry in found.items():
             if _entry(_read_back(folder / name)) != entry:
-                return f"{name} has another content"
+                return f"{name} differs"
     except OSError as error:
         return f"{Path(str(error.filename)).name}: {error.strerror}"
     except (ValueError, AttributeError):
@@ -68,7 +68,7 @@ def _entry(data: bytes) -> dict[str, object]:
 
 
 def _read_back(path: Path) -> bytes:
-    """Read a file anew: what is in memory of it is let go first."""
+    """Read a file from the disk, not from the page cache."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -76,7 +76,7 @@ def _read_back(path: Path) -> bytes:
 
 
 def _texts(root: Root, plan: Plan) -> Mapping[str, bytes]:
-    """Return what the kernel and the tools say of the host and of the plan's devices, by file name."""
+    """Return the output of the kernel and of tools about the host and the plan's devices, by file name."""
     disks = DiskReader(root).read(set(plan.devices))
     commands: list[tuple[str, tuple[str, ...]]] = [
         ("lsblk.json", ("lsblk", "--json", "--bytes", "--output-all")),
@@ -96,7 +96,7 @@ def _texts(root: Root, plan: Plan) -> Mapping[str, bytes]:
 
 
 def _edges(name: str) -> bytes:
-    """The first MiB and the last, one after the other."""
+    """Return the first and the last MiB of a device."""
     path = f"/dev/{name}"
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:

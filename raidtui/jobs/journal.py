@@ -1,4 +1,4 @@
-"""The journal: every write with who and when, as JSON lines, each synced to disk; and the system log."""
+"""The journal of every write, with who made it and when: JSON lines, synced to disk, and the system log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from raidtui.jobs.state_files import check_folder, own_folder, sync_folder
 
 
 def journal_path() -> Path:
-    """Return where the journal is: /var/lib/raidtui for root, else the user's state folder."""
+    """Return the path of the journal: in /var/lib/raidtui for root, else in the user's state folder."""
     if os.geteuid() == 0:
         return Path("/var/lib/raidtui/journal.jsonl")
     state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
@@ -19,7 +19,7 @@ def journal_path() -> Path:
 
 
 def state_trouble() -> str:
-    """See to the owner and mode of root's state folder, where there is one; return what is wrong, or ""."""
+    """Correct the mode of root's state folder, if it exists; return what is wrong with its owner, or ""."""
     if os.geteuid() != 0:
         return ""
     try:
@@ -27,16 +27,16 @@ def state_trouble() -> str:
     except FileNotFoundError:
         return ""
     except OSError as error:
-        return f"{error.strerror}: look at what is in it, then make it root's"
+        return f"{error.strerror}; check what is in it, then give it to root"
     return ""
 
 
 def who() -> str:
-    """Return the person behind this process: sudo's caller, else the login or user name."""
+    """Return the name of the user: the one who called sudo, else the login or user name."""
     for key in ("SUDO_USER", "LOGNAME", "USER"):
         if name := os.environ.get(key):
             return name
-    import pwd  # noqa: PLC0415  (asked when something is written)
+    import pwd  # noqa: PLC0415  (only a write needs it)
 
     with contextlib.suppress(KeyError):
         return pwd.getpwuid(os.getuid()).pw_name
@@ -53,17 +53,17 @@ class Journal:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self.trouble = ""
-        """Why the file could not be written to, if so: shown, but no reason not to act."""
+        """Why the journal could not be written, or "". It is shown, and prevents nothing."""
 
     def note(self, **entry: object) -> None:
         """Append one entry; ``at_s`` and ``who`` are added."""
         if self._path is None:
             return
-        import json  # noqa: PLC0415  (not before there is something to write)
+        import json  # noqa: PLC0415  (only a write needs it)
         import syslog  # noqa: PLC0415
 
         line = json.dumps({"at_s": round(time.time(), 3), "who": who(), **entry}, ensure_ascii=False)
-        with contextlib.suppress(OSError):  # no system log in a container: the file is there
+        with contextlib.suppress(OSError):  # a container may have no system log
             syslog.openlog("raidtui", syslog.LOG_PID, syslog.LOG_AUTHPRIV)
             syslog.syslog(syslog.LOG_NOTICE, line)
         try:

@@ -1,4 +1,4 @@
-"""Which worker works: the lock of all jobs, and the process that a journal names."""
+"""The lock that one worker at a time holds, and the process of a worker that a journal names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import psutil
 
 _SAME_S = 2.0
-"""The kernel counts from the boot: where the clock is corrected, the time of a start moves by as much."""
+"""The kernel counts from the boot. When the clock is set, the time of a start moves by as much."""
 
 
 class JobError(Exception):
@@ -25,14 +25,14 @@ class JobError(Exception):
 
 
 class BusyError(JobError):
-    """Another job is running: there is one at a time."""
+    """Another job is running. Jobs run one at a time."""
 
 
 def refuse_folder(folder: Path) -> None:
-    """Refuse to work with jobs in a folder that belongs to somebody else; root closes it to all others.
+    """Refuse jobs in a folder of another user. As root, its mode is corrected.
 
     Raises:
-        JobError: it does.
+        JobError: the folder is another user's, or cannot be read.
     """
     try:
         if folder.parent == journal_path().parent:
@@ -48,10 +48,10 @@ def refuse_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def only_worker(folder: Path, job_id: str) -> Iterator[None]:
-    """Hold the lock of all jobs: two that change storage at a time would not know of each other.
+    """Hold the lock of all jobs, so that two of them never change storage at the same time.
 
     Raises:
-        BusyError: another one holds it; the message says which.
+        BusyError: another worker holds it.
         JobError: it cannot be taken.
     """
     path = folder / "lock"
@@ -66,7 +66,7 @@ def only_worker(folder: Path, job_id: str) -> Iterator[None]:
                 holder = os.pread(descriptor, 4096, 0).decode("utf-8", "replace").strip()
                 raise BusyError(f"another job is running: {holder}; wait for it, or cancel it")
             text = f"{job_id} (pid {os.getpid()}, by {who()})".encode()
-            os.pwrite(descriptor, text, 0)  # over the last one: on a full disk there is no room for another
+            os.pwrite(descriptor, text, 0)  # in place: a full disk has no room for more
             os.ftruncate(descriptor, len(text))
         except OSError as error:
             raise JobError(
@@ -78,7 +78,7 @@ def only_worker(folder: Path, job_id: str) -> Iterator[None]:
 
 
 def _take(descriptor: int) -> bool:
-    """Take the lock; one who only looks (``_lock_text``) has it for an instant: try again."""
+    """Take the lock. ``_lock_text`` of another process holds it for an instant, so this tries again."""
     for pause_s in (0.0, 0.01, 0.1):
         time.sleep(pause_s)
         with contextlib.suppress(BlockingIOError):
@@ -88,15 +88,15 @@ def _take(descriptor: int) -> bool:
 
 
 def worker_of(folder: Path) -> str | None:
-    """Return the id of the job that is being worked on, or None."""
+    """Return the id of the job whose worker holds the lock, or None."""
     return (_lock_text(folder) or "").partition(" ")[0] or None
 
 
 def _lock_text(folder: Path) -> str | None:
     with contextlib.suppress(OSError):
-        descriptor = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)  # also where nothing can be written
+        descriptor = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)  # no write access is needed
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # two that look do not see each other
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # readers do not block each other
         except OSError:
             return os.pread(descriptor, 4096, 0).decode("utf-8", "replace")
         finally:

@@ -1,4 +1,4 @@
-"""Carries out the steps of a plan: what a step needs is read again right before it, what it proves after it.
+"""Carries out the steps of a plan. What a step needs is read again before it, what it proves after it.
 
 ``run_plan`` runs a plan of plain writes at once. Jobs (``raidtui.jobs.worker``) do each step with ``do_step``
 and keep their own journal.
@@ -30,7 +30,7 @@ from raidtui.view.units import SECTOR_BYTES, binary_size
 
 
 class PlanOutcome(Struct, frozen=True, kw_only=True):
-    """How a plan ended. ``failed`` is the step that could not be done; those after it were not tried."""
+    """How a plan ended. ``failed`` is the step that failed; the steps after it were not tried."""
 
     plan: Plan
     done: tuple[Step, ...]
@@ -39,14 +39,14 @@ class PlanOutcome(Struct, frozen=True, kw_only=True):
 
     @property
     def sentence(self) -> str:
-        """One line: what was done, or what was not and why."""
+        """What was done, or why it was not, in one line."""
         if self.failed is None:
             return self.plan.title
         return f"not done: {self.reason} ({self.plan.title}; {self.failed.path})"
 
 
 def run_plan(root: Root, plan: Plan, journal: Journal) -> PlanOutcome:
-    """Carry a plan out. Each step's identity is read again right before its write."""
+    """Carry out a plan. The identity of the array is read again before each write."""
     done: list[Step] = []
     for step in plan.steps:
         reason = do_step(root, step, lambda _: None)
@@ -60,7 +60,7 @@ def run_plan(root: Root, plan: Plan, journal: Journal) -> PlanOutcome:
 
 
 def undo_of(plan: Plan, steps: Iterable[Step] | None = None) -> Plan | None:
-    """Return the plan that puts back what ``plan`` did, or None where it cannot be."""
+    """Return the plan that undoes ``plan``, or None if nothing can."""
     undo = tuple(steps) if steps is not None else plan.undo
     if not undo:
         return None
@@ -77,7 +77,7 @@ _MEANINGS = {
     errno.EROFS: "a captured tree is never written to",
 }
 _BEYOND_MD = {
-    errno.EBUSY: "the kernel is busy, or another setting stands in the way",
+    errno.EBUSY: "the kernel is busy, or another setting prevents it",
     errno.ENOENT: "the file is not there: the device is gone, or has no such setting",
     errno.ENODEV: "the device is gone",
 }
@@ -87,35 +87,35 @@ _PROOF_PACE_S = 0.05
 _COUNT_S = 2.0
 
 Say = Callable[[str], None]
-"""Takes what a tool printed."""
+"""Receives the output of a tool."""
 
 
 def holds(root: Root, facts: tuple[Fact, ...]) -> bool:
-    """Whether all facts hold now."""
+    """Whether all facts hold."""
     return not any(why_not(root, fact) for fact in facts)
 
 
 def first_trouble(root: Root, facts: tuple[Fact, ...]) -> str:
-    """Return why the first fact that does not hold does not, or ""."""
+    """Return the reason of the first fact that does not hold, or ""."""
     return next((reason for fact in facts if (reason := why_not(root, fact))), "")
 
 
 def do_step(root: Root, step: Step, say: Say, *, backup: str = "") -> str:
-    """Do a step; return why it could not be done, or "".
+    """Do a step; return why it failed, or "".
 
     Args:
         root: the host.
-        step: what is done.
-        say: takes the output of tools.
-        backup: what is put behind the name of a configuration file's old version.
+        step: the step.
+        say: receives the output of tools.
+        backup: the suffix for the old version of a configuration file.
     """
     if reason := first_trouble(root, step.needs):
         return reason
     if step.argv:
         reason = _run(root, step, say)
         if reason and step.may_fail:
-            if not step.counts:  # else the counters were what was asked for
-                say(f"{reason}; that is a finding, and the plan goes on")
+            if not step.counts:  # with counters, their result is the output
+                say(f"{reason}; the plan continues, since this step may fail")
             return ""
     elif step.content is not None:
         reason = _replace(step.path, step.content, backup)
@@ -134,7 +134,7 @@ def is_same_subject(root: Root, step: Step) -> bool:
 
 
 def reads_so(root: Root, step: Step) -> bool:
-    """Whether a kernel's file has the text already that a step would write, and is still the same one's."""
+    """Whether a file of the kernel already has the value that a step writes, for the same array."""
     if not step.path or not step.text or step.argv or step.content is not None:
         return False
     if not is_same_subject(root, step):
@@ -179,13 +179,13 @@ def _run(root: Root, step: Step, say: Say) -> str:
         return output.why_not
     if output.status != 0:
         lines = (output.stderr.strip() or output.stdout.strip()).split("\n")
-        said = lines[-1] if len(lines) < _USAGE_LINES else lines[0]  # so many lines are the tool's usage
+        said = lines[-1] if len(lines) < _USAGE_LINES else lines[0]  # more lines are the tool's usage
         return f"{step.argv[0]} failed ({output.status})" + (f": {said}" if said else "")
     return ""
 
 
 def _discarded(root: Root, step: Step, before: dict[str, int], *, patient: bool) -> dict[str, int]:
-    """Discards may end a moment after the tool: until the first one is counted, they are waited for."""
+    """Return the discards since ``before``. They may end after the tool, so this waits for the first one."""
     end_s = time.monotonic() + _COUNT_S
     while True:
         found = discarded(before, read_discards(root, step.counts))
@@ -195,8 +195,8 @@ def _discarded(root: Root, step: Step, before: dict[str, int], *, patient: bool)
 
 
 def _replace(path: str, content: str, backup: str) -> str:
-    """Put a file in place: whole or not at all, with the old one's owner and mode, the old one kept."""
-    target = Path(os.path.realpath(path))  # a link stays one
+    """Replace a file atomically. The new file has the owner and mode of the old one, which is kept."""
+    target = Path(os.path.realpath(path))  # a symbolic link is kept
     temporary = ""
     try:
         data = content.encode("latin-1")  # bytes as they are: see Survey.texts
@@ -224,11 +224,11 @@ def _replace(path: str, content: str, backup: str) -> str:
 
 
 def _wait_for(root: Root, facts: tuple[Fact, ...]) -> str:
-    """The kernel and udev may need a moment; done is when the host says so."""
+    """Wait until the host shows the result of a step; the kernel and udev may need a moment."""
     end_s = time.monotonic() + _PROOF_S
     while reason := first_trouble(root, facts):
         if time.monotonic() >= end_s:
-            return f"it was done, but {reason}"
+            return f"the step ran, but {reason}"
         time.sleep(_PROOF_PACE_S)
     return ""
 
@@ -237,17 +237,17 @@ _NOTHING = re.compile(r"\(0 bytes\) trimmed")
 
 
 def discarded(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
-    """Return how many sectors each device discarded in between; those that do not count are left out."""
+    """Return the sectors that each device discarded in between. Devices without a counter are left out."""
     return {name: max(0, count - before[name]) for name, count in after.items() if name in before}
 
 
 def trial_sentence(output: ToolOutput, members: Mapping[str, int]) -> str:
-    """Return in a sentence whether TRIM passes.
+    """Return a sentence on whether TRIM reaches the members.
 
     Args:
-        output: the tool's: ``/srv: 1.1 GiB (1181116006 bytes) trimmed``, or why not.
-        members: the sectors that each member discarded meanwhile. What they say is true, also where fstrim
-            claims success: kernels after 6.12 let raid456 do so and drop the discards.
+        output: of the tool: ``/srv: 1.1 GiB (1181116006 bytes) trimmed``, or an error.
+        members: the sectors that each member discarded meanwhile. They are right where fstrim is wrong:
+            kernels after 6.12 let raid456 report success and drop the discards.
     """
     lines = (output.stdout.strip() or output.stderr.strip() or output.why_not).split("\n")
     said = f'{output.argv[0]} says "{lines[-1].removeprefix(f"{output.argv[0]}: ")}"'
@@ -256,11 +256,11 @@ def trial_sentence(output: ToolOutput, members: Mapping[str, int]) -> str:
         deaf = sorted(name for name, count in members.items() if not count)
         much = f"the members discarded {binary_size(total * SECTOR_BYTES)}"
         if deaf:
-            return f"{much}, but {', '.join(deaf)} nothing: TRIM passes in part"
+            return f"{much}, but {', '.join(deaf)} discarded nothing: TRIM passes in part"
         return f"{much}: TRIM passes"
     if not members:
-        return f"{said}; the members' discards are not counted here, so that is all that is known"
+        return f"{said}; nothing more is known, since the members' discards are not counted"
     if output.status == 0 and _NOTHING.search(output.stdout):
-        return f"{said}: there was nothing to trim, so whether TRIM passes is not known"
+        return f"{said}: there was nothing to trim, so it is not known whether TRIM passes"
     conjunction = "but" if output.status == 0 else "and"
     return f"{said}, {conjunction} the members discarded nothing: TRIM does not pass"

@@ -1,4 +1,4 @@
-"""Starts workers away from the terminal, follows them, and asks them to end."""
+"""Starts workers detached from the terminal, follows them, and asks them to end."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _BEGIN_S = 20.0
 
 
 def refuse_busy(folder: Path) -> None:
-    """Refuse to begin where a job runs.
+    """Refuse to start a worker while a job runs.
 
     Raises:
-        BusyError: one does.
+        BusyError: a job runs.
     """
     running = (job.id for job in all_jobs(folder) if job.state is JobState.RUNNING)
     other = worker_of(folder) or next(running, None)
@@ -37,11 +37,11 @@ def refuse_busy(folder: Path) -> None:
 
 
 def begin_job(plan: Plan, *, host: str) -> Job:
-    """Make a job of a plan, and start its worker; where that cannot be, no job is left.
+    """Make a job of a plan and start its worker. If the worker cannot be started, the job is removed.
 
     Raises:
         BusyError: another job is running.
-        JobError: the job cannot be kept, or its worker not be started.
+        JobError: the job cannot be created, or its worker cannot be started.
     """
     refuse_busy(jobs_folder())
     job = Job.create(plan, host=host)
@@ -54,12 +54,12 @@ def begin_job(plan: Plan, *, host: str) -> Job:
 
 
 def start_worker(job: Job, *, back: bool = False, more: tuple[str, ...] = ()) -> None:
-    """Start a worker in a session of its own: under systemd where that is PID 1, else as an orphan.
+    """Start a worker in a session of its own: as a transient unit of systemd, or as a detached process.
 
     Args:
-        job: what is to be done, or undone.
-        back: whether it is undone.
-        more: further options of the job's ``work``.
+        job: the job.
+        back: whether it is rolled back.
+        more: further options of the command ``work``.
 
     Raises:
         BusyError: another job is running.
@@ -67,7 +67,7 @@ def start_worker(job: Job, *, back: bool = False, more: tuple[str, ...] = ()) ->
     """
     refuse_busy(job.folder.parent)
     job.keep_room()
-    order = (job.order, "work", str(job.folder))
+    order = (job.command, "work", str(job.folder))
     argv = (sys.executable, "-m", "raidtui", *order, *(("--back",) if back else ()), *more)
     own = {"PYTHONPATH": str(Path(raidtui.__file__).parents[1]), "SUDO_USER": who(), "LC_ALL": "C.UTF-8"}
     if os.path.isdir("/run/systemd/system") and tool_path("systemd-run"):  # noqa: PTH112
@@ -76,7 +76,7 @@ def start_worker(job: Job, *, back: bool = False, more: tuple[str, ...] = ()) ->
         done = run_tool(("systemd-run", "--quiet", "--collect", unit, *settings, "--", *argv), 20.0)
         if done.status == 0:
             return
-        with contextlib.suppress(OSError):  # what cannot be noted here, the worker cannot either: it says so
+        with contextlib.suppress(OSError):  # the worker reports that it cannot write its journal
             job.note(event="output", text=f"systemd-run: {done.stderr or done.why_not}")
     try:
         with (job.folder / "output.log").open("ab") as log:
@@ -94,11 +94,11 @@ def start_worker(job: Job, *, back: bool = False, more: tuple[str, ...] = ()) ->
 
 
 def follow(job: Job, *, since: int = 0) -> Iterator[Mapping[str, Any]]:
-    """Yield the journal's entries as they come, until the job has ended or its worker is gone.
+    """Yield entries of the journal as they are written, until the job or its worker has ended.
 
     Args:
         job: the job.
-        since: how many entries to pass over.
+        since: how many entries to skip.
     """
     seen, begun_s = since, time.monotonic()
     while True:
@@ -107,12 +107,12 @@ def follow(job: Job, *, since: int = 0) -> Iterator[Mapping[str, Any]]:
         entries = job.entries()
         yield from entries[seen:]
         events = [entry.get("event") for entry in entries[since:] if entry.get("event") != "output"]
-        if events and events[-1] in FINAL:  # an earlier one was followed by another worker
+        if events and events[-1] in FINAL:  # after an earlier end, another worker has started
             return
         worked = "work" in events
         seen = len(entries)
         if not running and (worked or time.monotonic() - begun_s > _BEGIN_S):
-            # It may have begun between the look at the lock and the look at its words.
+            # A worker may have started after the lock was read.
             if job.state not in UNDER_WAY and len(job.entries()) == seen:
                 return
             continue
@@ -120,15 +120,15 @@ def follow(job: Job, *, since: int = 0) -> Iterator[Mapping[str, Any]]:
 
 
 def cancel(job: Job) -> None:
-    """Ask the worker to end after the present step.
+    """Ask the worker to end after the current step.
 
     Raises:
-        JobError: it is not running.
+        JobError: the job is not running, or its worker cannot be signalled.
     """
     state = job.state
     if state is JobState.GOES_ON:
         raise JobError(
-            f"all steps of job {job.id} are done: raidtui jobs rollback {job.id} ends what goes on"
+            f"job {job.id} has done its steps, and md is at work; to end that: raidtui jobs rollback {job.id}"
         )
     if state is not JobState.RUNNING:
         raise _nothing_to_cancel(job)

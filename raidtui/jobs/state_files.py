@@ -1,8 +1,8 @@
-"""The files and folders in which raidtui keeps its state: durable, and closed to writing by others.
+"""Files and folders of raidtui's state: durable, and writable by their owner alone.
 
 ``write_synced`` returns when a file is on disk, whole, under its name: data, then the name, then the folder.
-``Database`` is a file of records kept by SQLite, which several raidtuis may have open at a time. SQLite is
-imported when a file is opened: most runs do without those 5 ms.
+``Database`` is an SQLite file, which several processes may have open. SQLite is imported when a file is
+opened: most runs save those 5 ms.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _OTHERS_WRITE = 0o022
 
 
 def write_synced(path: Path, data: bytes) -> None:
-    """Write a file for root's eyes; return when it is on disk, whole, under its name.
+    """Write a file of mode 0600 atomically; return when it is on disk.
 
     Raises:
-        OSError: it could not be written; what had this name before is untouched.
+        OSError: it cannot be written; an older file of this name is unchanged.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -45,10 +45,10 @@ def write_synced(path: Path, data: bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Return when the names in a folder are on disk.
+    """Sync a folder: return when the names in it are on disk.
 
     Raises:
-        OSError: the folder cannot be opened, or the disk failed.
+        OSError: the folder cannot be opened, or the disk fails.
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -58,12 +58,12 @@ def sync_folder(folder: Path) -> None:
 
 
 def own_folder(folder: Path, mode: int = FOLDER_MODE) -> None:
-    """Make a folder where there is none, on disk when this returns; see to the owner and mode of one that is.
+    """Create a folder durably, or check the owner and mode of an existing one.
 
-    As root the mode is exact, whatever the umask; a user's own folder is only closed to writing by others.
+    As root, the mode is set exactly. A user's folder only loses the write permission of others.
 
     Raises:
-        OSError: it cannot be made, or belongs to somebody else: what lies in it is not to be trusted.
+        OSError: it cannot be created, or belongs to another user: its contents cannot be trusted.
     """
     if folder.is_dir():
         check_folder(folder, mode)
@@ -73,17 +73,17 @@ def own_folder(folder: Path, mode: int = FOLDER_MODE) -> None:
     try:
         folder.mkdir(mode=mode)
     except FileExistsError:
-        if not folder.is_dir():  # else another raidtui was faster
+        if not folder.is_dir():  # else another process created it
             raise
     folder.chmod(mode)  # whatever the umask
     sync_folder(folder.parent)
 
 
 def check_folder(folder: Path, mode: int = FOLDER_MODE) -> None:
-    """See to the owner and mode of a folder that is there.
+    """Check the owner of an existing folder and correct its mode.
 
     Raises:
-        OSError: it is not there, or belongs to somebody else.
+        OSError: it does not exist, or belongs to another user.
     """
     found = folder.stat()
     if not stat.S_ISDIR(found.st_mode):
@@ -103,27 +103,27 @@ _WAIT_S = 5.0
 
 
 class Database:
-    """An opened file; one thread's, and to be closed (it is a context manager).
+    """An open file, for one thread. It is a context manager that closes the file.
 
     Args:
-        path: the file; it is made where there is none.
+        path: the file; a missing one is created.
 
     Raises:
-        Exception: ``error``: it cannot be opened, or is of a newer raidtui.
+        Exception: ``error``: it cannot be opened, or was written by a newer raidtui.
     """
 
     what: ClassVar[str]
-    """What people call it: ledger, history."""
+    """Its name in messages: ledger, history."""
     schema: ClassVar[int]
-    """The number of the present form."""
+    """The number of the current form."""
     make: ClassVar[tuple[str, ...]]
-    """The statements that make an empty one."""
+    """The statements that create an empty database."""
     error: ClassVar[type[Exception]]
-    """What is raised; its message says what is wrong, and what to do."""
+    """The exception to raise; its message says what is wrong and what to do."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with self._told():
+        with self._reported():
             import sqlite3  # noqa: PLC0415
 
             own_folder(path.parent)
@@ -140,12 +140,12 @@ class Database:
     def _prepare(self) -> None:
         if self._version() == 0:
             with self.writing() as file:
-                if self._version() == 0:  # another raidtui may have been faster
+                if self._version() == 0:  # another process may have made them
                     for statement in self.make:
                         file.execute(statement)
                     file.execute(f"PRAGMA user_version = {self.schema}")
         if (version := self._version()) > self.schema:
-            raise self.error(f"the {self.what} {self._path} is of a newer raidtui (form {version})")
+            raise self.error(f"the {self.what} {self._path} was written by a newer raidtui (form {version})")
 
     def _version(self) -> int:
         with self.reading() as file:
@@ -160,33 +160,33 @@ class Database:
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; nothing can be read or written afterwards."""
         self._file.close()
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Any]:
-        """Give the connection for queries."""
-        with self._told():
+        """Give the connection, for queries."""
+        with self._reported():
             yield self._file
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Any]:
-        """Give the connection for statements that are done all or none."""
-        with self._told(), self._file:  # which commits, or rolls back
+        """Give the connection, for statements of one transaction."""
+        with self._reported(), self._file:  # commits or rolls back
             self._file.execute("BEGIN IMMEDIATE")
             yield self._file
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        """Say in one error what went wrong with the file."""
+    def _reported(self) -> Iterator[None]:
+        """Raise ``error`` for everything that goes wrong with the file."""
         try:
             import sqlite3  # noqa: PLC0415
         except ImportError as error:
-            raise self.error(f"this Python has no sqlite3, and so no {self.what} can be kept") from error
+            raise self.error(f"this Python has no module sqlite3, which the {self.what} needs") from error
         try:
             yield
         except OSError as error:
             raise self.error(f"the {self.what} {self._path} cannot be opened: {error.strerror}") from error
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # its own message may hold what is damaged
-            remedy = "; move it away and a new one is made" if "not a database" in str(error) else ""
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged file may be in its message
+            remedy = "; move it away to start a new one" if "not a database" in str(error) else ""
             raise self.error(f"the {self.what} {self._path} cannot be used: {error}{remedy}") from error

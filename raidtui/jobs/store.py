@@ -1,4 +1,4 @@
-"""Jobs on disk: a folder each, with the plan, the journal, what the tools printed, and the black box.
+"""Jobs on disk: a folder each, with the plan, the journal, the output of tools, and the black box.
 
 The journal is JSON lines, each synced before the next thing happens: whatever is killed, whenever, it says
 which step was under way. Where the disk runs full, room that was kept is given up for it: a job can always
@@ -38,11 +38,11 @@ _STEPS = ("step", "of")
 _MOST_STEPS = 1 << 20
 _END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
 COURSE_FILE = "bench.json"
-"""Beside the plan of a benchmark's job, which has no steps: what the benchmark does (``raidtui.bench``)."""
+"""A benchmark's job has no steps; this file beside its plan has what it measures (``raidtui.bench``)."""
 
 
 class PlanFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A plan as it is saved. ``raidtui_plan`` is the version of the form."""
+    """A saved plan. ``raidtui_plan`` is the version of the form."""
 
     raidtui_plan: int
     host: str
@@ -73,12 +73,12 @@ def load_plan(data: bytes) -> PlanFile:
         head = msgspec.json.decode(data)
         version = head.get("raidtui_plan") if isinstance(head, dict) else None
         if version != SCHEMA:
-            raise JobError(f"this is no plan of version {SCHEMA}: make it with raidtui plan ... --json")
+            raise JobError(f"not a plan of version {SCHEMA}: raidtui plan ... --json prints one")
         return msgspec.json.decode(data, type=PlanFile)
     except RecursionError as error:  # Python's own words for it differ from version to version
-        raise JobError("this is no plan: it is nested too deeply") from error
+        raise JobError("not a plan: it is nested too deeply") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise JobError(f"this is no plan: {error}") from error
+        raise JobError(f"not a plan: {error}") from error
 
 
 def jobs_folder() -> Path:
@@ -114,14 +114,14 @@ class Job:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.full = ""
-        """Why the journal could be written to only by giving up the room that was kept for it, if so."""
+        """Why the journal needed the room that is reserved for it, or ""."""
 
     @classmethod
     def create(cls, plan: Plan, *, host: str, folder: Path | None = None) -> Job:
-        """Put a plan on disk as a new job.
+        """Create a job of a plan on disk.
 
         Raises:
-            JobError: it cannot be written; nothing was started.
+            JobError: it cannot be written. Nothing is left of it.
         """
         parent = folder or jobs_folder()
         data = save_plan(plan, host=host, made_s=time.time())
@@ -135,23 +135,23 @@ class Job:
             (place / "output.log").touch(mode=0o600)
             job.note(event="made", title=plan.title, subject=plan.subject)
             job._fill_room(plan)
-            write_synced(place / "plan.json", data)  # last: with it, there is a job
-            sync_folder(parent)  # else a crash could forget that
+            write_synced(place / "plan.json", data)  # last: a folder with it is a job
+            sync_folder(parent)  # else the folder may be missing after a crash
         except OSError as error:
             if place is not None:
                 shutil.rmtree(place, ignore_errors=True)
             raise JobError(
-                f"a job cannot be kept in {parent}: {error.strerror}; nothing was started"
+                f"a job cannot be created in {parent}: {error.strerror}; nothing was started"
             ) from error
         return job
 
     @property
     def id(self) -> str:
-        """The folder's name."""
+        """The name of its folder."""
         return self.folder.name
 
     def keep(self, name: str, data: bytes) -> None:
-        """Put a file beside the plan, and wait until it is on disk.
+        """Write a file beside the plan, durably.
 
         Raises:
             OSError: it cannot be written.
@@ -159,12 +159,12 @@ class Job:
         write_synced(self.folder / name, data)
 
     def discard(self) -> None:
-        """Remove a job whose worker was never started."""
+        """Remove the job. Its worker was never started."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     @property
-    def order(self) -> str:
-        """Whose ``work`` carries it out, on the command line: jobs, or bench."""
+    def command(self) -> str:
+        """The subcommand whose ``work`` carries it out: jobs or bench."""
         return "bench" if (self.folder / COURSE_FILE).is_file() else "jobs"
 
     @property
@@ -180,10 +180,10 @@ class Job:
             raise JobError(f"job {self.id} has no plan: {error.strerror}") from error
 
     def keep_room(self) -> None:
-        """Keep room for the journal, where none is kept.
+        """Reserve room for the journal, if none is reserved.
 
         Raises:
-            JobError: there is none, or the plan cannot be read.
+            JobError: there is no room, or the plan cannot be read.
         """
         if (self.folder / "room").exists():
             return
@@ -191,16 +191,18 @@ class Job:
             self._fill_room(self.plan)
         except OSError as error:
             (self.folder / "room").unlink(missing_ok=True)
-            why = f"job {self.id} cannot be kept in {self.folder.parent}: {error.strerror}"
+            why = (
+                f"there is no room for the journal of job {self.id} in {self.folder.parent}: {error.strerror}"
+            )
             raise JobError(f"{why}; make room there first; nothing was started") from error
 
     def _fill_room(self, plan: Plan) -> None:
         steps = sum(1 + len(step.undo) for step in plan.steps)
-        # Noise: a file system that compresses would keep nothing for zeros.
+        # Random bytes: a file system that compresses reserves nothing for zeros.
         write_synced(self.folder / "room", os.urandom(_ROOM_BYTES + steps * _STEP_BYTES))
 
     def give_room_up(self) -> bool:
-        """Give the room back that was kept; return whether there was any."""
+        """Release the reserved room; return whether there was any."""
         try:
             (self.folder / "room").unlink()
         except OSError:
@@ -208,10 +210,10 @@ class Job:
         return True
 
     def note(self, **entry: object) -> None:
-        """Append to the journal, and wait until it is on disk.
+        """Append an entry to the journal, durably.
 
         Raises:
-            OSError: it could not be written: the job must not go on.
+            OSError: it cannot be written, and the job must not continue.
         """
         line = json.dumps({"at_s": round(time.time(), 3), "who": who(), **entry}, ensure_ascii=False)
         try:
@@ -228,7 +230,7 @@ class Job:
         try:
             data = line.encode("utf-8", "replace") + b"\n"
             end = os.fstat(descriptor).st_size
-            if end and os.pread(descriptor, 1, end - 1) != b"\n":  # a crash cut the last line short
+            if end and os.pread(descriptor, 1, end - 1) != b"\n":  # a crash has cut the last line
                 data = b"\n" + data
             if os.write(descriptor, data) < len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -237,9 +239,9 @@ class Job:
             os.close(descriptor)
 
     def entries(self) -> list[Mapping[str, Any]]:
-        """Return the journal's entries: ``event`` is a text, ``at_s`` a time, a step is a number.
+        """Return the entries of the journal: ``event`` is a string, ``at_s`` a time, a step a number.
 
-        What is none is left out: a last line that was cut short by a crash, what somebody else wrote.
+        Lines that are no entries are left out, such as one that a crash has cut.
         """
         found: list[Mapping[str, Any]] = []
         with contextlib.suppress(FileNotFoundError):
@@ -249,21 +251,21 @@ class Job:
 
     @contextlib.contextmanager
     def following(self) -> Iterator[None]:
-        """Be the one who follows what goes on in the kernel; the lock of all jobs is not needed for that.
+        """Mark the job as followed, while md finishes what the steps have started. The lock is not held.
 
         Raises:
             OSError: the file cannot be opened.
         """
         descriptor = os.open(self.folder / "follower", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH)  # one may begin before another one has seen it
+            fcntl.flock(descriptor, fcntl.LOCK_SH)  # the next follower may start before this one ends
             yield
         finally:
             os.close(descriptor)
 
     @property
     def is_followed(self) -> bool:
-        """Whether somebody follows what goes on in the kernel."""
+        """Whether a worker follows what md has yet to finish."""
         with contextlib.suppress(OSError):
             descriptor = os.open(self.folder / "follower", os.O_RDONLY | os.O_CLOEXEC)
             try:
@@ -276,7 +278,7 @@ class Job:
 
     @property
     def state(self) -> JobState:
-        """The state, by the journal, and by whether its worker lives."""
+        """The state, from the journal and from whether the worker lives."""
         entries = self.entries()
         last = next((each["event"] for each in reversed(entries) if each["event"] in _ENDS), None)
         began = max((i for i, each in enumerate(entries) if each["event"] in {"work", "made"}), default=0)
@@ -288,15 +290,15 @@ class Job:
         if worker_of(self.folder.parent) == self.id:
             return JobState.RUNNING
         if any(each["event"] == "work" for each in entries):
-            # A lock file that somebody removed is held all the same, by a worker that lives.
+            # If somebody has removed the lock file, its worker still holds it.
             return JobState.RUNNING if self.worker() is not None else JobState.INTERRUPTED
-        # Of two that were applied at once, one comes too late: what it found then is not the host of later.
+        # Two were applied at once. The plan of the later one may not fit the host any more.
         late = any(each["event"] == "not begun" and each.get("busy") for each in entries)
         return JobState.NOT_BEGUN if late else JobState.MADE
 
     @property
     def line(self) -> JobLine:
-        """The job in a list of jobs."""
+        """Its line in a list of jobs."""
         found = (entry for entry in self.entries() if entry["event"] == "made")
         made: Mapping[str, Any] = next(found, {"at_s": 0.0})
         return JobLine(
@@ -311,21 +313,21 @@ class Job:
         """Note that this process works on the job.
 
         Raises:
-            OSError: it could not be noted.
+            OSError: the journal cannot be written.
         """
         self.note(event="work", pid=os.getpid(), started_s=round(started_s(), 2), **more)
 
     def worker(self) -> psutil.Process | None:
-        """Return the process that noted last that it works on the job, if it is another one and lives."""
+        """Return the process that was the last to work on the job, if it lives and is not this one."""
         found = (each for each in reversed(self.entries()) if each["event"] == "work")
         work: Mapping[str, Any] = next(found, {})
         pid, at_s = work.get("pid"), work.get("started_s")
         if pid == os.getpid() or (at_s is None and worker_of(self.folder.parent) != self.id):
-            return None  # without a time (an older raidtui noted none) the lock alone says that it lives
+            return None  # an older raidtui noted no time: the lock decides
         return process_of(pid, at_s)
 
     def done_steps(self) -> tuple[set[int], set[int]]:
-        """Return (steps done, steps begun and not known to be done), less what was undone since."""
+        """Return (steps done, steps that were started and may be done), without those undone since."""
         done: set[int] = set()
         begun: set[int] = set()
         for entry in self.entries():
@@ -337,7 +339,7 @@ class Job:
             elif entry.get("event") == "step done":
                 done.add(step)
                 begun.discard(step)
-            elif entry.get("event") == "undo":  # until it is undone, nobody knows how much of it is left
+            elif entry.get("event") == "undo":  # it may be undone in part
                 done.discard(step)
                 begun.add(step)
             elif entry.get("event") == "undone":
@@ -346,17 +348,17 @@ class Job:
         return done, begun
 
     def refuse_back(self) -> None:
-        """Refuse to undo where no step that was done, or begun, can be undone.
+        """Refuse to roll back a job of which no step can be undone.
 
         Raises:
-            JobError: that is so, or the plan cannot be read.
+            JobError: there is no such step, or the plan cannot be read.
         """
-        if self.order == "bench":  # what it changed is in jobs of its own
+        if self.command == "bench":  # its changes are jobs of their own
             return
         done, begun = self.done_steps()
         steps = self.plan.steps
         if not any(step.undo for number, step in enumerate(steps) if number in done | begun):
-            raise JobError(f"job {self.id} has done nothing that could be undone")
+            raise JobError(f"job {self.id} has done no step that can be undone")
 
 
 def _entry(line: str) -> Mapping[str, Any] | None:
@@ -375,10 +377,10 @@ def _entry(line: str) -> Mapping[str, Any] | None:
 
 
 def find_job(name: str, folder: Path | None = None) -> Job:
-    """Return the job with this id, or whose id alone begins or ends so.
+    """Return the job with this id, or the only one whose id begins or ends with it.
 
     Raises:
-        JobError: there is none, or more than one; or the folder is not ours: a plan in it may be anybody's.
+        JobError: there is none or more than one, or the folder belongs to another user.
     """
     refuse_folder(folder or jobs_folder())
     jobs = all_jobs(folder)
@@ -386,8 +388,8 @@ def find_job(name: str, folder: Path | None = None) -> Job:
     close = [job for job in jobs if job.id.startswith(name) or job.id.endswith(name)]
     found = exact or close
     if len(found) != 1:
-        what = "no job" if not found else "more than one job"
-        raise JobError(f"{what} is called {name!r}: raidtui jobs lists them")
+        what = "no job matches" if not found else "more than one job matches"
+        raise JobError(f"{what} {name!r}: raidtui jobs lists them")
     return found[0]
 
 
@@ -400,7 +402,7 @@ def all_jobs(folder: Path | None = None) -> list[Job]:
 
 
 def _new_place(parent: Path, plan: Plan) -> Path:
-    """Make a job's folder, called after the time and the plan."""
+    """Create the folder of a job. Its name has the time and the first word of the plan's title."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
     words = "".join(char if char.isalnum() else "-" for char in plan.title.partition(":")[0].lower())[:24]
     for number in range(1, 100):
@@ -408,4 +410,4 @@ def _new_place(parent: Path, plan: Plan) -> Path:
         with contextlib.suppress(FileExistsError):
             place.mkdir(mode=0o700)
             return place
-    raise JobError(f"a job cannot be kept in {parent}: too many of this second; nothing was started")
+    raise JobError(f"a job cannot be created in {parent}: too many jobs in this second; nothing was started")

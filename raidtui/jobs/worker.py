@@ -1,4 +1,4 @@
-"""The worker: carries a job's plan out, in a process of its own that no terminal takes along when it goes.
+"""The worker: carries out the plan of a job, in a process of its own that outlives the terminal.
 
 Before each step and after it the journal is on disk. Killed anywhere, nothing is lost: what was under way is
 known, and ``resume`` looks whether it had come to its end before doing it (again).
@@ -26,7 +26,7 @@ from raidtui.jobs.undo_record import UndoRecord, done_by_job, keeps_values, reco
 from raidtui.model.plan import FactKind, Harm, Plan, Step
 
 _END_S, _END_PACE_S = 2.0, 0.05
-"""How long a job waits for what may be over at once, before it says that it goes on."""
+"""How long a job waits for what md may finish at once, before its state is ``goes on``."""
 _FOLLOW_PACE_S = 1.0
 _WAITS = "{0} is auto-read-only, so md waits for the first write (raidtui plan read-write {0})"
 _LOST_S = 5.0
@@ -39,20 +39,20 @@ class CostMeasure(Protocol):
         """Take the first reading."""
 
     def after(self) -> str:
-        """Take the other one; return what was written in words, or ""."""
+        """Take the second reading; return a sentence on what was written, or ""."""
 
 
 Measuring = Callable[[Plan], CostMeasure]
 
 
 class Worker:
-    """Works on one job.
+    """Works on one job: does its steps, or undoes them.
 
     Args:
         root: the host.
-        job: what is to be done.
-        measuring: makes what measures the cost of a plan that writes to disks.
-        listens: whether signals are for this worker; not where another one works by it, which listens itself.
+        job: the job.
+        measuring: makes the measure of what a plan that writes to disks costs them.
+        listens: whether it handles signals. A worker within another one does not.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Worker:
         self._cancelled = False
 
     def work(self) -> JobState:
-        """Do what is left of the plan; return the state it ends in.
+        """Do the steps that are left; return the state that the job ends in.
 
         Raises:
             JobError: another job is running, or the plan cannot be read.
@@ -91,10 +91,10 @@ class Worker:
             return self._follow(plan)
 
     def roll_back(self) -> JobState:
-        """Undo what was done, last first; return the state it ends in.
+        """Undo the steps, the last one first; return the state that the job ends in.
 
         Raises:
-            JobError: another job is running, or there is nothing that can be undone.
+            JobError: another job is running, or nothing can be undone.
         """
         with only_worker(self._job.folder.parent, self._job.id):
             self._listen()
@@ -103,13 +103,13 @@ class Worker:
             self._refuse_late(plan)
             self._job.keep_room()
             self._job.note_work(back=True)
-            return self._back(plan, "asked for")
+            return self._back(plan, "requested")
 
     def _refuse_late(self, plan: Plan) -> None:
-        """Refuse to take back what goes on in the kernel where that cannot be now: no step is tried in vain.
+        """Refuse to roll back what md is still at work on, if that is impossible now.
 
         Raises:
-            JobError: the array does not run, or the copy is whole.
+            JobError: the array does not run, or the copy is complete.
         """
         done, begun = self._job.done_steps()
         number = max((each for each in done | begun if plan.steps[each].undo), default=None)
@@ -123,7 +123,7 @@ class Worker:
             raise JobError(f"job {self._job.id} cannot be rolled back now: {reason}")
 
     def _has_ended(self, plan: Plan, patience_s: float = 0.0) -> bool:
-        """Whether what the steps have begun in the kernel has come to its end."""
+        """Whether md has finished what the steps have started."""
         end_s = time.monotonic() + patience_s
         while not holds(self._root, plan.ends):
             if time.monotonic() >= end_s:
@@ -132,11 +132,11 @@ class Worker:
         return True
 
     def _is_waiting(self, array: str) -> bool:
-        """Whether md does nothing to an array before its first write: it is auto-read-only."""
+        """Whether an array is auto-read-only: md starts nothing on it before the first write."""
         return (self._root.text(f"/sys/class/block/{array}/md/array_state") or "").strip() == "read-auto"
 
     def _follow(self, plan: Plan) -> JobState:
-        """Wait for the end of what goes on, and note it; leave that to whoever works on the job again."""
+        """Wait until md has finished, and note the end. A new worker of the job takes over."""
         mine = self._works()
         lost_since_s: float | None = None
         while not self._cancelled:
@@ -145,7 +145,7 @@ class Worker:
                 return JobState.GOES_ON
             if ended:
                 return self._end(JobState.DONE)
-            # An array that is stopped and started again goes on with it.
+            # An array that is stopped and assembled again continues.
             lost_since_s = (lost_since_s or time.monotonic()) if reason else None
             if lost_since_s is not None and time.monotonic() - lost_since_s >= _LOST_S:
                 return self._end(JobState.FAILED, reason=_not_ended(plan, reason))
@@ -156,7 +156,7 @@ class Worker:
         return sum(entry.get("event") == "work" for entry in self._job.entries())
 
     def _measured(self, plan: Plan) -> tuple[JobState, str]:
-        """Go forward; what a plan that writes to disks has cost them is noted."""
+        """Do the steps, and note what a plan that writes to disks has cost them."""
         if self._measuring is None or not any(step.destroys for step in plan.steps):
             return self._forward(plan)
         measure = self._measuring(plan)
@@ -167,9 +167,9 @@ class Worker:
         return ended
 
     def _forward(self, plan: Plan) -> tuple[JobState, str]:
-        """Return how it ended, and why: done, cancelled, failed."""
+        """Return the state that the steps ended in, and the reason."""
         done, begun = self._job.done_steps()
-        # Once a step was begun, the black box of what was there before is never written over.
+        # After the first step, the black box is never overwritten.
         saved = any(entry.get("event") == "begin" for entry in self._job.entries())
         for number, step in enumerate(plan.steps):
             if number in done:
@@ -185,10 +185,10 @@ class Worker:
                 if reason := save_black_box(self._root, plan, self._job.folder / "blackbox"):
                     return JobState.FAILED, reason
                 saved = True
-            # What cannot be begun is not begun: going back must not undo what it never did.
+            # A step that cannot start is not noted as started: a rollback must not undo it.
             reason = first_trouble(self._root, step.needs)
             if reason and not step.undo and step.proves and holds(self._root, step.proves):
-                # It is so already: a boot, or somebody else, did it. Without an undo, nothing takes it back.
+                # A boot or somebody else has done it. A step without an undo can count as done.
                 self._job.note(event="step done", step=number, found=True)
                 continue
             if not reason:
@@ -220,13 +220,13 @@ class Worker:
                 continue
             self._job.note(event="undo", of=number, command=step.command)
             reason = self._do(step)
-            if reason and reads_so(self._root, step):  # the kernel takes no write, and none is needed
+            if reason and reads_so(self._root, step):  # the kernel refuses the write, which is not needed
                 self._job.note(event="output", text=f"{reason}; it is {step.text} already")
                 continue
             if reason:
                 self._job.note(event="undo failed", of=number, reason=reason)
                 first = first or reason
-                if place == 0:  # what comes after it stands on it
+                if place == 0:  # the others depend on it
                     break
         return first
 
@@ -235,7 +235,7 @@ class Worker:
 
     def _say(self, text: str) -> None:
         with (
-            contextlib.suppress(OSError),  # on a full disk: the journal has room of its own
+            contextlib.suppress(OSError),  # a full disk: the journal has reserved room
             (self._job.folder / "output.log").open("a", encoding="utf-8", errors="replace") as file,
         ):
             file.write(text if text.endswith("\n") else text + "\n")
@@ -251,7 +251,7 @@ class Worker:
         return state
 
     def _remember(self, *, undone: bool) -> None:
-        """Note the way back of values that are kept now, so that ``raidtui tune undo`` takes it."""
+        """Record how values that are kept now are undone, for ``raidtui tune undo``."""
         if not self._root.live or not keeps_values(self._job.plan):
             return
         record, ident = UndoRecord(self._root, record_path()), f"job {self._job.id}"
@@ -265,7 +265,7 @@ class Worker:
             self._job.note(event="output", text=f"{record.trouble}; raidtui tune undo will not know of it\n")
 
     def _listen(self) -> None:
-        """A line that drops is nothing to us; whoever asks us to end gets the end of the present step."""
+        """Ignore a dropped connection; end after the current step when asked to (SIGTERM)."""
         if not self._listens:
             return
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -282,11 +282,11 @@ def _not_ended(plan: Plan, reason: str) -> str:
 
 
 def _make_room(job: Job) -> str:
-    return f"{job.full}; make room there, then go on"
+    return f"{job.full}; make room there, then resume the job"
 
 
 def work_on(root: Root, folder: Path, *, back: bool = False, measuring: Measuring | None = None) -> int:
-    """Run a worker in this process; return the exit status: 0 done, 1 not, 75 another job is running."""
+    """Work on a job in this process; return the exit status: 0 done, 1 not, 75 another job is running."""
     job = Job(folder)
     worker = Worker(root, job, measuring)
     if back:
@@ -295,21 +295,21 @@ def work_on(root: Root, folder: Path, *, back: bool = False, measuring: Measurin
 
 
 def status_of(job: Job, work: Callable[[], str], wanted: str) -> int:
-    """Let a worker work; return its exit status, and note why it could not begin.
+    """Run a worker; return its exit status, and note why it could not start.
 
     Args:
-        job: what is worked on.
-        work: returns the state that it ends in.
-        wanted: the state that is a success.
+        job: the job.
+        work: does the work and returns the state that the job ends in.
+        wanted: the state that counts as success.
     """
     try:
         state = work()
     except JobError as error:
         busy = isinstance(error, BusyError)
-        with contextlib.suppress(OSError):  # where the folder cannot be written to, that was the reason
+        with contextlib.suppress(OSError):  # the folder may not be writable
             job.note(event="not begun", reason=str(error), **({"busy": True} if busy else {}))
         return 75 if busy else 1
-    except OSError as error:  # what cannot be noted is not done
+    except OSError as error:  # nothing is done that cannot be noted
         why = f"its journal in {job.folder} cannot be written: {error.strerror}"
         sys.stderr.write(f"raidtui: job {job.id} stopped: {why}; make room there, then resume it\n")
         return 1

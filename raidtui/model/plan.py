@@ -34,7 +34,7 @@ class FactKind(StrEnum):
     NAME = "name"  # the array with this UUID has this name in its superblock
     STATE = "state"  # the array (kernel name) has one of these in md/array_state (a|b)
     CHUNK = "chunk"  # the array (kernel name) has chunks of so many KiB, or is being reshaped to them
-    RESHAPED = "reshaped"  # no reshape of the array (kernel name) is under way, nor waits half done
+    RESHAPED = "reshaped"  # no reshape of the array (kernel name) is under way, or waits half done
     BITMAP = "bitmap"  # the array (kernel name) has a bitmap: none or internal
     SERVES = "serves"  # "md127/sda" is in sync, and the device that is to take its place is not yet
     LOOSE = "loose"  # "md127/sda" has no slot, or is no member; and the array is not frozen
@@ -49,7 +49,7 @@ class FactKind(StrEnum):
     EXTENTS = "extents"  # an LVM physical volume (a path) has its data begin at a multiple of these bytes
     GROUP = "group"  # an LVM physical volume (a path) is in this volume group ("": in none)
     VOLUME = "volume"  # an LVM volume (group/volume) is linear, or striped: 2x64 (KiB) ("": not there)
-    GEOMETRY = "geometry"  # a file system (on a path) was told this: stride=8,stripe_width=16
+    GEOMETRY = "geometry"  # a file system (on a path) was created with: stride=8,stripe_width=16
     UNIT = "unit"  # a systemd unit is enabled, disabled, active or inactive
 
 
@@ -74,12 +74,11 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         stdin: what the tool reads.
         timeout_s: how long the tool may take.
         needs: what is read again right before.
-        proves: what must hold afterwards; where it holds already, a job that goes on skips the step.
+        proves: what must hold afterwards; where it holds already, a resumed job skips the step.
         undo: what puts it back, first to last.
         destroys: whether data that is there is gone after it.
-        counts: kernel names of members whose discards are counted over the step, and told: a trial of TRIM.
-        may_fail: whether a tool that fails is a finding: what it said is told, its proofs are left out, and
-            the plan goes on.
+        counts: kernel names of members whose discards are counted over the step and reported: a test of TRIM.
+        may_fail: whether a failure of the tool is only reported: its proofs are skipped, the plan continues.
     """
 
     why: str
@@ -133,7 +132,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         subject: the array's label, or "system".
         undo: steps that put things back, first to last.
         warning: what the confirmation says besides the steps.
-        losses: what is gone afterwards, by device: file systems, old arrays.
+        losses: what is lost, by device: file systems, old arrays.
         loses: the same, a sentence each. It follows from ``losses``.
         notes: what else there is to know, a sentence each.
         confirm: what must be typed before anything is destroyed: the array's name.

@@ -13,7 +13,7 @@ from raidtui.view.units import counted
 
 
 class StoppedArray(Struct, frozen=True, kw_only=True):
-    """An array that does not run.
+    """An array that is not running.
 
     Args:
         block: the newest of its superblocks.
@@ -45,6 +45,7 @@ class StoppedArray(Struct, frozen=True, kw_only=True):
 class StartMethod(Struct, frozen=True, kw_only=True):
     """A method of starting an array: its name, what it means, its plan or why there is none."""
 
+    key: str
     words: str
     note: str
     made: Plan | Refusal
@@ -89,11 +90,13 @@ def start_methods(array: StoppedArray, survey: Survey) -> tuple[StartMethod, ...
     """
     found = [
         StartMethod(
+            key="normal",
             words="normal",
             note="As at boot: the array starts, and resyncs if needed.",
             made=plan_assemble(survey, array.names),
         ),
         StartMethod(
+            key="read-only",
             words="read-only",
             note="Nothing is written, not even by md: look at the data before you decide.",
             made=plan_assemble(survey, array.names, read_only=True),
@@ -102,11 +105,13 @@ def start_methods(array: StoppedArray, survey: Survey) -> tuple[StartMethod, ...
     if array.missing or array.short:
         found += [
             StartMethod(
+                key="degraded-read-only",
                 words="degraded, read-only",
                 note="With the members present. Nothing is written, so the missing ones can still join.",
                 made=plan_assemble(survey, array.names, run=True, read_only=True),
             ),
             StartMethod(
+                key="degraded",
                 words="degraded (--run)",
                 note="With the members present. What is written from now on is missing on the others: they"
                 " are copied whole when they come back.",

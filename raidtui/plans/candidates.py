@@ -134,7 +134,7 @@ def _refuse_foreign(device: Device, survey: Survey) -> Refusal | None:
 
 
 def _refuse_former(device: Device, survey: Survey, former_of: str | None) -> Refusal | None:
-    """A member that left a running array is the way back to what it held: it is taken back, or wiped."""
+    """A former member of a running array may still hold data: it is re-added there, or wiped first."""
     for each in with_parts(device, survey):
         old = each.superblock
         if old is None or not old.uuid or old.uuid == former_of:
@@ -171,9 +171,9 @@ def old_arrays(devices: Sequence[Device], survey: Survey) -> dict[str, tuple[Sup
 
 
 def word_of(block: Superblock, survey: Survey) -> str:
-    """Return the word that stands for an array at rest where one gives it up: its name, if no other has it.
+    """Return the word that confirms the destruction of a stopped array: its name, if no other has it.
 
-    Of two arrays at rest with one name, the name says nothing: each is given up by its UUID.
+    Of two stopped arrays with one name, each is confirmed by its UUID.
     """
     running = {array.uuid for array in survey.snapshot.arrays if array.active}
     found = {
@@ -187,7 +187,7 @@ def word_of(block: Superblock, survey: Survey) -> str:
 
 
 def is_given_up(block: Superblock, survey: Survey, destroys: Collection[str]) -> bool:
-    """Whether somebody has typed the name of an array at rest, where that is its own, or its UUID."""
+    """Whether the confirmed words include a stopped array: by its name, if no other has it, or its UUID."""
     by_uuid = block.uuid is not None and block.uuid in map(canonical_uuid, destroys)
     return by_uuid or word_of(block, survey) in destroys
 

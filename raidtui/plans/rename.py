@@ -49,7 +49,7 @@ def plan_rename(survey: Survey, array: Array, to: str, *, references: bool = Fal
         steps=(*_steps(array, uuid, to, survey.homehost), *conf, *along),
         harm=Harm.REDUCES,
         warning="The array is stopped for a moment. Whatever uses its old path must use the new one.",
-        notes=(*notes, *told(survey, array, paths), *long_name_note(survey.homehost, to)),
+        notes=(*notes, *unchanged_references(survey, array, paths), *long_name_note(survey.homehost, to)),
         rolls_back=True,
         devices=tuple(member.name for member in array.members),
         arrays=(array.name,),
@@ -240,8 +240,8 @@ def renamed(text: str, paths: Paths, link: str) -> str:
     )
 
 
-def told(survey: Survey, array: Array, paths: Paths) -> tuple[str, ...]:
-    """Return which lines have to be looked at by a person, a sentence for each file."""
+def unchanged_references(survey: Survey, array: Array, paths: Paths) -> tuple[str, ...]:
+    """Return the lines that name the array and that the plan does not change, a sentence for each file."""
     notes = []
     for path in CHANGED:
         for number, line in enumerate(survey.texts.get(path, "").split("\n"), start=1):
@@ -252,7 +252,7 @@ def told(survey: Survey, array: Array, paths: Paths) -> tuple[str, ...]:
                 for word in words
                 if paths.doubtful(word)
             ]
-    notes += _oddly_spelled(survey, array, paths)
+    notes += _other_paths(survey, array, paths)
     own = own_lines(survey.texts.get(survey.conf_path, ""), array.uuid or "")
     for path, text in survey.texts.items():
         if path in CHANGED:
@@ -268,11 +268,13 @@ def told(survey: Survey, array: Array, paths: Paths) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _oddly_spelled(survey: Survey, array: Array, paths: Paths) -> list[str]:
+def _other_paths(survey: Survey, array: Array, paths: Paths) -> list[str]:
     """Return the lines that mean the array by a path that is neither known nor one that stays."""
     notes = []
     for place in survey.named:
         if place.path not in CHANGED or not place.text.startswith("/") or place.text.startswith(_STAYS):
+            continue
+        if paths.doubtful(place.text):  # reported already
             continue
         line = survey.texts.get(place.path, "").split("\n")[place.line - 1]
         if any(_is_of(name, array.name) for name in place.devices) and not naming(line, paths):
@@ -280,7 +282,7 @@ def _oddly_spelled(survey: Survey, array: Array, paths: Paths) -> list[str]:
                 f"{place.path}, line {place.line} names {array.title} as {place.text};"
                 " it is not changed: check it afterwards."
             )
-    return [note for note in notes if not any(paths.doubtful(word) for word in _WORD.findall(note))]
+    return notes
 
 
 def _is_of(name: str, array: str) -> bool:

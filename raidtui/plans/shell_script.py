@@ -45,12 +45,12 @@ def undo_sentences(plan: Plan) -> list[str]:
 
 
 def _undo_lines(step: Step) -> list[str]:
-    """Return the commands that undo a step; what a file is to read then, unless the step's own lines tell."""
+    """Return the commands that undo a step; what a file is to read then, unless the step shows it."""
     lines = []
     for undo in step.undo:
-        told = step.content is not None and undo.path == step.path
-        lines.append(undo.command + (" (as it reads now)" if told and undo.content is not None else ""))
-        if undo.content is not None and not told:
+        shown = step.content is not None and undo.path == step.path
+        lines.append(undo.command + (" (as it reads now)" if shown and undo.content is not None else ""))
+        if undo.content is not None and not shown:
             lines += [f"  | {readable(line)}" for line in _lines(undo.content)]
     return lines
 

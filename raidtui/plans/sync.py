@@ -2,7 +2,7 @@
 
 ``idle`` does not pause a resync, recover or reshape: the kernel starts it again at once. ``frozen`` does, and
 while it stands no failed disk is rebuilt. A check that was interrupted leaves its place in ``sync_min``, and
-the next one goes on from there.
+the next one continues from there.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def find_array(snapshot: Snapshot, word: str) -> Array | Refusal:
 
 
 def _means(word: str, array: Array) -> bool:
-    """Whether a word can be meant for an array; the way that comes to mind first may be the wrong one."""
+    """Whether a word may mean an array, by any of its names: two arrays may match one word."""
     names = {array.name, array.path, array.link, array.label}
     if array.label:
         names.add(f"/dev/md/{array.label}")

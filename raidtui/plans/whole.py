@@ -1,4 +1,4 @@
-"""Which members of an array that does not run hold whole data, and whether these are enough to start it.
+"""Which members of an array that is not running hold whole data, and whether these are enough to start it.
 
 The rules are those of mdadm's Assemble.c and of the kernel: a member counts where it is at most one event
 behind the newest, neither of the two takes the other for failed, and it was not being rebuilt.
@@ -25,7 +25,7 @@ class StaleMember(Struct, frozen=True, kw_only=True):
 
     Args:
         why: a clause without its subject: "is 2 events behind".
-        rebuilding: whether it was being rebuilt: mdadm counts it where it waits for all, and md goes on.
+        rebuilding: whether it was being rebuilt: mdadm waits for it, and md continues the rebuild.
     """
 
     name: str

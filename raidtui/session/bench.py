@@ -115,7 +115,7 @@ class BenchSession:
         return await self._work(work)
 
     async def ask(self, request: Request) -> Offer | Refusal:
-        """Return what a request comes to, or why it cannot be run."""
+        """Return the plan of a request, or why it cannot be run."""
 
         def work() -> Offer | Refusal:
             from raidtui.bench.offer import make_offer  # noqa: PLC0415

@@ -103,7 +103,7 @@ class Tuner:
         from raidtui.jobs.store import Job, jobs_folder  # noqa: PLC0415
 
         job = worker_of(jobs_folder())
-        return job is not None and Job(jobs_folder() / job).order == "bench"
+        return job is not None and Job(jobs_folder() / job).command == "bench"
 
     def forget(self) -> None:
         """Read rules, profiles and configuration files afresh next time."""

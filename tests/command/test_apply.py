@@ -33,8 +33,8 @@ ONE_WAY = replace(PLAN, title="fail: sda", steps=(replace(STEP, undo=()),))
 WORK, DONE_0 = {"event": "work"}, {"event": "step done", "step": 0}
 BEGIN = {"event": "begin", "step": 0, "command": "mdadm --stop /dev/md127"}
 NOT_BEGUN = {"event": "not begun", "reason": "another job is running: x", "busy": True}
-HINT = "raidtui jobs resume {0}, or raidtui jobs rollback {0}\n"
-GONE = "The worker is gone and the job is interrupted. To continue or undo it: " + HINT
+HINT = "To continue: raidtui jobs resume {0}; to undo: raidtui jobs rollback {0}\n"
+GONE = "The worker has ended, the job was interrupted. " + HINT
 TOLD = "  1  mdadm --stop /dev/md127\n"
 
 Run = Callable[..., tuple[int, str, str]]
@@ -70,7 +70,7 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
 
     def start(job: Job, *, back: bool = False) -> None:
         started.append((job.id, back))
-        note(job, WORK, {"event": "rolled back", "reason": "asked for"} if back else {"event": "done"})
+        note(job, WORK, {"event": "rolled back", "reason": "requested"} if back else {"event": "done"})
 
     for module in ("command.jobs", "jobs.spawn"):
         monkeypatch.setattr(f"raidtui.{module}.start_worker", start)
@@ -143,10 +143,10 @@ def test_what_is_no_plan(tmp_path: Path, call: Run, workers: list[tuple[str, boo
     path = tmp_path / "none.json"
     assert call("apply", str(path)) == (2, "", f"raidtui: {path}: No such file or directory\n")
     path.write_text("rm -rf\n")
-    sentence = "this is no plan: JSON is malformed: invalid character (byte 0)"
+    sentence = "not a plan: JSON is malformed: invalid character (byte 0)"
     assert call("apply", str(path)) == (2, "", f"raidtui: {sentence}\n")
     path.write_text("{}")
-    sentence = "this is no plan of version 1: make it with raidtui plan ... --json"
+    sentence = "not a plan of version 1: raidtui plan ... --json prints one"
     assert call("apply", str(path)) == (2, "", f"raidtui: {sentence}\n")
     assert (workers, all_jobs()) == ([], [])
 
@@ -217,16 +217,16 @@ def test_one_that_came_too_late_is_not_gone_on_with(call: Run) -> None:
     """Of two that are applied at once, one worker finds the other: its plan is of a host of before."""
     job = made(NOT_BEGUN)
     assert json.loads(call("jobs", "--json")[1])["jobs"][0]["state"] == "not begun"
-    why = f"job {job.id} was not begun, because another job was running: apply its plan again"
+    why = f"job {job.id} was not started, because another job was running: apply its plan again"
     assert call("jobs", "resume", job.id) == (2, "", f"raidtui: {why}\n")
-    why = f"job {job.id} has done nothing that could be undone"
+    why = f"job {job.id} has done no step that can be undone"
     assert call("jobs", "rollback", job.id) == (2, "", f"raidtui: {why}\n")
 
 
 def test_no_job_yet(call: Run, jobs: Path) -> None:
-    assert call("jobs") == (0, f"There are no jobs in {jobs}.\n", "")
+    assert call("jobs") == (0, f"No jobs in {jobs}.\n", "")
     assert call("jobs", "--json") == (0, '{\n "jobs": []\n}\n', "")
-    sentence = "no job is called 'x': raidtui jobs lists them"
+    sentence = "no job matches 'x': raidtui jobs lists them"
     for order in ("attach", "cancel", "resume", "rollback"):
         assert call("jobs", order, "x") == (2, "", f"raidtui: {sentence}\n")
     assert call("jobs", "attach", "another job")[0] == 2
@@ -256,7 +256,7 @@ def test_the_list(call: Run) -> None:
         ((DONE_0, {"event": "done"}), 0, "  1  done\ndone\n"),
         (({"event": "failed", "reason": "step 1: busy"},), 1, "failed: step 1: busy\n" + HINT),
         (({"event": "cancelled"},), 1, "cancelled\n" + HINT),
-        (({"event": "rolled back", "reason": "asked for"},), 1, "rolled back: asked for\n"),
+        (({"event": "rolled back", "reason": "requested"},), 1, "rolled back: requested\n"),
         (({"event": "stuck", "reason": "no"},), 1, "stuck: no\n" + HINT),
         ((), 1, GONE),
     ],
@@ -291,7 +291,7 @@ def test_leaving_leaves_the_job(call: Run, monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr("raidtui.command.jobs.follow", follow)
     job = made(WORK)
-    said = f"\nThe job continues: raidtui jobs attach {job.id} (or cancel)\n"
+    said = f"\nThe job continues. To follow it: raidtui jobs attach {job.id}\n"
     assert call("jobs", "attach", "stop") == (0, said, "")
 
 
@@ -313,7 +313,7 @@ def test_resume(call: Run, workers: list[tuple[str, bool]], state: str) -> None:
 @pytest.mark.parametrize("state", ["interrupted", *ENDS])
 def test_rollback(call: Run, workers: list[tuple[str, bool]], state: str) -> None:
     job = made(WORK, BEGIN, *(({"event": state},) if state in ENDS else ()))
-    assert call("jobs", "rollback", "stop") == (0, "rolled back: asked for\n", "")
+    assert call("jobs", "rollback", "stop") == (0, "rolled back: requested\n", "")
     assert workers == [(job.id, True)]
 
 
@@ -330,13 +330,13 @@ def test_nothing_to_undo(
     call: Run, workers: list[tuple[str, bool]], plan: Plan, events: tuple[dict[str, Any], ...]
 ) -> None:
     job = made(*events, plan=plan)
-    said = f"raidtui: job {job.id} has done nothing that could be undone\n"
+    said = f"raidtui: job {job.id} has done no step that can be undone\n"
     assert (call("jobs", "rollback", job.id), workers) == ((2, "", said), [])
 
 
 def test_a_job_that_runs(call: Run, jobs: Path, workers: list[tuple[str, bool]]) -> None:
     job = made(WORK, BEGIN)
-    said = f"raidtui: job {job.id} is running: raidtui jobs attach {job.id}\n"
+    said = f"raidtui: job {job.id} is running; to follow it: raidtui jobs attach {job.id}\n"
     with only_worker(jobs, job.id):
         for order in ("resume", "rollback"):
             assert call("jobs", order, "stop") == (2, "", said)
@@ -357,7 +357,7 @@ def test_a_job_whose_plan_cannot_be_read(call: Run, workers: list[tuple[str, boo
     assert call("jobs", "rollback", "stop") == (
         2,
         "",
-        "raidtui: this is no plan: Input data was truncated\n",
+        "raidtui: not a plan: Input data was truncated\n",
     )
     assert workers == []
 
@@ -443,7 +443,7 @@ def test_another_host_has_no_jobs(
     """``--demo jobs resume`` would change this one."""
     made(WORK, BEGIN)
     host.live = False
-    said = "raidtui: not done: jobs change this host, not a capture or the demo\n"
+    said = "raidtui: refused: jobs change this host, and --root or --demo names another one\n"
     assert (call("jobs", *words), workers) == ((2, "", said), [])
 
 

@@ -106,7 +106,7 @@ def test_the_demo(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (
             ["--demo", "status", "--watch", "--prometheus"],
-            "raidtui: --watch prints events, which are no metrics; leave one of the two out",
+            "raidtui: --watch prints events, which --prometheus cannot express: use one of the two",
         ),
     ],
 )
@@ -149,12 +149,12 @@ def test_capture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with tarfile.open(target) as archive:
         number = sum(entry.isfile() for entry in archive)
     assert capsys.readouterr().out == (
-        f"{target}: {number} files, serial numbers hashed. Look at it with: raidtui --root {target}\n"
+        f"{target}: {number} files, serial numbers hashed. To open it: raidtui --root {target}\n"
     )
     assert run(["--root", str(target), "status"]) == 1
     capsys.readouterr()
     assert run(["--root", root, "capture", "--with-serials", str(target)]) == 73
-    assert capsys.readouterr() == ("", f"raidtui: {target} is there already; choose another name\n")
+    assert capsys.readouterr() == ("", f"raidtui: {target} exists already; choose another name\n")
     assert run(["--root", root, "capture", "--with-serials", str(tmp_path / "all.tar.gz")]) == 0
     assert "with serial numbers" in capsys.readouterr().out
     beyond = tmp_path / "no" / "such" / "folder.tar.gz"

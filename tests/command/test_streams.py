@@ -80,9 +80,7 @@ def test_a_plan_from_an_input_that_is_closed(host: str, closing: str) -> None:
         ("/bin/sh", "-c", f'exec "$@" {closing}', "sh", *words), capture_output=True, check=False
     )
     assert (told.returncode, told.stdout) == (2, b"")
-    assert told.stderr == (
-        b"" if "2>" in closing else b"raidtui: this is no plan: Input data was truncated\n"
-    )
+    assert told.stderr == (b"" if "2>" in closing else b"raidtui: not a plan: Input data was truncated\n")
 
 
 @pytest.mark.parametrize("command", ["status", "jobs", "tune show"])

@@ -189,7 +189,7 @@ def test_a_refusal_of_the_kernel(tune: Run) -> None:
         ("forget", "raidtui keeps nothing here"),
         ("forget sda", "raidtui keeps nothing of sda"),
         ("forget sda timeout", "raidtui does not keep timeout of sda"),
-        ("profile fast", "there is no profile 'fast'; known arrays: ssd-array, kernel-defaults"),
+        ("profile fast", "there is no profile 'fast'; there are: ssd-array, kernel-defaults"),
         (
             "profile ssd-array sdz",
             "there is no disk or array 'sdz'; disks: sda, sdb, sdc, sdd; arrays: @data",

@@ -79,14 +79,14 @@ def test_a_newer_form(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Notes, "schema", 2)
     Notes(path).close()
     monkeypatch.undo()
-    with pytest.raises(NotesError, match=rf"^the notebook {path} is of a newer raidtui \(form 2\)$"):
+    with pytest.raises(NotesError, match=rf"^the notebook {path} was written by a newer raidtui \(form 2\)$"):
         Notes(path)
 
 
 def test_no_database(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(b"something else, and long enough to be looked at" * 20)
-    with pytest.raises(NotesError, match=r"file is not a database; move it away and a new one is made$"):
+    with pytest.raises(NotesError, match=r"file is not a database; move it away to start a new one$"):
         Notes(path)
 
 

@@ -69,7 +69,7 @@ def test_what_is_somebody_elses_is_not_trusted(state: Path, place: str) -> None:
     os.chown(state / place, 1234, -1)
     why = f"{state / place} belongs to user 1234, not to root"
     said = state_trouble()
-    assert said == (f"{why}: look at what is in it, then make it root's" if not place else "")
+    assert said == (f"{why}; check what is in it, then give it to root" if not place else "")
     refused = "belongs to user 1234, not to root; nothing was started"
     with pytest.raises(JobError, match=refused):
         find_job(job.id)

@@ -105,7 +105,7 @@ def test_a_disk_that_runs_full(tmp_path: Path, host: Host, disk: Disk, plan: Pla
     assert Worker(host, job).work() == state
     assert host.did[:done] == [f"{path} 1" for path in PATHS[:done]]
     assert host.state == ("000" if plan is BACK else "1" * done + "0" * (3 - done))
-    why = f"{tmp_path}: {NO_SPACE}; make room there, then go on"
+    why = f"{tmp_path}: {NO_SPACE}; make room there, then resume the job"
     assert reason(job) == f"stopped before step {done + 1}: {why}"
     assert (job.state, journal(job)[-1], (job.folder / "room").exists()) == (state, state, False)
 
@@ -124,7 +124,7 @@ def test_the_entry_that_did_not_fit_was_the_beginning_of_a_step(
 
     monkeypatch.setattr(Job, "note", note)
     assert Worker(host, job).work() == "failed"
-    why = f"{tmp_path}: {NO_SPACE}; make room there, then go on"
+    why = f"{tmp_path}: {NO_SPACE}; make room there, then resume the job"
     assert (host.did, reason(job)) == ([], f"step 1: {why}")
     assert journal(job) == ["made", "work", "begin 0", "step failed 0", "failed"]
 
@@ -151,7 +151,7 @@ def test_going_on_when_there_is_room_again(
             with pytest.raises(JobError) as caught:
                 spawn.start_worker(job, back=back)
             assert str(caught.value) == (
-                f"job {job.id} cannot be kept in {tmp_path}: {NO_SPACE};"
+                f"there is no room for the journal of job {job.id} in {tmp_path}: {NO_SPACE};"
                 " make room there first; nothing was started"
             )
             assert work_on(host, job.folder, back=back) == 1
@@ -192,7 +192,7 @@ def test_no_job_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     )
     with pytest.raises(JobError) as caught:
         Job.create(PLAN, host="nas", folder=tmp_path)
-    assert str(caught.value) == f"a job cannot be kept in {tmp_path}: {NO_SPACE}; nothing was started"
+    assert str(caught.value) == f"a job cannot be created in {tmp_path}: {NO_SPACE}; nothing was started"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -241,7 +241,7 @@ def test_what_depends_on_an_undo_that_failed_is_not_tried(tmp_path: Path, host: 
     host.answers[TOOL.argv] = (1, "", "mdadm: busy\n")
     assert Worker(host, job).roll_back() == "stuck"
     assert host.did == ["mdadm --stop /dev/md127", f"{A} 0", "mdadm --stop /dev/md127"]
-    assert reason(job) == "asked for; step 2 cannot be undone: mdadm failed (1): mdadm: busy"
+    assert reason(job) == "requested; step 2 cannot be undone: mdadm failed (1): mdadm: busy"
     host.did.clear()
     host.answers.clear()
     host.fails[f"{B} 0"] = errno.EBUSY

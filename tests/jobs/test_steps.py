@@ -241,7 +241,7 @@ def test_a_proof_is_waited_for(pauses: list[float], after: int) -> None:
 def test_a_proof_that_never_comes(pauses: list[float]) -> None:
     host = Host()
     step = Step(path=ACTION, text="check", why="x", proves=(IDLE, CHECK))
-    assert do_step(host, step, lambda _: None) == f"it was done, but {ACTION} reads 'idle'"
+    assert do_step(host, step, lambda _: None) == f"the step ran, but {ACTION} reads 'idle'"
     assert host.did == [(ACTION, "check")]
     assert 0.2 <= sum(pauses) < 0.3
 

@@ -131,18 +131,18 @@ def test_a_plan_saved_and_loaded() -> None:
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        (b"", "this is no plan: Input data was truncated"),
-        (b"\n", "this is no plan: Input data was truncated"),
-        (b"mdadm --stop\n", "this is no plan: JSON is malformed: invalid character (byte 0)"),
-        (b"\xff\xfe", "this is no plan: JSON is malformed: invalid character (byte 0)"),
-        (b"[" * 100_000, "this is no plan: it is nested too deeply"),
-        (b"[]", "this is no plan of version 1: make it with raidtui plan ... --json"),
-        (b"1", "this is no plan of version 1: make it with raidtui plan ... --json"),
-        (b"{}", "this is no plan of version 1: make it with raidtui plan ... --json"),
-        (b'{"raidtui_plan": 2}', "this is no plan of version 1: make it with raidtui plan ... --json"),
-        (b'{"raidtui_plan": "1"}', "this is no plan of version 1: make it with raidtui plan ... --json"),
-        (b'{"raidtui_plan": true}', "this is no plan: Expected `int`, got `bool` - at `$.raidtui_plan`"),
-        (b'{"raidtui_plan": 1}', "this is no plan: Object missing required field `host`"),
+        (b"", "not a plan: Input data was truncated"),
+        (b"\n", "not a plan: Input data was truncated"),
+        (b"mdadm --stop\n", "not a plan: JSON is malformed: invalid character (byte 0)"),
+        (b"\xff\xfe", "not a plan: JSON is malformed: invalid character (byte 0)"),
+        (b"[" * 100_000, "not a plan: it is nested too deeply"),
+        (b"[]", "not a plan of version 1: raidtui plan ... --json prints one"),
+        (b"1", "not a plan of version 1: raidtui plan ... --json prints one"),
+        (b"{}", "not a plan of version 1: raidtui plan ... --json prints one"),
+        (b'{"raidtui_plan": 2}', "not a plan of version 1: raidtui plan ... --json prints one"),
+        (b'{"raidtui_plan": "1"}', "not a plan of version 1: raidtui plan ... --json prints one"),
+        (b'{"raidtui_plan": true}', "not a plan: Expected `int`, got `bool` - at `$.raidtui_plan`"),
+        (b'{"raidtui_plan": 1}', "not a plan: Object missing required field `host`"),
     ],
 )
 def test_a_file_that_is_no_plan(data: bytes, sentence: str) -> None:
@@ -179,12 +179,12 @@ def test_a_file_that_is_no_plan(data: bytes, sentence: str) -> None:
 def test_a_form_that_is_filled_in_wrongly(changes: dict[str, Any], trouble: str) -> None:
     with pytest.raises(JobError) as caught:
         load_plan(json.dumps({**FORM, **changes}).encode())
-    assert str(caught.value) == f"this is no plan: {trouble}"
+    assert str(caught.value) == f"not a plan: {trouble}"
 
 
 @given(st.binary() | JSON.map(lambda value: json.dumps(value).encode()))
 def test_nothing_but_a_plan_is_taken(data: bytes) -> None:
-    with pytest.raises(JobError, match=r"^this is no plan"):
+    with pytest.raises(JobError, match=r"^not a plan"):
         load_plan(data)
 
 
@@ -203,7 +203,7 @@ def test_a_plan_that_was_tampered_with(data: st.DataObject) -> None:
     try:
         found = load_plan(text)
     except JobError as error:
-        assert str(error).startswith("this is no plan")  # noqa: PT017  (most changes are refused, not all)
+        assert str(error).startswith("not a plan")  # noqa: PT017  (most changes are refused, not all)
     else:
         assert load_plan(save_plan(found.plan, host=found.host, made_s=found.made_s)) == found
 
@@ -260,7 +260,7 @@ def test_no_job_takes_anothers_place(tmp_path: Path) -> None:
     with pytest.raises(JobError) as caught:
         Job.create(PLAN, host="nas", folder=tmp_path)
     assert str(caught.value) == (
-        f"a job cannot be kept in {tmp_path}: too many of this second; nothing was started"
+        f"a job cannot be created in {tmp_path}: too many jobs in this second; nothing was started"
     )
     assert {(job.folder / "plan.json").read_bytes() for job in all_jobs(tmp_path)} == {b""}
 
@@ -270,7 +270,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     folder = tmp_path / "file" / "jobs"
     with pytest.raises(JobError) as caught:
         Job.create(PLAN, host="nas", folder=folder)
-    assert str(caught.value) == f"a job cannot be kept in {folder}: Not a directory; nothing was started"
+    assert str(caught.value) == f"a job cannot be created in {folder}: Not a directory; nothing was started"
     assert all_jobs(folder) == []
 
 
@@ -282,7 +282,7 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(JobError) as caught:
         Job.create(PLAN, host="nas", folder=tmp_path)
     assert str(caught.value) == (
-        f"a job cannot be kept in {tmp_path}: No space left on device; nothing was started"
+        f"a job cannot be created in {tmp_path}: No space left on device; nothing was started"
     )
     assert list(tmp_path.iterdir()) == []
 
@@ -501,11 +501,11 @@ def test_find_job(tmp_path: Path, name: str, job_id: str) -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("20261121", "more than one job is called '20261121': raidtui jobs lists them"),
-        ("", "more than one job is called '': raidtui jobs lists them"),
-        ("data-3", "no job is called 'data-3': raidtui jobs lists them"),
-        ("create", "no job is called 'create': raidtui jobs lists them"),
-        ("../jobs", "no job is called '../jobs': raidtui jobs lists them"),
+        ("20261121", "more than one job matches '20261121': raidtui jobs lists them"),
+        ("", "more than one job matches '': raidtui jobs lists them"),
+        ("data-3", "no job matches 'data-3': raidtui jobs lists them"),
+        ("create", "no job matches 'create': raidtui jobs lists them"),
+        ("../jobs", "no job matches '../jobs': raidtui jobs lists them"),
     ],
 )
 def test_a_name_that_is_no_jobs(tmp_path: Path, name: str, sentence: str) -> None:

@@ -38,7 +38,7 @@ def test_what_was_discarded(before: dict[str, int], after: dict[str, int], found
         (
             output(stdout=TRIMMED),
             {"sda": 1 << 20, "sdb": 0},
-            "the members discarded 512 MiB, but sdb nothing: TRIM passes in part",
+            "the members discarded 512 MiB, but sdb discarded nothing: TRIM passes in part",
         ),
         (
             output(stdout=TRIMMED),
@@ -74,7 +74,7 @@ def test_what_was_discarded(before: dict[str, int], after: dict[str, int], found
             {"sda": 0},
             (
                 'fstrim says "/srv: 0 B (0 bytes) trimmed": there was nothing to trim,'
-                " so whether TRIM passes is not known"
+                " so it is not known whether TRIM passes"
             ),
         ),
         (
@@ -82,7 +82,7 @@ def test_what_was_discarded(before: dict[str, int], after: dict[str, int], found
             {},
             (
                 'fstrim says "/srv: 1.1 GiB (1181116006 bytes) trimmed";'
-                " the members' discards are not counted here, so that is all that is known"
+                " nothing more is known, since the members' discards are not counted"
             ),
         ),
     ],
@@ -165,7 +165,7 @@ def test_a_tool_that_may_fail() -> None:
         UNSUPPORTED,
         (
             "fstrim failed (1): fstrim: /srv: the discard operation is not supported;"
-            " that is a finding, and the plan goes on"
+            " the plan continues, since this step may fail"
         ),
     ]
 

@@ -247,8 +247,8 @@ def test_what_was_never_begun_is_not_undone(tmp_path: Path, host: Host) -> None:
             (1, "", "mdadm: Cannot get exclusive access\n"),
             "mdadm failed (1): mdadm: Cannot get exclusive access",
         ),
-        (up(B), None, "the kernel is busy, or another setting stands in the way"),
-        (replace(up(B), text="2"), (0, "", ""), f"it was done, but {B} reads '2'"),
+        (up(B), None, "the kernel is busy, or another setting prevents it"),
+        (replace(up(B), text="2"), (0, "", ""), f"the step ran, but {B} reads '2'"),
     ],
 )
 def test_a_step_that_fails(
@@ -331,7 +331,7 @@ def test_an_undo_that_fails(tmp_path: Path, host: Host) -> None:
     host.fails = {f"{C} 1": errno.EBUSY, f"{B} 0": errno.EBUSY}
     job = job_of(tmp_path, BACK)
     assert Worker(host, job).work() == "stuck"
-    busy = "the kernel is busy, or another setting stands in the way"
+    busy = "the kernel is busy, or another setting prevents it"
     assert (reason(job), job.state) == (f"step 3: {busy}; step 2 cannot be undone: {busy}", "stuck")
     assert (host.state, job.done_steps()) == ("010", (set(), {1}))
     assert journal(job, since=9) == ["undone 2", "undo 1", "undo failed 1", "undo 0", "undone 0", "stuck"]
@@ -339,7 +339,7 @@ def test_an_undo_that_fails(tmp_path: Path, host: Host) -> None:
     host.fails.clear()
     host.did.clear()
     assert Worker(host, job).roll_back() == "rolled back"
-    assert (host.did, host.state, reason(job)) == ([f"{B} 0"], "000", "asked for")
+    assert (host.did, host.state, reason(job)) == ([f"{B} 0"], "000", "requested")
 
 
 def test_a_stuck_job_that_goes_on_does_again_what_was_undone(tmp_path: Path, host: Host) -> None:
@@ -577,9 +577,7 @@ def test_a_black_box_that_was_not_kept_stops_the_job(
     job = job_of(tmp_path, replace(DESTROYS, devices=("sda1",)))
     assert (Worker(host, job).work(), host.state) == ("failed", "000")
     box = job.folder / "blackbox"
-    assert (
-        reason(job) == f"the black box in {box} is not what was written: edges-sda1.bin has another content"
-    )
+    assert reason(job) == f"the black box in {box} differs from what was written: edges-sda1.bin differs"
     (box / "lsblk.json").unlink()
     assert blackbox.damage(box) == "lsblk.json: No such file or directory"
     (box / "manifest.json").write_bytes(b"")
@@ -786,7 +784,7 @@ def test_a_plan_that_cannot_be_read(tmp_path: Path, host: Host, *, back: bool) -
     (job.folder / "plan.json").write_text("{}")
     assert work_on(host, job.folder, back=back) == 1
     assert (host.did, job.state, journal(job)) == ([], "made", ["made", "not begun"])
-    assert reason(job) == "this is no plan of version 1: make it with raidtui plan ... --json"
+    assert reason(job) == "not a plan of version 1: raidtui plan ... --json prints one"
 
 
 def test_a_lock_that_cannot_be_opened(tmp_path: Path, host: Host) -> None:
@@ -826,7 +824,7 @@ def test_nothing_that_could_be_undone(
     job = job_of(tmp_path, plan, *events)
     with pytest.raises(JobError) as caught:
         Worker(host, job).roll_back()
-    assert str(caught.value) == f"job {job.id} has done nothing that could be undone"
+    assert str(caught.value) == f"job {job.id} has done no step that can be undone"
     assert work_on(host, job.folder, back=True) == 1
     assert (host.did, journal(job)[-1]) == ([], "not begun")
 

@@ -70,7 +70,7 @@ def test_a_full_disk_stops_a_rename_which_comes_back(small: Guest) -> None:
     disk = disk_names(small)[7]
     noise = bystander(small, disk)
     [rows] = results(small, RENAME, "full_everywhere(case, runs.full_at_entry, range(1, 10))")
-    why = f"{FULL}; make room there, then go on"
+    why = f"{FULL}; make room there, then resume the job"
     places = ["stopped before step 1", "step 1", *["stopped before step 2"] * 2]
     places += ["step 2", *["stopped before step 3"] * 2, "step 3"]
     assert [row[1:] for row in rows[:8]] == [["rolled back", f"{place}: {why}", ""] for place in places]
@@ -86,7 +86,7 @@ def test_a_full_disk_whose_last_room_is_gone_too(small: Guest) -> None:
 
 def test_a_full_disk_stops_a_create(small: Guest) -> None:
     [rows] = results(small, CREATE, "full_everywhere(case, runs.full_at_entry, [2, 3, 4])")
-    why = f"{FULL}; make room there, then go on"
+    why = f"{FULL}; make room there, then resume the job"
     assert rows == [
         [2, "failed", f"step 1: {why}", *UNDONE],
         [3, "failed", f"stopped before step 2: {why}", *DONE],
@@ -99,7 +99,7 @@ def test_no_job_is_begun_on_a_full_disk(small: Guest) -> None:
     small.run("mkdir -p /var/lib/raidtui/jobs; dd if=/dev/zero of=/var/lib/raidtui/filler bs=1k status=none")
     said = apply(small, status=2)
     assert said.endswith(
-        "raidtui: a job cannot be kept in /var/lib/raidtui/jobs: No space left on device;"
+        "raidtui: a job cannot be created in /var/lib/raidtui/jobs: No space left on device;"
         " nothing was started\n"
     )
     assert small.run("ls -A /var/lib/raidtui/jobs; grep -c active /proc/mdstat").stdout == "1\n"

@@ -20,7 +20,7 @@ def test_a_copy_that_is_not_whole(guest: Guest) -> None:
                 {**members, disks[0]: "in_sync,want_replacement", disks[4]: "spare,replacement"},
                 "recover",
             ],
-            "rollback": [0, "rolled back", "asked for"],
+            "rollback": [0, "rolled back", "requested"],
             "then": [{**members, disks[4]: "spare" if spare else None}, "idle"],
             "signatures": spare,
             "degraded": "0",
@@ -80,4 +80,4 @@ def test_a_job_ends_with_what_it_has_begun(guest: Guest, verb: str, goes_on: str
 def test_a_check(guest: Guest) -> None:
     disks = disk_names(guest)
     [found] = results(guest, "None", f"checked({disks[:4]!r})")
-    assert found == [["done", "check"], [0, "rolled back", "asked for"], ["idle", "0"]]
+    assert found == [["done", "check"], [0, "rolled back", "requested"], ["idle", "0"]]

@@ -1,11 +1,11 @@
-"""What names an array by its old path: which words, which partitions, whose; and the files that are told."""
+"""What names an array by its old path: which words, which partitions, whose; and what is not changed."""
 
 from __future__ import annotations
 
 import pytest
 
 from raidtui.model.survey import Survey
-from raidtui.plans.rename import naming, paths_of, renamed, told
+from raidtui.plans.rename import naming, paths_of, renamed, unchanged_references
 from tests.hosts.specs import ArraySpec, raid1, raid10
 from tests.plans.running import OTHER, first, host
 
@@ -24,7 +24,7 @@ def change(
 
 
 def notes(survey: Survey) -> tuple[str, ...]:
-    return told(survey, first(survey), paths_of(survey, first(survey)))
+    return unchanged_references(survey, first(survey), paths_of(survey, first(survey)))
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_the_line_in_the_configuration_is_no_other_array() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "text", "told"),
+    ("path", "text", "unchanged_references"),
     [
         (
             GRUB,
@@ -166,9 +166,9 @@ def test_the_line_in_the_configuration_is_no_other_array() -> None:
         ),
     ],
 )  # fmt: skip
-def test_files_that_are_told(path: str, text: str, told: str) -> None:
+def test_files_that_are_told(path: str, text: str, unchanged_references: str) -> None:
     survey = host(raid10(), texts={CONF: "", path: text}, initramfs=INITRAMFS)
-    assert notes(survey) == (f"{path}, {told}",)
+    assert notes(survey) == (f"{path}, {unchanged_references}",)
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_a_job_that_is_not_there() -> None:
         lambda: storage.restart_job("x", back=False),
         lambda: storage.cancel_job("x"),
     ):
-        with pytest.raises(JobError, match=r"^no job is called 'x': raidtui jobs lists them$"):
+        with pytest.raises(JobError, match=r"^no job matches 'x': raidtui jobs lists them$"):
             ask()
 
 

@@ -83,7 +83,7 @@ def test_what_the_kernel_makes_of_it() -> None:
     ("code", "reason"),
     [
         (errno.EINVAL, "the kernel does not take this value"),
-        (errno.EBUSY, "the kernel is busy, or another setting stands in the way"),
+        (errno.EBUSY, "the kernel is busy, or another setting prevents it"),
         (errno.EACCES, "permission denied: needs root"),
         (errno.EROFS, "a captured tree is never written to"),
         (errno.ENOENT, "the file is not there: the device is gone, or has no such setting"),

@@ -155,7 +155,7 @@ def test_a_file_that_is_no_ledger(tmp_path: Path) -> None:
     with pytest.raises(LedgerError) as caught:
         Ledger(path)
     assert str(caught.value) == (
-        f"the ledger {path} cannot be used: file is not a database; move it away and a new one is made"
+        f"the ledger {path} cannot be used: file is not a database; move it away to start a new one"
     )
 
 
@@ -166,7 +166,7 @@ def test_a_ledger_of_a_newer_raidtui(tmp_path: Path) -> None:
     file.close()
     with pytest.raises(LedgerError) as caught:
         Ledger(path)
-    assert str(caught.value) == f"the ledger {path} is of a newer raidtui (form 7)"
+    assert str(caught.value) == f"the ledger {path} was written by a newer raidtui (form 7)"
 
 
 def test_a_folder_in_its_place(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ class HeatMap(Struct, frozen=True, kw_only=True):
 def heat_maps(records: Sequence[RunRecord]) -> tuple[HeatMap, ...]:
     """Return a map for each kind of I/O with several chunks or block sizes, with published figures.
 
-    A run on an array that was there already stands in the row of that array's chunk.
+    A run on an existing array is in the row of that array's chunk.
     """
     cells: dict[str, dict[tuple[str, int], list[float]]] = {}
     left_out: dict[str, list[str]] = {}

@@ -81,7 +81,7 @@ def make_job(root: Root, schedule: Schedule) -> Job:
 
 def bench_jobs() -> list[Job]:
     """Return all benchmarks, oldest first."""
-    return [job for job in all_jobs() if job.order == "bench"]
+    return [job for job in all_jobs() if job.command == "bench"]
 
 
 def find_bench(name: str = "") -> Job:
@@ -92,7 +92,7 @@ def find_bench(name: str = "") -> Job:
     """
     if name:
         job = find_job(name)
-        if job.order != "bench":
+        if job.command != "bench":
             raise JobError(f"job {job.id} is not a benchmark: raidtui jobs attach {job.id}")
         return job
     jobs = bench_jobs()

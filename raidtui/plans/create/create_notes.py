@@ -30,7 +30,7 @@ def create_notes(
 
     Args:
         request: the array.
-        shape: what mdadm is told.
+        shape: the options for mdadm.
         survey: the host.
         devices: devices and spares in order, without empty slots.
         usable_kib: what of each can hold data.

@@ -1,7 +1,7 @@
 """Create: a new array from free devices. What was on them is lost, and said to be before.
 
 mdadm's questions are all answered by ``--run`` at once, so everything that they would warn of is refused or
-told here; and its defaults differ from version to version, so every option is given.
+reported here; and its defaults differ from version to version, so every option is given.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is asked of a new array, and of what goes on top of it."""
+"""The request for a new array, and for what goes on top of it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class OnTop(Struct, frozen=True, kw_only=True):
 
 
 class Geometry(Struct, frozen=True, kw_only=True):
-    """What a file system is told of the array below.
+    """The geometry of the array, for a file system on it.
 
     Args:
         stride: the chunk in blocks of 4 KiB; 0 where there is none.

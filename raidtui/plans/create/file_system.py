@@ -107,8 +107,8 @@ def _size_bytes(wanted: OnTop, survey: Survey, below: Below) -> int:
     return volume_bytes(wanted, survey, below) if wanted.group else below.size_bytes
 
 
-def _told(wanted: OnTop, survey: Survey, below: Below) -> Geometry:
-    """Return the geometry that the file system is told; none for a small XFS."""
+def _geometry_of(wanted: OnTop, survey: Survey, below: Below) -> Geometry:
+    """Return the geometry for the file system; none for a small XFS."""
     size = _size_bytes(wanted, survey, below)
     if wanted.file_system == "xfs" and 0 < size < _XFS_STRIPES_BYTES:
         return Geometry(stride=0, width=0)
@@ -123,7 +123,7 @@ def on_top_steps(wanted: OnTop, survey: Survey, below: Below) -> tuple[Step, ...
         device = f"/dev/{wanted.group}/{wanted.volume}"
         steps += lvm_steps(wanted, survey, below)
     if wanted.file_system:
-        steps.append(_make(wanted, device, _told(wanted, survey, below), below))
+        steps.append(_make(wanted, device, _geometry_of(wanted, survey, below), below))
     if wanted.mount:
         steps += _mount(wanted, survey)
         steps += trial_steps(wanted, survey, below.members)
@@ -141,16 +141,16 @@ def on_top_notes(
         below: the new array.
         devices: its members that hold data; TRIM is spoken of where one of them takes discards.
     """
-    told = _told(wanted, survey, below)
+    shape = _geometry_of(wanted, survey, below)
     notes = list(lvm_notes(wanted, survey, below)) if wanted.group else []
-    if wanted.file_system == "ext4" and told.stride:
+    if wanted.file_system == "ext4" and shape.stride:
         notes.append(
-            f"ext4: stride {told.stride}, stripe width {told.stride * told.width}."
+            f"ext4: stride {shape.stride}, stripe width {shape.stride * shape.width}."
             " By default, mke2fs omits the stripe width on SSDs since 1.47.3:"
             " ext4's allocator does not benefit from it there."
         )
-    if wanted.file_system == "xfs" and told.stride:
-        notes.append(f"XFS: su {told.stride * BLOCK_KIB} KiB, sw {told.width}.")
+    if wanted.file_system == "xfs" and shape.stride:
+        notes.append(f"XFS: su {shape.stride * BLOCK_KIB} KiB, sw {shape.width}.")
     elif wanted.file_system == "xfs" and below.shape.stride:
         notes.append("XFS: no su and sw; mkfs.xfs omits them below 1 GiB, where its log is too small.")
     if any(device.discards for device in devices) or (devices and wanted.trim_weekly):
@@ -158,10 +158,10 @@ def on_top_notes(
     return (*notes, *weekly_notes(wanted, survey))
 
 
-def _make(wanted: OnTop, device: str, told: Geometry, below: Below) -> Step:
+def _make(wanted: OnTop, device: str, shape: Geometry, below: Below) -> Step:
     options: tuple[str, ...] = ()
     geometry_facts: tuple[Fact, ...] = ()
-    stride, width = told.stride, told.stride * told.width
+    stride, width = shape.stride, shape.stride * shape.width
     if wanted.file_system == "ext4":
         if stride:
             words = f"stride={stride},stripe_width={width}"
@@ -174,7 +174,7 @@ def _make(wanted: OnTop, device: str, told: Geometry, below: Below) -> Step:
         )
     else:
         if stride:
-            options = ("-d", f"su={stride * BLOCK_KIB}k,sw={told.width}")
+            options = ("-d", f"su={stride * BLOCK_KIB}k,sw={shape.width}")
             words = f"sunit={stride},swidth={width}"
             geometry_facts = (Fact(kind=FactKind.GEOMETRY, subject=device, value=words),)
         argv = (

@@ -251,7 +251,7 @@ def _pick(draft: WizardDraft, survey: Survey, level: str, letter: str, words: st
     component = request.size_kib or min(sizes)
     size = sum(sizes) if level == "raid0" else _capacity_kib(shape, component, len(request.devices))
     fails = may_fail(level, shape.layout_number, len(request.devices), request.holes)
-    told = (
+    texts = (
         _GOOD_AT[letter or level],
         trim_words(level, survey, parts(tried, survey)),
         first_sync_words(request, shape, component, size),
@@ -260,7 +260,7 @@ def _pick(draft: WizardDraft, survey: Survey, level: str, letter: str, words: st
     return WizardChoice(
         key=key,
         words=f"{words:<15} {binary_size(size * KIB):>8}  {fails}",
-        note=" ".join(text for text in told if text),
+        note=" ".join(text for text in texts if text),
     )
 
 
@@ -290,7 +290,7 @@ def first_sync_words(request: CreateRequest, shape: Shape, component: int, size:
 
     Args:
         request: the array.
-        shape: what mdadm is told.
+        shape: the options for mdadm.
         component: what is used of each member, KiB.
         size: what the array holds, KiB.
     """

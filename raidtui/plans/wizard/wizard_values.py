@@ -241,13 +241,13 @@ def _stripe_size(draft: WizardDraft) -> WizardRow:
 
 def _weekly(draft: WizardDraft, survey: Survey) -> WizardRow:
     on = survey.trim_timer.startswith("enabled")
-    told = " ".join(weekly_notes(OnTop(mount=draft.mount, trim_weekly=True), survey))
+    about = " ".join(weekly_notes(OnTop(mount=draft.mount, trim_weekly=True), survey))
     return WizardRow(
         key="weekly TRIM",
         words="weekly TRIM",
         value="yes" if draft.trim_weekly or on else "no",
-        note=f"{told} Published advice: once a week, rather than mounting with -o discard.",
-        refusal=told if on else "",
+        note=f"{about} Published advice: once a week, rather than mounting with -o discard.",
+        refusal=about if on else "",
         usual=not draft.trim_weekly,
     )
 

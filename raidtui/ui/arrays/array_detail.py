@@ -241,7 +241,7 @@ def _wrapped(text: str, width: int, role: str) -> list[Line]:
 
 
 def _reshape_lines(array: Array, width: int) -> list[Line]:
-    """Return what a reshape comes to, where the number of devices is another."""
+    """Return the result of a reshape that changes the number of devices."""
     old, new = array.old_raid_disks, array.raid_disks
     if not old or not new or old == new:
         return []

@@ -29,7 +29,7 @@ NO_MAP = (
 
 
 class Layer(StrEnum):
-    """What stands in the cells."""
+    """The figure that the cells show."""
 
     BOTH = "both"
     YOURS = "yours"

@@ -26,10 +26,10 @@ _NO_SUPERBLOCK = "no device has an md superblock"
 
 
 class BuildFlow(PlanFlow):
-    """See the module."""
+    """From a key to a job, for plans that begin with devices."""
 
     async def build(self, snapshot: Snapshot) -> None:
-        """Go the whole way of a new array; from the review Esc leads back to the last step."""
+        """Build a new array: wizard, review, job. In the review, Esc leads back to the last step."""
         with surveying(self._shell, snapshot, storage.form_scope("build", None, snapshot)) as found:
             await self._build(found)
 
@@ -66,7 +66,7 @@ class BuildFlow(PlanFlow):
                 self._shell.expect_array(None)
 
     async def assemble(self, snapshot: Snapshot, uuid: str | None = None) -> None:
-        """Go the whole way of starting an array that is there and does not run.
+        """Start an array that is not running: choose it, choose how, review, job.
 
         Args:
             snapshot: the host.
@@ -95,7 +95,7 @@ class BuildFlow(PlanFlow):
         await self.end(made, devices)
 
     async def zero(self, snapshot: Snapshot) -> None:
-        """Go the whole way of wiping a superblock."""
+        """Zero a superblock: choose the device, review, job."""
         with surveying(self._shell, snapshot, storage.form_scope("zero-superblock", None, snapshot)) as found:
             title = "Zero the md superblock of which device?"
             made, devices = await self.choose(found, title, _with_superblock, nothing=_NO_SUPERBLOCK)
@@ -120,11 +120,11 @@ def _with_superblock(survey: Survey) -> list[Offered]:
 
 
 def _start_method(method: StartMethod) -> Offered:
-    """What is known of a way is said again where it is confirmed."""
+    """Return the row of a start method; its note is shown again where it is confirmed."""
     made = method.made
     if isinstance(made, Refusal):
-        return Offered(option=Option(key=method.words, words=method.words, refusal=made.sentence), made=made)
-    option = Option(key=method.words, words=method.words, note=method.note)
+        return Offered(option=Option(key=method.key, words=method.words, refusal=made.sentence), made=made)
+    option = Option(key=method.key, words=method.words, note=method.note)
     return Offered(option=option, made=replace(made, notes=(method.note, *made.notes)))
 
 

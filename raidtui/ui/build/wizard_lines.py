@@ -68,7 +68,7 @@ def decided_lines(
 
 
 def with_note(rows: Sequence[Line], at: int, note: Sequence[Line], height: int, longest: int) -> list[Line]:
-    """Return rows, as many as fit around the chosen one, and the note below them.
+    """Return rows, as many as fit, with the chosen one among them, and the note below them.
 
     Args:
         rows: all rows.
@@ -120,7 +120,7 @@ def device_lines(picks: Sequence[WizardChoice], at: int, marks: Sequence[str], w
     Args:
         picks: the devices.
         at: the chosen row.
-        marks: what stands in the brackets of each.
+        marks: the sign in the brackets of each.
         width: of the window.
     """
     sizes = _sizes([pick.cells for pick in picks])

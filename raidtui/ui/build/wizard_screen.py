@@ -135,7 +135,7 @@ class WizardScreen(PageScreen[WizardDraft]):
         ] or [0]
 
     def holds(self, key: str) -> bool:
-        """Devices that are still being read are waited for, and LVM before one goes on."""
+        """Hold keys for a device that is still being read, and Enter until LVM has been read."""
         if self.step != "devices" or not self._words:
             return False
         if not self._picks:
@@ -198,7 +198,7 @@ class WizardScreen(PageScreen[WizardDraft]):
     # -- drawing
 
     def draw(self) -> None:
-        """Draw everything."""
+        """Draw head, keys and body."""
         steps = asked(self.draft, self._survey)
         far = self._words or f"step {steps.index(self.step) + 1} of {len(steps) + 1}: {self.step}"
         self.show_head(TITLE, far)

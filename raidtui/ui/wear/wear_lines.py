@@ -1,4 +1,4 @@
-"""Pane 3's table: a disk a row. The names of columns, what stands in them, and the line below."""
+"""Pane 3's table: a disk a row. The names of columns, their cells, and the line below."""
 
 from __future__ import annotations
 

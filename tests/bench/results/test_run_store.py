@@ -96,7 +96,7 @@ def test_a_file_that_is_none(path: Path) -> None:
     with pytest.raises(ResultsError) as caught:
         Results(path)
     assert str(caught.value) == (
-        f"the history {path} cannot be used: file is not a database; move it away and a new one is made"
+        f"the history {path} cannot be used: file is not a database; move it away to start a new one"
     )
 
 
@@ -107,7 +107,7 @@ def test_a_newer_form(path: Path) -> None:
     file.close()
     with pytest.raises(ResultsError) as caught:
         Results(path)
-    assert str(caught.value) == f"the history {path} is of a newer raidtui (form 9)"
+    assert str(caught.value) == f"the history {path} was written by a newer raidtui (form 9)"
 
 
 def test_no_place_for_it(tmp_path: Path) -> None:

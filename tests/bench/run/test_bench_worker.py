@@ -53,7 +53,7 @@ def turned(host: Host, srv: Path, **more: Any) -> Schedule:
 def test_run_by_run(host: Host, srv: Path, fio: FakeFio) -> None:
     fio.does(MIXED)
     job = make_job(host, schedule(srv, note="first"))
-    assert (job.order, job.state) == ("bench", "made")
+    assert (job.command, job.state) == ("bench", "made")
     assert BenchWorker(host, job).work() == "done"
     assert journal(job) == ["work", "folder", "run 0", "run done 0", "run 1", "run done 1", "done"]
     first, second = kept()
@@ -320,7 +320,7 @@ def test_restore_of_one_that_cannot_be_read(host: Host, srv: Path, monkeypatch: 
         plan.write_bytes(b"")
     (restored,) = settle(host)
     assert (restored.job, restored.back, len(restored.left)) == (job.id, (), 2)
-    assert restored.left[0].startswith("this is no plan: ")
+    assert restored.left[0].startswith("not a plan: ")
     assert restored.left[1].startswith("its files, if any: this is not a benchmark schedule: ")
     assert interrupted() == []
 
@@ -333,7 +333,7 @@ def test_a_knob_that_refuses_is_refused_before_fio(
     job = make_job(host, turned(host, srv))
     assert BenchWorker(host, job).work() == "failed"
     path = "/sys/class/block/sda/queue/scheduler"
-    why = "the kernel is busy, or another setting stands in the way"
+    why = "the kernel is busy, or another setting prevents it"
     assert last(job)[1] == (
         f"scheduler cannot be swept: writing the present value to {path} (mq-deadline) is refused: {why};"
         " nothing was measured"

@@ -337,8 +337,8 @@ def test_since_the_mark() -> None:
 
 
 def test_a_history_that_cannot_be_read() -> None:
-    assert body(FOUR, trouble="the ledger /x is of a newer raidtui (form 9)").split("\n")[0] == (
-        " ▲         no history: the ledger /x is of a newer raidtui (form 9)"
+    assert body(FOUR, trouble="the ledger /x was written by a newer raidtui (form 9)").split("\n")[0] == (
+        " ▲         no history: the ledger /x was written by a newer raidtui (form 9)"
     )
 
 
