@@ -23,8 +23,8 @@ class Config(Struct, frozen=True, kw_only=True):
         theme: a theme's name; None: the default.
         mouse: whether the mouse is used.
         keys: binding id -> keys, comma separated ("arrays.check": "f5").
-        rated_bytes: what their makers let be written to disks, by the beginning of a model's name.
-        troubles: sentences on what could not be taken from the file; shown in the log.
+        rated_bytes: bytes that the makers rate disks for, by the beginning of the model's name.
+        troubles: sentences on entries that were ignored; shown in the log.
     """
 
     theme: str | None = None
@@ -41,7 +41,7 @@ def config_folder() -> Path:
 
 
 def read_config(folder: Path | None = None) -> Config:
-    """Return the settings; a missing file gives the defaults, a wrong entry is left out and said."""
+    """Return the settings: defaults without a file; a wrong entry is ignored and reported in ``troubles``."""
     path = (folder or config_folder()) / "config.toml"
     if not path.exists():
         return Config()
@@ -89,5 +89,5 @@ def _ratings(path: Path, wear: object) -> tuple[dict[str, int], list[str]]:
         if model.strip() and number and 0 < terabytes <= _MOST_TBW:
             found[model.strip()] = round(terabytes * 10**12)
         else:
-            troubles.append(f"{path}: {model!r} = {terabytes!r} is left out; {_RATING_FORM}")
+            troubles.append(f"{path}: {model!r} = {terabytes!r} is ignored; {_RATING_FORM}")
     return found, troubles

@@ -1,4 +1,4 @@
-"""The settings: what is taken, what is left out and said."""
+"""The settings: what is taken, what is ignored and reported."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_wrong_rating_is_left_out_and_the_others_are_used(tmp_path: Path, entr
     assert read(tmp_path, text) == Config(
         theme="light",
         rated_bytes={"B": 5 * 10**12},
-        troubles=(f"{tmp_path}/config.toml: {shown} is left out; {FORM}",),
+        troubles=(f"{tmp_path}/config.toml: {shown} is ignored; {FORM}",),
     )
 
 

@@ -32,7 +32,7 @@ def metric_lines(report: Report) -> Iterator[str]:
         ("node_md_disks", "Members of the array by state.", _disks(arrays)),
         ("node_md_disks_required", "Slots of the array.", [(a, {}, a.raid_disks) for a in arrays]),
         ("node_md_blocks", "Size of the array in KiB.", [(a, {}, _size_kib(a)) for a in arrays]),
-        ("node_md_blocks_synced", "KiB synced; all of them at rest.", _synced(arrays)),
+        ("node_md_blocks_synced", "KiB synced; all of them while no sync runs.", _synced(arrays)),
         ("node_md_degraded", "Missing members, from md/degraded.", [(a, {}, a.degraded) for a in arrays]),
         (
             "raidtui_md_health",
@@ -55,7 +55,7 @@ def metric_lines(report: Report) -> Iterator[str]:
 
 
 def _absent_lines(report: Report) -> Iterator[str]:
-    """Yield the families of the arrays that should run and do not: they have no device to be told by."""
+    """Yield the families of the arrays that should run and do not: they have no device name."""
     absent = report.snapshot.absent
     families = (
         (

@@ -226,8 +226,7 @@ def _health_event(
     worst = next((finding for finding in findings if finding.subject == array.key), None)
     text = now.word
     if worst is not None and now > Health.OPTIMAL:
-        said = now.word in worst.sentence.partition(":")[0].split()
-        text = worst.sentence if said else f"{now.word}: {worst.sentence}"
+        text = worst.sentence if worst.code == now.word else f"{now.word}: {worst.sentence}"
     return Event(at_s=new.taken_s, kind=EventKind.HEALTH, subject=array.title, text=text, tone=tone)
 
 

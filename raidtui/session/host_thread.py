@@ -1,7 +1,7 @@
-"""The one thread in which the host is read and written, so that the event loop never waits for the kernel.
+"""The thread in which the host is read and written, so that the event loop never waits for the kernel.
 
-It waits for a descriptor, not for a lock with a timeout: on a User Mode Linux of 6.1 such a wait was seen, on
-a busy machine once in some minutes, to sleep on when its time was over, and the screen showed the past.
+It waits for a descriptor, not for a lock with a timeout: on User Mode Linux 6.1 and a busy machine, such a
+wait overslept its timeout once every few minutes, and the screen showed stale values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class HostThread:
-    """Does one piece of work after the other, and one by the clock: while all is quiet, nobody else wakes."""
+    """Runs one piece of work after the other, and one at a set time. Only results wake the event loop."""
 
     def __init__(self) -> None:
         self._jobs: deque[Callable[[], None] | None] = deque()
@@ -44,7 +44,7 @@ class HostThread:
         return await future
 
     def after(self, delay_s: float, work: Callable[[], None]) -> None:
-        """Do ``work`` in the thread after ``delay_s``, or when the last one was due, if that is sooner."""
+        """Run ``work`` in the thread after ``delay_s``, or at the time set before, whichever is earlier."""
         when_s = time.monotonic() + delay_s
 
         def job() -> None:
@@ -54,11 +54,11 @@ class HostThread:
         self._put(job)
 
     def again(self, delay_s: float, work: Callable[[], None]) -> None:
-        """The same, called in the thread itself."""
+        """Run ``work`` after ``delay_s``; to be called in the thread itself."""
         self._alarm = (time.monotonic() + delay_s, work)
 
     def close(self) -> None:
-        """End after what has been asked for; what the clock was to bring does not come."""
+        """End the thread after the work that is queued; work for a set time is dropped."""
         if self._thread is not None:
             self._put(None)
             self._thread.join()
@@ -96,7 +96,7 @@ class HostThread:
 
 
 def tell(loop: asyncio.AbstractEventLoop, call: Callable[..., None], *values: object) -> None:
-    """Call something in the event loop soon, from the thread; nothing where the loop has ended."""
+    """Call something in the event loop, from a thread; do nothing if the loop has ended."""
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(call, *values)
 

@@ -83,12 +83,12 @@ def form_scope(verb: str, array: Array | None, snapshot: Snapshot) -> ReadingSco
 
 
 def reading_of(
-    root: Root, snapshot: Snapshot, scope: ReadingScope, *, told: Callable[[], None] = lambda: None
+    root: Root, snapshot: Snapshot, scope: ReadingScope, *, notify: Callable[[], None] = lambda: None
 ) -> Reading:
     """Return the reading that a plan is made from. It is not started yet."""
     from raidtui.wear.survey_wear import PlanAsker  # noqa: PLC0415  (the start asks for jobs, not for disks)
 
-    return Reading(root, snapshot, scope, notify=told, asker=PlanAsker() if scope.wear else None)
+    return Reading(root, snapshot, scope, notify=notify, asker=PlanAsker() if scope.wear else None)
 
 
 def start_job(root: Root, plan: Plan) -> str:

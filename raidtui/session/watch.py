@@ -1,7 +1,7 @@
-"""The desk where the wings meet: what the screen and the command line both hold.
+"""One host, watched and written to: what the screen and the command line both hold.
 
-Not thread-safe. The screen calls ``refresh`` and ``execute`` in one worker thread and takes the frozen
-``Report`` that comes back; the command line calls them directly.
+Not thread-safe. The screen calls ``refresh`` and ``execute`` in the host's thread and takes the frozen
+``Report`` that they return; the command line calls them directly.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _PASSING_S = 1.5
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """A snapshot with everything that is concluded from it. Mappings go by ``Array.key``.
+    """A snapshot and everything that is derived from it. The keys of mappings are those of ``Array.key``.
 
     Args:
-        new_events: what happened since the report before.
-        next_s: seconds until the next sample that no event asks for.
+        new_events: what happened since the previous report.
+        next_s: seconds until the next sample, if no event comes before.
         speeds: (clock_s, KiB/s) per array, for the chart.
         latency_ms: per disk, while something happens on it.
     """
@@ -64,7 +64,7 @@ class Report(Struct, frozen=True, kw_only=True):
         return tuple(finding for finding in self.findings if finding.subject == array.key)
 
     def looks_like(self, other: Report) -> bool:
-        """Whether both are drawn alike: nothing happened, nothing moves, and the minute is the same."""
+        """Whether both look the same on the screen: no event, no sync, and the same minute."""
         now, then = (
             replace(each, taken_s=each.taken_s // 60, clock_s=0.0, io={})
             for each in (self.snapshot, other.snapshot)
@@ -74,12 +74,12 @@ class Report(Struct, frozen=True, kw_only=True):
 
 
 class HostWatch:
-    """One host, watched and acted upon.
+    """Samples one host, keeps what the next report needs, and carries plans out.
 
     Args:
         root: the host.
-        journal: where writes are noted; the default for a live host is the system's, else none.
-        once: whether one report is wanted, with all that takes longer to read.
+        journal: where writes are recorded; by default the system's for a live host, and none for others.
+        once: whether a single report is wanted, which includes what takes longer to read.
     """
 
     def __init__(self, root: Root, *, journal: Journal | None = None, once: bool = False) -> None:
@@ -94,13 +94,13 @@ class HostWatch:
         self._passing_since: dict[str, float] = {}
         self._pending: list[Event] = []
         self._record: UndoRecord | None = None
-        self._record_lock = threading.Lock()  # pane 4 has it in a thread of its own
-        self._told: list[Uevent] = []
+        self._record_lock = threading.Lock()  # pane 4 uses it in another thread
+        self._heard: list[Uevent] = []
         self._unsubscribe = root.subscribe(self._hear)
 
     @property
     def journal(self) -> Journal:
-        """Where writes are noted."""
+        """Where writes are recorded."""
         if self._journal is None:
             from raidtui.jobs.journal import Journal, journal_path  # noqa: PLC0415
 
@@ -109,7 +109,7 @@ class HostWatch:
 
     @property
     def record(self) -> UndoRecord:
-        """What was set for now, and how it is undone."""
+        """What was set until the next boot, and how it is undone."""
         with self._record_lock:
             if self._record is None:
                 from raidtui.jobs.undo_record import open_record  # noqa: PLC0415
@@ -118,11 +118,11 @@ class HostWatch:
             return self._record
 
     def refresh(self) -> Report:
-        """Sample the host and conclude."""
+        """Sample the host, and return the report on it."""
         snapshot = self.sampler.sample()
-        if self._told:
-            told, self._told = tuple(self._told), []
-            self.take_uevents(told)
+        if self._heard:
+            heard, self._heard = tuple(self._heard), []
+            self.take_uevents(heard)
             snapshot = self.sampler.sample()
         self.history.add(snapshot)
         findings = judge(snapshot, self._judged)
@@ -139,10 +139,11 @@ class HostWatch:
         return self._conclude(snapshot, findings, tuple(events))
 
     def _lasting(self, snapshot: Snapshot) -> Snapshot:
-        """Return the snapshot as the timeline takes it: without what is about to pass.
+        """Return the snapshot for the timeline: without states that last only a moment.
 
         mdadm assembles an array through an inactive one, and freezes it for a moment while it adds a disk.
-        Such an array stays as it was until the state has lasted; the screen shows it at once all the same.
+        Such an array keeps its former state in the timeline until the new one has lasted; the screen shows
+        the new state at once.
         """
         if self._before is None:
             return snapshot
@@ -163,7 +164,7 @@ class HostWatch:
 
     def _hear(self, happening: KernelEvent) -> None:
         if happening.source == "uevent":
-            self._told.append(Uevent(action=happening.what, name=happening.device))
+            self._heard.append(Uevent(action=happening.what, name=happening.device))
 
     def _conclude(
         self, snapshot: Snapshot, findings: tuple[Finding, ...], events: tuple[Event, ...]
@@ -195,7 +196,7 @@ class HostWatch:
         )
 
     def take_uevents(self, uevents: tuple[Uevent, ...]) -> None:
-        """Note device events: what they name is read afresh, and coming and going is an event."""
+        """Take device events: what they name is read again; disks that come and go are events."""
         for uevent in uevents:
             self.sampler.forget(uevent.name or None)
             if uevent.action not in {"add", "remove"} or uevent.name.startswith(("loop", "ram", "md", "dm-")):
@@ -208,7 +209,7 @@ class HostWatch:
             self._pending.append(event)
 
     def execute(self, plan: Plan, *, is_undo: bool = False) -> PlanOutcome:
-        """Carry a plan out, note it as an event, and record how it is undone."""
+        """Carry a plan out, add an event for it, and record how it is undone."""
         from raidtui.jobs.runner import run_plan, undo_of  # noqa: PLC0415
         from raidtui.jobs.undo_record import UndoPlace, limits_before, limits_written  # noqa: PLC0415
 
@@ -227,7 +228,7 @@ class HostWatch:
 
     @property
     def has_written(self) -> bool:
-        """Whether this run may have set something for now."""
+        """Whether this run may have set something that lasts until the next boot."""
         return self._record is not None
 
     def take_undo(self) -> Plan | None:
@@ -243,14 +244,14 @@ class HostWatch:
         return last.undo
 
     def left_changed(self) -> Plan | None:
-        """Return the plan that restores what this run set for now and nobody has restored since, or None.
+        """Return the plan that restores what this run set and nobody has restored since, or None.
 
-        Speed limits, arrays that were frozen, and knobs; by which pane does not matter.
+        That is speed limits, frozen arrays and knobs, whichever pane set them.
         """
         return self.record.left() if self._record is not None else None
 
     def close(self) -> None:
-        """Let go of what is open."""
+        """Close what is open."""
         self._unsubscribe()
         self.root.close()
 
@@ -269,5 +270,5 @@ def _in_passing(array: Array, former: Array | None) -> bool:
 
 
 def limit_path(array: Array | None, word: str) -> str:
-    """Return the file that a limit (``min`` or ``max``) is written to; None stands for the system."""
+    """Return the file that holds a limit (``min`` or ``max``) of an array, or of the system for None."""
     return f"{SYSTEM}/speed_limit_{word}" if array is None else f"{base_of(array)}/sync_speed_{word}"

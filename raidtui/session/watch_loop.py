@@ -1,7 +1,7 @@
-"""The heartbeat: samples when the kernel says so, or when the cadence's time has come, never in between.
+"""Decides when a host is sampled: when the kernel reports a change, and when the next sample is due.
 
-All reading and writing of the host happens in one thread, the waiting for the cadence too: a sample that
-shows nothing new wakes nobody.
+The host is read and written in one thread, which also waits until the next sample is due: a sample that
+shows nothing new does not wake the event loop.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _FIRST_S = 0.5
 _UDEV_S = 0.25
 _AFTER_TROUBLE_S = 5.0
 _GRACE_S = 2.0
-"""A thread that takes longer for what it does is taken to hang, when the console is left."""
+"""On leaving, a thread that takes longer than this is considered hung."""
 _SILENT_S = 15.0
-"""So long nothing is read: then what is shown is of the past, and that is said."""
+"""When nothing was read for this long, the screen says that what it shows is stale."""
 
 
 _WHY = {
@@ -44,12 +44,12 @@ _WHY = {
 
 
 class WatchLoop:
-    """Samples a host when it changes, and when its cadence asks for it.
+    """Samples a host when it changes, and at intervals that depend on what it does.
 
     Args:
         root: the host.
         on_report: called in the event loop with each report that shows something new.
-        on_trouble: called with a sentence when the watch could not be set up, or a sample failed.
+        on_trouble: called with a sentence when the watch cannot be set up, or a sample fails.
     """
 
     def __init__(

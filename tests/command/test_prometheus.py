@@ -71,7 +71,7 @@ node_md_disks_required{device="md124"} 4
 node_md_blocks{device="md127"} 440401920
 node_md_blocks{device="md125"} 440401920
 node_md_blocks{device="md123"} 440401920
-# HELP node_md_blocks_synced KiB synced; all of them at rest.
+# HELP node_md_blocks_synced KiB synced; all of them while no sync runs.
 # TYPE node_md_blocks_synced gauge
 node_md_blocks_synced{device="md127"} 440401920
 node_md_blocks_synced{device="md125"} 55050240
