@@ -39,7 +39,7 @@ def is_now(guest: Guest, path: str, value: str) -> None:
 def leave(terminal: Terminal) -> None:
     """Leave, and let stand what was changed."""
     terminal.press("q")
-    terminal.wait_for(lambda text: "changed what lasts" in text or terminal.exit_status is not None, WAIT_S)
+    terminal.wait_for(lambda text: "changes that last" in text or terminal.exit_status is not None, WAIT_S)
     if terminal.exit_status is None:
         terminal.press("k")
     assert terminal.wait_exit() == 0
@@ -77,7 +77,7 @@ def test_every_scheduler_and_the_depth_by_keys(guest: Guest, disks: tuple[str, .
         terminal.wait_for(f"undone: queue_depth 192 → 8 ({second}, {third})", WAIT_S)
         assert read(guest, f"{second}/device/queue_depth", f"{third}/device/queue_depth") == ["192", "192"]
         terminal.press("q")
-        terminal.wait_for("This session changed what lasts until reboot", WAIT_S)
+        terminal.wait_for("This session made changes that last until reboot", WAIT_S)
         terminal.wait_for(f"echo mq-deadline > /sys/class/block/{first}/queue/scheduler", WAIT_S)
         terminal.press("r")
         assert terminal.wait_exit() == 0
