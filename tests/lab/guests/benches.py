@@ -54,7 +54,7 @@ def two_samples(guest: Guest, job: str) -> None:
 
 
 def has_ended(guest: Guest) -> bool:
-    """Whether a benchmark has ended, done or failed. The journal is read: starting raidtui to ask slows the guest."""
+    """Whether a benchmark has ended, done or failed; read from its journal, for raidtui takes long to ask."""
     return guest.run(f'grep -qE \'"event": "(done|failed)"\' {JOBS}/*/journal.jsonl').status == 0
 
 
