@@ -143,7 +143,7 @@ def test_members(guest: Guest, data: Made) -> None:
     assert refusal(guest, "fail", "127", disks[4]) == (
         f"{disks[4]} holds the last copy of part of 127; add a disk, or replace it"
     )
-    assert refusal(guest, "re-add", "127", disks[5]) == f"{disks[5]} was no member of 127; add it"
+    assert refusal(guest, "re-add", "127", disks[5]) == f"{disks[5]} was not a member of 127; add it"
     do(guest, "remove", "127", disks[1])
     assert refusal(guest, "re-add", "127", disks[1]) == (
         "127 has no bitmap, so what changed is not known; add it: all of it is copied (127M)"

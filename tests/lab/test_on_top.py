@@ -147,7 +147,7 @@ def test_striped_over_two_arrays(tidy: Guest) -> None:
 
     assert tidy.run(f"mkfs.ext4 -q {other.path} && udevadm settle").status == 0
     assert refused(tidy, on_top=stripes, **asked) == (
-        f"something is on {other.kernel}: the ext4 file system;"
+        f"{other.kernel} is not empty: the ext4 file system;"
         f" if it is no longer needed: wipefs --all /dev/{other.kernel}"
     )
     assert tidy.run(f"wipefs --all {other.path} && udevadm settle").status == 0
@@ -189,7 +189,7 @@ def test_trim_through_raid5(tidy: Guest, safely: str) -> None:
     said = apply(tidy, "--confirm=127")
     assert states(tidy) == ["done"]
     if safely == "Y":
-        assert told.startswith("TRIM passes: all members take discards, and raid456 is told")
+        assert told.startswith("TRIM works: all members support discards, and raid456 relies on them")
         assert re.search(r"^ +\| the members discarded [0-9.]+ MiB: TRIM passes$", said, re.MULTILINE), said
     else:
         assert told.startswith("TRIM does not work: raid5 drops discards")

@@ -34,7 +34,7 @@ def test_a_copy_that_is_whole(guest: Guest) -> None:
     """The new device is the only copy: it stays."""
     disks = disk_names(guest)
     [found] = results(guest, "None", f"copied({disks[:4]!r}, {disks[4]!r})")
-    whole = f"the copy is complete: {disks[4]} serves in place of {disks[0]}"
+    whole = f"the copy is complete: {disks[4]} has replaced {disks[0]}"
     then = {**dict.fromkeys(disks[1:5], "in_sync"), disks[0]: "faulty"}
     assert found == {
         "rollback": [1, "done", found["rollback"][2]],

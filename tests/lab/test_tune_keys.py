@@ -39,7 +39,7 @@ def is_now(guest: Guest, path: str, value: str) -> None:
 def leave(terminal: Terminal) -> None:
     """Leave, and let stand what was changed."""
     terminal.press("q")
-    terminal.wait_for(lambda text: "changed what lasts" in text or terminal.exit_status is not None, WAIT_S)
+    terminal.wait_for(lambda text: "changes that last" in text or terminal.exit_status is not None, WAIT_S)
     if terminal.exit_status is None:
         terminal.press("k")
     assert terminal.wait_exit() == 0
@@ -58,13 +58,13 @@ def test_every_scheduler_and_the_depth_by_keys(guest: Guest, disks: tuple[str, .
             terminal.wait_for(f"scheduler of {first}: {name}", WAIT_S)
         terminal.wait_for(re.compile(rf"^ {first} +\[none\]▲", re.MULTILINE), WAIT_S)  # the others differ
         terminal.press("left")
-        terminal.wait_for(f"scheduler of {first}: nothing below none", WAIT_S)
+        terminal.wait_for(f"scheduler of {first}: there is nothing below none", WAIT_S)
 
         terminal.press("tab", "left", "left")  # one write for two keys
         is_now(guest, depth, "48")
         terminal.wait_for(f"queue_depth 192 → 48 ({first}) · u undoes it", WAIT_S)
         terminal.press("enter")
-        terminal.wait_for("It is 48: 1 to 192.", WAIT_S)
+        terminal.wait_for("Now 48; possible: 1 to 192.", WAIT_S)
         terminal.type("8\r")
         is_now(guest, depth, "8")
         terminal.wait_for(re.compile(rf"queue_depth \({first} 8, the\s+others\s+192\)"), WAIT_S)
@@ -77,7 +77,7 @@ def test_every_scheduler_and_the_depth_by_keys(guest: Guest, disks: tuple[str, .
         terminal.wait_for(f"undone: queue_depth 192 → 8 ({second}, {third})", WAIT_S)
         assert read(guest, f"{second}/device/queue_depth", f"{third}/device/queue_depth") == ["192", "192"]
         terminal.press("q")
-        terminal.wait_for("This session changed what lasts until reboot", WAIT_S)
+        terminal.wait_for("This session made changes that last until reboot", WAIT_S)
         terminal.wait_for(f"echo mq-deadline > /sys/class/block/{first}/queue/scheduler", WAIT_S)
         terminal.press("r")
         assert terminal.wait_exit() == 0
@@ -160,7 +160,7 @@ def test_further_knobs_by_keys(guest: Guest, disks: tuple[str, ...]) -> None:
         terminal.press("shift+tab", "shift+tab", "shift+tab")
         terminal.wait_for("sync_speed_max of data: system", WAIT_S)
         terminal.press("enter")
-        terminal.wait_for("It is system: 1 to 2147483647 KiB/s, or system.", WAIT_S)
+        terminal.wait_for("Now system; possible: 1 to 2147483647 KiB/s, or system.", WAIT_S)
         terminal.type("12345\r")
         is_now(guest, "md127/md/sync_speed_max", "12345 (local)")
         terminal.wait_for("sync_speed_max of data: 12345 KiB/s", WAIT_S)

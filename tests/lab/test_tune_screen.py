@@ -133,7 +133,7 @@ def test_processors_by_keys(qemu: QemuGuest) -> None:
         reads(qemu, f"{POLICY}/scaling_governor", "performance")
         terminal.wait_for(re.compile(r"profile ssd-array: [^·]* ·\s+u\s+undoes it"), SLOW_S)
         terminal.press("q")
-        terminal.wait_for("This session changed what lasts until reboot", SLOW_S)
+        terminal.wait_for("This session made changes that last until reboot", SLOW_S)
         terminal.press("r")
         assert terminal.wait_exit() == 0
     assert governor(qemu) == "powersave"

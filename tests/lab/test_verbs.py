@@ -90,10 +90,8 @@ def test_repair_after_a_check(guest: Guest) -> None:
     idle(guest, made.kernel)
     assert int(read(guest, f"/sys/block/{made.kernel}/md/mismatch_cnt")) > 0
     made_plan = plan(guest, "repair", "125")
-    assert re.fullmatch(
-        r"The last check counted [1-9][0-9]* sectors that do not match\.", made_plan["notes"][0]
-    )
-    assert "give --confirm=125 if that is what you want" in apply(guest, status=2)
+    assert re.fullmatch(r"The last check found [1-9][0-9]* mismatched sectors\.", made_plan["notes"][0])
+    assert "to confirm, give --confirm=125" in apply(guest, status=2)
     assert apply(guest, "--confirm=125").endswith("done\n")
     idle(guest, made.kernel)
     assert do(guest, "check", "125").endswith("done\n")
@@ -140,7 +138,7 @@ def test_a_bitmap_more_and_less(guest: Guest) -> None:
     place = f"/sys/block/{made.kernel}/md/bitmap/location"
     assert do(guest, "bitmap", "125", "internal").endswith("done\n")
     assert read(guest, place) == "+8"
-    assert refusal(guest, "bitmap", "125", "internal") == "125 has a bitmap already"
+    assert refusal(guest, "bitmap", "125", "internal") == "125 already has a bitmap"
     assert do(guest, "bitmap", "125", "none").endswith("done\n")
     assert read(guest, place) == "none"
     assert raidtui(guest, "jobs", "rollback", last_job(guest)).status == 0

@@ -128,8 +128,9 @@ def test_a_member_that_was_being_rebuilt_does_not_count(guest: Guest) -> None:
     del made
     wipe(guest, names[0])
     sentence = (
-        rf"t does not have enough members to start: slot 1 \({names[1]}\) is whole, {names[2]} \(slot 2\) was"
-        r" being rebuilt, up to [0-9.]+ [KM]iB, slot 0 is missing; reconnect the disk of slot 0"
+        rf"t does not have enough members to start: slot 1 \({names[1]}\) is up to date,"
+        rf" {names[2]} \(slot 2\) was being rebuilt, up to [0-9.]+ [KM]iB,"
+        r" slot 0 is missing; reconnect the disk of slot 0"
     )
     assert re.fullmatch(sentence, refusal(guest, "assemble", "--run", *names[1:]))
     # As at boot: an inactive array holds both.

@@ -54,8 +54,8 @@ def two_samples(guest: Guest, job: str) -> None:
 
 
 def has_ended(guest: Guest) -> bool:
-    """Whether a benchmark is done. The journal is read: starting raidtui to ask slows the guest."""
-    return guest.run(f'grep -q \'"event": "done"\' {JOBS}/*/journal.jsonl').status == 0
+    """Whether a benchmark has ended, done or failed; read from its journal, for raidtui takes long to ask."""
+    return guest.run(f'grep -qE \'"event": "(done|failed)"\' {JOBS}/*/journal.jsonl').status == 0
 
 
 def kill_worker(guest: Guest) -> None:
