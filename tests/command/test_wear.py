@@ -152,7 +152,7 @@ def test_ratings_from_the_settings(opens: Opens, tmp_path: Path, capsys: Prints)
     out, err = capsys.readouterr()
     assert "by the maker's rating" in out
     assert err == (
-        f"raidtui: {tmp_path}/raidtui/config.toml: 'X' = 'y' is left out; [wear.rated_tbw] must hold"
+        f"raidtui: {tmp_path}/raidtui/config.toml: 'X' = 'y' is ignored; [wear.rated_tbw] must hold"
         ' lines like "Samsung SSD 850 EVO 500GB" = 150\n'
     )
 

@@ -84,7 +84,7 @@ def test_taken_back_by_the_command_line(guest: Guest) -> None:
     job, status = killed_worker(guest, 5)
     assert (status, states(guest)[-1]) == (-signal.SIGKILL, "interrupted")
     again = raidtui(guest, "jobs", "rollback", job)
-    assert (again.status, again.stdout.endswith("rolled back: asked for\n")) == (0, True), again.output
+    assert (again.status, again.stdout.endswith("rolled back: requested\n")) == (0, True), again.output
     assert "MD_NAME=lab:127\n" in guest.run("mdadm --detail --export /dev/md/127").stdout
     assert checksum(guest, [made.kernel]) == before
 

@@ -185,7 +185,7 @@ def test_slider_asked(shows: Shows) -> None:
 
     async def ask(pilot: Paces) -> None:
         await pilot.press("l", "shift+left")
-        await until(pilot, lambda: kernel.writes and "max" in message_of(pilot))
+        await until(pilot, lambda: kernel.writes and "u undoes it" in message_of(pilot))
 
     shows(staged(kernel), prepare=ask)
 

@@ -110,9 +110,9 @@ class Fake:
         self.cancelled = 0
 
     def reading_of(
-        self, root: Root, snapshot: Snapshot, scope: ReadingScope, *, told: Callable[[], None]
+        self, root: Root, snapshot: Snapshot, scope: ReadingScope, *, notify: Callable[[], None]
     ) -> AllRead:
-        del root, told
+        del root, notify
         self.scopes.append(scope)
         return AllRead(self, snapshot)
 
