@@ -271,17 +271,6 @@ class RaidApp(DefectHooks, KeyOrderApp):
 
     # -- flows
 
-    def open_flow(self, flow: Coroutine[Any, Any, object]) -> None:
-        """Run a flow that opens a form; ``begin_opening`` was called. Esc before its form cancels it."""
-        self.run_worker(self._run_flow(flow))
-
-    async def _run_flow(self, flow: Coroutine[Any, Any, object]) -> None:
-        self.cancel_on_escape(lambda: self.main.say("nothing was changed", "plain"))
-        try:
-            await flow
-        finally:
-            self.end_opening()
-
     def on_arrays_pane_build_wanted(self, message: ArraysPane.BuildWanted) -> None:
         """Assemble an array, or wipe a superblock: flows of the room that builds arrays."""
         from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
@@ -289,7 +278,9 @@ class RaidApp(DefectHooks, KeyOrderApp):
         message.stop()
         flow, snapshot = BuildFlow(self), message.snapshot
         assemble = message.verb == "assemble"
-        self.open_flow(flow.assemble(snapshot, message.uuid) if assemble else flow.zero(snapshot))
+        self.run_flow(
+            (lambda: flow.assemble(snapshot, message.uuid)) if assemble else (lambda: flow.zero(snapshot))
+        )
 
     def action_build(self) -> None:
         """Open the wizard."""
@@ -305,15 +296,13 @@ class RaidApp(DefectHooks, KeyOrderApp):
             return
         from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
 
-        self.begin_opening()
-        self.open_flow(BuildFlow(self).build(snapshot))
+        self.open_flow(lambda: BuildFlow(self).build(snapshot))
 
     def action_jobs(self) -> None:
         """Show the last jobs, and follow one."""
         from raidtui.ui.frame.plan_flow import PlanFlow  # noqa: PLC0415
 
-        self.begin_opening()
-        self.open_flow(PlanFlow(self).jobs())
+        self.open_flow(PlanFlow(self).jobs)
 
     # -- keys
 
@@ -371,8 +360,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
 
     def action_leave(self) -> None:
         """Quit; offer to restore what this session changed until reboot."""
-        self.begin_opening()
-        self.open_flow(self._leave())
+        self.open_flow(self._leave)
 
     async def _leave(self) -> None:
         from raidtui.ui.leaving import may_leave  # noqa: PLC0415

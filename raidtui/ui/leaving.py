@@ -52,9 +52,10 @@ async def _leaves_unrestored(shell: ScreenShell) -> bool:
 
 
 async def _restored(shell: ScreenShell, plan: Plan) -> bool:
-    outcome, _ = await shell.session.loop.execute(plan, is_undo=True)
-    if outcome.failed is not None:
-        shell.say(outcome.sentence, "bad")
-        return False
-    await shell.session.loop.work(shell.session.loop.watch.record.drop_own)
+    with shell.writing():
+        outcome, _ = await shell.session.loop.execute(plan, is_undo=True)
+        if outcome.failed is not None:
+            shell.say(outcome.sentence, "bad")
+            return False
+        await shell.session.loop.work(shell.session.loop.watch.record.drop_own)
     return True

@@ -242,8 +242,7 @@ class ArraysPane(Pane):
         if plan.harm is Harm.HARMLESS:
             later(self, partial(self._execute, plan))
         else:
-            self.shell.begin_opening()
-            self.shell.open_flow(self._confirm(plan))
+            self.shell.open_flow(partial(self._confirm, plan))
 
     async def _confirm(self, plan: Plan) -> None:
         confirmed = False
@@ -326,8 +325,7 @@ class ArraysPane(Pane):
         elif array is not None:
             from raidtui.ui.arrays.repair_flow import RepairFlow  # noqa: PLC0415
 
-            self.shell.begin_opening()
-            self.shell.open_flow(RepairFlow(self.shell).run(verb, array, snapshot))
+            self.shell.open_flow(partial(RepairFlow(self.shell).run, verb, array, snapshot))
 
     def action_limits(self) -> None:
         """Go to the max slider."""

@@ -28,7 +28,8 @@ class DirectFlow:
     async def execute(self, plan: Plan, *, is_undo: bool = False) -> bool:
         """Carry a plan out, show the state after it, and return whether all of it was done."""
         loop = self._shell.session.loop
-        outcome, report = await loop.execute(plan, is_undo=is_undo)
+        with self._shell.writing():
+            outcome, report = await loop.execute(plan, is_undo=is_undo)
         self._shell.own_report(report)
         done = outcome.failed is None
         note = f" · {trouble}" if (trouble := loop.watch.journal.trouble) else ""

@@ -29,7 +29,7 @@ _NOTE_CELLS = 200
 
 
 class BenchFlow:
-    """The flow that lead through a dialog.
+    """The dialogs of pane 5, from a key to its end.
 
     Args:
         shell: the app.
@@ -66,7 +66,8 @@ class BenchFlow:
         if offer is None:
             self._shell.say("nothing was started", "plain")
             return form.draft, False
-        trouble = await self._session.begin(offer)
+        with self._shell.writing():
+            trouble = await self._session.begin(offer)
         if trouble:
             self._shell.say(trouble, "bad")
         return form.draft, not trouble
@@ -95,7 +96,8 @@ class BenchFlow:
         if await self._shell.ask(Question(lines, (("y", "put it back"),))) != "y":
             self._shell.say("nothing was changed", "plain")
             return False
-        found, trouble = await self._session.restore()
+        with self._shell.writing():
+            found, trouble = await self._session.restore()
         if trouble:
             self._shell.say(trouble, "bad")
             return False
@@ -121,7 +123,8 @@ class BenchFlow:
         lines += _prose(words)
         if await self._shell.ask(Question(lines, (("y", "stop it"),), "")) != "y":
             return
-        trouble = await self._session.stop(progress.job)
+        with self._shell.writing():
+            trouble = await self._session.stop(progress.job)
         self._shell.say(trouble or "stopping: waiting for fio's last figures …", "bad" if trouble else "dim")
 
     async def compare(self, records: tuple[RunRecord, ...], title: str, *, heat: bool = False) -> None:
@@ -176,7 +179,8 @@ class BenchFlow:
         return await self._change(entry, f"{count} deleted")
 
     async def _change(self, entry: HistoryEntry, done: str, *, note: str | None = None) -> bool:
-        trouble = await self._session.change([record.id for record in entry.records], note=note)
+        with self._shell.writing():
+            trouble = await self._session.change([record.id for record in entry.records], note=note)
         self._shell.say(trouble or done, "bad" if trouble else "ok")
         return not trouble
 

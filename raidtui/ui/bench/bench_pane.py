@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
@@ -11,7 +10,6 @@ from textual.binding import BindingType
 from raidtui.bench.results.run_record import RunRecord
 from raidtui.ui.bench.bench_view import BenchView
 from raidtui.ui.commands import BENCH, Command
-from raidtui.ui.frame.screen_shell import later
 from raidtui.view.units import counted
 
 if TYPE_CHECKING:
@@ -27,7 +25,6 @@ class BenchPane(BenchView):
     """See the module and ``BenchView``."""
 
     BINDINGS: ClassVar[list[BindingType]] = [each for command in BENCH for each in command.bindings]
-    _in_dialog = False
     _drafts: dict[str, BenchDraft]
 
     def on_mount(self) -> None:
@@ -58,7 +55,7 @@ class BenchPane(BenchView):
     def _flow(self, command_id: str) -> BenchFlow | None:
         """Return the dialogs for a command, or show why it cannot be used."""
         session = self.session()
-        why = self.why_not(command_id) or (_BUSY if self._in_dialog else "")
+        why = self.why_not(command_id) or (_BUSY if self.shell.in_flow else "")
         if why:
             self.shell.drop_held_keys()
             self.say(why, "warn")
@@ -69,20 +66,12 @@ class BenchPane(BenchView):
         return BenchFlow(self.shell, session, self.report.snapshot)
 
     def _run(self, flow: Callable[[], Coroutine[Any, Any, object]], *, afresh: bool = False) -> None:
-        """Open one dialog at a time: keys typed ahead of the first must not open another."""
-        self._in_dialog = True
-        self.shell.begin_opening()
-        later(self, partial(self._through, flow, afresh=afresh))
-
-    async def _through(self, flow: Callable[[], Coroutine[Any, Any, object]], *, afresh: bool) -> None:
-        self.shell.cancel_on_escape(lambda: self.say("nothing was started", "plain"))
-        try:
+        async def run() -> None:
             await flow()
-        finally:
-            self._in_dialog = False
-            self.shell.end_opening()
-        if afresh:
-            await self.look(afresh=True)
+            if afresh:
+                await self.look(afresh=True)
+
+        self.shell.open_flow(run, nothing="nothing was started")
 
     def action_new(self, kind: str) -> None:
         """Fill in a form: one measurement, a sweep, or two settings against each other."""

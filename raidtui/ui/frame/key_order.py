@@ -7,14 +7,16 @@ key. Keys typed in between would go to the pane, where letters are verbs.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 from textual import events
 from textual.app import App
 from textual.message import Message
 from textual.screen import Screen
+from textual.worker import Worker
 
 from raidtui.ui.frame.stock import STOCK
 from raidtui.ui.frame.textual_private import forward_event
@@ -77,14 +79,45 @@ class KeyOrderApp(App[int]):
             else:
                 await self._deliver(self._held.popleft())
 
-    # -- opening a form
+    # -- flows: what opens forms
+
+    @property
+    def in_flow(self) -> bool:
+        """Whether a flow has begun and has not ended."""
+        return self._opening > 0
+
+    def open_flow(
+        self, flow: Callable[[], Coroutine[Any, Any, object]], *, nothing: str = "nothing was changed"
+    ) -> None:
+        """Run a flow that opens a form; keys typed from now on go to the form.
+
+        Args:
+            flow: makes the coroutine; when the app ends, it may not be called.
+            nothing: shown where Esc cancels the flow before its form is shown.
+        """
+        self.begin_opening()
+        self.run_flow(flow, nothing=nothing)
+
+    def run_flow(
+        self, flow: Callable[[], Coroutine[Any, Any, object]], *, nothing: str = "nothing was changed"
+    ) -> None:
+        """Run a flow as ``open_flow`` does; ``begin_opening`` was called."""
+
+        async def run() -> None:
+            self._let_escape_cancel(nothing)
+            try:
+                await flow()
+            finally:
+                self._end_opening()
+
+        worker: Worker[None] = self.run_worker(run)
+        del worker
 
     def begin_opening(self) -> None:
         """Hold the keys that are typed from now on for a form that is being opened."""
         self._opening += 1
 
-    def end_opening(self) -> None:
-        """End ``begin_opening``: the form was shown and closed, or does not come; held keys are dropped."""
+    def _end_opening(self) -> None:
         self._opening -= 1
         if not self._opening:
             self._cancel_opening = None
@@ -94,19 +127,27 @@ class KeyOrderApp(App[int]):
         """Drop the keys held for a form that does not come."""
         self._held.clear()
 
-    def cancel_on_escape(self, say: Callable[[], None]) -> None:
-        """Let Esc cancel the task that runs now, until its form is shown.
-
-        Args:
-            say: reports that.
-        """
+    def _let_escape_cancel(self, nothing: str) -> None:
         task = asyncio.current_task()
 
         def leave() -> None:
             if task is not None and task.cancel():
-                say()
+                self.say(nothing, "plain")
 
         self._cancel_opening = leave
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Let Esc cancel nothing: what a flow does meanwhile changes the host, and its end is reported."""
+        cancel, self._cancel_opening = self._cancel_opening, None
+        try:
+            yield
+        finally:
+            self._cancel_opening = cancel
+
+    def say(self, text: str, role: str = "warn", *, logged: bool = True) -> None:
+        """Show a sentence above the footer."""
+        raise NotImplementedError
 
     def push_screen(self, screen: Any, *more: Any, **named: Any) -> Any:  # noqa: ANN401  (as Textual's)
         """Show a screen, and give it the keys that were held for it."""

@@ -95,7 +95,8 @@ class PlanFlow:
             return False
         if answer == SAVE:
             try:
-                path = await session.loop.aside(lambda: storage.save_script(plan))
+                with shell.writing():
+                    path = await session.loop.aside(lambda: storage.save_script(plan))
             except OSError as error:
                 shell.say(f"the script cannot be written: {error}")
             else:
@@ -108,7 +109,8 @@ class PlanFlow:
         """Make a job of a plan that was confirmed, and follow it."""
         shell, session = self._shell, self._shell.session
         try:
-            job_id = await session.loop.aside(lambda: storage.start_job(session.root, plan))
+            with shell.writing():
+                job_id = await session.loop.aside(lambda: storage.start_job(session.root, plan))
         except JobError as error:
             shell.say(str(error), "bad")
             return
@@ -126,7 +128,8 @@ class PlanFlow:
                 shell.say(f"{title}: {GOING if view.state in UNDER_WAY else view.state}", "plain")
                 return
             try:
-                begun_after = await session.loop.aside(partial(_give, order, job_id))
+                with shell.writing():
+                    begun_after = await session.loop.aside(partial(_give, order, job_id))
             except JobError as error:
                 shell.say(str(error), "bad")
                 return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar, cast
 
 from textual.screen import Screen
@@ -50,20 +51,23 @@ class ScreenShell(Shell, Protocol):
     def own_report(self, report: Report) -> None:
         """Show the state after a write of this session."""
 
-    def open_flow(self, flow: Coroutine[Any, Any, object]) -> None:
-        """Run a flow for which ``begin_opening`` was called; Esc before its form cancels it."""
+    @property
+    def in_flow(self) -> bool:
+        """Whether a flow has begun and has not ended."""
+
+    def open_flow(
+        self, flow: Callable[[], Coroutine[Any, Any, object]], *, nothing: str = "nothing was changed"
+    ) -> None:
+        """Run a flow that opens a form, and hold keys for it; Esc before the form cancels it."""
 
     def begin_opening(self) -> None:
-        """Hold the keys that are typed from now on for a form that is being opened."""
+        """Hold the keys that are typed from now on for a form; a message makes the app open it."""
 
-    def end_opening(self) -> None:
-        """End ``begin_opening``: the form was shown and closed, or does not come."""
+    def writing(self) -> AbstractContextManager[None]:
+        """Let Esc cancel nothing: what a flow does meanwhile changes the host, and its end is reported."""
 
     def drop_held_keys(self) -> None:
         """Drop what was typed for a form that does not come."""
-
-    def cancel_on_escape(self, say: Callable[[], None]) -> None:
-        """Let Esc cancel the task that runs now until its form is shown; ``say`` reports that."""
 
     def expect_array(self, uuid: str | None) -> None:
         """Choose the array with this UUID as soon as it is there; None: none is awaited any more."""
@@ -76,14 +80,16 @@ def shell_of(widget: Widget) -> ScreenShell:
 
 
 def later(
-    widget: Widget, way: Callable[[], Coroutine[Any, Any, None]], *, alone_in: str | None = None
+    widget: Widget, work: Callable[[], Coroutine[Any, Any, None]], *, alone_in: str | None = None
 ) -> None:
     """Run a coroutine as a worker. It is made when the worker starts: at the end of the app, some never do.
 
     Args:
         widget: the worker ends with it.
-        way: makes the coroutine.
+        work: makes the coroutine.
         alone_in: a group of workers; others in it are cancelled.
     """
-    worker: Worker[None] = widget.run_worker(way, group=alone_in or "default", exclusive=alone_in is not None)
+    worker: Worker[None] = widget.run_worker(
+        work, group=alone_in or "default", exclusive=alone_in is not None
+    )
     del worker

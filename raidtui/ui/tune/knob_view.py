@@ -95,7 +95,6 @@ class KnobView(Pane):
         """Whether each cpufreq policy has a row of its own, even where all values are equal."""
         self.acting = False
         """Whether a change is in progress; nothing else starts meanwhile."""
-        self.in_dialog = False
         """Whether a dialog is open or about to open."""
         self.news: tuple[tuple[str, str], ...] = ()
         """Sentences about what was set last, with their roles."""

@@ -53,7 +53,8 @@ class TuneFlow:
         answer = await self._shell.ask(PlanView(plan, title=title))
         if answer == SAVE:
             try:
-                path = await self._knobs.loop.aside(lambda: storage.save_script(plan))
+                with self._shell.writing():
+                    path = await self._knobs.loop.aside(lambda: storage.save_script(plan))
             except OSError as error:
                 self._shell.say(f"the script cannot be written: {error}")
             else:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 from textual.binding import BindingType
@@ -84,7 +84,7 @@ class TunePane(KnobView):
             command_id: as in ``raidtui.ui.commands``.
             waits: whether the command is possible while another value is being written.
         """
-        busy = self.in_dialog or (self.acting and not waits)
+        busy = self.shell.in_flow or (self.acting and not waits)
         why = self.why_not(command_id) or (_BUSY if busy else "")
         if why:
             self.shell.drop_held_keys()
@@ -187,7 +187,7 @@ class TunePane(KnobView):
         if row is not None and flow is not None and row.value(self.knob) is not None:
             self.settle()
             knob = self.knob  # by the time that the dialog opens, another one may be chosen
-            self._go(lambda: self._exact(flow, row, knob))
+            self.shell.open_flow(lambda: self._exact(flow, row, knob))
 
     async def _exact(self, flow: TuneFlow, row: KnobRow, knob: str) -> None:
         text = await flow.exact(row, knob)
@@ -215,27 +215,14 @@ class TunePane(KnobView):
         row, flow = self._may("tune.keep"), self._flow()
         if row is not None and flow is not None:
             knob = self.knob
-            self._go(lambda: self._then_read(lambda: flow.keep(row, knob)))
+            self.shell.open_flow(lambda: self._then_read(lambda: flow.keep(row, knob)))
 
     def action_forget(self) -> None:
         """Stop keeping values."""
         row, flow = self._may("tune.forget"), self._flow()
         if row is not None and flow is not None:
             knob = self.knob
-            self._go(lambda: self._then_read(lambda: flow.forget(row, knob)))
-
-    def _go(self, dialog: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Open one dialog at a time: keys typed ahead of the first must not open another."""
-        self.in_dialog = True
-        self.shell.begin_opening()
-        later(self, partial(self._through, dialog))
-
-    async def _through(self, dialog: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        try:
-            await dialog()
-        finally:
-            self.in_dialog = False
-            self.shell.end_opening()
+            self.shell.open_flow(lambda: self._then_read(lambda: flow.forget(row, knob)))
 
     async def _then_read(self, dialog: Callable[[], Awaitable[None]]) -> None:
         await dialog()
@@ -245,7 +232,7 @@ class TunePane(KnobView):
         """Choose a profile, show what it changes, and set that."""
         row, flow = self._may("tune.profile"), self._flow()
         if row is not None and flow is not None:
-            self._go(lambda: self._profile(flow))
+            self.shell.open_flow(lambda: self._profile(flow))
 
     async def _profile(self, flow: TuneFlow) -> None:
         plan = await flow.profile()

@@ -53,7 +53,8 @@ class SelfTestFlow(PlanFlow):
         if session.root.live:
             await super().carry_out(plan)
             return
-        outcome, _ = await session.loop.execute(plan)
+        with self._shell.writing():
+            outcome, _ = await session.loop.execute(plan)
         self._shell.say(outcome.sentence, "ok" if outcome.failed is None else "bad")
 
 

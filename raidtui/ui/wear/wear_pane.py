@@ -153,7 +153,7 @@ class WearPane(Pane):
     def action_self_test(self) -> None:
         """Start a self-test on the chosen disk, or abort the one that runs."""
         if self.chosen is not None and self.report is not None:
-            later(self, partial(self._self_test, self.chosen))
+            self.shell.open_flow(partial(self._self_test, self.chosen))
 
     async def _self_test(self, name: str) -> None:
         if self.report is None:

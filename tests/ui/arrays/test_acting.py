@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import threading
 
 import pytest
 from msgspec.structs import replace
@@ -285,6 +286,29 @@ async def test_a_pause_is_asked_and_enter_is_no() -> None:
         assert "frozen" in lines_of(pilot, "#array-list")
         await pilot.press("p")  # resuming harms nothing
         await wrote(pilot, kernel, (ACTION, "frozen"), (ACTION, "idle"))
+
+
+async def test_escape_does_not_cancel_what_is_being_written() -> None:
+    kernel, answers, begun = Kernel(*RESYNC), threading.Event(), threading.Event()
+
+    def block(path: str, text: str) -> None:
+        del path, text
+        begun.set()
+        assert answers.wait(30)
+
+    kernel.on_write = block
+    async with running(kernel) as pilot:
+        await pilot.press("p")
+        await asked(pilot)
+        await pilot.press("y")
+        await until(pilot, begun.is_set, "the write has begun")
+        await pilot.press("escape")
+        await pilot.pause()
+        shown = message_of(pilot)
+        answers.set()
+        await wrote(pilot, kernel, (ACTION, "frozen"))
+        await says(pilot, "data: resync paused · u undoes it")
+        assert shown == ""
 
 
 async def test_another_array_under_the_same_name_is_left_alone() -> None:

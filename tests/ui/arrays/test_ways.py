@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection
 from contextlib import asynccontextmanager
 from typing import Any
@@ -105,6 +106,8 @@ class Fake:
         self.begun: list[Plan] = []
         self.saved: list[Plan] = []
         self.busy = ""
+        self.starting = threading.Event()
+        self.answers: threading.Event | None = None
         self.scopes: list[ReadingScope] = []
         self.read_again: list[tuple[str, ...]] = []
         self.cancelled = 0
@@ -118,6 +121,9 @@ class Fake:
 
     def start_job(self, root: Root, plan: Plan) -> str:
         del root
+        self.starting.set()
+        if self.answers is not None:
+            assert self.answers.wait(30)
         if self.busy:
             raise JobError(self.busy)
         self.begun.append(plan)
@@ -425,6 +431,23 @@ async def test_the_light_of_a_bay(fake: Fake) -> None:
         assert await done(pilot, "y") == "locate light of sdb on: done"
     [plan] = fake.begun
     assert [step.argv for step in plan.steps] == [("ledctl", "locate=/dev/sdb")]
+
+
+async def test_escape_does_not_cancel_a_job_that_is_being_started(fake: Fake) -> None:
+    """The job would be made all the same, and nobody would see it."""
+    fake.devices = {name: plugged(name, port) for port, name in enumerate(("sda", "sdb", "sdc", "sdd"), 1)}
+    answers = fake.answers = threading.Event()
+    async with console(raid10()) as pilot:
+        await at(pilot, Choice, "i")
+        await at(pilot, PlanView, "down", "enter")
+        await pilot.press("y")
+        await until(pilot, fake.starting.is_set, "the job is being made")
+        await pilot.press("escape")
+        await pilot.pause()
+        shown = message_of(pilot)
+        answers.set()
+        await until(pilot, lambda: isinstance(pilot.app.screen, JobView), "the job")
+        assert shown == ""
 
 
 # -- what was begun before

@@ -370,7 +370,7 @@ async def test_keys_typed_ahead_open_one_dialog(begun: Begun) -> None:
         await says(pilot, "another change is still in progress: press the key again")
         assert sum(isinstance(screen, Choice | Ask | PlanView) for screen in pilot.app.screen_stack) == 1
         await pilot.press("escape")
-        await until(pilot, lambda: not pane.in_dialog)
+        await until(pilot, lambda: not pane.shell.in_flow)
         await at(pilot, Choice, "k")
 
 
