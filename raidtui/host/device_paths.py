@@ -14,7 +14,7 @@ from pathlib import Path
 from raidtui.host.block import BLOCK
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.root import Root
-from raidtui.host.udev import read_udev_entries
+from raidtui.host.udev import read_udev_entry
 
 _MOST_LINKS = 8
 # The udev properties that a tag is compared with; the first is encoded as in links: my\x20data.
@@ -98,7 +98,8 @@ class DevicePaths:
             if number is not None:
                 name = node.replace("!", "/")
                 self._numbers[name], self._names[number] = number, name
-        for number, entry in read_udev_entries(self._root, self._names).items():
+        for number in self._names:
+            entry = read_udev_entry(self._root, number)
             for link in entry.links:
                 self._links.setdefault(link, number)
             for tag, keys in _TAGS.items():

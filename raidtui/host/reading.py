@@ -27,7 +27,7 @@ from raidtui.host.openers import open_words
 from raidtui.host.references import read_named
 from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_names import has_smart
-from raidtui.host.udev import read_udev_entry
+from raidtui.host.udev import read_udev_entry, unsettled_devices
 from raidtui.model.disk import Disk
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Reference, Survey
@@ -35,6 +35,7 @@ from raidtui.model.survey import Device, Reference, Survey
 _WEAR_S = 1.0
 """How long to wait for SMART after everything else has been read."""
 _UNKNOWN_WEAR = "has not answered smartctl yet: its wear and its health are not known"
+_UNSETTLED = "udev has not finished with it: what it holds is not known yet"
 _NAMES, _HOST, _ON_TOP, _USES, _WEAR, _JUDGE = "names", "host", "on top", "uses", "wear", "judge"
 _WORDS = {
     _NAMES: "devices",
@@ -290,7 +291,9 @@ class Reading:
     def _read_uses(self) -> None:
         names = (*self._light, *(array.name for array in self._snapshot.arrays))
         self._named = read_named(self._root, watched_texts(self._root), names)
-        self._opened = open_words(self._root, self._close)
+        opened = open_words(self._root, self._close)
+        unsettled = unsettled_devices(self._root) if self._scope.everything else ()
+        self._opened = {**dict.fromkeys(unsettled, _UNSETTLED), **opened}
 
     def _read_on_top(self) -> None:
         self._on_top = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,7 +13,7 @@ from raidtui.host.md.array_names import ArrayName, canonical_uuid, read_array_na
 from raidtui.host.md.mdadm import MdadmError, parse_export, read_detail, read_examine
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput, output_path
-from raidtui.host.udev import UdevEntry, parse_udev_entry, read_udev_entries, read_udev_entry
+from raidtui.host.udev import UdevEntry, parse_udev_entry, read_udev_entry, unsettled_devices
 from raidtui.model.array import Array, Member
 
 DETAIL = """\
@@ -265,29 +265,33 @@ def test_udev_entry() -> None:
 
 
 class Libudev:
-    """A context with one disk and one partition."""
+    """A context with two disks; udev finishes with the second when it has been listed ``after`` times."""
+
+    def __init__(self, after: int) -> None:
+        self._after = after
+        self._listed = 0
 
     def list_devices(self, subsystem: str) -> list[SimpleNamespace]:
         assert subsystem == "block"
+        self._listed += 1
+        settled = self._listed > self._after
         return [
-            SimpleNamespace(
-                device_number=os.makedev(8, minor),
-                properties={"ID_FS_TYPE": kind},
-                device_links=iter((f"/dev/disk/by-id/{kind}", "/dev/disk/by-id/a")),
-            )
-            for minor, kind in ((16, "xfs"), (17, "ext4"))
+            SimpleNamespace(sys_name="sda", is_initialized=True),
+            SimpleNamespace(sys_name="sdb", is_initialized=settled),
         ]
 
 
-def test_many_devices_of_a_live_host_come_from_libudev(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(udev_database, "_libudev", Libudev)
-    root = MemoryRoot({"/run/udev/data/b8:17": "E:ID_FS_TYPE=swap\n"})
-    of_file = UdevEntry(properties={"ID_FS_TYPE": "swap"})
-    assert read_udev_entries(root, ("8:17", "8:32")) == {"8:17": of_file, "8:32": UdevEntry()}
+def test_devices_that_udev_has_not_finished_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(udev_database, "_CONTROL", tmp_path)
+    monkeypatch.setattr(udev_database, "_libudev", lambda: Libudev(after=10**9))
+    root = MemoryRoot({})
+    assert unsettled_devices(root, patience_s=0) == frozenset()  # a capture has no udev that works
     monkeypatch.setattr(root, "live", True)
-    assert read_udev_entries(root, ("8:17", "8:32")) == {
-        "8:17": UdevEntry(properties={"ID_FS_TYPE": "ext4"}, links=("disk/by-id/a", "disk/by-id/ext4")),
-        "8:32": UdevEntry(),
-    }
+    assert unsettled_devices(root, patience_s=0) == {"sdb"}
+    monkeypatch.setattr(udev_database, "_libudev", lambda: Libudev(after=2))
+    assert unsettled_devices(root, patience_s=60) == frozenset()
     monkeypatch.setattr(udev_database, "_libudev", lambda: None)  # not installed
-    assert read_udev_entries(root, ("8:17",)) == {"8:17": of_file}
+    assert unsettled_devices(root, patience_s=0) == frozenset()
+    monkeypatch.setattr(udev_database, "_libudev", lambda: Libudev(after=10**9))
+    monkeypatch.setattr(udev_database, "_CONTROL", tmp_path / "absent")  # udev does not run
+    assert unsettled_devices(root, patience_s=0) == frozenset()
