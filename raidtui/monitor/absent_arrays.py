@@ -146,6 +146,13 @@ class AbsentArrays:
     def _is_there(self, name: str) -> bool:
         return self._root.text(f"{BLOCK}/{name.replace('/', '!')}/dev") is not None
 
+    def _is_same(self, name: str, seen: _Seen) -> bool:
+        """Whether the disk under a name is the one that was a member."""
+        if not self._is_there(name):
+            return False
+        before, now = seen.serials.get(name), read_identity(self._root, name).serial
+        return before is None or now is None or before == now
+
     def _has_died(self, array: Array) -> bool:
         """Whether too few members are left for the array as it was last seen."""
         left = array.losses_left
@@ -182,17 +189,23 @@ class AbsentArrays:
         busy = self._root.live and self._since is not None and self._root.is_there(_UDEV_BUSY)
         at_rest = [each for group in free.values() for each in group]
         blocks = self._superblocks.read(at_rest, ask=not busy)
-        found = list(self._gone(free, running))
+        found = list(self._gone(free, running, udev_busy=busy))
         stopped = (self._not_started(uuid, group, blocks) for uuid, group in free.items())
         found += [absent for absent in stopped if absent is not None]
         found = with_names(
             found, [each for each in expected if not each.ignored], RunningArrays(self._root, arrays, running)
         )
         listed = self._settled(found, clock_s, reading=busy or self._superblocks.reading)
-        self.unsettled = len(listed) < len(found) or busy or self._superblocks.reading
+        young = any(self._is_young(seen) for seen in self._seen.values())
+        self.unsettled = len(listed) < len(found) or busy or young or self._superblocks.reading
         return tuple(listed)
 
-    def _gone(self, free: dict[str, list[FoundMember]], running: set[str]) -> Iterable[AbsentArray]:
+    def _is_young(self, seen: _Seen) -> bool:
+        return seen.died and self._taken_s - seen.at_s < _SETTLE_S
+
+    def _gone(
+        self, free: dict[str, list[FoundMember]], running: set[str], *, udev_busy: bool
+    ) -> Iterable[AbsentArray]:
         for key, seen in list(self._seen.items()):
             if not seen.died or key in running:
                 continue
@@ -201,6 +214,8 @@ class AbsentArrays:
                 del self._seen[key]
                 continue
             array = seen.array
+            # udev may not have read yet what the kernel knew: that a device is a member.
+            by_kernel = array.uuid is None or udev_busy or self._is_young(seen)
             here = {member.name for member in array.members}
             lost = [
                 Member(name=name, number=None, slot=slot, states=None)
@@ -210,7 +225,7 @@ class AbsentArrays:
             members = [
                 AbsentMember(
                     name=member.name,
-                    present=member.name in group or (array.uuid is None and self._is_there(member.name)),
+                    present=member.name in group or (by_kernel and self._is_same(member.name, seen)),
                     slot=seen.places.get(member.name, (None, ""))[0],
                     role=seen.places.get(member.name, (None, member.role))[1],
                     serial=seen.serials.get(member.name),

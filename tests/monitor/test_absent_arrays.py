@@ -178,6 +178,7 @@ class Watched:
 
     def __init__(self) -> None:
         self.root: Stage = host_tree(MEDIA).root()
+        self.read: tuple[str, ...] = NAMES  # those that udev has read
         self._tell()
         self.sampler = Sampler(self.root, clock=self.root.clock, absent=True)
         self.last = self.sampler.sample()
@@ -188,10 +189,18 @@ class Watched:
             for path, text in udev(dev, number=number, label="nas:media").items():
                 self.root.put(path, text)
 
-    def then(self, *specs: object, pulled: tuple[str, ...] = (), after_s: float = 1.0) -> list[str]:
+    def then(
+        self,
+        *specs: object,
+        pulled: tuple[str, ...] = (),
+        after_s: float = 1.0,
+        records: dict[str, str] | None = None,
+    ) -> list[str]:
         """Show the host like this; return what the timeline says."""
         self.root.show(host_tree(*specs), pulled=pulled, after_s=after_s)  # type: ignore[arg-type]
-        self._tell(tuple(name for name in NAMES if name not in pulled))
+        self._tell(tuple(name for name in self.read if name not in pulled))
+        for path, text in (records or {}).items():
+            self.root.put(path, text)
         self.sampler.forget()
         before, self.last = self.last, self.sampler.sample()
         return [event.text for event in diff(before, self.last, judge(before), judge(self.last))]
@@ -253,3 +262,18 @@ def test_an_array_whose_disks_hold_something_else_now_was_given_up() -> None:
     host.sampler.forget()
     host.root.passed_s += 5
     assert [each.uuid for each in host.sampler.sample().absent if each.absence is Absence.GONE] == []
+
+
+@pytest.mark.parametrize(("serial", "present"), [("S2", 1), ("S9", 0)], ids=["the member", "another disk"])
+def test_what_udev_has_not_read_yet(serial: str, present: int) -> None:
+    """The kernel has just named sdi as a member; udev's record of it is still that of an empty disk."""
+    host = Watched()
+    dev = (host.root.text("/sys/class/block/sdi/dev") or "").strip()
+    record = {f"/run/udev/data/b{dev}": f"E:ID_SERIAL_SHORT={serial}\n"}
+    host.read = ()
+    host.then(pulled=("sdg", "sdh"), records=record)
+    assert host.absent == [("gone", f"{present} of 3 members present")]
+    assert host.sampler.unsettled
+    host.then(pulled=("sdg", "sdh"), after_s=5.0, records=record)  # it holds nothing, as udev knows by now
+    assert host.absent == [("gone", "0 of 3 members present")]
+    assert not host.sampler.unsettled
