@@ -1,4 +1,4 @@
-"""Changes fields of a superblock 1.x in place, its checksum with them: `edit_superblock.py DEVICE events=+20000`.
+"""Changes fields of a superblock 1.2 in place, and its checksum: `edit_superblock.py DEVICE events=+20000`.
 
 Runs in the guest on the bare standard library. Fields are as struct mdp_superblock_1 of md_p.h has them.
 """
@@ -15,7 +15,7 @@ CHECKSUM, MAX_DEV = 216, 220
 def checksum(block: bytes) -> int:
     """As calc_sb_1_csum of md.c has it."""
     size = 256 + 2 * struct.unpack_from("<I", block, MAX_DEV)[0]
-    total = sum(struct.unpack_from(f"<{size // 4}I", block))
+    total: int = sum(struct.unpack_from(f"<{size // 4}I", block))
     total -= struct.unpack_from("<I", block, CHECKSUM)[0]
     if size % 4:
         total += struct.unpack_from("<H", block, size - 2)[0]

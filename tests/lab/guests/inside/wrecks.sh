@@ -81,12 +81,17 @@ later() {  # NUMBER: files that are written after something happened, each at on
         dd if=$TREE/block.bin of=$LATER/$number bs=64K count=1 skip=$((number % 64)) status=none
         cp $LATER/$number /mnt/later/
         sync -f /mnt/later
+        calm
     done
     umount /mnt
 }
 
-kick() {  # DEVICE: as a cable does it
-    mdadm --quiet $MD --fail "$1"
+calm() {  # the array is clean at once, not after 200 ms without a write: two events for each write
+    until echo clean >$SYS/array_state 2>/dev/null; do :; done
+}
+
+kick() {  # DEVICE: as a cable does it. Where too few are left, the kernel does it and says EBUSY.
+    mdadm --quiet $MD --fail "$1" 2>/dev/null || true
     until grep -q faulty $SYS/dev-"${1##*/}"/state; do :; done
 }
 
@@ -98,7 +103,10 @@ pull() {  # DEVICE: kicked, and removed
 note_kernel() {  # what the kernel says of the array: the truth is compared with it
     local each
     {
-        echo "level=$(cat $SYS/level) chunk=$(cat $SYS/chunk_size) layout=$(cat $SYS/layout) size=$(cat $SYS/component_size) disks=$(cat $SYS/raid_disks)"
+        echo "level=$(cat $SYS/level)"
+        echo "chunk=$(cat $SYS/chunk_size)"
+        echo "layout=$(cat $SYS/layout)"
+        echo "disks=$(cat $SYS/raid_disks)"
         for each in $SYS/dev-*; do
             echo "member=${each##*dev-} slot=$(cat "$each/slot") offset=$(cat "$each/offset")"
         done
@@ -123,9 +131,16 @@ limit() {  # KIB_S: of a resync
     echo "$1" >/proc/sys/dev/raid/speed_limit_max
 }
 
-progress() {  # SECTORS: wait until a resync or reshape is that far
+progress() {  # SECTORS: wait until a resync is that far on each member, a reshape in the array
     local done _
-    until read -r done _ <$SYS/sync_completed && [ "$done" != none ] && [ "$done" -ge "$1" ]; do :; done
+    SECONDS=0
+    until
+        read -r done _ <$SYS/sync_completed
+        [ "$(cat $SYS/reshape_position)" = none ] || done=$(cat $SYS/reshape_position)
+        [ "$done" != none ] && [ "$done" -ge "$1" ]
+    do
+        [ $SECONDS -lt 40 ] || { echo "it was too fast, or too slow"; return 1; }
+    done
 }
 
 freeze() { echo frozen >$SYS/sync_action; }
@@ -164,9 +179,11 @@ parts() {  # DEVICE: its partitions, if the kernel has not seen them
 }
 
 lvm_on() {  # DEVICE: a volume group with one volume
-    vgcreate --quiet --yes wrecks "$1"
-    lvcreate --quiet --yes --wipesignatures n --name data --extents 90%VG wrecks
+    lvm vgcreate --quiet --yes wrecks "$1"
+    lvm lvcreate --quiet --yes --wipesignatures n --name data --extents 90%VG wrecks
 }
+
+lvm() { command lvm "$@" --config "devices{filter=[\"a|^$MD\$|\",\"r|.*|\"] use_devicesfile=0}"; }
 
 luks_data() {  # a header of LUKS 2, and what nobody can tell from noise
     printf 'LUKS\272\276\000\002\000\000\000\000\000\000\100\000'
@@ -211,6 +228,11 @@ check_files() {  # DEVICE [OPTION...]: nothing is written
     (cd /mnt && sha256sum --quiet --check $MANIFEST)
     if [ "${3:-}" = later ]; then (cd $LATER && sha256sum *) | (cd /mnt/later && sha256sum --quiet --check -); fi
     umount /mnt
+}
+
+damaged() {  # DEVICE: fails where all files are whole
+    if check_ext4 "$1" >/dev/null 2>&1; then return 1; fi
+    ! mountpoint -q /mnt || umount /mnt
 }
 
 check_ext4() {

@@ -2,6 +2,7 @@
 
 from tests.lab.guests.wrecks.wreck import Found, Truth, Wreck, named
 
+
 def lost(
     id: str,  # noqa: A002
     create: str,
@@ -13,7 +14,7 @@ def lost(
     search: Found = Found.UNIQUE,
     proof: str = "check_ext4 $MD",
 ) -> Wreck:
-    """An array whose superblocks are zeroed, all of them; `members` are numbers of disks where some are gone."""
+    """An array whose superblocks are all zeroed; `members`: the numbers of its disks, where some are gone."""
     there = tuple(name for name in truth.order if name != "missing")
     disks = " ".join(f"/dev/{name}" for name in sorted(named(members) or there))
     return Wreck(
@@ -236,7 +237,7 @@ RECREATED = (
     Wreck(
         id="r5-recreated-partly-rebuilt",
         make="c12 -l5 -n4 -c64 $D2 $D0 $D3 $D1\nfill\nstop\n"
-        "limit 2000\nrecreate -l5 -n4 -c64 $D0 $D1 $D2 $D3\nprogress 30000\nfreeze\nstop",
+        "limit 8000\nrecreate -l5 -n4 -c64 $D0 $D1 $D2 $D3\nprogress 20000\nfreeze\nstop",
         truth=Truth(level=5, order=named("2031"), layout="left-symmetric"),
         given=named("0123"),
         search=Found.UNIQUE,
@@ -244,15 +245,19 @@ RECREATED = (
     Wreck(
         id="r6-recreated-partly-resynced",
         make="c12 -l6 -n4 -c64 $D2 $D0 $D3 $D1\nfill\nstop\n"
-        "limit 2000\nrecreate -l6 -n4 -c64 $D0 $D1 $D2 $D3\nprogress 30000\nfreeze\nstop",
+        "limit 8000\nrecreate -l6 -n4 -c64 $D0 $D1 $D2 $D3\nprogress 20000\nfreeze\nstop",
+        truth=Truth(level=6, order=named("2031"), layout="left-symmetric"),
         given=named("0123"),
         search=Found.UNPROVEN,
+        proof="damaged $MD",
     ),
     Wreck(
         id="r10-recreated-partly-resynced",
         make="c12 -l10 -n4 -c64 $D0 $D1 $D2 $D3\nfill\nstop\n"
-        "limit 2000\nrecreate -l10 -n4 -c64 $D0 $D2 $D1 $D3\nprogress 30000\nfreeze\nstop",
+        "limit 8000\nrecreate -l10 -n4 -c64 $D0 $D2 $D1 $D3\nprogress 20000\nfreeze\nstop",
+        truth=Truth(level=10, order=named("0123"), layout="n2"),
         given=named("0123"),
         search=Found.UNPROVEN,
+        proof="damaged $MD",
     ),
 )

@@ -52,12 +52,17 @@ def prove(guest: Guest, wreck: Wreck) -> None:
     """Create the array again on overlays, as the truth says, and compare the files; nothing is left of it.
 
     Raises:
-        AssertionError: the truth is none.
+        AssertionError: the truth is none, or nothing can be proven of the wreck.
     """
+    assert wreck.provable, f"nothing can be proven of {wreck.id}"
     again = created(wreck.truth) if wreck.truth is not None else ""
-    proof = wreck.proof or ("check_ext4 $MD" if wreck.truth is not None else "")
-    assert proof, f"nothing can be proven of {wreck.id}"
+    proof = wreck.proof or "check_ext4 $MD"
     done(guest, f"mask\ntrap 'drop; unmask' EXIT\n{again}\n{proof}\n", timeout=180)
+
+
+def kernel_words(guest: Guest) -> frozenset[str]:
+    """What the kernel said of the wreck's array when it ran last."""
+    return frozenset(done(guest, "cat $KERNEL").splitlines())
 
 
 def created(truth: Truth) -> str:
@@ -68,7 +73,16 @@ def created(truth: Truth) -> str:
         [
             *(f"overlay {name}" for name in there),
             shlex.join(
-                ["mdadm", "--create", "/dev/md100", "--run", "--assume-clean", "--homehost=none", *truth.create, *over]
+                [
+                    "mdadm",
+                    "--create",
+                    "/dev/md100",
+                    "--run",
+                    "--assume-clean",
+                    "--homehost=none",
+                    *truth.create,
+                    *over,
+                ]
             )
             + " 2>&1",
         ]

@@ -86,7 +86,8 @@ KICKED = (
     ),
     Wreck(
         id="r6-three-stale",
-        make="c12 -l6 -n5 -c64 $D0 $D1 $D2 $D3 $D4\nfill\nkick $D4\nlater 10\nkick $D3\nlater 10\nkick $D2\nstop",
+        make="c12 -l6 -n5 -c64 $D0 $D1 $D2 $D3 $D4\nfill\nkick $D4\nlater 10\nkick $D3\nlater 10\n"
+        "kick $D2\nstop",
         truth=Truth(level=6, order=named("012--"), layout="left-symmetric"),
         given=named("01234"),
         proof=_LATER,
@@ -107,25 +108,28 @@ KICKED = (
 REBUILDING = (
     Wreck(
         id="r5-recovery-cut",
-        make=f"{_R5}pull $D3\nzero $D3\nlimit 2000\nmdadm --quiet $MD --add $D3\nprogress 40000\nfreeze\nstop",
+        make=f"{_R5}pull $D3\nzero $D3\nlimit 8000\nmdadm --quiet $MD --add $D3\nprogress 20000\n"
+        "freeze\nstop",
         truth=_r5("012-"),
         given=named("0123"),
     ),
     Wreck(
         id="r5-recovery-cut-one-absent",
-        make=f"{_R5}pull $D3\nzero $D3\nlimit 2000\nmdadm --quiet $MD --add $D3\nprogress 40000\nfreeze\nstop\n"
+        make=f"{_R5}pull $D3\nzero $D3\nlimit 8000\nmdadm --quiet $MD --add $D3\nprogress 20000\n"
+        "freeze\nstop\n"
         "blank $D0",
         given=named("123"),
     ),
     Wreck(
         id="r5-failed-mid-rebuild",
-        make=f"{_R5}pull $D3\nzero $D3\nlimit 2000\nmdadm --quiet $MD --add $D3\nprogress 40000\nkick $D2\nstop",
+        make=f"{_R5}pull $D3\nzero $D3\nlimit 8000\nmdadm --quiet $MD --add $D3\nprogress 20000\n"
+        "kick $D2\nstop",
         truth=_r5("012-"),
         given=named("0123"),
     ),
     Wreck(
         id="r5-added-as-a-spare",
-        make=f"{_R5}kick $D3\npull $D2\nmdadm --quiet $MD --add $D2\nstop",
+        make=f"{_R5}pull $D3\nfreeze\nmdadm --quiet $MD --add $D3\nkick $D2\nstop",
         truth=_r5("012-"),
         given=named("0123"),
     ),
@@ -135,9 +139,13 @@ TWICE = (
     Wreck(
         id="r1-split-brain",
         make="c12 -l1 -n2 $D0 $D1\nfill\nstop\n"
-        "for each in 0 1; do disk=D$each; assemble --run ${!disk}; mount $MD /mnt; echo $each >/mnt/half-$each; "
+        "for each in 0 1; do disk=D$each; assemble --run ${!disk}; mount $MD /mnt; "
+        "echo $each >/mnt/half-$each; "
         "umount /mnt; stop; done",
         given=named("01"),
+        proof="over 0 1\n"
+        "for each in 0 1; do assemble --run ${OVER[$each]}; check_ext4 $MD; mount -o ro,noload $MD /mnt; "
+        "cat /mnt/half-$each; umount /mnt; stop; done",
     ),
     Wreck(
         id="r1-clone",
@@ -153,7 +161,8 @@ TWICE = (
     ),
     Wreck(
         id="two-arrays",
-        make=f"{_R5}kick $D3\nkick $D2\nstop\nmv $KERNEL $KERNEL.5\nc12 -l1 -n2 $D4 $D5\nstop\nmv $KERNEL.5 $KERNEL",
+        make=f"{_R5}kick $D3\nkick $D2\nstop\nmv $KERNEL $KERNEL.5\nc12 -l1 -n2 $D4 $D5\nstop\n"
+        "mv $KERNEL.5 $KERNEL",
         truth=_r5("012-"),
         given=named("012345"),
     ),

@@ -9,6 +9,17 @@ from tests.lab.guests.boot import disk_names
 MISSING = "missing"
 DISKS, DISK_MIB = 8, 64
 _NAMES = disk_names(DISKS)
+# md's numbers (Documentation/admin-guide/md.rst); RAID 10: near copies, far copies << 8, offset << 16.
+_LAYOUTS = {
+    "left-asymmetric": 0,
+    "right-asymmetric": 1,
+    "left-symmetric": 2,
+    "right-symmetric": 3,
+    "parity-first": 4,
+    "n2": 0x102,
+    "f2": 0x201,
+    "o2": 0x10201,
+}
 
 
 class Found(StrEnum):
@@ -62,6 +73,23 @@ class Truth:
             *(["--bitmap=none"] if self.level else []),
         )
 
+    @property
+    def kernel_words(self) -> frozenset[str]:
+        """What the kernel said of the array when it was made, as ``note_kernel`` writes it."""
+        chunk = f"chunk={self.chunk_kib << 10}"
+        numbers = _LAYOUTS.get(self.layout)
+        return frozenset(
+            {
+                *(f"level=raid{self.level}", chunk, f"disks={len(self.order)}"),
+                *([f"layout={numbers}"] if numbers is not None else []),
+                *(
+                    f"member={name} slot={slot} offset={self.offset}"
+                    for slot, name in enumerate(self.order)
+                    if name != MISSING
+                ),
+            }
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wreck:
@@ -75,7 +103,7 @@ class Wreck:
         ways: codes of the ways back that must be offered.
         never: codes of those that must not be offered.
         search: what a search for the geometry comes to; None where superblocks tell it.
-        proof: a script that fails unless the truth, running as $MD, gives the files back; "": there is an ext4 in it.
+        proof: a script that fails unless the truth, running as $MD, gives the files back; "" for an ext4.
             Without a truth, it has to assemble the array on overlays itself.
     """
 
@@ -88,3 +116,8 @@ class Wreck:
     never: frozenset[str] = frozenset()
     search: Found | None = None
     proof: str = ""
+
+    @property
+    def provable(self) -> bool:
+        """Whether something comes back, which ``making.prove`` shows."""
+        return self.truth is not None or bool(self.proof)
