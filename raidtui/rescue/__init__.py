@@ -1,0 +1,1 @@
+"""Arrays that do not start: what happened to them, and the ways back."""
