@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import raidtui
@@ -20,6 +21,7 @@ Without a command, raidtui opens the console. Changes need root; without root, r
 exit status:
   status   0 all well, 1 degraded or needs attention, 2 failed, 3 unknown
   wear     0 all well, 1 needs attention or is worn, 2 a disk is failing, 3 no disk could be read
+  rescue   0 no array needs a rescue, 1 one does, 2 one has too few members to start, 3 nothing could be read
   plan, apply, jobs, bench, tune
            0 done, 1 not done, 2 refused, 75 another job is running
   all      64 wrong usage, 70 a defect of raidtui, 74 the output could not be written"""
@@ -34,8 +36,12 @@ _COMMANDS = {
     "bench": "run, compare and report benchmarks with fio",
     "tune": "show, set and keep I/O scheduler, NCQ depth, governor and md's knobs",
     "wear": "print wear, host writes and faults of the disks",
+    "rescue": "say why arrays do not start, and how they come back",
 }
-"""Each is a module of ``raidtui.command`` with ``add_arguments`` and ``run``."""
+"""Each is a module of ``raidtui.command`` with ``add_arguments`` and ``run``.
+
+One with ``complete``, too, returns the arguments with what may be left out.
+"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -69,16 +75,19 @@ class _CommandParser(_Parser):
     """The parser of a subcommand. Its module is imported when there is something to parse."""
 
     module = ""
+    complete: Callable[[Any], Any] = staticmethod(lambda args: args)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401  (as argparse)
         self.load()
-        return super().parse_known_args(args, namespace)
+        return super().parse_known_args(self.complete(args), namespace)
 
     def load(self) -> None:
         """Add the arguments of the subcommand."""
         if self.module:
-            module, self.module = self.module, ""
-            importlib.import_module(module).add_arguments(self)
+            name, self.module = self.module, ""
+            module = importlib.import_module(name)
+            module.add_arguments(self)
+            self.complete = getattr(module, "complete", self.complete)
 
 
 def build_parser(*, whole: bool = False) -> argparse.ArgumentParser:

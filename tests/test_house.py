@@ -17,6 +17,7 @@ PRODUCT = HOUSE / "raidtui"
 SAME_NAME = {
     "bench": "pane 5 in session/ and command/",
     "plan": "the record in model/, the subcommand in command/",
+    "rescue": "what a rescue reads in session/, the subcommand in command/",
     "self_test": "the record in model/, the plan that starts one in plans/",
     "wear": "pane 3 in session/ and command/",
 }

@@ -1,0 +1,1 @@
+"""Rescue: diagnosis, search and trial."""
