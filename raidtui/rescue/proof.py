@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from raidtui.plans.create.create_request import MISSING
 
+
 class RescueGeometry(Struct, frozen=True, kw_only=True):
     """How an array may have been laid out over its members.
 

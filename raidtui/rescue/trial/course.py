@@ -19,7 +19,7 @@ class TrialLooks(Struct, frozen=True, kw_only=True):
 
     Args:
         files: whether it is mounted read-only and its files are listed, in the job's folder.
-        hashes: a file of SHA-256 sums, as sha256sum writes them, which the files are compared with; "" for none.
+        hashes: a file of SHA-256 sums, as of sha256sum, which the files are compared with; "" for none.
         copy_to: a folder that the files are copied to; "" for none.
         hold: whether all is left as it is, mounted read-only, until raidtui rescue clean.
         verify: whether the members are read as a whole before and after, and compared.
@@ -41,13 +41,11 @@ class TrialCourse(Struct, frozen=True, kw_only=True):
     """What a trial does after the steps of its plan.
 
     Args:
-        raidtui_trial: the version of this form.
         start: which step starts the array, from 0.
         target: the path of what is looked at.
         overlays: names of the maps whose stores may fill, by member.
     """
 
-    raidtui_trial: int
     request: TrialRequest
     names: TrialNames
     start: int
