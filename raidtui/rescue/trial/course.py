@@ -54,7 +54,7 @@ class TrialCourse(Struct, frozen=True, kw_only=True):
     looks: TrialLooks
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class TrialFinding(Struct, frozen=True, kw_only=True):
     """What stands on the array, or on a part of it.
 
     Args:
@@ -80,7 +80,7 @@ class TrialOutcome(Struct, frozen=True, kw_only=True):
 
     proof: Proof
     void: str = ""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[TrialFinding, ...] = ()
     digests: dict[str, str] = {}
     said: str = ""
     store_sectors: dict[str, int] = {}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from raidtui.host.roots.root import Root
 from raidtui.rescue.proof import CheckResult, Proof
-from raidtui.rescue.trial.course import Finding
+from raidtui.rescue.trial.course import TrialFinding
 from raidtui.rescue.trial.parts import Part, lvm_parts, table_parts
 from raidtui.rescue.trial.patient_tool import PatientEnd, run_patiently
 
@@ -47,7 +47,7 @@ class Checker:
         self.places: dict[str, tuple[str, str]] = {}
         """By place: the path of its device, and its file system."""
 
-    def check(self, target: str, place: str = "", depth: int = 0) -> tuple[Finding, ...]:
+    def check(self, target: str, place: str = "", depth: int = 0) -> tuple[TrialFinding, ...]:
         """Return what stands on a device: itself first, then its parts.
 
         Args:
@@ -58,17 +58,17 @@ class Checker:
         kind, table = self._kind_of(target)
         if kind in _TOOLS:
             self.places[place] = (target, kind)
-            return (Finding(place=place, proof=self._checked(target, kind)),)
+            return (TrialFinding(place=place, proof=self._checked(target, kind)),)
         parts: Sequence[Part] = ()
         if depth < _DEEPEST and kind == "LVM2_member":
             parts = lvm_parts(self._root, target)
         elif depth < _DEEPEST and table in _TABLES:
             parts = table_parts(self._root, target)
-        below: list[Finding] = []
+        below: list[TrialFinding] = []
         for part in parts:
             if path := self._map(part):
                 below += self.check(path, f"{place}/{part.name}".lstrip("/"), depth + 1)
-        return (Finding(place=place, proof=_container(kind or table, parts, below)), *below)
+        return (TrialFinding(place=place, proof=_container(kind or table, parts, below)), *below)
 
     def _kind_of(self, target: str) -> tuple[str, str]:
         """Return the type of what is on a device, and that of its partition table; "" for none."""
@@ -116,7 +116,7 @@ def _judged(kind: str, argv: tuple[str, ...], end: PatientEnd) -> Proof:
     )
 
 
-def _container(kind: str, parts: Sequence[Part], below: Sequence[Finding]) -> Proof:
+def _container(kind: str, parts: Sequence[Part], below: Sequence[TrialFinding]) -> Proof:
     """Judge a table or a volume group by what is in it."""
     if not kind:
         return Proof(check=CheckResult.NO_FILE_SYSTEM, sure="blkid knows nothing of what is there")
@@ -131,7 +131,7 @@ def _container(kind: str, parts: Sequence[Part], below: Sequence[Finding]) -> Pr
     return Proof(check=worst, contents=kind, sure=words)
 
 
-def any_errors(findings: Sequence[Finding]) -> bool:
+def any_errors(findings: Sequence[TrialFinding]) -> bool:
     """Whether a check has found errors."""
     return any(each.proof.check is CheckResult.ERRORS for each in findings)
 
