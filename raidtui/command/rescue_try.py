@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from raidtui.jobs.store import Job
     from raidtui.model.survey import Survey
     from raidtui.rescue.mdadm_words import Assembly, Recreation
-    from raidtui.rescue.trial.course import TrialLooks
+    from raidtui.rescue.trial.trial_record import TrialLooks
     from raidtui.rescue.trial.trial_request import TrialRequest
 
 _REFUSED = 2
@@ -129,7 +129,7 @@ def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey:
 
 
 def _looks(arguments: argparse.Namespace) -> TrialLooks:
-    from raidtui.rescue.trial.course import TrialLooks  # noqa: PLC0415
+    from raidtui.rescue.trial.trial_record import TrialLooks  # noqa: PLC0415
 
     return TrialLooks(
         files=arguments.files,
@@ -147,7 +147,7 @@ def _followed(job: Job, arguments: argparse.Namespace) -> int:
     from raidtui.command.jobs import attach  # noqa: PLC0415
     from raidtui.command.streams import print_json  # noqa: PLC0415
     from raidtui.rescue.proof import CheckResult  # noqa: PLC0415
-    from raidtui.rescue.trial.course import outcome_of  # noqa: PLC0415
+    from raidtui.rescue.trial.trial_record import outcome_of  # noqa: PLC0415
     from raidtui.rescue.trial.trials import await_trial  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
     from raidtui.view.units import SECTOR_BYTES, binary_size  # noqa: PLC0415

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from raidtui.host.roots.root import Root
 from raidtui.rescue.proof import CheckResult, Proof
-from raidtui.rescue.trial.course import TrialFinding
 from raidtui.rescue.trial.parts import Part, lvm_parts, table_parts
 from raidtui.rescue.trial.patient_tool import PatientEnd, run_patiently
+from raidtui.rescue.trial.trial_record import TrialFinding
 
 _EXT = frozenset({"ext2", "ext3", "ext4"})
 _TOOLS = {

@@ -22,7 +22,7 @@ _OPTIONS = {
 _BLOCK_BYTES = 1 << 20
 
 
-class LookAround(Struct, frozen=True, kw_only=True):
+class FilesFound(Struct, frozen=True, kw_only=True):
     """What was found in a file system.
 
     Args:
@@ -71,7 +71,7 @@ def mount_read_only(root: Root, target: str, kind: str, place: str) -> str:
 
 def look_around(
     place: str, listing: Path, sums: Mapping[str, str], cancelled: Callable[[], bool]
-) -> LookAround:
+) -> FilesFound:
     """List all files with their sizes, and compare those of a list.
 
     Args:
@@ -108,7 +108,7 @@ def look_around(
             same += 1
         else:
             other.append(name)
-    return LookAround(
+    return FilesFound(
         files=files, same=same, other=tuple(other), absent=tuple(absent), unread=tuple(dict.fromkeys(unread))
     )
 

@@ -18,15 +18,15 @@ from raidtui.jobs.store import Job
 from raidtui.jobs.worker import Worker
 from raidtui.model.plan import FactKind, Plan
 from raidtui.rescue.proof import CheckResult, Proof
-from raidtui.rescue.trial.course import (
-    TrialOutcome,
-    before_of,
-    course_of,
-    keep_before,
-    keep_outcome,
-)
 from raidtui.rescue.trial.trial_checks import Checker, read_store_use
 from raidtui.rescue.trial.trial_look import copy_out, look_around, mount_read_only, read_sums
+from raidtui.rescue.trial.trial_record import (
+    TrialOutcome,
+    before_of,
+    keep_before,
+    keep_outcome,
+    record_of,
+)
 from raidtui.rescue.trial.trial_sweep import let_go
 
 _BLOCK_BYTES = 4 << 20
@@ -44,7 +44,7 @@ class TrialWorker(Worker):
 
     def __init__(self, root: Root, job: Job, *, listens: bool = True) -> None:
         super().__init__(root, job, listens=listens)
-        self._course = course_of(job)
+        self._trial = record_of(job)
 
     def work(self) -> JobState:
         """Carry out the trial; return the state that it ends in: done also where the answer is no.
@@ -62,7 +62,7 @@ class TrialWorker(Worker):
             outcome = self._outcome(plan, state, reason)
             keep_outcome(self._job, replace(outcome, digests=before))
             self._job.note(event="judged", check=outcome.proof.check, text=outcome.proof.sure)
-            held = self._course.looks.hold and state is JobState.DONE and not outcome.void
+            held = self._trial.looks.hold and state is JobState.DONE and not outcome.void
             if held and not self._cancelled:
                 return self._end(JobState.DONE, reason="it stays until raidtui rescue clean")
             self._job.note(event="going back", reason="the trial is over")
@@ -87,7 +87,7 @@ class TrialWorker(Worker):
 
     def _taken_down(self, plan: Plan, state: JobState, reason: str) -> JobState:
         """Undo all that the trial has made, and compare the members with what they held before."""
-        let_go(self._root, self._course.names.own, self._say)
+        let_go(self._root, self._trial.names.own, self._say)
         if stuck := self._all_undone(plan):
             return self._end(JobState.STUCK, reason=stuck)
         if changed := self._changed(plan):
@@ -112,7 +112,7 @@ class TrialWorker(Worker):
 
     def _digests(self, plan: Plan) -> dict[str, str]:
         """Return the SHA-256 of each member: of both ends, or of all of it; without those that are gone."""
-        whole = self._course.looks.verify
+        whole = self._trial.looks.verify
         found = {}
         for name in plan.devices:
             digest = whole_digest(name) if whole else digest_of(self._root, name)
@@ -122,35 +122,35 @@ class TrialWorker(Worker):
 
     def _outcome(self, plan: Plan, state: JobState, reason: str) -> TrialOutcome:
         """Judge what the steps have made, or why they could not."""
-        course = self._course
+        trial = self._trial
         if state is not JobState.DONE:
             return self._refused(plan, reason)
-        checker = Checker(self._root, self._job.folder, course.names.own, lambda: self._cancelled)
-        findings = checker.check(course.target)
-        looked = self._look(checker) if course.looks.mounts and not self._cancelled else ""
+        checker = Checker(self._root, self._job.folder, trial.names.own, lambda: self._cancelled)
+        findings = checker.check(trial.target)
+        looked = self._look(checker) if trial.looks.mounts and not self._cancelled else ""
         proof = findings[0].proof
         if looked:
             proof = replace(proof, sure=f"{proof.sure}; {looked}")
         if failed := self._failed_members():
             proof = replace(proof, sure=f"{proof.sure}; md failed {failed} in the trial: read errors")
         return self._unless_void(
-            plan, TrialOutcome(proof=proof, findings=findings, said=self._said(course.start))
+            plan, TrialOutcome(proof=proof, findings=findings, said=self._said(trial.start))
         )
 
     def _refused(self, plan: Plan, reason: str) -> TrialOutcome:
         """A command that is refused is an answer; all else says nothing of what was tried."""
         entries = self._job.entries()
         at = next((each["step"] for each in reversed(entries) if each["event"] == "step failed"), None)
-        if self._cancelled or at != self._course.start:
+        if self._cancelled or at != self._trial.start:
             proof = Proof(check=CheckResult.NOT_TRIED, sure=reason)
             return TrialOutcome(proof=proof, void=reason, said="")
-        said = self._said(self._course.start)
+        said = self._said(self._trial.start)
         proof = Proof(check=CheckResult.NOT_POSSIBLE, sure=reason)
         return self._unless_void(plan, TrialOutcome(proof=proof, said=said))
 
     def _unless_void(self, plan: Plan, outcome: TrialOutcome) -> TrialOutcome:
         """Return the outcome, unless a store is full, a member is gone, or somebody has cancelled it."""
-        used = read_store_use(self._root, self._course.overlays)
+        used = read_store_use(self._root, self._trial.overlays)
         same = tuple(fact for step in plan.steps for fact in step.needs if fact.kind in _SAME)
         void = "cancelled" if self._cancelled else used if isinstance(used, str) else ""
         void = void or first_trouble(self._root, same)
@@ -174,7 +174,7 @@ class TrialWorker(Worker):
 
     def _failed_members(self) -> str:
         """Return the members that md has failed since the array was started; "" for none."""
-        folder = f"{BLOCK}/{self._course.names.array}/md"
+        folder = f"{BLOCK}/{self._trial.names.array}/md"
         found = [
             name.removeprefix("dev-")
             for name in self._root.names(folder)
@@ -184,7 +184,7 @@ class TrialWorker(Worker):
 
     def _look(self, checker: Checker) -> str:
         """Mount each file system, and look; return what was found, a clause."""
-        looks, own = self._course.looks, self._course.names
+        looks, own = self._trial.looks, self._trial.names
         text = (
             Path(looks.hashes).read_text(encoding="utf-8", errors="surrogateescape") if looks.hashes else ""
         )

@@ -17,15 +17,15 @@ from raidtui.model.plan import Refusal
 from raidtui.model.survey import Survey
 from raidtui.rescue.mdadm_words import Recreation
 from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
-from raidtui.rescue.trial.course import (
-    TrialCourse,
+from raidtui.rescue.trial.trial_plan import TrialPlan, plan_trial
+from raidtui.rescue.trial.trial_record import (
     TrialLooks,
     TrialOutcome,
+    TrialRecord,
     all_trials,
     make_trial,
     outcome_of,
 )
-from raidtui.rescue.trial.trial_plan import TrialPlan, plan_trial
 from raidtui.rescue.trial.trial_request import TrialHost, TrialMethod, TrialRequest
 from raidtui.rescue.trial.trial_sweep import ROOMS, remains, sweep
 from raidtui.rescue.trial.trial_worker import TrialWorker
@@ -74,7 +74,7 @@ def make_trial_job(root: Root, made: TrialPlan, request: TrialRequest, looks: Tr
         JobError: it cannot be written; nothing was started.
     """
     job = Job.create(made.plan, host=root.hostname or "")
-    course = TrialCourse(
+    trial = TrialRecord(
         request=request,
         names=made.names,
         start=made.start,
@@ -83,7 +83,7 @@ def make_trial_job(root: Root, made: TrialPlan, request: TrialRequest, looks: Tr
         looks=looks,
     )
     try:
-        make_trial(job, course)
+        make_trial(job, trial)
     except OSError as error:
         job.discard()
         raise JobError(f"the trial cannot be written: {error.strerror}; nothing was started") from error

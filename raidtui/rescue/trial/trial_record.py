@@ -37,7 +37,7 @@ class TrialLooks(Struct, frozen=True, kw_only=True):
         return bool(self.files or self.hashes or self.copy_to or self.hold)
 
 
-class TrialCourse(Struct, frozen=True, kw_only=True):
+class TrialRecord(Struct, frozen=True, kw_only=True):
     """What a trial does after the steps of its plan.
 
     Args:
@@ -86,23 +86,23 @@ class TrialOutcome(Struct, frozen=True, kw_only=True):
     store_sectors: dict[str, int] = {}
 
 
-def make_trial(job: Job, course: TrialCourse) -> None:
+def make_trial(job: Job, trial: TrialRecord) -> None:
     """Write what a trial looks at beside its plan.
 
     Raises:
         OSError: it cannot be written.
     """
-    job.keep(TRIAL_FILE, msgspec.json.format(msgspec.json.encode(course), indent=1))
+    job.keep(TRIAL_FILE, msgspec.json.format(msgspec.json.encode(trial), indent=1))
 
 
-def course_of(job: Job) -> TrialCourse:
+def record_of(job: Job) -> TrialRecord:
     """Return what a trial looks at.
 
     Raises:
         JobError: it cannot be read.
     """
     try:
-        return msgspec.json.decode((job.folder / TRIAL_FILE).read_bytes(), type=TrialCourse)
+        return msgspec.json.decode((job.folder / TRIAL_FILE).read_bytes(), type=TrialRecord)
     except (OSError, msgspec.DecodeError) as error:
         raise JobError(f"the trial {job.id} cannot be read: {error}") from error
 
