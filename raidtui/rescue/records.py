@@ -30,7 +30,8 @@ class CauseCode(StrEnum):
     SMALLER = "device-smaller"
     CHECKSUM = "checksum-wrong"
     BAD_BLOCKS = "bad-blocks"
-    DUPLICATE = "duplicate"
+    CLONE = "clone"
+    TWIN = "disk-and-partition"
     DISK = "disk-trouble"
     FOREIGN = "foreign"
     EXTERNAL = "external-metadata"
@@ -82,7 +83,7 @@ class Need(IntEnum):
 
 _NO_STARTS = frozenset({WayCode.COPY, WayCode.BRING_BACK, WayCode.RESTORE_SIZE})
 _HARMLESS = frozenset(
-    {CauseCode.COMPLETE, CauseCode.FOREIGN, CauseCode.EXTERNAL, CauseCode.BAD_BLOCKS, CauseCode.DUPLICATE}
+    {CauseCode.COMPLETE, CauseCode.FOREIGN, CauseCode.EXTERNAL, CauseCode.BAD_BLOCKS, CauseCode.TWIN}
 )
 
 
