@@ -30,8 +30,9 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
     from raidtui.plans.shell_script import plan_sentences, shell_script  # noqa: PLC0415
     from raidtui.rescue.real_plan import plan_real  # noqa: PLC0415
+    from raidtui.rescue.saving import saving_room  # noqa: PLC0415
     from raidtui.rescue.trial.trial_record import outcome_of, record_of  # noqa: PLC0415
-    from raidtui.rescue.trial.trials import find_trial, saving_room  # noqa: PLC0415
+    from raidtui.rescue.trial.trials import find_trial  # noqa: PLC0415
     from raidtui.session.storage import reading_of  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
 

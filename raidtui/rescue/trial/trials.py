@@ -17,7 +17,6 @@ from raidtui.model.plan import Refusal
 from raidtui.model.survey import Survey
 from raidtui.rescue.mdadm_words import Recreation
 from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
-from raidtui.rescue.real_plan import FOLDER, SavingRoom
 from raidtui.rescue.trial.trial_plan import TrialPlan, plan_trial
 from raidtui.rescue.trial.trial_record import (
     TrialLooks,
@@ -78,14 +77,6 @@ def find_trial(name: str) -> Job:
     if not (job.folder / TRIAL_FILE).is_file():
         raise JobError(f"job {job.id} is no trial: raidtui jobs attach {job.id}")
     return job
-
-
-def saving_room() -> SavingRoom:
-    """Return the folder for the ends of members that are saved, and its room."""
-    folder = FOLDER
-    while (room := free_bytes(folder)) is None and folder != "/":
-        folder = folder.rpartition("/")[0] or "/"
-    return SavingRoom(folder=FOLDER, free_bytes=room or 0)
 
 
 def make_trial_job(root: Root, made: TrialPlan, request: TrialRequest, looks: TrialLooks) -> Job:
