@@ -27,8 +27,8 @@ from raidtui.rescue.trial.trial_record import (
     make_trial,
     outcome_of,
 )
-from raidtui.rescue.trial.trial_request import TrialHost, TrialMethod, TrialRequest
-from raidtui.rescue.trial.trial_sweep import ROOMS, remains, sweep
+from raidtui.rescue.trial.trial_request import ROOMS, TrialHost, TrialMethod, TrialRequest
+from raidtui.rescue.trial.trial_sweep import remains, sweep
 from raidtui.rescue.trial.trial_worker import TrialWorker
 from raidtui.view.units import SECTOR_BYTES
 

@@ -23,7 +23,7 @@ from tests.lab.guests.inside.runs import Fault, Row, before_entry, sh, until
 LEFT = (
     "dmsetup ls | grep raidtui; losetup --all | grep raidtui; grep ^md /proc/mdstat;"
     " ls -d /run/udev/rules.d/*raidtui* /run/raidtui-rescue* /var/tmp/raidtui-rescue* 2>/dev/null;"
-    " grep raidtui /proc/mounts; true"
+    " grep raidtui-rescue /proc/mounts; true"
 )
 _TOOLS = "(mdadm|dmsetup|losetup|blockdev|udevadm|truncate|mkdir|rmdir|rm|e2fsck|modprobe)(.bin)?"
 
