@@ -24,8 +24,9 @@ def superblock(
 ) -> bytes:
     """A superblock as drivers/md/md.c writes it."""
     block = bytearray(1024)
-    struct.pack_into("<III4x16s32sQiIQ", block, 0, 0xA92B4EFC, 1, 0, bytes.fromhex(UUID.replace(":", "")), b"x:t",
-                     7 << 40 | 1795378175, level, 2, 129024)  # fmt: skip
+    uuid, created = bytes.fromhex(UUID.replace(":", "")), 7 << 40 | 1795378175
+    head = (0xA92B4EFC, 1, 0, uuid, b"x:t", created, level, 2, 129024)
+    struct.pack_into("<III4x16s32sQiIQ", block, 0, *head)
     struct.pack_into("<II", block, 88, 128, 4)
     struct.pack_into("<QQQQI4x16s", block, 128, 2048, 129024, place, 0, number, bytes(range(16)))
     struct.pack_into("<QQ", block, 192, 1795378176, 5)
