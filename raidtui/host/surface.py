@@ -34,6 +34,7 @@ class Surface(Struct, frozen=True, kw_only=True, omit_defaults=True):
         error: why a place could not be read; "" where all places that were looked at could be.
         error_bytes: where that is, bytes from the start.
         blank: whether all of them hold zeros; None where none could be read.
+        silent: whether the device did not answer in time.
         hidden: the first superblock 1.x that is not where mdadm looks for it.
         hidden_sectors: where the device began that it was on.
     """
@@ -42,6 +43,7 @@ class Surface(Struct, frozen=True, kw_only=True, omit_defaults=True):
     error: str = ""
     error_bytes: int | None = None
     blank: bool | None = None
+    silent: bool = False
     hidden: Superblock | None = None
     hidden_sectors: int = 0
 

@@ -236,6 +236,7 @@ def loose_devices(facts: RescueFacts) -> tuple[str, ...]:
         if device.superblock is None
         and facts.medium(name).hidden is None
         and name not in facts.survey.silent
+        and (facts.medium(name).blank is not None or facts.medium(name).error)
         and not device.disk.users
         and (name in facts.named or not _is_taken(device))
     )

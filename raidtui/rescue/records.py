@@ -7,6 +7,7 @@ from enum import IntEnum, StrEnum
 
 from msgspec import Struct, field
 
+from raidtui.host.surface import Surface
 from raidtui.model.survey import Superblock, Survey
 
 
@@ -209,9 +210,11 @@ class RescueFacts(Struct, frozen=True, kw_only=True):
     Args:
         media: by the kernel's name.
         named: kernel names of the devices that were asked for; () for all.
+        surfaces: the looks at devices that ``media`` is made from.
     """
 
     survey: Survey
+    surfaces: tuple[Surface, ...] = ()
     media: Mapping[str, MediumState] = field(default_factory=dict)
     named: tuple[str, ...] = ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import partial
 
 import msgspec
@@ -76,7 +76,8 @@ def read_facts(root: Root, names: Collection[str] = ()) -> RescueFacts | None:
     members = () if names else tuple(found.name for found in MemberScan(root).read())
     scope = ReadingScope(closely=tuple(names) or members, everything=not names, digests=False)
     survey = Reading(root, snapshot, scope).start().wait()
-    surfaces, late = read_surfaces(root, survey, snapshot)
+    surfaces = {each.device: each for each in read_surfaces(root, survey, snapshot)}
+    late = frozenset(name for name, each in surfaces.items() if each.silent)
     disks = sorted({device.disk.disk for device in survey.devices.values()} - late)
     wears = WearReader(root, timeout_s=_SMART_S).read([disk for disk in disks if has_smart(disk)])
     media = {
@@ -84,18 +85,16 @@ def read_facts(root: Root, names: Collection[str] = ()) -> RescueFacts | None:
         for name, device in survey.devices.items()
     }
     survey = msgspec.structs.replace(survey, silent=survey.silent | late)
-    return RescueFacts(survey=survey, media=media, named=tuple(names))
+    return RescueFacts(survey=survey, media=media, surfaces=tuple(surfaces.values()), named=tuple(names))
 
 
-def read_surfaces(
-    root: Root, survey: Survey, snapshot: Snapshot
-) -> tuple[Mapping[str, Surface], frozenset[str]]:
-    """Look at all devices that no array and no mount uses; also return the names of those that hang."""
+def read_surfaces(root: Root, survey: Survey, snapshot: Snapshot) -> tuple[Surface, ...]:
+    """Look at all devices that no array and no mount uses; one that hangs is ``silent``."""
     if not root.live:
         known = msgspec.json.decode(root.text(SURFACES) or "[]", type=list[Surface])
-        return {each.device: each for each in known}, frozenset()
+        return tuple(each for each in known if each.device in survey.devices)
     running = {member.name for array in snapshot.arrays if array.active for member in array.members}
-    found: dict[str, Surface] = {}
+    found = {name: Surface(device=name, silent=True) for name in survey.silent}
     crew = Crew()
 
     def look(name: str) -> None:
@@ -103,10 +102,11 @@ def read_surfaces(
             found[name] = surface
 
     for name, device in survey.devices.items():
-        if name not in running and name not in survey.silent and not device.disk.users:
+        if not (name in running or name in found or device.disk.users or device.busy):
             crew.put(name, partial(look, name))
     crew.wait(lambda: not crew.open)
-    return dict(found), frozenset(str(name) for name in crew.late)
+    late = {str(name): Surface(device=str(name), silent=True) for name in crew.late}
+    return tuple((found | late).values())
 
 
 def _medium(name: str, surface: Surface | None, wear: DiskWear | None) -> MediumState:

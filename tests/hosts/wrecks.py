@@ -6,7 +6,7 @@ from pathlib import Path
 from raidtui.host.roots.memory_root import MemoryRoot
 
 WRECKED = Path(__file__).parents[1] / "fixtures/rescue"
-KEPT = ("/proc/mdstat", "/sys/", "/run/udev/data/b", "/.raidtui/run/")
+KEPT = ("/proc/mdstat", "/sys/", "/run/udev/data/b", "/.raidtui/")
 """The paths that are kept; the configuration of the machine that they were made on is not."""
 
 

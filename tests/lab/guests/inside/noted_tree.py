@@ -3,26 +3,23 @@
 import json
 import sys
 
+import msgspec
+
 from raidtui.host.roots.noting_root import NotingRoot
 from raidtui.host.roots.opening import open_root
-from raidtui.host.tools import ToolOutput, output_path
-from raidtui.session.rescue import read_rescue
-
-
-class _NotingAll(NotingRoot):
-    def __init__(self) -> None:
-        super().__init__(open_root("/"))
-        self.outputs: dict[str, str] = {}
-
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        output = super().run(*argv, timeout_s=timeout_s, stdin=stdin)
-        if output.status is not None:
-            self.outputs[output_path(argv)] = f"exit {output.status}\n{output.stdout}{output.stderr}"
-        return output
-
+from raidtui.host.surface import SURFACES
+from raidtui.host.tools import output_path
+from raidtui.session.rescue import read_facts
 
 if __name__ == "__main__":
-    root = _NotingAll()
-    read_rescue(root)
-    texts = {path: data.decode() for path, data in root.files.items()}
-    sys.stdout.write(json.dumps(texts | root.outputs))
+    root = NotingRoot(open_root("/"))
+    facts = read_facts(root)
+    assert facts is not None
+    texts = {path: data.decode("utf-8", "replace") for path, data in root.files.items()}
+    texts |= {
+        output_path(output.argv): f"exit {output.status}\n{output.stdout}{output.stderr}"
+        for output in root.outputs
+        if output.status is not None
+    }
+    texts[SURFACES] = msgspec.json.encode(facts.surfaces).decode()
+    sys.stdout.write(json.dumps(texts))

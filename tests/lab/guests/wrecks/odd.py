@@ -175,6 +175,6 @@ EXTERNAL = (
         "udevadm settle\n"
         "cat /proc/mdstat\n"
         "MD=/dev/$(sed -n 's/^\\(md[0-9]*\\) : active.*raid5.*/\\1/p' /proc/mdstat)\ncheck_ext4 $MD\n"
-        "mdadm --quiet --stop $MD\nmdadm --quiet --stop /dev/md*",
+        "mdadm --quiet --stop $MD\nmdadm --quiet --stop /dev/md127",
     ),
 )

@@ -72,7 +72,7 @@ KICKED = (
     Wreck(
         id="r5-behind-by-20000",
         make=f"{_R5}pull $D3\nlater 10\nstop\nfor each in $D0 $D1 $D2; do edit $each events=+20000; done\n"
-        "assemble --run $D0 $D1 $D2\nkick $D2\nstop",
+        "assemble --run $D0 $D1 $D2\nlater 10\nkick $D2\nstop",
         truth=_r5("012-"),
         given=named("0123"),
         proof=_LATER,
