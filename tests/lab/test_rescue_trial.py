@@ -247,8 +247,8 @@ def test_what_lies_in_partitions_and_volumes_is_found(guest: Guest) -> None:
         ("", "gpt", "clean"),
         ("p1", "ext4", "clean"),
         ("p2", "LVM2_member", "clean"),
-        ("p2/vg0/first", "", "no-file-system"),
         ("p2/vg0/data", "ext4", "clean"),
+        ("p2/vg0/first", "", "no-file-system"),
     ]
     assert checksum(guest, names) == before
 
