@@ -52,7 +52,9 @@ def full_stores(names: list[str]) -> Row:
     """Try with stores that hold less than what is written: (exit status, check, void, left, as before)."""
     before = _state(names)
     geometry = RescueGeometry(level=1, order=tuple(names), data_offset_sectors=2048)
-    again = Recreation(geometry=geometry, uuid="1:2:3:4", name="data", homehost="lab")
+    again = Recreation(
+        geometry=geometry, uuid="01234567:89abcdef:01234567:89abcdef", name="data", homehost="lab"
+    )
     job = _trial(names, again, store_bytes=8 << 10)
     status = _work(job, lambda _: None, 0)
     return (status, *_outcome(job), sh(LEFT), _state(names) == before)
