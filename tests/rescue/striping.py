@@ -143,9 +143,7 @@ def write_members(
     return paths
 
 
-def _parity(
-    areas: list[bytearray], piece: "object", level: int, layout: str, chunk: int, count: int
-) -> None:
+def _parity(areas: list[bytearray], piece: "object", level: int, layout: str, chunk: int, count: int) -> None:
     slots = len(areas)
     width = slots - (2 if level == 6 else 1)
     tables = [bytes(gmul(byte, power(exponent)) for byte in range(256)) for exponent in range(slots)]

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterator
 
 from raidtui.rescue.search.crc32c import SEED, crc32c, inverted
-from raidtui.rescue.search.facts import Fact, Stretch
+from raidtui.rescue.search.facts import Fact, Stretch, on
 
 MAGIC = b"_BHRfS_M"
 MAGIC_AT = 64
@@ -65,7 +65,7 @@ class Btrfs:
                     address=address,
                     length=SUPERBLOCK_BYTES,
                     kind="btrfs superblock",
-                    verify=lambda data, byte=byte: self._is_superblock(data, byte),
+                    verify=on(self._is_superblock, byte),
                 )
         yield from self._tree(self._chunks, self._levels[1], 1, where)
 
@@ -101,8 +101,8 @@ class Btrfs:
                         address=address,
                         length=self.node_bytes,
                         kind=f"btrfs {_KINDS.get(owner, 'tree')} block",
-                        verify=lambda data: self._is_node(data, logical, level),
-                        learn=lambda data: self._below(data, level, owner, where),
+                        verify=on(self._is_node, logical, level),
+                        learn=on(self._below, level, owner, where),
                     )
 
     def _is_node(self, data: bytes, logical: int, level: int) -> bool:

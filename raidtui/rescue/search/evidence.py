@@ -97,12 +97,14 @@ class Hypothesis:
             self.hits[slot][place] += 1
 
     @property
-    def bound(self) -> int:
-        """The most that an order of the members could gain."""
-        return sum(
-            max(0, *(2 * hit - tests for hit in row))
-            for row, tests in zip(self.hits, self.tests, strict=True)
-        )
+    def bound(self) -> float:
+        """The most that an order of the members could gain, for one copy of the data."""
+        gains = [
+            [max(0, 2 * hit - tests) for hit in row] for row, tests in zip(self.hits, self.tests, strict=True)
+        ]
+        by_slot: int = sum(map(max, gains))
+        by_device: int = sum(map(max, zip(*gains, strict=True)))
+        return min(by_slot, by_device) / self.shape.copies
 
     def gain(self, slot: int, place: int) -> int:
         """Return what speaks for a device in a slot, less what speaks against it."""

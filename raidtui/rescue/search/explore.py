@@ -52,7 +52,7 @@ class Exploration:
             self.tested += len(batch)
             self._test(batch)
             self._prune()
-            if self.tested >= _ENOUGH and self._decided():
+            if self._alive and self.tested >= _ENOUGH and self._decided():
                 break
         return self._alive
 

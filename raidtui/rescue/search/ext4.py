@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from raidtui.rescue.search.crc32c import SEED, crc16, crc32c
 from raidtui.rescue.search.ext4_inodes import Ext4Inodes
-from raidtui.rescue.search.facts import Fact, Stretch
+from raidtui.rescue.search.facts import Fact, Stretch, on
 
 MAGIC_AT = 56
 SUPERBLOCK_BYTES = 1024
@@ -23,6 +23,7 @@ _MOST_BACKUPS = 24
 _MOST_DESCRIPTORS = 512
 _GROUPS_OF_A_BLOCK = 16
 _TABLES_OF_A_GROUP = 64
+_OLD_TABLES = 8
 
 
 def _valid(block: bytes) -> bool:
@@ -50,7 +51,7 @@ class Ext4:
     """
 
     def __init__(self, block: bytes) -> None:
-        inodes, low = struct.unpack_from("<II", block, 0)
+        low = struct.unpack_from("<I", block, 4)[0]
         self.uuid = block[104:120]
         self.group: int = struct.unpack_from("<H", block, 90)[0]
         compat, incompat, ro = struct.unpack_from("<III", block, 92)
@@ -99,7 +100,8 @@ class Ext4:
     @property
     def size_bytes(self) -> int:
         """How much of the volume it uses."""
-        return self.blocks * self.block_bytes
+        size: int = self.blocks * self.block_bytes
+        return size
 
     @property
     def superblock_at(self) -> int:
@@ -128,7 +130,8 @@ class Ext4:
     def _superblock_byte(self, group: int) -> int:
         if group == 0:
             return SUPERBLOCK_BYTES
-        return (group * self._per_group + self._first) * self.block_bytes
+        start: int = (group * self._per_group + self._first) * self.block_bytes
+        return start
 
     def _superblocks(self, where: Stretch, groups: list[int]) -> Iterator[Fact]:
         for group in groups:
@@ -138,7 +141,7 @@ class Ext4:
                     address=address,
                     length=SUPERBLOCK_BYTES,
                     kind="ext4 superblock",
-                    verify=lambda data, group=group: self._is_superblock(data, group),
+                    verify=on(self._is_superblock, group),
                 )
 
     def _is_superblock(self, data: bytes, group: int) -> bool:
@@ -169,10 +172,8 @@ class Ext4:
                     address=address,
                     length=self.block_bytes,
                     kind="ext4 group descriptors",
-                    verify=lambda data, first=index * per_block: self._are_descriptors(data, first),
-                    learn=None
-                    if copy
-                    else lambda data, first=index * per_block: self._groups_of(data, first, where),
+                    verify=on(self._are_descriptors, index * per_block),
+                    learn=on(self._groups_of, index * per_block, where, copy=copy > 0),
                     checked=self._checksums or self._old_checksums,
                     must=not copy or index < plain,
                 )
@@ -210,42 +211,53 @@ class Ext4:
             value |= struct.unpack_from("<H", one, high)[0] << 16
         return value
 
-    def _groups_of(self, data: bytes, first: int, where: Stretch) -> Iterator[Fact]:
+    def _groups_of(self, data: bytes, first: int, where: Stretch, *, copy: bool) -> Iterator[Fact]:
         groups = list(self._descriptors(data, first))
         step = max(1, len(groups) // _GROUPS_OF_A_BLOCK) if self._groups > 1024 else 1
         for group, one in groups[::step]:
-            yield from self._bitmaps(group, one, where)
+            if copy:  # its flags, counts and checksums are as old as the file system, its places are right
+                yield from self._old_table(self._tables(one)[2], group, where)
+            else:
+                yield from self._bitmaps(group, one, where)
+
+    def _old_table(self, table: int, group: int, where: Stretch) -> Iterator[Fact]:
+        per_block = self.block_bytes // self._inode_bytes
+        count = self._inodes_per_group // per_block
+        for index in sorted({*range(_OLD_TABLES), *range(0, count, max(1, count // _OLD_TABLES))}):
+            first = group * self._inodes_per_group + index * per_block + 1
+            numbers = tuple(range(first, first + per_block))
+            fact = self._inodes.table_block(
+                (table + index) * self.block_bytes, first, numbers, where, old=True
+            )
+            if fact is not None:
+                yield fact
 
     def _bitmaps(self, group: int, one: bytes, where: Stretch) -> Iterator[Fact]:
         blocks, inodes, table = self._tables(one)
         flags = struct.unpack_from("<H", one, 0x12)[0] if self._checksums or self._old_checksums else 0
-        must = not self.unclean
         address = where.at(blocks * self.block_bytes, self.block_bytes)
         if not flags & _BLOCK_UNINIT and address is not None:
-            length, free = self._clusters // 8, self._field(one, 0x0C, 0x2C)
-            crc = self._field(one, 0x18, 0x38)
-            last = group == self._groups - 1
+            # What the last group lacks is marked as used, and not counted.
+            free = self._field(one, 0x0C, 0x2C) if group < self._groups - 1 else None
             yield Fact(
                 address=address,
                 length=self.block_bytes,
                 kind="ext4 block bitmap",
-                verify=lambda data: self._is_bitmap(data, length, crc, None if last else free),
-                must=must,
+                verify=on(self._is_bitmap, self._clusters // 8, self._field(one, 0x18, 0x38), free),
+                must=not self.unclean,
                 checked=self._checksums,
             )
         address = where.at(inodes * self.block_bytes, self.block_bytes)
         if flags & _INODE_UNINIT or address is None:
             return
         length, free = self._inodes_per_group // 8, self._field(one, 0x0E, 0x2E)
-        crc = self._field(one, 0x1A, 0x3A)
-        unused = self._field(one, 0x1C, 0x32)
         yield Fact(
             address=address,
             length=self.block_bytes,
             kind="ext4 inode bitmap",
-            verify=lambda data: self._is_bitmap(data, length, crc, free),
-            learn=lambda data: self._inode_blocks(group, table, data, unused, where),
-            must=must,
+            verify=on(self._is_bitmap, length, self._field(one, 0x1A, 0x3A), free),
+            learn=on(self._inode_blocks, group, table, self._field(one, 0x1C, 0x32), where),
+            must=not self.unclean,
             checked=self._checksums,
         )
 
@@ -261,7 +273,7 @@ class Ext4:
         return stored == (crc if self._desc_bytes >= 64 else crc & 0xFFFF)
 
     def _inode_blocks(
-        self, group: int, table: int, bitmap: bytes, unused: int, where: Stretch
+        self, bitmap: bytes, group: int, table: int, unused: int, where: Stretch
     ) -> Iterator[Fact]:
         per_block = self.block_bytes // self._inode_bytes
         bits = int.from_bytes(bitmap[: self._inodes_per_group // 8], "little")

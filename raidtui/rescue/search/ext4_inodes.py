@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator
 
 from raidtui.rescue.search.crc32c import crc32c
-from raidtui.rescue.search.facts import Fact, Stretch
+from raidtui.rescue.search.facts import Fact, Stretch, on
 
 _ROOT = 2
 _TYPES = frozenset({0x1000, 0x2000, 0x4000, 0x6000, 0x8000, 0xA000, 0xC000})
@@ -41,13 +41,17 @@ class Ext4Inodes:
         self._blocks = blocks
         self._first_inode = first_inode
 
-    def table_block(self, byte: int, first: int, used: tuple[int, ...], where: Stretch) -> Fact | None:
+    def table_block(
+        self, byte: int, first: int, used: tuple[int, ...], where: Stretch, *, old: bool = False
+    ) -> Fact | None:
         """Return the fact of a block of the inode table; None where it is not in one piece.
 
         Args:
             byte: where it is in the file system.
             first: the number of its first inode.
             used: the numbers of its inodes that are in use, by the bitmap.
+            where: the file system.
+            old: whether that is not known: any of them may be in use, or none.
         """
         address = where.at(byte, self._block_bytes)
         expected = tuple(number for number in used if number == _ROOT or number >= self._first_inode)
@@ -56,9 +60,10 @@ class Ext4Inodes:
         return Fact(
             address=address,
             length=self._block_bytes,
-            kind="ext4 inode table",
-            verify=lambda data: self._is_table(data, first, expected),
-            learn=lambda data: self._inodes_of(data, first, expected, where),
+            kind="ext4 old inode table" if old else "ext4 inode table",
+            verify=on(self._is_any_table if old else self._is_table, first, expected),
+            learn=on(self._inodes_of, first, expected, where),
+            must=not old,
             checked=self._seed is not None,
         )
 
@@ -70,6 +75,13 @@ class Ext4Inodes:
         return len(data) == self._block_bytes and all(
             self._is_inode(self._one(data, first, number), number) for number in expected
         )
+
+    def _is_any_table(self, data: bytes, first: int, expected: tuple[int, ...]) -> bool:
+        if len(data) != self._block_bytes:
+            return False
+        inodes = [(number, self._one(data, first, number)) for number in expected]
+        written = [(number, inode) for number, inode in inodes if any(inode)]
+        return bool(written) and all(self._is_inode(inode, number) for number, inode in written)
 
     def _is_inode(self, inode: bytes, number: int) -> bool:
         mode, links = struct.unpack_from("<H", inode, 0)[0], struct.unpack_from("<H", inode, 26)[0]
@@ -96,6 +108,8 @@ class Ext4Inodes:
     ) -> Iterator[Fact]:
         for number in expected:
             inode = self._one(data, first, number)
+            if not struct.unpack_from("<H", inode, 26)[0]:  # no links: it was deleted
+                continue
             yield from self._attributes(inode, where)
             flags: int = struct.unpack_from("<I", inode, 32)[0]
             is_dir = struct.unpack_from("<H", inode, 0)[0] & 0xF000 == _DIRECTORY
@@ -117,7 +131,7 @@ class Ext4Inodes:
                 address=address,
                 length=self._block_bytes,
                 kind="ext4 attributes",
-                verify=lambda data: self._are_attributes(data, block),
+                verify=on(self._are_attributes, block),
             )
 
     def _are_attributes(self, data: bytes, block: int) -> bool:
@@ -150,8 +164,8 @@ class Ext4Inodes:
                 address=address,
                 length=self._block_bytes,
                 kind="ext4 extent tree",
-                verify=lambda data: self._is_extent_block(data, seed),
-                learn=lambda data: self._extents(data, number, seed, where, is_dir=is_dir),
+                verify=on(self._is_extent_block, seed),
+                learn=on(self._extents, number, seed, where, is_dir=is_dir),
                 checked=self._seed is not None,
             )
 
@@ -171,7 +185,7 @@ class Ext4Inodes:
                 address=address,
                 length=self._block_bytes,
                 kind="ext4 directory",
-                verify=lambda data: self._is_directory(data, index, number, seed),
+                verify=on(self._is_directory, index, number, seed),
                 checked=self._seed is not None,
             )
 

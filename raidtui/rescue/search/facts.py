@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator
+from typing import Concatenate, ParamSpec, TypeVar
 
 from msgspec import Struct
 
+_More = ParamSpec("_More")
+_Result = TypeVar("_Result")
 _MOST_WAITING = 40_000
 
 
@@ -34,6 +37,13 @@ class Fact(Struct, frozen=True, kw_only=True, eq=False):
     learn: Callable[[bytes], Iterable[Fact]] | None = None
     must: bool = True
     checked: bool = True
+
+
+def on(
+    function: Callable[Concatenate[bytes, _More], _Result], *args: _More.args, **kwargs: _More.kwargs
+) -> Callable[[bytes], _Result]:
+    """Return a function of bytes whose other arguments are what they are now."""
+    return lambda data: function(data, *args, **kwargs)
 
 
 class Stretch(Struct, frozen=True, kw_only=True):

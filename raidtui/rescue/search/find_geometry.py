@@ -67,9 +67,11 @@ class Attempt(Struct, frozen=True, kw_only=True):
     lost: bool = False
 
     @property
-    def value(self) -> int:
+    def value(self) -> float:
         """What speaks for the best candidate, less what speaks against it."""
-        return max((each.passed - 2 * each.failed for each in self.ranking.best), default=0)
+        return max(
+            ((each.passed - 2 * each.failed) / each.shape.copies for each in self.ranking.best), default=0.0
+        )
 
 
 class GeometrySearch:
@@ -170,10 +172,10 @@ class GeometrySearch:
                     attempts += self._attempts(moved, recogniser, rebuilt, data, levels, samples)
                     if _strong(attempts):
                         return attempts
-        most = max((attempt.value for attempt in attempts), default=0)
+        most = max((attempt.value for attempt in attempts), default=0.0)
         for root in roots[:_MOST_ROOTS]:
             lost = self._lost(root, recogniser, data, samples)
-            if lost.value > max(0, 2 * most):
+            if lost.value > max(0.0, 2 * most):
                 attempts.append(lost)
         return attempts
 
@@ -240,6 +242,7 @@ class GeometrySearch:
             samples,
             rebuilt=rebuilt,
             used_bytes=root.size_bytes or 64 << 20,
+            given=self._request.wanted.slots or len(self._members),
             seed=self._request.seed,
             lost=lost,
         )

@@ -85,11 +85,16 @@ class Shape(Struct, frozen=True, kw_only=True):
         return self.slots - PARITY_OF.get(self.level, 0)
 
     @property
+    def copies(self) -> int:
+        """How many copies of each chunk there are."""
+        return {1: self.slots, 10: _copies(self.layout) if self.level == 10 else 1}.get(self.level, 1)
+
+    @property
     def least_slots(self) -> int:
-        """The smallest number of slots that md runs the level with."""
+        """The smallest number of slots that mdadm makes an array of, unless it is forced."""
         if self.level == 10:
             return max(2, _copies(self.layout))
-        return {0: 1, 1: 1, 4: 2, 5: 2, 6: 4}[self.level]
+        return 4 if self.level == 6 else 2
 
     def capacity(self, component_bytes: int) -> int:
         """Return the size of the array.

@@ -25,6 +25,7 @@ class SearchCandidate(Struct, frozen=True, kw_only=True):
         passed: blocks that were recognised at their places.
         failed: blocks that were not, and must be there.
         best: whether nothing separates it from the first.
+        same: other geometries that read the same.
         notes: what else is to be known of it, sentences.
     """
 
@@ -33,6 +34,7 @@ class SearchCandidate(Struct, frozen=True, kw_only=True):
     passed: int
     failed: int
     best: bool
+    same: tuple[RescueGeometry, ...] = ()
     notes: tuple[str, ...] = ()
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+import msgspec
 from msgspec import Struct
 
 from raidtui.rescue.search.evidence import Hypothesis
 from raidtui.rescue.search.explore import Mirrors, best_orders
 from raidtui.rescue.search.logical import LogicalArray
-from raidtui.rescue.search.mapping import Shape
+from raidtui.rescue.search.mapping import PARITY_OF, Shape
 from raidtui.rescue.search.members import Source
 from raidtui.rescue.search.samples import BLOCK, Samples
 from raidtui.rescue.search.shapes import COMMON_CHUNKS
@@ -34,6 +35,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
         unused: devices with data that are no members then.
         parity: the share of sampled rows whose parity is right; None where that says nothing.
         swaps: slots that may be exchanged and read the same.
+        like: other geometries that read the same.
     """
 
     shape: Shape
@@ -44,11 +46,17 @@ class Ranked(Struct, frozen=True, kw_only=True):
     unused: int
     parity: float | None = None
     swaps: tuple[tuple[int, ...], ...] = ()
+    like: tuple[Ranked, ...] = ()
 
     @property
     def missing(self) -> int:
         """How many slots are empty."""
         return self.order.count(-1)
+
+    @property
+    def gain(self) -> float:
+        """What speaks for it, less what speaks against it, for one copy of the data."""
+        return (self.passed - self.failed) / self.shape.copies
 
     def array(self, sources: Sequence[Source]) -> LogicalArray:
         """Return it as a device to read from."""
@@ -76,6 +84,7 @@ def rank(
     *,
     rebuilt: int,
     used_bytes: int,
+    given: int,
     seed: int,
     lost: bool = False,
 ) -> Ranking:
@@ -86,6 +95,7 @@ def rank(
         samples: of all devices.
         rebuilt: the number of the source that stands for a missing member; -1 for none.
         used_bytes: how much of the array is known to be in use.
+        given: how many devices were given, blank ones too.
         seed: of the places that are read.
         lost: whether more members may be missing than a level survives.
     """
@@ -98,39 +108,51 @@ def rank(
     found = _distinct(found)
     if not found:
         return Ranking()
-    top = max(found, key=lambda each: (each.passed - each.failed, -each.failed))
+    top = max(found, key=lambda each: (each.gain, -each.failed, -each.unused, -each.missing))
     best = [each for each in found if _as_good(each, top)]
     best = _by_parity(best, samples, hypotheses[0].recogniser.sources)
-    best = _by_missing(best)
-    others = [each for each in found if not any(_same(each, one) for one in best)]
+    best = _by_reading(best, given)
+    shown = [one for each in best for one in (each, *each.like)]
+    others = [each for each in found if not any(_same(each, one) for one in shown)]
     return Ranking(
         best=tuple(sorted(best, key=_habit)),
-        others=tuple(sorted(others, key=lambda each: (each.failed - each.passed, _habit(each)))),
+        others=tuple(sorted(others, key=lambda each: (-each.gain, _habit(each)))),
         more=more and len(best) > 1,
     )
 
 
 def _as_good(each: Ranked, top: Ranked) -> bool:
     if top.failed == 0:
-        return each.failed == 0 and each.passed >= top.passed * _ENOUGH_OF_BEST
-    return each.passed - each.failed >= top.passed - top.failed - 1
+        return each.failed == 0 and each.gain >= top.gain * _ENOUGH_OF_BEST
+    return each.gain >= top.gain - 1
 
 
 def _same(one: Ranked, two: Ranked) -> bool:
     return one.shape == two.shape and one.offset == two.offset and one.order == two.order
 
 
-def _by_missing(best: list[Ranked]) -> list[Ranked]:
-    """Of candidates that read the same, leave those with the fewest devices missing or left out."""
-    left = sorted(best, key=lambda each: (each.unused, each.missing, _habit(each)))
+def _by_reading(best: list[Ranked], given: int) -> list[Ranked]:
+    """Of candidates that read the same, leave one, which names the others.
+
+    RAID 10 far reads like RAID 0 in its first half, RAID 0 like RAID 4 without its parity. The one that explains
+    most copies is left, then one of as many slots as devices are given, then one with fewest missing members.
+    """
+    left = sorted(
+        best,
+        key=lambda each: (-each.passed, each.unused, each.shape.slots != given, each.missing, _habit(each)),
+    )
     if len(left) > _MOST_COMPARED:
         return left
-    kept: list[tuple[Ranked, list[frozenset[tuple[int, int]]]]] = []
+    kept: list[tuple[Ranked, list[frozenset[object]], list[Ranked]]] = []
     for each in left:
         places = _places(each)
-        if not any(all(one & two for one, two in zip(places, other, strict=True)) for _, other in kept):
-            kept.append((each, places))
-    return [each for each, _ in kept]
+        for _, other, like in kept:
+            if all(one & two for one, two in zip(places, other, strict=True)):
+                like.append(each)
+                break
+        else:
+            kept.append((each, places, []))
+    return [msgspec.structs.replace(each, like=tuple(like)) for each, _, like in kept]
 
 
 def _orders(
@@ -204,7 +226,8 @@ def _habit(each: Ranked) -> tuple[object, ...]:
     return (
         each.missing,
         each.unused,
-        each.shape.level == 4,
+        each.shape.level != 1,
+        each.shape.layout.startswith("parity"),
         each.shape.layout not in {"left-symmetric", "n2", ""},
         each.shape.chunk_bytes not in COMMON_CHUNKS,
         each.offset,
@@ -212,29 +235,30 @@ def _habit(each: Ranked) -> tuple[object, ...]:
     )
 
 
-def _places(each: Ranked) -> list[frozenset[tuple[int, int]]]:
-    """Return device and byte of the copies at places all over the array."""
+def _places(each: Ranked) -> list[frozenset[object]]:
+    """Return where places all over the array are read from: the copies, or what they are rebuilt from."""
     places = random.Random(0)  # noqa: S311  (the same for all candidates)
     addresses = [places.randrange(1 << bits % 26 + 12) & ~(BLOCK - 1) for bits in range(_COMPARED)]
-    found = []
+    found: list[frozenset[object]] = []
     for address in addresses:
         copies = each.shape.places(address)
-        found.append(
-            frozenset(
-                (each.order[slot], each.offset + byte) for slot, byte in copies if each.order[slot] >= 0
-            )
-            or frozenset({(-1 - each.shape.level, address)})
-        )
+        here: list[object] = [
+            (each.order[slot], each.offset + byte) for slot, byte in copies if each.order[slot] >= 0
+        ]
+        found.append(frozenset(here or [_rebuilt_from(each, *copies[0])]))
     return found
 
 
-def _distinct(found: list[Ranked]) -> list[Ranked]:
-    if len(found) > _MOST_COMPARED:
-        return found
-    kept: dict[tuple[frozenset[tuple[int, int]], ...], Ranked] = {}
-    for each in sorted(found, key=_habit):
-        kept.setdefault(tuple(_places(each)), each)
-    return list(kept.values())
+def _rebuilt_from(each: Ranked, slot: int, byte: int) -> object:
+    if each.shape.level not in PARITY_OF:
+        return each.shape.level, each.shape.chunk_bytes, slot, byte
+    row = each.shape.row(byte // each.shape.chunk_bytes)
+    devices = frozenset(each.order[other] for other in (*row.data, row.p) if other != slot)
+    if len(devices) == 1:
+        return next(iter(devices)), each.offset + byte
+    if -1 in devices:
+        return each.shape, each.order, byte
+    return devices, each.offset + byte
 
 
 def _by_parity(best: list[Ranked], samples: Samples, sources: Sequence[Source]) -> list[Ranked]:
@@ -251,18 +275,7 @@ def _by_parity(best: list[Ranked], samples: Samples, sources: Sequence[Source]) 
                 if fits is not None:
                     shares.append(fits)
         parity = sum(shares) / len(shares) if len(shares) >= 4 else None
-        judged.append(
-            Ranked(
-                shape=each.shape,
-                offset=each.offset,
-                order=each.order,
-                passed=each.passed,
-                failed=each.failed,
-                unused=each.unused,
-                parity=parity,
-                swaps=each.swaps,
-            )
-        )
+        judged.append(msgspec.structs.replace(each, parity=parity))
     if any(each.parity is not None and each.parity >= _FITS for each in judged):
         return [each for each in judged if each.parity is None or each.parity >= _FITS]
     return judged

@@ -17,11 +17,10 @@ from raidtui.rescue.search.mapping import Shape
 from raidtui.rescue.search.members import Member
 from raidtui.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
 from raidtui.rescue.search.ranking import Ranked, Ranking
-from raidtui.rescue.search.samples import Samples
 from raidtui.rescue.search.walk import Walk, walk
 from raidtui.view.units import counted, joined
 
-_SHOWN, _OTHERS_SHOWN = 12, 4
+_SHOWN, _OTHERS_SHOWN, _LIKE_SHOWN = 12, 4, 6
 _WALKED = 24
 _SECTOR = 512
 _MADE_LATER_S = 3600
@@ -132,12 +131,13 @@ class SearchReport:
 
     def _by_superblocks(self, best: list[Ranked], root: Root) -> tuple[list[Ranked], str]:
         """Leave the candidates that agree with the superblocks, if those can be believed."""
+        telling = {name: each for name, each in self._superblocks.items() if each.slot is not None}
+        best = [self._told(each, telling) for each in best]
         if len(best) < 2:
             return best, ""
-        telling = {name: each for name, each in self._superblocks.items() if each.slot is not None}
         made_s = root.file_system.made_s if root.file_system is not None else 0
         for name, each in telling.items():
-            if made_s and each_created is not None and each.created_s > made_s + _MADE_LATER_S:
+            if made_s and each.created_s is not None and each.created_s > made_s + _MADE_LATER_S:
                 return best, f"The superblock of {name} is younger than the file system: it is not believed."
         agreeing = [each for each in best if self._agrees(each, telling)]
         if not telling or not agreeing or len(agreeing) == len(best):
@@ -145,6 +145,15 @@ class SearchReport:
         names = joined(sorted(telling))
         said = "" if made_s else " Whether they are as old as the file system is not known."
         return agreeing, f"The superblocks of {names} decide between {len(best)} geometries.{said}"
+
+    def _told(self, each: Ranked, telling: Mapping[str, Superblock]) -> Ranked:
+        """Of geometries that read the same, take the one that the superblocks tell."""
+        if telling and not self._agrees(each, telling):
+            for one in each.like:
+                if self._agrees(one, telling):
+                    like = (each, *(other for other in each.like if other is not one))
+                    return msgspec.structs.replace(one, like=like)
+        return each
 
     def _agrees(self, each: Ranked, telling: Mapping[str, Superblock]) -> bool:
         slots = {self._members[number].name: slot for slot, number in enumerate(each.order) if number >= 0}
@@ -180,8 +189,19 @@ class SearchReport:
         return [each for each, _ in kept], {index: found for index, (_, found) in enumerate(kept)}
 
     def _candidate(self, each: Ranked, root: Root, found: Walk | None, *, best: bool) -> SearchCandidate:
+        return SearchCandidate(
+            geometry=self._geometry(each),
+            same=tuple(self._geometry(one) for one in _kinds(each)),
+            proof=_proof(each, root, found),
+            passed=each.passed,
+            failed=each.failed,
+            best=best,
+            notes=tuple(self._notes(each)),
+        )
+
+    def _geometry(self, each: Ranked) -> RescueGeometry:
         shape = each.shape
-        geometry = RescueGeometry(
+        return RescueGeometry(
             level=shape.level,
             order=tuple(MISSING if number < 0 else self._members[number].name for number in each.order),
             layout=shape.layout if shape.level in {5, 6, 10} else "",
@@ -189,14 +209,6 @@ class SearchReport:
             data_offset_sectors=each.offset // _SECTOR,
             metadata=self._metadata(each.offset),
             size_sectors=_size_sectors(shape),
-        )
-        return SearchCandidate(
-            geometry=geometry,
-            proof=_proof(each, root, found),
-            passed=each.passed,
-            failed=each.failed,
-            best=best,
-            notes=tuple(self._notes(each)),
         )
 
     def _metadata(self, offset: int) -> str:
@@ -207,7 +219,7 @@ class SearchReport:
         return "1.2" if offset >= 8192 else "1.0"
 
     def _notes(self, each: Ranked) -> list[str]:
-        notes = []
+        notes = [f"{_words(one.shape)} reads the same." for one in _kinds(each)]
         for group in each.swaps:
             names = [self._members[each.order[slot]].name for slot in group if each.order[slot] >= 0]
             if len(names) > 1:
@@ -217,6 +229,15 @@ class SearchReport:
         if each.unused:
             notes.append(f"{counted(each.unused, 'device')} with data are no members.")
         return notes
+
+
+def _kinds(each: Ranked) -> list[Ranked]:
+    """Return the geometries that read the same, one of each level and layout."""
+    found: dict[tuple[int, str], Ranked] = {}
+    for one in each.like:
+        if (one.shape.level, one.shape.layout) != (each.shape.level, each.shape.layout):
+            found.setdefault((one.shape.level, one.shape.layout), one)
+    return list(found.values())[:_LIKE_SHOWN]
 
 
 def _exchanged(each: Ranked, slot: int, superblock: Superblock) -> bool:
@@ -265,7 +286,7 @@ def _words(shape: Shape) -> str:
 
 def _difference(best: Sequence[Ranked]) -> list[str]:
     """Say in what the best candidates differ."""
-    names = {
+    names: dict[str, set[object]] = {
         "level": {each.shape.level for each in best},
         "layout": {each.shape.layout for each in best},
         "number of members": {each.shape.slots for each in best},

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from raidtui.rescue.search.btrfs import Btrfs
 from raidtui.rescue.search.ext4 import Ext4
-from raidtui.rescue.search.facts import Fact, Stretch
+from raidtui.rescue.search.facts import Fact, Stretch, on
 from raidtui.rescue.search.xfs import Xfs
 
 FileSystem = Ext4 | Xfs | Btrfs
@@ -47,10 +47,14 @@ def head_facts(where: Stretch) -> Iterator[Fact]:
                 address=address,
                 length=length,
                 kind=f"{kind} at the start",
-                verify=lambda data, kind=kind, byte=byte: bool(_recognise(kind, byte, data)),
-                learn=lambda data, kind=kind, byte=byte: _inside(kind, byte, data, where),
+                verify=on(_recognised, kind, byte),
+                learn=on(_inside, kind, byte, where),
                 must=False,
             )
+
+
+def _recognised(data: bytes, kind: str, byte: int) -> bool:
+    return bool(_recognise(kind, byte, data))
 
 
 def _recognise(kind: str, byte: int, data: bytes) -> object:
@@ -71,7 +75,7 @@ def _file_system(byte: int, data: bytes) -> FileSystem | None:
     return Xfs.parse(data) if byte == 0 else Btrfs.parse(data)
 
 
-def _inside(kind: str, byte: int, data: bytes, where: Stretch) -> Iterator[Fact]:
+def _inside(data: bytes, kind: str, byte: int, where: Stretch) -> Iterator[Fact]:
     match kind:
         case "partition table":
             if gpt_header(data[_SECTOR:]):
@@ -107,19 +111,30 @@ def _entries(header: bytes, where: Stretch) -> Iterator[Fact]:
             address=address,
             length=length,
             kind="GPT entries",
-            verify=lambda data: _are_entries(data, size, crc if length == whole else None),
-            learn=lambda data: _partitions(data, size, where),
+            verify=on(_are_entries, size, crc if length == whole else None),
+            learn=on(_partitions, size, where),
         )
     address = where.at(backup, _SECTOR)
     if address is not None:
-        disk = header[56:72]
         yield Fact(
             address=address,
             length=_SECTOR,
             kind="GPT backup",
-            verify=lambda data: gpt_header(data) and data[56:72] == disk,
+            verify=on(_is_backup, header[56:72]),
             must=False,
         )
+
+
+def _is_backup(data: bytes, disk: bytes) -> bool:
+    return gpt_header(data) and data[56:72] == disk
+
+
+def _is_area(data: bytes) -> bool:
+    return data[4:20] == b" LVM2 x[5A%r0N*>"
+
+
+def _is_lvm_text(text: bytes, length: int, crc: int) -> bool:
+    return len(text) == length and _lvm_crc(text) == crc
 
 
 def _are_entries(data: bytes, size: int, crc: int | None) -> bool:
@@ -181,8 +196,8 @@ def _lvm(sector: bytes, where: Stretch) -> Iterator[Fact]:
                 address=address,
                 length=_SECTOR,
                 kind="LVM metadata header",
-                verify=lambda data: data[4:20] == b" LVM2 x[5A%r0N*>",
-                learn=lambda data, offset=offset, size=size: _lvm_text(data, offset, size, own, where),
+                verify=_is_area,
+                learn=on(_lvm_text, offset, size, own, where),
             )
 
 
@@ -195,8 +210,8 @@ def _lvm_text(data: bytes, area: int, size: int, own: str, where: Stretch) -> It
             address=address,
             length=length,
             kind="LVM metadata",
-            verify=lambda text: len(text) == length and _lvm_crc(text) == crc,
-            learn=lambda text: _logical_volumes(text.decode("ascii", "replace"), own, where),
+            verify=on(_is_lvm_text, length, crc),
+            learn=on(_logical_volumes, own, where),
         )
 
 
@@ -205,7 +220,8 @@ def _lvm_crc(data: bytes) -> int:
     return zlib.crc32(data, 0xF597A6CF ^ 0xFFFFFFFF) ^ 0xFFFFFFFF
 
 
-def _logical_volumes(text: str, own: str, where: Stretch) -> Iterator[Fact]:
+def _logical_volumes(data: bytes, own: str, where: Stretch) -> Iterator[Fact]:
+    text = data.decode("ascii", "replace")
     extent = re.search(r"extent_size = (\d+)", text)
     starts = {}
     for match in _PV.finditer(text):
@@ -236,9 +252,7 @@ def _luks(data: bytes, where: Stretch) -> Iterator[Fact]:
     for at in (0, size):
         address = where.at(at, size)
         if address is not None:
-            yield Fact(
-                address=address, length=size, kind="LUKS2 header", verify=lambda block: _is_luks2(block, size)
-            )
+            yield Fact(address=address, length=size, kind="LUKS2 header", verify=on(_is_luks2, size))
 
 
 def _is_luks2(block: bytes, size: int) -> bool:

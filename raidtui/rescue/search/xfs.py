@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator
 
 from raidtui.rescue.search.crc32c import SEED, crc32c, inverted
-from raidtui.rescue.search.facts import Fact, Stretch
+from raidtui.rescue.search.facts import Fact, Stretch, on
 from raidtui.rescue.search.xfs_inodes import XfsInodes, sums
 
 MAGIC = b"XFSB"
@@ -118,8 +118,8 @@ class Xfs:
             address=address,
             length=self._sector,
             kind=f"xfs {magic.decode()}",
-            verify=lambda data: self._is_header(data, number, magic),
-            learn=None if learn is None else lambda data: learn(data, number, where),
+            verify=on(self._is_header, number, magic),
+            learn=None if learn is None else on(learn, number, where),
             checked=self._checksums,
         )
 
@@ -163,8 +163,8 @@ class Xfs:
             address=address,
             length=self.block_bytes,
             kind=f"xfs {magic.decode()}",
-            verify=lambda data: self._is_node(data, byte, level, number, magic),
-            learn=lambda data: self._below(data, number, level, magic, where),
+            verify=on(self._is_node, byte, level, number, magic),
+            learn=on(self._below, number, level, magic, where),
         )
 
     def _is_node(self, data: bytes, byte: int, level: int, number: int, magic: bytes) -> bool:

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterator
 
 from raidtui.rescue.search.crc32c import SEED, crc32c, inverted
-from raidtui.rescue.search.facts import Fact, Stretch
+from raidtui.rescue.search.facts import Fact, Stretch, on
 
 _DIRECTORY = 0x4000
 _EXTENTS, _BTREE = 2, 3
@@ -88,8 +88,8 @@ class XfsInodes:
                 address=address,
                 length=self._block_bytes,
                 kind="xfs inodes",
-                verify=lambda data, base=base, numbers=numbers: self._are_inodes(data, base, numbers),
-                learn=lambda data, base=base, numbers=numbers: self._learn(data, base, numbers, where),
+                verify=on(self._are_inodes, base, numbers),
+                learn=on(self._learn, base, numbers, where),
             )
 
     def _one(self, data: bytes, base: int, number: int) -> bytes:
@@ -138,7 +138,7 @@ class XfsInodes:
                         address=address,
                         length=self._dir_bytes,
                         kind="xfs directory",
-                        verify=lambda data, byte=byte: self._is_directory(data, byte, number),
+                        verify=on(self._is_directory, byte, number),
                     )
 
     def _is_directory(self, data: bytes, byte: int, number: int) -> bool:
@@ -169,8 +169,8 @@ class XfsInodes:
             address=address,
             length=self._block_bytes,
             kind="xfs extents",
-            verify=lambda data: self._is_extent_block(data, byte, level, number),
-            learn=lambda data: self._below(data, level, number, where, is_dir=is_dir),
+            verify=on(self._is_extent_block, byte, level, number),
+            learn=on(self._below, level, number, where, is_dir=is_dir),
         )
 
     def _is_extent_block(self, data: bytes, byte: int, level: int, number: int) -> bool:
