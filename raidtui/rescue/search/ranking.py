@@ -261,6 +261,16 @@ def _rebuilt_from(each: Ranked, slot: int, byte: int) -> object:
     return devices, each.offset + byte
 
 
+def _distinct(found: list[Ranked]) -> list[Ranked]:
+    """Of orders of one level that are the same in all but name, leave one."""
+    if len(found) > _MOST_COMPARED:
+        return found
+    kept: dict[tuple[object, ...], Ranked] = {}
+    for each in sorted(found, key=_habit):
+        kept.setdefault((each.shape.level, each.shape.layout, each.shape.slots, *_places(each)), each)
+    return list(kept.values())
+
+
 def _by_parity(best: list[Ranked], samples: Samples, sources: Sequence[Source]) -> list[Ranked]:
     """Add the share of rows with the right parity, and drop what it contradicts where it agrees with others."""
     if len(best) > _MOST_PARITY:
