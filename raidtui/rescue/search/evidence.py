@@ -104,7 +104,7 @@ class Hypothesis:
         ]
         by_slot: int = sum(map(max, gains))
         by_device: int = sum(map(max, zip(*gains, strict=True)))
-        return min(by_slot, by_device) / self.shape.copies
+        return min(by_slot, by_device) / self.shape.copies_of(len(self.group))
 
     def gain(self, slot: int, place: int) -> int:
         """Return what speaks for a device in a slot, less what speaks against it."""

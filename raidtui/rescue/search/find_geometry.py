@@ -69,9 +69,8 @@ class Attempt(Struct, frozen=True, kw_only=True):
     @property
     def value(self) -> float:
         """What speaks for the best candidate, less what speaks against it."""
-        return max(
-            ((each.passed - 2 * each.failed) / each.shape.copies for each in self.ranking.best), default=0.0
-        )
+        best = self.ranking.best
+        return max((each.gain - each.failed for each in best), default=0.0)
 
 
 class GeometrySearch:

@@ -84,10 +84,12 @@ class Shape(Struct, frozen=True, kw_only=True):
             return self.slots // _copies(self.layout)
         return self.slots - PARITY_OF.get(self.level, 0)
 
-    @property
-    def copies(self) -> int:
-        """How many copies of each chunk there are."""
-        return {1: self.slots, 10: _copies(self.layout) if self.level == 10 else 1}.get(self.level, 1)
+    def copies_of(self, present: int) -> float:
+        """Return how many copies of a chunk there are on average while so many members are present."""
+        if self.level not in {1, 10}:
+            return 1.0
+        copies = self.slots if self.level == 1 else _copies(self.layout)
+        return max(1.0, copies * min(present, self.slots) / self.slots)
 
     @property
     def least_slots(self) -> int:

@@ -19,7 +19,7 @@ from raidtui.rescue.search.shapes import COMMON_CHUNKS
 _COMPARED = 96
 _MOST_COMPARED = 400
 _MOST_PARITY = 64
-_FITS = 0.5
+_FITS, _CONTRADICTED = 0.5, 0.1
 _ENOUGH_OF_BEST = 0.75
 
 
@@ -56,7 +56,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
     @property
     def gain(self) -> float:
         """What speaks for it, less what speaks against it, for one copy of the data."""
-        return (self.passed - self.failed) / self.shape.copies
+        return (self.passed - self.failed) / self.shape.copies_of(self.shape.slots - self.missing)
 
     def array(self, sources: Sequence[Source]) -> LogicalArray:
         """Return it as a device to read from."""
@@ -272,7 +272,7 @@ def _distinct(found: list[Ranked]) -> list[Ranked]:
 
 
 def _by_parity(best: list[Ranked], samples: Samples, sources: Sequence[Source]) -> list[Ranked]:
-    """Add the share of rows with the right parity, and drop what it contradicts where it agrees with others."""
+    """Add the share of rows with the right parity; drop what it contradicts, if anything is left then."""
     if len(best) > _MOST_PARITY:
         return best
     judged = []
@@ -288,4 +288,5 @@ def _by_parity(best: list[Ranked], samples: Samples, sources: Sequence[Source]) 
         judged.append(msgspec.structs.replace(each, parity=parity))
     if any(each.parity is not None and each.parity >= _FITS for each in judged):
         return [each for each in judged if each.parity is None or each.parity >= _FITS]
-    return judged
+    left = [each for each in judged if each.parity is None or each.parity > _CONTRADICTED]
+    return left or judged

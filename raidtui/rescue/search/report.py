@@ -20,7 +20,7 @@ from raidtui.rescue.search.ranking import Ranked, Ranking
 from raidtui.rescue.search.walk import Walk, walk
 from raidtui.view.units import counted, joined
 
-_SHOWN, _OTHERS_SHOWN, _LIKE_SHOWN = 12, 4, 6
+_SHOWN, _OTHERS_SHOWN = 12, 4
 _WALKED = 24
 _SECTOR = 512
 _MADE_LATER_S = 3600
@@ -232,12 +232,12 @@ class SearchReport:
 
 
 def _kinds(each: Ranked) -> list[Ranked]:
-    """Return the geometries that read the same, one of each level and layout."""
-    found: dict[tuple[int, str], Ranked] = {}
-    for one in each.like:
-        if (one.shape.level, one.shape.layout) != (each.shape.level, each.shape.layout):
-            found.setdefault((one.shape.level, one.shape.layout), one)
-    return list(found.values())[:_LIKE_SHOWN]
+    """Return the geometries that read the same, one of each other level."""
+    found: dict[int, Ranked] = {}
+    for one in sorted(each.like, key=lambda like: like.missing):
+        if one.shape.level != each.shape.level:
+            found.setdefault(one.shape.level, one)
+    return list(found.values())
 
 
 def _exchanged(each: Ranked, slot: int, superblock: Superblock) -> bool:
