@@ -16,6 +16,9 @@ _DIAGNOSE = "diagnose"
 _OF_HOST = ("--root", "--demo")
 _SUBCOMMANDS = {
     _DIAGNOSE: "read all superblocks, and say what happened and which ways back there are (default)",
+    "try": "try a way back with the members read-only, and judge it by what stands on the array",
+    "clean": "take down all that trials have left",
+    "work": "used by raidtui itself: work on a trial in this process",
 }
 """``NAME`` is the module ``raidtui.command.rescue_NAME`` with ``add_arguments`` and ``run``."""
 

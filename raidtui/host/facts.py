@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from raidtui.host import on_top
+from raidtui.host import maps, on_top
 from raidtui.host.block import BLOCK, DiskReader, read_appearance
 from raidtui.host.examine import digest_of, why_busy
 from raidtui.host.md.array_names import canonical_uuid, read_uuid
@@ -292,4 +292,5 @@ _READERS = {
     FactKind.SERVES: _serves,
     FactKind.LOOSE: _loose,
     **on_top.FACT_READERS,
+    **maps.FACT_READERS,
 }

@@ -70,6 +70,8 @@ def entry_text(entry: Mapping[str, Any]) -> str:
         return f"     undo: {entry.get('command', '')}"
     if event == "undo failed":
         return f"     undo failed: {entry.get('reason', '')}"
+    if event == "judged":
+        return f"     {entry.get('check', '')}: {entry.get('text', '')}"
     if event == "cost":
         return f"     written: {entry.get('text', '')}"
     if event == "output":

@@ -39,6 +39,8 @@ _MOST_STEPS = 1 << 20
 _END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
 COURSE_FILE = "bench.json"
 """A benchmark's job has no steps; this file beside its plan has what it measures (``raidtui.bench``)."""
+TRIAL_FILE = "trial.json"
+"""A trial's steps are undone when it was judged; this file has what is looked at (``raidtui.rescue``)."""
 
 
 class PlanFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -164,8 +166,9 @@ class Job:
 
     @property
     def command(self) -> str:
-        """The subcommand whose ``work`` carries it out: jobs or bench."""
-        return "bench" if (self.folder / COURSE_FILE).is_file() else "jobs"
+        """The subcommand whose ``work`` carries it out: jobs, bench or rescue."""
+        files = {COURSE_FILE: "bench", TRIAL_FILE: "rescue"}
+        return next((name for file, name in files.items() if (self.folder / file).is_file()), "jobs")
 
     @property
     def plan(self) -> Plan:
@@ -353,7 +356,7 @@ class Job:
         Raises:
             JobError: there is no such step, or the plan cannot be read.
         """
-        if self.command == "bench":  # its changes are jobs of their own
+        if self.command != "jobs":  # a benchmark's changes are jobs of their own, a trial is cleaned always
             return
         done, begun = self.done_steps()
         steps = self.plan.steps

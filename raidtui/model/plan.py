@@ -51,6 +51,13 @@ class FactKind(StrEnum):
     VOLUME = "volume"  # an LVM volume (group/volume) is linear, or striped: 2x64 (KiB) ("": not there)
     GEOMETRY = "geometry"  # a file system (on a path) was created with: stride=8,stripe_width=16
     UNIT = "unit"  # a systemd unit is enabled, disabled, active or inactive
+    ABSENT = "absent"  # nothing has this path
+    READ_ONLY = "read-only"  # the kernel lets nothing be written to a device: yes or no
+    BACKED = "backed"  # a loop device (kernel name) is set up on this file ("": on none)
+    UNBACKED = "unbacked"  # a loop device (kernel name) is not set up on this file
+    MAPPED = "mapped"  # the device mapper has a map of this name: yes or no
+    STANDS_ON = "stands-on"  # the array (kernel name) has one of these: names of maps or devices (a|b)
+    STANDS_OFF = "stands-off"  # the array (kernel name) is not there, or has none of these (a|b)
 
 
 class Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

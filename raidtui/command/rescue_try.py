@@ -1,0 +1,175 @@
+"""``raidtui rescue try WAY DEVICE...``: tries a way back, judges it, and takes all of it down again."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from raidtui.host.roots.root import Root
+
+if TYPE_CHECKING:
+    from raidtui.jobs.store import Job
+    from raidtui.model.survey import Survey
+    from raidtui.rescue.mdadm_words import Assembly, Recreation
+    from raidtui.rescue.trial.trial_record import TrialLooks
+    from raidtui.rescue.trial.trial_request import TrialRequest
+
+_REFUSED = 2
+_START, _DEGRADED, _FORCE, _CREATE = "start", "start-degraded", "force", "create"
+_WAYS = {
+    _START: "as it is, by its superblocks",
+    _DEGRADED: "without the members that are missing (--run)",
+    _FORCE: "with members that are behind (--force)",
+    _CREATE: "with new superblocks, as --geometry says",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what ``rescue try`` takes."""
+    parser.description = (
+        "Try a way back. The members are read-only as long as the trial lasts: what is written goes to"
+        " overlays. What stands on the array is checked, and all is taken down again."
+    )
+    parser.add_argument(
+        "way", choices=_WAYS, help="; ".join(f"{key}: {words}" for key, words in _WAYS.items())
+    )
+    parser.add_argument(
+        "devices", nargs="+", metavar="DEVICE", help="each member, by slot for create; or missing"
+    )
+    parser.add_argument(
+        "--geometry",
+        default="",
+        metavar="WORDS",
+        help="for create: level=5,layout=left-symmetric,chunk=64,offset=2048,metadata=1.2[,size=SECTORS]"
+        " (chunk in KiB, offset in sectors)",
+    )
+    parser.add_argument("--overlays", action="store_true", help="on overlays also where less would do")
+    parser.add_argument("--store", default="", metavar="FOLDER", help="keep what the overlays take there")
+    parser.add_argument("--store-size", type=int, metavar="MIB", help="the most that each overlay may take")
+    parser.add_argument("--files", action="store_true", help="mount read-only and list the files")
+    parser.add_argument(
+        "--hashes", default="", metavar="FILE", help="compare files with the list of sha256sum"
+    )
+    parser.add_argument("--copy-to", default="", metavar="FOLDER", help="copy all files there")
+    parser.add_argument("--hold", action="store_true", help="leave it mounted read-only until rescue clean")
+    parser.add_argument("--verify", action="store_true", help="read all of each member before and after")
+    parser.add_argument("--detach", action="store_true", help="do not wait for the end")
+    parser.add_argument("--json", action="store_true", help="print the outcome as JSON (docs/rescue.md)")
+
+
+def run(root: Root, arguments: argparse.Namespace) -> int:
+    """Try; return 0 clean, 1 not clean or void, 2 refused, 75 another job is running."""
+    from raidtui.command.device_names import kernel_name  # noqa: PLC0415
+    from raidtui.command.jobs import refused  # noqa: PLC0415
+    from raidtui.command.streams import UsageError, print_refusal  # noqa: PLC0415
+    from raidtui.host.reading import read_survey  # noqa: PLC0415
+    from raidtui.jobs.lock import JobError  # noqa: PLC0415
+    from raidtui.model.plan import Refusal  # noqa: PLC0415
+    from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
+    from raidtui.rescue.trial.trials import begin_trial  # noqa: PLC0415
+
+    if not root.live:
+        print("raidtui: not done: a capture cannot be tried", file=sys.stderr)
+        return _REFUSED
+    names = tuple(word if word == "missing" else kernel_name(root, word) for word in arguments.devices)
+    survey = read_survey(root, Sampler(root).sample(), tuple(name for name in names if name != "missing"))
+    try:
+        made = _made(arguments, survey, names)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    try:
+        job = begin_trial(root, survey, _request(arguments, made, survey), _looks(arguments))
+        if isinstance(job, Refusal):
+            print_refusal(job, as_json=arguments.json)
+            return _REFUSED
+        return _followed(job, arguments)
+    except JobError as error:
+        return refused(error)
+
+
+def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...]) -> Assembly | Recreation:
+    """Return what the array is made from.
+
+    Raises:
+        ValueError: the words say no geometry; the message says why.
+    """
+    from raidtui.rescue.geometry_words import read_geometry  # noqa: PLC0415
+    from raidtui.rescue.mdadm_words import Assembly, Recreation  # noqa: PLC0415
+    from raidtui.session.storage import new_uuid  # noqa: PLC0415
+
+    if arguments.way == _CREATE:
+        geometry = read_geometry(arguments.geometry, names)
+        return Recreation(geometry=geometry, uuid=new_uuid(), name="rescued", homehost=survey.homehost)
+    blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
+    uuid = next((block.uuid for block in blocks if block.uuid), "")
+    return Assembly(devices=names, uuid=uuid, run=arguments.way != _START, force=arguments.way == _FORCE)
+
+
+def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey: Survey) -> TrialRequest:
+    from raidtui.rescue.mdadm_words import Recreation  # noqa: PLC0415
+    from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest  # noqa: PLC0415
+    from raidtui.rescue.trial.trials import methods_of, new_ident  # noqa: PLC0415
+
+    method = TrialMethod.OVERLAYS
+    if not arguments.overlays:
+        if isinstance(made, Recreation):
+            method = methods_of(made.geometry)[0]
+        elif arguments.way != _FORCE:
+            method = TrialMethod.READ_ONLY
+    blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
+    return TrialRequest(
+        ident=new_ident(),
+        method=method,
+        made=made,
+        label=f"{arguments.way} {next((block.label for block in blocks), 'an array')}",
+        store=arguments.store,
+        store_bytes=arguments.store_size << 20 if arguments.store_size else None,
+    )
+
+
+def _looks(arguments: argparse.Namespace) -> TrialLooks:
+    from raidtui.rescue.trial.trial_record import TrialLooks  # noqa: PLC0415
+
+    return TrialLooks(
+        files=arguments.files,
+        hashes=arguments.hashes,
+        copy_to=arguments.copy_to,
+        hold=arguments.hold,
+        verify=arguments.verify,
+    )
+
+
+def _followed(job: Job, arguments: argparse.Namespace) -> int:
+    """Follow a trial to its end, and print what came of it."""
+    from msgspec import to_builtins  # noqa: PLC0415
+
+    from raidtui.command.jobs import attach  # noqa: PLC0415
+    from raidtui.command.streams import print_json  # noqa: PLC0415
+    from raidtui.rescue.proof import CheckResult  # noqa: PLC0415
+    from raidtui.rescue.trial.trial_record import outcome_of  # noqa: PLC0415
+    from raidtui.rescue.trial.trials import await_trial  # noqa: PLC0415
+    from raidtui.view.text import visible  # noqa: PLC0415
+    from raidtui.view.units import SECTOR_BYTES, binary_size  # noqa: PLC0415
+
+    if arguments.detach:
+        print(f"job {job.id}: raidtui jobs attach {job.id}")
+        return 0
+    if arguments.json:
+        await_trial(job)
+    else:
+        attach(job)
+    outcome = outcome_of(job)
+    if outcome is None:
+        return 1
+    if arguments.json:
+        print_json({"job": job.id, **to_builtins(outcome)})
+    else:
+        for each in outcome.findings:
+            what = each.proof.contents or "nothing known"
+            print(visible(f"{each.place or 'the array'}: {what}, {each.proof.check}"))
+        if outcome.store_sectors:
+            most = max(outcome.store_sectors.values()) * SECTOR_BYTES
+            print(f"The overlays have stored {binary_size(most)} each at most.")
+        print(visible(f"{outcome.proof.check}: {outcome.proof.sure}"))
+    return 0 if outcome.proof.check is CheckResult.CLEAN else 1

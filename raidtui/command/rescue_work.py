@@ -1,0 +1,28 @@
+"""``raidtui rescue work FOLDER``: the worker of a trial, started by raidtui itself."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from raidtui.host.roots.root import Root
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what ``rescue work`` takes."""
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--back", action="store_true", help="take down what the trial has left")
+
+
+def run(root: Root, arguments: argparse.Namespace) -> int:
+    """Work on a trial; return the exit status: 0 done, 1 not, 75 another job is running."""
+    from raidtui.jobs.states import JobState  # noqa: PLC0415
+    from raidtui.jobs.store import Job  # noqa: PLC0415
+    from raidtui.jobs.worker import status_of  # noqa: PLC0415
+    from raidtui.rescue.trial.trial_worker import TrialWorker  # noqa: PLC0415
+
+    job = Job(arguments.folder)
+    worker = TrialWorker(root, job)
+    if arguments.back:
+        return status_of(job, worker.roll_back, JobState.ROLLED_BACK)
+    return status_of(job, worker.work, JobState.DONE)

@@ -1,0 +1,109 @@
+"""The commands that a rescue gives to mdadm. The trial and the real step get the same words. Pure.
+
+Nothing is left to a default, nothing is found by scanning: mdadm sees the devices that are named, and no
+configuration. An array is started read-only: md writes nothing to it, and no resync begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from raidtui.plans.create.create_request import MISSING
+from raidtui.rescue.proof import RescueGeometry
+
+_STRIPED = frozenset({0, 4, 5, 6, 10})
+_WITH_LAYOUT = frozenset({5, 6, 10})
+
+Path = Callable[[str], str]
+"""Returns the path of a member, by its kernel name: the device itself, or its overlay."""
+
+
+class Assembly(Struct, frozen=True, kw_only=True, tag=True):
+    """How existing superblocks are used.
+
+    Args:
+        devices: kernel names, each chosen.
+        uuid: the array's; "" where it is not known.
+        force: members that are behind are taken as if they were not (mdadm(8), --force).
+        run: started also where members are missing.
+        update: as in --update: revert-reshape; "" for none.
+        backup: the backup file of a reshape; "" for none.
+        invalid_backup: what the backup file holds is not used.
+        frozen: a reshape that is under way does not continue.
+    """
+
+    devices: tuple[str, ...]
+    uuid: str = ""
+    force: bool = False
+    run: bool = False
+    update: str = ""
+    backup: str = ""
+    invalid_backup: bool = False
+    frozen: bool = False
+
+
+class Recreation(Struct, frozen=True, kw_only=True, tag=True):
+    """How new superblocks are written around data that stay.
+
+    Args:
+        uuid: the array's, old or new.
+        name: the array's, without the host.
+        homehost: the host's name before it.
+    """
+
+    geometry: RescueGeometry
+    uuid: str
+    name: str
+    homehost: str
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """Kernel names."""
+        return self.geometry.present
+
+
+def mdadm_words(array: str, made: Assembly | Recreation, path: Path) -> tuple[str, ...]:
+    """Return the command that starts an array.
+
+    Args:
+        array: the path of the array's device.
+        made: what from.
+        path: gives the path of each member.
+    """
+    if isinstance(made, Assembly):
+        return _assemble(array, made, path)
+    return _create(array, made, path)
+
+
+def _assemble(array: str, made: Assembly, path: Path) -> tuple[str, ...]:
+    return (
+        *("mdadm", "--assemble", array, "--config=/dev/null"),
+        *((f"--uuid={made.uuid}",) if made.uuid else ()),
+        "--readonly",
+        *(("--force",) if made.force else ()),
+        *(("--run",) if made.run else ()),
+        *((f"--update={made.update}",) if made.update else ()),
+        *((f"--backup-file={made.backup}",) if made.backup else ()),
+        *(("--invalid-backup",) if made.invalid_backup else ()),
+        *(("--freeze-reshape",) if made.frozen else ()),
+        *map(path, made.devices),
+    )
+
+
+def _create(array: str, made: Recreation, path: Path) -> tuple[str, ...]:
+    wanted = made.geometry
+    named = not wanted.metadata.startswith("0")
+    return (
+        *("mdadm", "--create", array, "--run", "--readonly", "--assume-clean"),
+        *(f"--homehost={made.homehost}", f"--uuid={made.uuid}", f"--metadata={wanted.metadata}"),
+        *((f"--name={made.name}",) if named else ()),
+        *(f"--level={wanted.level}", f"--raid-devices={len(wanted.order)}"),
+        *((f"--layout={wanted.layout}",) if wanted.layout and wanted.level in _WITH_LAYOUT else ()),
+        *((f"--chunk={wanted.chunk_bytes >> 10}",) if wanted.level in _STRIPED else ()),
+        *((f"--data-offset={wanted.data_offset_sectors}s",) if named and wanted.metadata != "1.0" else ()),
+        *((f"--size={wanted.size_sectors >> 1}",) if wanted.size_sectors and wanted.level else ()),
+        *(("--bitmap=none",) if wanted.level else ()),
+        *(MISSING if name == MISSING else path(name) for name in wanted.order),
+    )

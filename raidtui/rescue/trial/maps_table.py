@@ -1,0 +1,80 @@
+"""Tables of the device mapper's target raid: an array without superblocks. Pure.
+
+Linux, Documentation/admin-guide/device-mapper/dm-raid.rst. Its RAID 6 layouts are not those of md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from raidtui.plans.create.create_request import MISSING
+from raidtui.rescue.proof import RescueGeometry
+from raidtui.view.units import SECTOR_BYTES
+
+_PARITY = {
+    "left-symmetric": "raid5_ls",
+    "left-asymmetric": "raid5_la",
+    "right-symmetric": "raid5_rs",
+    "right-asymmetric": "raid5_ra",
+    "parity-last": "raid5_n",
+    "parity-first": "raid5_0",
+}
+_FORMATS = {"n": "near", "f": "far", "o": "offset"}
+
+
+class MapsRefusal(Struct, frozen=True, kw_only=True):
+    """Why the device mapper cannot make an array."""
+
+    why: str
+
+
+def data_sectors(geometry: RescueGeometry, sizes: Mapping[str, int]) -> int:
+    """Return how many sectors of each member hold data: whole chunks.
+
+    Args:
+        geometry: the array.
+        sizes: the sectors of each device.
+    """
+    room = min(sizes[name] for name in geometry.present) - geometry.data_offset_sectors
+    found = min(geometry.size_sectors or room, room)
+    chunk = max(1, geometry.chunk_bytes // SECTOR_BYTES)
+    return max(0, found - found % chunk)
+
+
+def array_table(geometry: RescueGeometry, sectors: int, maps: Mapping[str, str]) -> str | MapsRefusal:
+    """Return the table of the array, or why there is none.
+
+    Args:
+        geometry: the array.
+        sectors: how many sectors of each member hold data.
+        maps: by member, the path of the map of its data.
+    """
+    level, slots = geometry.level, len(geometry.order)
+    chunk = geometry.chunk_bytes // SECTOR_BYTES
+    lost = slots - len(geometry.present)
+    if sectors <= 0 or (level != 1 and chunk <= 0):
+        return MapsRefusal(why="nothing is left of the members for data")
+    if level == 1:
+        return f"0 {sectors} linear {maps[geometry.present[0]]} 0"
+    if level == 0:
+        if lost:
+            return MapsRefusal(why="RAID 0 without a member holds no whole file system")
+        parts = " ".join(f"{maps[name]} 0" for name in geometry.order)
+        return f"0 {sectors * slots} striped {slots} {chunk} {parts}"
+    pairs = " ".join("- -" if name == MISSING else f"- {maps[name]}" for name in geometry.order)
+    if level in {4, 5}:
+        kind = "raid4" if level == 4 else _PARITY.get(geometry.layout)
+        if kind is None:
+            return MapsRefusal(why=f"the device mapper has no layout {geometry.layout}")
+        if lost > 1:
+            return MapsRefusal(why=f"RAID {level} misses {lost} members")
+        return f"0 {sectors * (slots - 1)} raid {kind} 2 {chunk} nosync {slots} {pairs}"
+    if level == 10 and geometry.layout[:1] in _FORMATS and geometry.layout[1:].isdigit():
+        copies = int(geometry.layout[1:])
+        if sectors * slots % copies:
+            return MapsRefusal(why="the copies do not fill the members")
+        words = f"{chunk} nosync raid10_copies {copies} raid10_format {_FORMATS[geometry.layout[0]]}"
+        return f"0 {sectors * slots // copies} raid raid10 6 {words} {slots} {pairs}"
+    return MapsRefusal(why=f"the device mapper has no RAID {level} as md has it")

@@ -1,0 +1,76 @@
+"""Partitions and logical volumes on a device, as tables of linear maps: no kernel, no LVM activates them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from msgspec import Struct
+
+from raidtui.host.roots.root import Root
+from raidtui.view.units import SECTOR_BYTES
+
+_WHERE = re.compile(r"(.+)\(([0-9]{1,12})\)\Z")
+_TOOL_S = 60.0
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """A part of a device.
+
+    Args:
+        name: for people: p1, vg0/data.
+        table: the device mapper's table.
+    """
+
+    name: str
+    table: str
+
+
+def table_parts(root: Root, target: str) -> tuple[Part, ...]:
+    """Return the partitions of a device; () where its table cannot be read."""
+    output = root.run("sfdisk", "--json", target, timeout_s=_TOOL_S)
+    try:
+        table: dict[str, Any] = json.loads(output.stdout)["partitiontable"]
+        unit = int(table.get("sectorsize", SECTOR_BYTES)) // SECTOR_BYTES
+        rows = [(int(row["start"]) * unit, int(row["size"]) * unit) for row in table.get("partitions", ())]
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return ()
+    return tuple(
+        Part(name=f"p{number}", table=f"0 {sectors} linear {target} {start}")
+        for number, (start, sectors) in enumerate(rows, start=1)
+        if sectors > 2  # the two sectors of an extended partition hold no more than a table
+    )
+
+
+def lvm_parts(root: Root, target: str) -> tuple[Part, ...]:
+    """Return the volumes on a physical volume that lie on it alone, segment after segment.
+
+    LVM reads this device and no other, so that it never sees a volume group twice.
+    """
+    only = f'devices {{ filter=["a|^{target}$|","r|.*|"] global_filter=["a|.*|"] use_devicesfile=0 }}'
+    options = ("--config", only, "--readonly", "--reportformat", "json", "--units", "s", "--nosuffix")
+    volumes = root.run(
+        *("lvs", *options, "--segments", "--options"),
+        "vg_name,lv_name,segtype,seg_start,seg_size,devices,vg_extent_size",
+        timeout_s=_TOOL_S,
+    )
+    physical = root.run(*("pvs", *options, "--options", "pe_start", target), timeout_s=_TOOL_S)
+    try:
+        begins = int(json.loads(physical.stdout)["report"][0]["pv"][0]["pe_start"])
+        rows: list[dict[str, str]] = json.loads(volumes.stdout)["report"][0]["lv"]
+    except (ValueError, LookupError, TypeError):
+        return ()
+    lines: dict[str, list[str] | None] = {}
+    for row in rows:
+        name = f"{row['vg_name']}/{row['lv_name']}"
+        found = _WHERE.fullmatch(row["devices"])
+        if row["segtype"] != "linear" or found is None or found[1] != target:
+            lines[name] = None  # it is striped, a snapshot, or lies on other devices, too
+            continue
+        start = begins + int(found[2]) * int(row["vg_extent_size"])
+        line = f"{int(row['seg_start'])} {int(row['seg_size'])} linear {target} {start}"
+        have = lines.setdefault(name, [])
+        if have is not None:
+            have.append(line)
+    return tuple(Part(name=name, table="\n".join(each)) for name, each in lines.items() if each)

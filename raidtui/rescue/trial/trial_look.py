@@ -1,0 +1,156 @@
+"""What a trial has made is mounted read-only in a private place, listed, compared, and copied out."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from raidtui.host.roots.root import Root
+from raidtui.rescue.trial.patient_tool import run_patiently
+
+_SAFE = "ro,nodev,nosuid,noexec"
+_OPTIONS = {
+    "ext3": f"{_SAFE},noload",
+    "ext4": f"{_SAFE},noload",
+    "xfs": f"{_SAFE},norecovery,nouuid",
+    "btrfs": f"{_SAFE},rescue=nologreplay",
+}
+_BLOCK_BYTES = 1 << 20
+
+
+class FilesFound(Struct, frozen=True, kw_only=True):
+    """What was found in a file system.
+
+    Args:
+        files: how many regular files there are.
+        same: how many have the sum that the list says.
+        other: paths whose sum differs, relative.
+        absent: paths of the list that are not there.
+        unread: paths that gave read errors.
+        copied: whether all files were copied out; None where that was not asked.
+        why: why nothing was found: it cannot be mounted.
+    """
+
+    files: int = 0
+    same: int = 0
+    other: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    copied: bool | None = None
+    why: str = ""
+
+    @property
+    def words(self) -> str:
+        """What is said of it, a clause."""
+        if self.why:
+            return f"it cannot be mounted read-only: {self.why}"
+        parts = [f"mounted read-only, {self.files} files"]
+        if self.same or self.other or self.absent:
+            parts.append(f"{self.same} have the sums of the list")
+        parts += [f"{len(self.other)} differ from it"] if self.other else []
+        parts += [f"{len(self.absent)} of it are not there"] if self.absent else []
+        parts += [f"{len(self.unread)} cannot be read"] if self.unread else []
+        if self.copied is not None:
+            parts.append("all copied out" if self.copied else "the copy is not complete")
+        return ", ".join(parts)
+
+
+def mount_read_only(root: Root, target: str, kind: str, place: str) -> str:
+    """Mount a file system so that nothing is written, not even its journal; return why not, or ""."""
+    options = _OPTIONS.get(kind, _SAFE)
+    root.run("mkdir", "-m", "700", place)
+    output = root.run("mount", "-t", kind, "-o", options, target, place, timeout_s=300.0)
+    if output.status == 0:
+        return ""
+    return output.why_not or output.stderr.strip().split("\n")[-1] or f"mount failed ({output.status})"
+
+
+def look_around(
+    place: str, listing: Path, sums: Mapping[str, str], cancelled: Callable[[], bool]
+) -> FilesFound:
+    """List all files with their sizes, and compare those of a list.
+
+    Args:
+        place: where it is mounted.
+        listing: the file that gets a line for each: size, tab, path.
+        sums: SHA-256 by relative path.
+        cancelled: whether to end.
+
+    Raises:
+        OSError: the listing cannot be written.
+    """
+    files, unread = 0, list[str]()
+    with listing.open("wb") as out:
+        for path in _files(place):
+            if cancelled():
+                break
+            try:
+                size = os.lstat(path).st_size
+            except OSError:
+                unread.append(os.path.relpath(path, place))
+                continue
+            files += 1
+            out.write(b"%d\t%s\n" % (size, os.fsencode(os.path.relpath(path, place))))
+    same, other, absent = 0, list[str](), list[str]()
+    for name, wanted in sums.items():
+        if cancelled():
+            break
+        found = _sum_of(Path(place), name)
+        if found is None:
+            absent.append(name)
+        elif found == "":
+            unread.append(name)
+        elif found == wanted:
+            same += 1
+        else:
+            other.append(name)
+    return FilesFound(
+        files=files, same=same, other=tuple(other), absent=tuple(absent), unread=tuple(dict.fromkeys(unread))
+    )
+
+
+def copy_out(place: str, to: str, output: Path, cancelled: Callable[[], bool]) -> bool:
+    """Copy all files to a folder, with rsync, or cp where that is not installed; return whether all came.
+
+    Raises:
+        OSError: the output cannot be written.
+    """
+    end = run_patiently(("rsync", "--archive", "--hard-links", f"{place}/", f"{to}/"), output, cancelled)
+    if end.missing:
+        end = run_patiently(("cp", "--archive", "--no-target-directory", place, to), output, cancelled)
+    return end.status == 0
+
+
+def read_sums(text: str) -> dict[str, str]:
+    """Return SHA-256 by relative path, of a list as sha256sum(1) writes it."""
+    found = {}
+    for line in text.split("\n"):
+        digest, _, name = line.partition(" ")
+        if len(digest) == 64 and name[:1] in {" ", "*"}:
+            found[name[1:].removeprefix("./").lstrip("/")] = digest.lower()
+    return found
+
+
+def _files(place: str) -> Iterator[str]:
+    for folder, _, names in os.walk(place, followlinks=False):
+        for name in names:
+            yield f"{folder}/{name}"
+
+
+def _sum_of(place: Path, name: str) -> str | None:
+    """Return a file's SHA-256; "" where it cannot be read, None where it is not there or leads elsewhere."""
+    path = place / name
+    try:
+        if not path.is_file() or place.resolve() not in path.resolve().parents:
+            return None
+        digest = hashlib.sha256()
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK_BYTES):
+                digest.update(block)
+    except OSError:
+        return ""
+    return digest.hexdigest()

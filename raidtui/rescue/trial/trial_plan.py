@@ -1,0 +1,330 @@
+"""The plan of a trial: what it makes, step by step, each with its undo. No step writes to a member. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.survey import Device, Survey
+from raidtui.plans.candidates import refuse_member
+from raidtui.plans.contents import device_facts
+from raidtui.plans.target import needs_root
+from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
+from raidtui.rescue.trial.maps_table import MapsRefusal, array_table, data_sectors
+from raidtui.rescue.trial.trial_request import (
+    ROOM_BYTES,
+    STORE_BYTES,
+    TrialHost,
+    TrialMethod,
+    TrialNames,
+    TrialRequest,
+    map_path,
+)
+from raidtui.view.units import SECTOR_BYTES, binary_size
+
+_MODULES = {
+    TrialMethod.READ_ONLY: (),
+    TrialMethod.MAPPED: ("dm-mod", "dm-raid"),
+    TrialMethod.OVERLAYS: ("dm-mod", "dm-snapshot", "loop"),
+}
+_WORDS = {
+    TrialMethod.READ_ONLY: "on the members themselves, read-only",
+    TrialMethod.MAPPED: "by the device mapper, read-only",
+    TrialMethod.OVERLAYS: "on copy-on-write overlays",
+}
+_START_S = 300.0
+
+
+class TrialPlan(Struct, frozen=True, kw_only=True):
+    """A trial before it begins.
+
+    Args:
+        start: which of the plan's steps starts the array, from 0: its failure is an answer.
+        target: the path of what is made, and is then looked at.
+        overlays: names of the maps whose stores may fill, by member; empty where nothing is stored.
+    """
+
+    plan: Plan
+    names: TrialNames
+    start: int
+    target: str
+    overlays: dict[str, str]
+
+
+def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialPlan | Refusal:
+    """Return the plan of a trial, or why there is none.
+
+    Args:
+        survey: the host, with the members.
+        host: what it has for a trial.
+        request: what is tried.
+    """
+    devices = _members(survey, request)
+    if isinstance(devices, Refusal):
+        return devices
+    stored = request.method is TrialMethod.OVERLAYS
+    folder = _folder(host, request, len(devices)) if stored else ""
+    if isinstance(folder, Refusal):
+        return folder
+    names = TrialNames(ident=request.ident, array=host.array, folder=folder)
+    if stored and len(host.loops) < len(devices):
+        return Refusal(code=RefusalCode.BUSY, why="there are not enough free loop devices")
+    steps = [*_begin(request, names, devices)]
+    overlays: dict[str, str] = {}
+    if request.method is TrialMethod.MAPPED:
+        made = _mapped(request, names, devices)
+        if isinstance(made, Refusal):
+            return made
+        steps += made
+        target = map_path(names.whole)
+    else:
+        if stored:
+            overlays = {device.disk.name: names.map(device.disk.name) for device in devices}
+            steps += _overlaid(request, host, names, devices)
+        steps.append(_started(request, names, devices, overlays))
+        target = f"/dev/{names.array}"
+    plan = Plan(
+        title=f"rescue trial {request.ident}: {request.label}, {_WORDS[request.method]}",
+        subject=request.label,
+        steps=tuple(steps),
+        harm=Harm.HARMLESS,
+        notes=("Nothing is written to the members: the kernel refuses it while the trial lasts.",),
+        devices=tuple(device.disk.name for device in devices),
+        arrays=(names.array,) if request.method is not TrialMethod.MAPPED else (),
+    )
+    return TrialPlan(plan=plan, names=names, start=len(steps) - 1, target=target, overlays=overlays)
+
+
+def _members(survey: Survey, request: TrialRequest) -> tuple[Device, ...] | Refusal:
+    """Return the members, each of them free, or why they cannot be had."""
+    wanted = request.made.devices
+    if refusal := needs_root(survey.snapshot):
+        return refusal
+    if not wanted:
+        return Refusal(code=RefusalCode.INVALID, why="no device is given", remedy="name the members")
+    if twice := [name for name in wanted if wanted.count(name) > 1]:
+        return Refusal(code=RefusalCode.INVALID, why=f"{twice[0]} is named twice")
+    found = []
+    for name in wanted:
+        device = survey.devices.get(name)
+        if device is None:
+            return survey.no_device(name)
+        if refusal := survey.refuse_unread(name) or refuse_member(name, survey):
+            return refusal
+        if device.disk.users or device.busy:
+            why = device.disk.users or device.busy
+            return Refusal(code=RefusalCode.IN_USE, why=f"{name} is in use: {why}", remedy="release it first")
+        if device.disk.size_bytes is None or device.digest is None:
+            return Refusal(
+                code=RefusalCode.UNKNOWN,
+                why=f"{name} cannot be read",
+                remedy=f"copy it first: raidtui rescue copy {name} FILE",
+            )
+        found.append(device)
+    return tuple(found)
+
+
+def _folder(host: TrialHost, request: TrialRequest, members: int) -> str | Refusal:
+    """Return a folder for the stores that has room for what they may take."""
+    need = request.store_bytes * members if request.store_bytes else ROOM_BYTES * members
+    for folder, free_bytes in host.rooms:
+        if free_bytes >= need:
+            return folder
+    looked = ", ".join(folder for folder, _ in host.rooms) or "no folder"
+    return Refusal(
+        code=RefusalCode.TOO_SMALL,
+        why=f"there is no room for the overlays' stores: they may take {binary_size(need)} ({looked})",
+        remedy="name a folder with room: --store FOLDER",
+    )
+
+
+def _begin(request: TrialRequest, names: TrialNames, devices: Sequence[Device]) -> list[Step]:
+    """Hide what the trial makes, hold off automatic assembly, and make the members read-only."""
+    modules = _MODULES[request.method]
+    loaded = Step(argv=("modprobe", "--all", *modules), why="the kernel's modules", may_fail=True)
+    return [
+        *((loaded,) if modules else ()),
+        Step(argv=("mkdir", "-p", "/run/udev/rules.d"), why="the folder of rules that are gone after a boot"),
+        Step(
+            path=names.rules,
+            content=_rules(names),
+            why="udev assembles no array and makes no links to what the trial makes",
+            undo=(
+                Step(argv=("rm", "-f", names.rules), why="udev works as before"),
+                Step(argv=("udevadm", "control", "--reload"), why="udev reads its rules"),
+            ),
+        ),
+        Step(argv=("udevadm", "control", "--reload"), why="udev reads its rules"),
+        Step(
+            argv=("mkdir", "-m", "700", names.place),
+            why="a private place",
+            proves=(Fact(kind=FactKind.NODE, subject=names.place),),
+            undo=(
+                Step(
+                    argv=("rmdir", names.place),
+                    why="remove it",
+                    proves=(Fact(kind=FactKind.ABSENT, subject=names.place),),
+                ),
+            ),
+        ),
+        *(_set_read_only(device) for device in devices),
+    ]
+
+
+def _set_read_only(device: Device) -> Step:
+    name, path = device.disk.name, device.path
+    return Step(
+        argv=("blockdev", "--setro", path),
+        why="the kernel refuses every write to it",
+        needs=device_facts(device),
+        proves=(Fact(kind=FactKind.READ_ONLY, subject=name, value="yes"),),
+        undo=()
+        if device.read_only
+        else (
+            Step(
+                argv=("blockdev", "--setrw", path),
+                why="it is writable again",
+                proves=(Fact(kind=FactKind.READ_ONLY, subject=name, value="no"),),
+            ),
+        ),
+    )
+
+
+def _overlaid(
+    request: TrialRequest, host: TrialHost, names: TrialNames, devices: Sequence[Device]
+) -> list[Step]:
+    """A sparse store for each member, and an overlay that keeps in it what is written."""
+    size = request.store_bytes or STORE_BYTES
+    files = tuple(names.store(device.disk.name) for device in devices)
+    steps = [
+        Step(
+            argv=("mkdir", "-m", "700", names.stores),
+            why="a folder for the stores",
+            proves=(Fact(kind=FactKind.NODE, subject=names.stores),),
+            undo=(
+                Step(
+                    argv=("rmdir", names.stores),
+                    why="remove it",
+                    proves=(Fact(kind=FactKind.ABSENT, subject=names.stores),),
+                ),
+            ),
+        ),
+        Step(
+            argv=("truncate", f"--size={size}", *files),
+            why=f"a sparse store for each member, {binary_size(size)} at most",
+            undo=(Step(argv=("rm", "-f", *files), why="remove the stores"),),
+        ),
+    ]
+    for device, number, file in zip(devices, host.loops, files, strict=False):
+        loop = f"loop{number}"
+        steps.append(
+            Step(
+                argv=("losetup", "--sector-size", str(device.sector_bytes), f"/dev/{loop}", file),
+                why=f"the store of {device.disk.name} as a device",
+                needs=(Fact(kind=FactKind.BACKED, subject=loop),),
+                proves=(Fact(kind=FactKind.BACKED, subject=loop, value=file),),
+                undo=(
+                    Step(
+                        argv=("losetup", "--detach", f"/dev/{loop}"),
+                        why="release it",
+                        needs=(Fact(kind=FactKind.BACKED, subject=loop, value=file),),
+                        proves=(Fact(kind=FactKind.UNBACKED, subject=loop, value=file),),
+                    ),
+                ),
+            )
+        )
+    for device, number in zip(devices, host.loops, strict=False):
+        sectors = (device.disk.size_bytes or 0) // SECTOR_BYTES
+        table = f"0 {sectors} snapshot {device.path} /dev/loop{number} P 8"
+        steps.append(_map(names.map(device.disk.name), table, why=f"the overlay of {device.disk.name}"))
+    return steps
+
+
+def _map(name: str, table: str, *, why: str, read_only: bool = False) -> Step:
+    return Step(
+        argv=("dmsetup", "create", name, *(("--readonly",) if read_only else ()), "--table", table),
+        why=why,
+        proves=(Fact(kind=FactKind.NODE, subject=map_path(name)),),
+        undo=(
+            Step(
+                argv=("dmsetup", "remove", "--retry", name),
+                why="remove it",
+                proves=(Fact(kind=FactKind.MAPPED, subject=name, value="no"),),
+            ),
+        ),
+    )
+
+
+def _mapped(request: TrialRequest, names: TrialNames, devices: Sequence[Device]) -> list[Step] | Refusal:
+    """The part of each member that holds data, and the array that they make, all of it read-only."""
+    if isinstance(request.made, Assembly):
+        return Refusal(code=RefusalCode.INVALID, why="the device mapper knows no superblocks of md")
+    geometry = request.made.geometry
+    sizes = {device.disk.name: (device.disk.size_bytes or 0) // SECTOR_BYTES for device in devices}
+    sectors = data_sectors(geometry, sizes)
+    maps = {device.disk.name: map_path(names.map(device.disk.name)) for device in devices}
+    table = array_table(geometry, sectors, maps)
+    if isinstance(table, MapsRefusal):
+        return Refusal(code=RefusalCode.UNSUPPORTED, why=table.why)
+    return [
+        *(
+            _map(
+                names.map(device.disk.name),
+                f"0 {sectors} linear {device.path} {geometry.data_offset_sectors}",
+                why=f"the data of {device.disk.name}",
+                read_only=True,
+            )
+            for device in devices
+        ),
+        _map(names.whole, table, why="the array, without superblocks", read_only=True),
+    ]
+
+
+def _started(
+    request: TrialRequest, names: TrialNames, devices: Sequence[Device], overlays: dict[str, str]
+) -> Step:
+    """The real command: but for the paths of the devices, word for word."""
+
+    def path(name: str) -> str:
+        return map_path(overlays[name]) if name in overlays else f"/dev/{name}"
+
+    array = f"/dev/{names.array}"
+    held = "|".join(overlays.get(device.disk.name, device.disk.name) for device in devices)
+    why = "new superblocks" if isinstance(request.made, Recreation) else "by its superblocks"
+    return Step(
+        argv=mdadm_words(array, request.made, path),
+        why=f"start it {why}, read-only",
+        timeout_s=_START_S,
+        needs=(Fact(kind=FactKind.GONE, subject=names.array),),
+        proves=(
+            Fact(kind=FactKind.STANDS_ON, subject=names.array, value=held),
+            Fact(kind=FactKind.STATE, subject=names.array, value="readonly|clean|active|read-auto"),
+        ),
+        undo=(
+            Step(
+                argv=("mdadm", "--stop", array),
+                why="stop it",
+                needs=(Fact(kind=FactKind.STANDS_ON, subject=names.array, value=held),),
+                proves=(Fact(kind=FactKind.STANDS_OFF, subject=names.array, value=held),),
+            ),
+        ),
+    )
+
+
+def _rules(names: TrialNames) -> str:
+    """What udev is told while a trial lasts; 64-md-raid-assembly.rules leaves alone what has ANACONDA set."""
+    hidden = (
+        'ENV{SYSTEMD_READY}="0", ENV{UDISKS_IGNORE}="1", ENV{DM_UDEV_DISABLE_DISK_RULES_FLAG}="1",'
+        ' ENV{DM_UDEV_DISABLE_OTHER_RULES_FLAG}="1", ENV{UDEV_DISABLE_PERSISTENT_STORAGE_RULES_FLAG}="1"'
+    )
+    map_name = f'KERNEL=="dm-[0-9]*", ATTR{{dm/name}}=="{names.own}-*"'
+    array_name = f'KERNEL=="{names.array}|{names.array}p[0-9]*"'
+    lines = [
+        "# A rescue trial of raidtui is under way; raidtui rescue clean removes this file.",
+        'SUBSYSTEM=="block", ENV{ANACONDA}="raidtui"',
+        f'SUBSYSTEM=="block", {map_name}, {hidden}, SYMLINK:="mapper/$attr{{dm/name}}"',
+        f'SUBSYSTEM=="block", {array_name}, {hidden}, SYMLINK:=""',
+    ]
+    return "".join(f"{line}\n" for line in lines)

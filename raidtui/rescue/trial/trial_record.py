@@ -1,0 +1,149 @@
+"""A trial on disk: what is tried and looked at, beside the plan of its job; and what came of it."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.store import TRIAL_FILE, Job, all_jobs
+from raidtui.rescue.proof import Proof
+from raidtui.rescue.trial.trial_request import TrialNames, TrialRequest
+
+_OUTCOME_FILE = "outcome.json"
+_BEFORE_FILE = "before.json"
+
+
+class TrialLooks(Struct, frozen=True, kw_only=True):
+    """What is looked at, besides the check of what stands on the array.
+
+    Args:
+        files: whether it is mounted read-only and its files are listed, in the job's folder.
+        hashes: a file of SHA-256 sums, as of sha256sum, which the files are compared with; "" for none.
+        copy_to: a folder that the files are copied to; "" for none.
+        hold: whether all is left as it is, mounted read-only, until raidtui rescue clean.
+        verify: whether the members are read as a whole before and after, and compared.
+    """
+
+    files: bool = False
+    hashes: str = ""
+    copy_to: str = ""
+    hold: bool = False
+    verify: bool = False
+
+    @property
+    def mounts(self) -> bool:
+        """Whether anything of that needs a mount."""
+        return bool(self.files or self.hashes or self.copy_to or self.hold)
+
+
+class TrialRecord(Struct, frozen=True, kw_only=True):
+    """What a trial does after the steps of its plan.
+
+    Args:
+        start: which step starts the array, from 0.
+        target: the path of what is looked at.
+        overlays: names of the maps whose stores may fill, by member.
+    """
+
+    request: TrialRequest
+    names: TrialNames
+    start: int
+    target: str
+    overlays: dict[str, str]
+    looks: TrialLooks
+
+
+class TrialFinding(Struct, frozen=True, kw_only=True):
+    """What stands on the array, or on a part of it.
+
+    Args:
+        place: "" for the array itself; a partition or a volume.
+        proof: what a check says of it.
+    """
+
+    place: str
+    proof: Proof
+
+
+class TrialOutcome(Struct, frozen=True, kw_only=True):
+    """What came of a trial.
+
+    Args:
+        proof: the verdict.
+        void: why the trial says nothing of what was tried, "" where it does.
+        findings: what stands on it, each with its own proof.
+        digests: SHA-256 by member, of its first and last MiB, at the beginning and unchanged at the end.
+        said: what mdadm said when it started the array.
+        store_sectors: how much of its store each overlay has used, by member.
+    """
+
+    proof: Proof
+    void: str = ""
+    findings: tuple[TrialFinding, ...] = ()
+    digests: dict[str, str] = {}
+    said: str = ""
+    store_sectors: dict[str, int] = {}
+
+
+def make_trial(job: Job, trial: TrialRecord) -> None:
+    """Write what a trial looks at beside its plan.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    job.keep(TRIAL_FILE, msgspec.json.format(msgspec.json.encode(trial), indent=1))
+
+
+def record_of(job: Job) -> TrialRecord:
+    """Return what a trial looks at.
+
+    Raises:
+        JobError: it cannot be read.
+    """
+    try:
+        return msgspec.json.decode((job.folder / TRIAL_FILE).read_bytes(), type=TrialRecord)
+    except (OSError, msgspec.DecodeError) as error:
+        raise JobError(f"the trial {job.id} cannot be read: {error}") from error
+
+
+def keep_outcome(job: Job, outcome: TrialOutcome) -> None:
+    """Write what came of a trial.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    job.keep(_OUTCOME_FILE, msgspec.json.format(msgspec.json.encode(outcome), indent=1))
+
+
+def outcome_of(job: Job) -> TrialOutcome | None:
+    """Return what came of a trial; None where it has not come to its end."""
+    try:
+        return msgspec.json.decode((job.folder / _OUTCOME_FILE).read_bytes(), type=TrialOutcome)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def keep_before(job: Job, digests: dict[str, str]) -> dict[str, str]:
+    """Note what the members held at the beginning, once; return it.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    if (found := before_of(job)) is None:
+        job.keep(_BEFORE_FILE, msgspec.json.encode(digests))
+        return digests
+    return found
+
+
+def before_of(job: Job) -> dict[str, str] | None:
+    """Return what the members held at the beginning; None where that was not noted."""
+    try:
+        return msgspec.json.decode((job.folder / _BEFORE_FILE).read_bytes(), type=dict[str, str])
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def all_trials() -> list[Job]:
+    """Return all trials, oldest first."""
+    return [job for job in all_jobs() if (job.folder / TRIAL_FILE).is_file()]

@@ -1,0 +1,104 @@
+"""Taking down what is left of trials, by the names that all of it has. Nothing else is touched."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from raidtui.host.block import BLOCK
+from raidtui.host.maps import read_loops, read_maps, stands_on
+from raidtui.host.mounts import read_mounts
+from raidtui.host.roots.root import Root
+from raidtui.jobs.runner import Say
+from raidtui.rescue.trial.trial_request import PREFIX
+
+ROOMS = ("/var/tmp", "/var/lib/raidtui", "/tmp")  # noqa: S108  (a private folder is made in one of them)
+"""Where stores are kept, the best place first, unless a folder is named."""
+_RUN = "/run"
+_RULES = "/run/udev/rules.d"
+_PATIENCE_S = 15.0
+_PACE_S = 0.1
+
+
+def let_go(root: Root, own: str, say: Say) -> None:
+    """Unmount what a trial has mounted, and remove the maps of partitions and volumes on its array.
+
+    Args:
+        root: the host.
+        own: what the trial's names begin with.
+        say: receives what fails.
+    """
+    places = [mount.where for mount in read_mounts(root) if mount.where.startswith(f"{_RUN}/{own}/")]
+    for place in sorted(places, reverse=True):
+        _tool(root, say, "umount", place)
+    for folder in root.names(f"{_RUN}/{own}"):
+        _tool(root, say, "rmdir", f"{_RUN}/{own}/{folder}")
+    _remove_maps(root, lambda name: name.startswith(f"{own}-on-"), say)
+
+
+def sweep(root: Root, say: Say) -> tuple[str, ...]:
+    """Take down what no job tells of any more; return what could not be taken down.
+
+    Args:
+        root: the host.
+        say: receives what is taken down, and what fails.
+    """
+    for own in [name for name in root.names(_RUN) if name.startswith(PREFIX)]:
+        let_go(root, own, say)
+    for array in [name for name in root.names(BLOCK) if name.startswith("md")]:
+        if any(name.startswith(PREFIX) for name in stands_on(root, array)):
+            _tool(root, say, "mdadm", "--stop", f"/dev/{array}")
+    _remove_maps(root, lambda name: name.startswith(PREFIX), say)
+    folders = {f"{room}/{name}" for room in ROOMS for name in root.names(room) if name.startswith(PREFIX)}
+    for loop, file in read_loops(root).items():
+        folder = file.rpartition("/")[0]
+        if folder.rpartition("/")[2].startswith(PREFIX):
+            folders.add(folder)
+            _tool(root, say, "losetup", "--detach", f"/dev/{loop}")
+    for folder in sorted(folders):
+        _tool(root, say, "rm", "--recursive", "--force", "--one-file-system", folder)
+    rules = [name for name in root.names(_RULES) if name.startswith(f"01-{PREFIX}")]
+    for name in rules:
+        _tool(root, say, "rm", "-f", f"{_RULES}/{name}")
+    if rules:
+        _tool(root, say, "udevadm", "control", "--reload")
+    for name in root.names(_RUN):
+        if name.startswith(PREFIX):
+            _tool(root, say, "rmdir", f"{_RUN}/{name}")
+    return remains(root)
+
+
+def remains(root: Root) -> tuple[str, ...]:
+    """Return what is there of trials: maps, loop devices, rules, folders, arrays."""
+    return (
+        *(name for name in read_maps(root) if name.startswith(PREFIX)),
+        *(f"{loop} on {file}" for loop, file in read_loops(root).items() if f"/{PREFIX}" in file),
+        *(f"{_RULES}/{name}" for name in root.names(_RULES) if name.startswith(f"01-{PREFIX}")),
+        *(
+            f"{room}/{name}"
+            for room in (_RUN, *ROOMS)
+            for name in root.names(room)
+            if name.startswith(PREFIX)
+        ),
+    )
+
+
+def _remove_maps(root: Root, mine: Callable[[str], bool], say: Say) -> None:
+    """Remove maps, those that others stand on last; one that is busy for a moment is tried again."""
+    end_s = time.monotonic() + _PATIENCE_S
+    while names := [name for name in read_maps(root) if mine(name)]:
+        free = [name for name in names if not root.names(f"{BLOCK}/{read_maps(root).get(name, '')}/holders")]
+        for name in free:
+            root.run("dmsetup", "remove", "--retry", name)
+        left = [name for name in read_maps(root) if mine(name)]
+        if len(left) == len(names):
+            if time.monotonic() > end_s:
+                say(f"maps that cannot be removed: {', '.join(left)}")
+                return
+            time.sleep(_PACE_S)
+
+
+def _tool(root: Root, say: Say, *argv: str) -> None:
+    output = root.run(*argv, timeout_s=60.0)
+    if output.status != 0:
+        say(output.why_not or output.stderr.strip() or f"{argv[0]} failed ({output.status})")

@@ -1,0 +1,220 @@
+"""The worker of a trial: makes it, judges what stands on it, and takes it down, however that ended."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from raidtui.host.block import BLOCK
+from raidtui.host.examine import digest_of
+from raidtui.host.roots.root import Root
+from raidtui.jobs.lock import only_worker
+from raidtui.jobs.runner import first_trouble
+from raidtui.jobs.states import JobState
+from raidtui.jobs.store import Job
+from raidtui.jobs.worker import Worker
+from raidtui.model.plan import FactKind, Plan
+from raidtui.rescue.proof import CheckResult, Proof
+from raidtui.rescue.trial.trial_checks import Checker, read_store_use
+from raidtui.rescue.trial.trial_look import copy_out, look_around, mount_read_only, read_sums
+from raidtui.rescue.trial.trial_record import (
+    TrialOutcome,
+    before_of,
+    keep_before,
+    keep_outcome,
+    record_of,
+)
+from raidtui.rescue.trial.trial_sweep import let_go
+
+_BLOCK_BYTES = 4 << 20
+_SAME = frozenset({FactKind.SERIAL, FactKind.APPEARANCE, FactKind.SIZE})
+
+
+class TrialWorker(Worker):
+    """Works on one trial, or takes down what it has left.
+
+    Args:
+        root: the host.
+        job: the trial.
+        listens: whether it handles signals.
+    """
+
+    def __init__(self, root: Root, job: Job, *, listens: bool = True) -> None:
+        super().__init__(root, job, listens=listens)
+        self._trial = record_of(job)
+
+    def work(self) -> JobState:
+        """Carry out the trial; return the state that it ends in: done also where the answer is no.
+
+        Raises:
+            JobError: another job is running, or the trial cannot be read.
+        """
+        with only_worker(self._job.folder.parent, self._job.id):
+            self._listen()
+            plan = self._job.plan
+            self._job.keep_room()
+            self._job.note_work()
+            before = keep_before(self._job, self._digests(plan))
+            state, reason = self._forward(plan)
+            outcome = self._outcome(plan, state, reason)
+            keep_outcome(self._job, replace(outcome, digests=before))
+            self._job.note(event="judged", check=outcome.proof.check, text=outcome.proof.sure)
+            held = self._trial.looks.hold and state is JobState.DONE and not outcome.void
+            if held and not self._cancelled:
+                return self._end(JobState.DONE, reason="it stays until raidtui rescue clean")
+            self._job.note(event="going back", reason="the trial is over")
+            if self._cancelled:
+                return self._taken_down(plan, JobState.CANCELLED, "nothing is left of it")
+            ended = JobState.FAILED if outcome.void else JobState.DONE
+            return self._taken_down(plan, ended, outcome.void)
+
+    def roll_back(self) -> JobState:
+        """Take down what is left of the trial; return the state that it ends in.
+
+        Raises:
+            JobError: another job is running, or the trial cannot be read.
+        """
+        with only_worker(self._job.folder.parent, self._job.id):
+            self._listen()
+            plan = self._job.plan
+            self._job.keep_room()
+            self._job.note_work(back=True)
+            self._job.note(event="going back", reason="requested")
+            return self._taken_down(plan, JobState.ROLLED_BACK, "requested")
+
+    def _taken_down(self, plan: Plan, state: JobState, reason: str) -> JobState:
+        """Undo all that the trial has made, and compare the members with what they held before."""
+        let_go(self._root, self._trial.names.own, self._say)
+        if stuck := self._all_undone(plan):
+            return self._end(JobState.STUCK, reason=stuck)
+        if changed := self._changed(plan):
+            return self._end(JobState.FAILED, reason=f"{changed} reads otherwise than before the trial")
+        return self._end(state, reason=reason)
+
+    def _all_undone(self, plan: Plan) -> str:
+        """Undo all steps, the last one first; return why one cannot be undone, or ""."""
+        done, begun = self._job.done_steps()
+        stuck = ""
+        for number in sorted(done | begun, reverse=True):
+            if reason := self._undo(number, plan.steps[number].undo):
+                stuck = stuck or f"step {number + 1} cannot be undone: {reason}"
+            else:
+                self._job.note(event="undone", step=number)
+        return stuck
+
+    def _changed(self, plan: Plan) -> str:
+        """Return the members that do not read as before the trial; "" for none."""
+        before, now = before_of(self._job) or {}, self._digests(plan)
+        return ", ".join(name for name, digest in before.items() if now.get(name, digest) != digest)
+
+    def _digests(self, plan: Plan) -> dict[str, str]:
+        """Return the SHA-256 of each member: of both ends, or of all of it; without those that are gone."""
+        whole = self._trial.looks.verify
+        found = {}
+        for name in plan.devices:
+            digest = whole_digest(name) if whole else digest_of(self._root, name)
+            if digest is not None:
+                found[name] = digest
+        return found
+
+    def _outcome(self, plan: Plan, state: JobState, reason: str) -> TrialOutcome:
+        """Judge what the steps have made, or why they could not."""
+        trial = self._trial
+        if state is not JobState.DONE:
+            return self._refused(plan, reason)
+        checker = Checker(self._root, self._job.folder, trial.names.own, lambda: self._cancelled)
+        findings = checker.check(trial.target)
+        looked = self._look(checker) if trial.looks.mounts and not self._cancelled else ""
+        proof = findings[0].proof
+        if looked:
+            proof = replace(proof, sure=f"{proof.sure}; {looked}")
+        if failed := self._failed_members():
+            proof = replace(proof, sure=f"{proof.sure}; md failed {failed} in the trial: read errors")
+        return self._unless_void(
+            plan, TrialOutcome(proof=proof, findings=findings, said=self._said(trial.start))
+        )
+
+    def _refused(self, plan: Plan, reason: str) -> TrialOutcome:
+        """A command that is refused is an answer; all else says nothing of what was tried."""
+        entries = self._job.entries()
+        at = next((each["step"] for each in reversed(entries) if each["event"] == "step failed"), None)
+        if self._cancelled or at != self._trial.start:
+            proof = Proof(check=CheckResult.NOT_TRIED, sure=reason)
+            return TrialOutcome(proof=proof, void=reason, said="")
+        said = self._said(self._trial.start)
+        proof = Proof(check=CheckResult.NOT_POSSIBLE, sure=reason)
+        return self._unless_void(plan, TrialOutcome(proof=proof, said=said))
+
+    def _unless_void(self, plan: Plan, outcome: TrialOutcome) -> TrialOutcome:
+        """Return the outcome, unless a store is full, a member is gone, or somebody has cancelled it."""
+        used = read_store_use(self._root, self._trial.overlays)
+        same = tuple(fact for step in plan.steps for fact in step.needs if fact.kind in _SAME)
+        void = "cancelled" if self._cancelled else used if isinstance(used, str) else ""
+        void = void or first_trouble(self._root, same)
+        if void:
+            proof = Proof(check=CheckResult.NOT_TRIED, sure=f"the trial is void: {void}")
+            return replace(outcome, proof=proof, void=void, findings=())
+        return replace(outcome, store_sectors=used if isinstance(used, dict) else {})
+
+    def _said(self, number: int) -> str:
+        """Return what the tool of a step has printed."""
+        said, on = "", False
+        for entry in self._job.entries():
+            if entry["event"] == "begin":
+                on = entry.get("step") == number
+                said = "" if on else said
+            elif entry["event"] == "output" and on:
+                said += str(entry.get("text", ""))
+            elif entry["event"] in {"step done", "step failed"}:
+                on = False
+        return said.strip()
+
+    def _failed_members(self) -> str:
+        """Return the members that md has failed since the array was started; "" for none."""
+        folder = f"{BLOCK}/{self._trial.names.array}/md"
+        found = [
+            name.removeprefix("dev-")
+            for name in self._root.names(folder)
+            if name.startswith("dev-") and "faulty" in (self._root.text(f"{folder}/{name}/state") or "")
+        ]
+        return ", ".join(found)
+
+    def _look(self, checker: Checker) -> str:
+        """Mount each file system, and look; return what was found, a clause."""
+        looks, own = self._trial.looks, self._trial.names
+        text = (
+            Path(looks.hashes).read_text(encoding="utf-8", errors="surrogateescape") if looks.hashes else ""
+        )
+        sums = read_sums(text)
+        words = []
+        for number, (name, (target, kind)) in enumerate(checker.places.items(), start=1):
+            place = f"{own.place}/{number}"
+            why = mount_read_only(self._root, target, kind, place)
+            if why:
+                words.append(f"{name}: it cannot be mounted: {why}".removeprefix(": "))
+                continue
+            found = look_around(
+                place, self._job.folder / f"files-{number}.txt", sums, lambda: self._cancelled
+            )
+            if looks.copy_to:
+                to = f"{looks.copy_to.rstrip('/')}/{number}" if len(checker.places) > 1 else looks.copy_to
+                log = self._job.folder / f"copy-{number}.txt"
+                found = replace(found, copied=copy_out(place, to, log, lambda: self._cancelled))
+            words.append(f"{name}: {found.words}".removeprefix(": "))
+        return "; ".join(words) or "nothing on it can be mounted"
+
+
+def whole_digest(name: str) -> str | None:
+    """Return the SHA-256 of all of a device; None where it cannot be read."""
+    try:
+        descriptor = os.open(f"/dev/{name}", os.O_RDONLY | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb", buffering=0) as file:
+            digest = hashlib.sha256()
+            while block := file.read(_BLOCK_BYTES):
+                digest.update(block)
+            return digest.hexdigest()
+    except OSError:
+        return None

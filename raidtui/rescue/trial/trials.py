@@ -1,0 +1,176 @@
+"""Trials from a front end: what a host has for one, beginning one, its outcome, and cleaning."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable
+
+from raidtui.host.block import BLOCK
+from raidtui.host.maps import read_loops
+from raidtui.host.roots.root import Root
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.spawn import cancel, follow, refuse_busy, start_worker
+from raidtui.jobs.states import JobState
+from raidtui.jobs.store import Job, jobs_folder
+from raidtui.model.plan import Refusal
+from raidtui.model.survey import Survey
+from raidtui.rescue.mdadm_words import Recreation
+from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
+from raidtui.rescue.trial.trial_plan import TrialPlan, plan_trial
+from raidtui.rescue.trial.trial_record import (
+    TrialLooks,
+    TrialOutcome,
+    TrialRecord,
+    all_trials,
+    make_trial,
+    outcome_of,
+)
+from raidtui.rescue.trial.trial_request import TrialHost, TrialMethod, TrialRequest
+from raidtui.rescue.trial.trial_sweep import ROOMS, remains, sweep
+from raidtui.rescue.trial.trial_worker import TrialWorker
+
+_FIRST_ARRAY, _FIRST_LOOP, _MOST_LOOPS = 300, 64, 512
+
+
+def new_ident() -> str:
+    """Return letters for a new trial."""
+    return secrets.token_hex(3)
+
+
+def read_trial_host(root: Root, store: str = "") -> TrialHost:
+    """Return what a host has for a trial.
+
+    Args:
+        root: the host.
+        store: the folder that was named for the stores; "" for those that are usual.
+    """
+    loops = {int(name.removeprefix("loop")): file for name, file in read_loops(root).items()}
+    free = sorted((number for number, file in loops.items() if not file), reverse=True)
+    more = [number for number in range(_FIRST_LOOP, _MOST_LOOPS) if number not in loops]
+    taken = set(root.names(BLOCK))
+    array = next(f"md{number}" for number in range(_FIRST_ARRAY, 1 << 20) if f"md{number}" not in taken)
+    rooms = [(folder, free_bytes(folder)) for folder in ((store,) if store else ROOMS)]
+    return TrialHost(
+        loops=tuple(free + more),
+        array=array,
+        rooms=tuple((folder, room) for folder, room in rooms if room is not None),
+    )
+
+
+def free_bytes(folder: str) -> int | None:
+    """Return the free bytes of a folder's file system; None where there is no such folder."""
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return None
+    return found.f_bavail * found.f_frsize if os.path.isdir(folder) else None  # noqa: PTH112
+
+
+def make_trial_job(root: Root, made: TrialPlan, request: TrialRequest, looks: TrialLooks) -> Job:
+    """Write a trial to disk as a new job, which is not started.
+
+    Raises:
+        JobError: it cannot be written; nothing was started.
+    """
+    job = Job.create(made.plan, host=root.hostname or "")
+    trial = TrialRecord(
+        request=request,
+        names=made.names,
+        start=made.start,
+        target=made.target,
+        overlays=made.overlays,
+        looks=looks,
+    )
+    try:
+        make_trial(job, trial)
+    except OSError as error:
+        job.discard()
+        raise JobError(f"the trial cannot be written: {error.strerror}; nothing was started") from error
+    return job
+
+
+def begin_trial(root: Root, survey: Survey, request: TrialRequest, looks: TrialLooks) -> Job | Refusal:
+    """Plan a trial, make a job of it and start its worker.
+
+    Raises:
+        JobError: another job is running, or this one cannot be kept.
+    """
+    made = plan_trial(survey, read_trial_host(root, request.store), request)
+    if isinstance(made, Refusal):
+        return made
+    refuse_busy(jobs_folder())
+    job = make_trial_job(root, made, request, looks)
+    try:
+        start_worker(job)
+    except JobError:
+        job.discard()
+        raise
+    return job
+
+
+def await_trial(job: Job, *, since: int = 0) -> TrialOutcome | None:
+    """Wait until a trial has ended; return what came of it, None where it was cut short."""
+    for _ in follow(job, since=since):
+        pass
+    return outcome_of(job)
+
+
+def prove(root: Root, survey: Survey, geometry: RescueGeometry, *, store: str = "") -> Proof:
+    """Try a geometry, by the device mapper where it can, else on overlays; return what that proves.
+
+    Raises:
+        JobError: another job is running, or a job cannot be kept.
+    """
+    recreation = Recreation(geometry=geometry, uuid=_random_uuid(), name="trial", homehost="rescue")
+    why = ""
+    for method in methods_of(geometry):
+        request = TrialRequest(
+            ident=new_ident(), method=method, made=recreation, label="a geometry", store=store
+        )
+        job = begin_trial(root, survey, request, TrialLooks())
+        if isinstance(job, Refusal):
+            why = job.sentence
+            continue
+        outcome = await_trial(job)
+        if outcome is None:
+            return Proof(check=CheckResult.NOT_TRIED, sure=f"the trial {job.id} was cut short")
+        return outcome.proof
+    return Proof(check=CheckResult.NOT_TRIED, sure=why)
+
+
+def methods_of(geometry: RescueGeometry) -> tuple[TrialMethod, ...]:
+    """Return how a geometry can be tried, the least first."""
+    if geometry.level == 6:  # Q is another one there
+        return (TrialMethod.OVERLAYS,)
+    return (TrialMethod.MAPPED, TrialMethod.OVERLAYS)
+
+
+def clean(root: Root, say: Callable[[str], None]) -> tuple[str, ...]:
+    """Take down all that is left of any trial; return what is left then: () for nothing.
+
+    Args:
+        root: the host.
+        say: receives what is done, a line each.
+
+    Raises:
+        JobError: another job is running, or a journal cannot be written.
+    """
+    for job in all_trials():
+        if job.state is JobState.RUNNING:
+            say(f"{job.id} is running: it is cancelled")
+            since = len(job.entries())
+            cancel(job)
+            await_trial(job, since=since)
+    for job in all_trials():
+        done, begun = job.done_steps()
+        if done or begun:
+            say(f"{job.id} is taken down")
+            TrialWorker(root, job, listens=False).roll_back()
+    refuse_busy(jobs_folder())
+    sweep(root, say)
+    return remains(root)
+
+
+def _random_uuid() -> str:
+    return ":".join(secrets.token_hex(4) for _ in range(4))
