@@ -4,7 +4,7 @@ Nothing of it is shared with raidtui: what both say alike is what md(4) and the 
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 MIB = 1 << 20
@@ -102,14 +102,12 @@ def write_members(
     layout: str = "",
     chunk: int = 64 << 10,
     offset: int = MIB,
-    size: int = 64 * MIB,
+    size: int = 32 * MIB,
     noise: int | None = None,
 ) -> list[Path]:
     """Write the members of an array; slot s is the file ``m<order[s]>``. Return the files by their number.
 
-    Args:
-        content: of the array from its first byte.
-        noise: fill what is before the data with random bytes of this seed.
+    ``content`` is the array's from its first byte; ``noise`` seeds what stands before the data.
     """
     rows = (size - offset) // chunk
     areas = [bytearray(rows * chunk) for _ in range(slots)]
@@ -131,19 +129,28 @@ def write_members(
             if number < count:
                 areas[slot][row * chunk : (row + 1) * chunk] = piece(number)
     else:
-        _parity(areas, piece, level, layout, chunk, count)
+        _parity(areas, piece, level=level, layout=layout, chunk=chunk, count=count)
     paths = [folder / f"m{number}" for number in range(slots)]
     for slot, area in enumerate(areas):
         with paths[order[slot]].open("wb") as stream:
             if noise is not None:
-                stream.write(random.Random(noise + slot).randbytes(min(offset, MIB)))
+                before = random.Random(noise + slot)
+                stream.write(before.randbytes(min(offset, MIB)))
             stream.truncate(size)
             stream.seek(offset)
             stream.write(area)
     return paths
 
 
-def _parity(areas: list[bytearray], piece: "object", level: int, layout: str, chunk: int, count: int) -> None:
+def _parity(
+    areas: list[bytearray],
+    piece: Callable[[int], bytes],
+    *,
+    level: int,
+    layout: str,
+    chunk: int,
+    count: int,
+) -> None:
     slots = len(areas)
     width = slots - (2 if level == 6 else 1)
     tables = [bytes(gmul(byte, power(exponent)) for byte in range(256)) for exponent in range(slots)]
@@ -155,7 +162,7 @@ def _parity(areas: list[bytearray], piece: "object", level: int, layout: str, ch
         for slot, cell in enumerate(cells):
             if not cell.startswith("D"):
                 continue
-            data = piece(row * width + int(cell[1:]))  # type: ignore[operator]
+            data = piece(row * width + int(cell[1:]))
             areas[slot][row * chunk : (row + 1) * chunk] = data
             total ^= int.from_bytes(data, "little")
             if level == 6:

@@ -1,7 +1,7 @@
 """Blocks that say themselves where in an array they belong: found by reading the start of each device.
 
-A superblock of ext4, XFS or btrfs, a header of an allocation group, a partition table, a label of LVM or LUKS:
-each is a device and a byte on it for a byte of the array, so each gives the data offset of a geometry.
+A superblock of ext4, XFS or btrfs, a header of an allocation group, a partition table, a label of LVM or
+LUKS: each is a device and a byte on it for a byte of the array, so each gives the data offset of a geometry.
 """
 
 from __future__ import annotations

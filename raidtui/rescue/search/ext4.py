@@ -66,7 +66,6 @@ class Ext4:
         self._desc_bytes = 32
         if incompat & _INCOMPAT_64:
             self._desc_bytes = max(32, struct.unpack_from("<H", block, 254)[0])
-        self._reserved: int = struct.unpack_from("<H", block, 0xCE)[0]
         self._sparse = bool(ro & _RO_SPARSE)
         self._backups = struct.unpack_from("<II", block, 0x24C) if compat & _COMPAT_SPARSE2 else None
         self._meta_first = struct.unpack_from("<I", block, 0x104)[0] if incompat & _INCOMPAT_META_BG else -1
@@ -215,10 +214,9 @@ class Ext4:
         groups = list(self._descriptors(data, first))
         step = max(1, len(groups) // _GROUPS_OF_A_BLOCK) if self._groups > 1024 else 1
         for group, one in groups[::step]:
-            if copy:  # its flags, counts and checksums are as old as the file system, its places are right
+            yield from self._bitmaps(group, one, where, must=not copy and not self.unclean)
+            if copy:  # its counts and checksums may be as old as the file system, its places are right
                 yield from self._old_table(self._tables(one)[2], group, where)
-            else:
-                yield from self._bitmaps(group, one, where)
 
     def _old_table(self, table: int, group: int, where: Stretch) -> Iterator[Fact]:
         per_block = self.block_bytes // self._inode_bytes
@@ -232,7 +230,7 @@ class Ext4:
             if fact is not None:
                 yield fact
 
-    def _bitmaps(self, group: int, one: bytes, where: Stretch) -> Iterator[Fact]:
+    def _bitmaps(self, group: int, one: bytes, where: Stretch, *, must: bool) -> Iterator[Fact]:
         blocks, inodes, table = self._tables(one)
         flags = struct.unpack_from("<H", one, 0x12)[0] if self._checksums or self._old_checksums else 0
         address = where.at(blocks * self.block_bytes, self.block_bytes)
@@ -242,9 +240,9 @@ class Ext4:
             yield Fact(
                 address=address,
                 length=self.block_bytes,
-                kind="ext4 block bitmap",
+                kind="ext4 block bitmap" if must else "ext4 old block bitmap",
                 verify=on(self._is_bitmap, self._clusters // 8, self._field(one, 0x18, 0x38), free),
-                must=not self.unclean,
+                must=must,
                 checked=self._checksums,
             )
         address = where.at(inodes * self.block_bytes, self.block_bytes)
@@ -254,10 +252,10 @@ class Ext4:
         yield Fact(
             address=address,
             length=self.block_bytes,
-            kind="ext4 inode bitmap",
+            kind="ext4 inode bitmap" if must else "ext4 old inode bitmap",
             verify=on(self._is_bitmap, length, self._field(one, 0x1A, 0x3A), free),
             learn=on(self._inode_blocks, group, table, self._field(one, 0x1C, 0x32), where),
-            must=not self.unclean,
+            must=must,
             checked=self._checksums,
         )
 

@@ -1,7 +1,8 @@
 """Facts about what stands on an array: which block must be where, and how it is recognised.
 
-A fact holds for the array's addresses, so it is tested against a geometry block by block and device by device:
-no order of the members has to be assumed. What a recognised block says (a bitmap, an inode) makes new facts.
+A fact holds for the array's addresses, so it is tested against a geometry block by block and device by
+device: no order of the members has to be assumed. What a recognised block says (a bitmap, an inode) makes new
+facts.
 """
 
 from __future__ import annotations

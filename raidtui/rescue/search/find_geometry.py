@@ -1,7 +1,7 @@
 """The search: level, order, chunk, layout and data offset of an array without its superblocks.
 
-Devices are opened for reading only. What is read is bounded by the samples and the number of candidates, not by
-the size of the devices.
+Devices are opened for reading only. What is read is bounded by the samples and the number of candidates, not
+by the size of the devices.
 """
 
 from __future__ import annotations
@@ -52,6 +52,22 @@ class SearchRequest(Struct, frozen=True, kw_only=True):
     wanted: Wanted = field(default_factory=Wanted)
     superblocks: Mapping[str, Superblock] = field(default_factory=dict)
     seed: int = 1
+
+
+class Ground(Struct, frozen=True, kw_only=True):
+    """What geometries are tested on.
+
+    Args:
+        recogniser: the devices, with the XOR of those with data behind them.
+        rebuilt: the number of that.
+        data: the numbers of the devices with data.
+        samples: of all devices.
+    """
+
+    recogniser: Recogniser
+    rebuilt: int
+    data: tuple[int, ...]
+    samples: Samples
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
@@ -120,8 +136,9 @@ class GeometrySearch:
         of_data = samples_of(samples, data)
         levels, why = likely_levels(of_data, len(data))
         recogniser, rebuilt = self._sources(data)
+        ground = Ground(recogniser=recogniser, rebuilt=rebuilt, data=tuple(data), samples=samples)
         roots = scan.roots() or self._deeper(recogniser, data)
-        attempts = self._roots(roots, recogniser, rebuilt, data, levels, samples)
+        attempts = self._roots(roots, ground, levels)
         best = max(attempts, key=lambda attempt: attempt.value, default=None)
         text = [f"Level: {why}."] if why else []
         if blank:
@@ -153,27 +170,24 @@ class GeometrySearch:
     def _roots(
         self,
         roots: Sequence[Root],
-        recogniser: Recogniser,
-        rebuilt: int,
-        data: Sequence[int],
+        ground: Ground,
         levels: tuple[int, ...],
-        samples: Samples,
     ) -> list[Attempt]:
         attempts: list[Attempt] = []
         for root in roots[:_MOST_ROOTS]:
-            attempts += self._attempts(root, recogniser, rebuilt, data, levels, samples)
+            attempts += self._attempts(root, ground, levels)
             if _strong(attempts):
                 return attempts
         for root in roots[:_MOST_ROOTS]:
             if root.file_system is not None and root.kind not in {"gpt", "LVM2_member"}:
                 for start in _PARTITION_STARTS:
                     moved = root.moved(start)
-                    attempts += self._attempts(moved, recogniser, rebuilt, data, levels, samples)
+                    attempts += self._attempts(moved, ground, levels)
                     if _strong(attempts):
                         return attempts
         most = max((attempt.value for attempt in attempts), default=0.0)
         for root in roots[:_MOST_ROOTS]:
-            lost = self._lost(root, recogniser, data, samples)
+            lost = self._lost(root, ground)
             if lost.value > max(0.0, 2 * most):
                 attempts.append(lost)
         return attempts
@@ -181,24 +195,21 @@ class GeometrySearch:
     def _attempts(
         self,
         root: Root,
-        recogniser: Recogniser,
-        rebuilt: int,
-        data: Sequence[int],
+        ground: Ground,
         levels: tuple[int, ...],
-        samples: Samples,
     ) -> list[Attempt]:
         """Ask about the levels that the samples speak for, and about all where those do not fit."""
         wanted = self._request.wanted
         made = []
         if levels:
             likely = self._allowed(levels)
-            numbers = slot_numbers(len(data), likely, wanted, whole=True)
-            made.append(self._attempt(root, recogniser, rebuilt, data, likely, numbers, samples))
+            numbers = slot_numbers(len(ground.data), likely, wanted, whole=True)
+            made.append(self._attempt(root, ground, likely, numbers))
         if not _strong(made):
             every = self._allowed(ALL_LEVELS)
-            numbers = slot_numbers(len(data), every, wanted, whole=False)
+            numbers = slot_numbers(len(ground.data), every, wanted, whole=False)
             numbers = tuple(dict.fromkeys((*self._told(), *numbers)))
-            made.append(self._attempt(root, recogniser, rebuilt, data, every, numbers, samples))
+            made.append(self._attempt(root, ground, every, numbers))
         return made
 
     def _allowed(self, levels: Sequence[int]) -> tuple[int, ...]:
@@ -215,31 +226,30 @@ class GeometrySearch:
     def _attempt(
         self,
         root: Root,
-        recogniser: Recogniser,
-        rebuilt: int,
-        data: Sequence[int],
+        ground: Ground,
         levels: Sequence[int],
         numbers: Sequence[int],
-        samples: Samples,
         *,
         lost: bool = False,
     ) -> Attempt:
         hypotheses: list[Hypothesis] = []
         for slots in numbers:
             for shape in shapes(levels, slots, self._request.wanted):
-                if (slots - len(data) > shape.most_missing) != lost:
+                if (slots - len(ground.data) > shape.most_missing) != lost:
                     continue
-                group = [*data, rebuilt] if shape.level in {4, 5} and slots == len(data) + 1 else list(data)
-                hypotheses += self._with_offsets(root, shape, recogniser, group if not lost else list(data))
+                group = list(ground.data)
+                if shape.level in {4, 5} and slots == len(group) + 1 and not lost:
+                    group.append(ground.rebuilt)
+                hypotheses += self._with_offsets(root, shape, ground.recogniser, group)
         self._tested += len(hypotheses)
         for hypothesis in hypotheses:
-            mark_q(hypothesis, samples)
+            mark_q(hypothesis, ground.samples)
         exploration = Exploration(root.facts(), hypotheses, self._watch, self._request.seed)
         left = exploration.run()
         ranking = rank(
             left,
-            samples,
-            rebuilt=rebuilt,
+            ground.samples,
+            rebuilt=ground.rebuilt,
             used_bytes=root.size_bytes or 64 << 20,
             given=self._request.wanted.slots or len(self._members),
             seed=self._request.seed,
@@ -260,17 +270,22 @@ class GeometrySearch:
                     found.append(Hypothesis(each, offset, recogniser, group))
         return found
 
-    def _lost(self, root: Root, recogniser: Recogniser, data: Sequence[int], samples: Samples) -> Attempt:
+    def _lost(self, root: Root, ground: Ground) -> Attempt:
         """Ask whether it was an array of which too much is missing."""
         wanted = self._request.wanted
-        numbers = range(len(data) + 1, max(len(data) + _LARGEST_LOST, len(self._members)) + 1)
+        count = len(ground.data)
+        numbers = range(count + 1, max(count + _LARGEST_LOST, len(self._members)) + 1)
         numbers_asked = (wanted.slots,) if wanted.slots is not None else tuple(numbers)
         levels = self._allowed((5, 0, 6, 4, 10))
-        return self._attempt(root, recogniser, -1, data, levels, numbers_asked, samples, lost=True)
+        return self._attempt(root, ground, levels, numbers_asked, lost=True)
 
 
 def _strong(attempts: Sequence[Attempt]) -> bool:
-    return any(attempt.value >= _STRONG for attempt in attempts)
+    """Whether more need not be asked: much speaks for a candidate, or all that a header alone can say."""
+    return any(
+        attempt.value >= _STRONG or (attempt.root.file_system is None and attempt.value > 0)
+        for attempt in attempts
+    )
 
 
 def search_geometry(

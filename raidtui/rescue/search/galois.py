@@ -22,7 +22,7 @@ def xor(blocks: Iterable[bytes]) -> bytes:
 
 @cache
 def power_table(exponent: int) -> bytes:
-    """Return the table for ``bytes.translate`` that multiplies each byte by 2 to the power of ``exponent``."""
+    """Return the table for ``bytes.translate`` that multiplies each byte by a power of 2."""
     table = bytearray(256)
     for byte in range(256):
         value = byte

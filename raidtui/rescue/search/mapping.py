@@ -77,7 +77,7 @@ class Shape(Struct, frozen=True, kw_only=True):
 
     @property
     def data_slots(self) -> int:
-        """How many slots' worth of data a row has (RAID 10: half of the slots, rounded down, with 2 copies)."""
+        """How many slots' worth of data a row has; of RAID 10 rounded down."""
         if self.level == 1:
             return 1
         if self.level == 10:
@@ -157,8 +157,9 @@ class Shape(Struct, frozen=True, kw_only=True):
         found = []
         for _ in range(decoded.near):
             byte = stripe * self.chunk_bytes + within
-            for far in range(decoded.far):
-                found.append(((slot + far * decoded.near) % self.slots, byte + far * step))
+            found += [
+                ((slot + far * decoded.near) % self.slots, byte + far * step) for far in range(decoded.far)
+            ]
             slot += 1
             if slot == self.slots:
                 slot, stripe = 0, stripe + 1
@@ -213,10 +214,9 @@ def _row(level: int, layout: str, slots: int, row: int) -> Row:
 
 
 def _single_parity(layout: str, ring: int, row: int) -> tuple[int, tuple[int, ...]]:
+    p = ring - 1 - row % ring if layout.startswith("left") else row % ring
     if layout == "parity-first":
         p = 0
-    else:
-        p = ring - 1 - row % ring if layout.startswith("left") else row % ring
     if layout.endswith("-symmetric"):
         return p, tuple((p + 1 + data) % ring for data in range(ring - 1))
     return p, tuple(slot for slot in range(ring) if slot != p)

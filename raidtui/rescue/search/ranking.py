@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
+from raidtui.rescue.search.assignment import MOST_ORDERS
 from raidtui.rescue.search.evidence import Hypothesis
 from raidtui.rescue.search.explore import Mirrors, best_orders
 from raidtui.rescue.search.logical import LogicalArray
@@ -105,6 +106,9 @@ def rank(
         orders, some_more = _orders(hypothesis, rebuilt=rebuilt, used_bytes=used_bytes, seed=seed, lost=lost)
         found += orders
         more = more or some_more
+        if len(found) > MOST_ORDERS:
+            more = True
+            break
     found = _distinct(found)
     if not found:
         return Ranking()
@@ -134,8 +138,9 @@ def _same(one: Ranked, two: Ranked) -> bool:
 def _by_reading(best: list[Ranked], given: int) -> list[Ranked]:
     """Of candidates that read the same, leave one, which names the others.
 
-    RAID 10 far reads like RAID 0 in its first half, RAID 0 like RAID 4 without its parity. The one that explains
-    most copies is left, then one of as many slots as devices are given, then one with fewest missing members.
+    RAID 10 far reads like RAID 0 in its first half, RAID 0 like RAID 4 without its parity. The one that
+    explains most copies is left, then one of as many slots as devices are given, then one with fewest missing
+    members.
     """
     left = sorted(
         best,

@@ -53,7 +53,8 @@ class SearchReport:
         unreadable = [member.name for member in self._members if member.unreadable]
         text = result.text
         if unreadable:
-            text += (f"Places that cannot be read, on {', '.join(unreadable)}: copy these disks first.",)
+            names = ", ".join(unreadable)
+            text += (f"{names}: not all of it can be read. Copy it first.",)
         return msgspec.structs.replace(
             result, bytes_read=bytes_read, seconds=round(seconds, 2), tested=tested, text=text
         )
@@ -66,9 +67,8 @@ class SearchReport:
             blank: devices without anything.
             count: devices with data.
         """
-        text.append(
-            f"No geometry was found: nothing on the {counted(count, 'device')} with data says where it belongs."
-        )
+        devices = counted(count, "device")
+        text.append(f"No geometry was found: nothing on {devices} says where it belongs.")
         return SearchResult(outcome=SearchOutcome.NOTHING, text=tuple(text), blank=blank)
 
     def of_attempt(
@@ -95,8 +95,8 @@ class SearchReport:
         if lost:
             first = best[0]
             text.append(
-                f"The content is that of {_words(first.shape)}, of which {first.missing} are missing or blank:"
-                " more than the level survives. Impossible."
+                f"Impossible: the content is that of {_words(first.shape)}, of which {first.missing} are missing"
+                " or blank: more than the level survives."
             )
             return SearchResult(outcome=SearchOutcome.IMPOSSIBLE, text=tuple(text), blank=blank)
         best, decided = self._by_superblocks(best, root)
@@ -112,8 +112,8 @@ class SearchReport:
         if decided:
             text.append(decided)
         if not unique:
-            least = "at least " if ranking.more else ""
-            text.append(f"{least}{len(best)} geometries fit alike: not unique.".capitalize())
+            least = "At least " if ranking.more else ""
+            text.append(f"{least}{len(best)} geometries fit alike: not unique.")
             text += _difference(best)
         made = [
             self._candidate(each, root, walks.get(index), best=True)
@@ -261,7 +261,7 @@ def _proof(each: Ranked, root: Root, found: Walk | None) -> Proof:
         return Proof(
             check=CheckResult.ERRORS,
             contents=root.kind,
-            sure=f"{counted(found.bad, 'block')} of {found.good + found.bad} are not what they must be: {kinds}.",
+            sure=f"{found.bad} of {found.good + found.bad} blocks are not what they must be: {kinds}.",
         )
     slots = f"{len(found.slots)} of {each.shape.slots} slots"
     how = f"{found.checked} by checksum" if found.checked else "none by checksum"

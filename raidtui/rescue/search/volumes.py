@@ -32,7 +32,7 @@ _MOST_VOLUMES = 32
 
 
 def head_facts(where: Stretch) -> Iterator[Fact]:
-    """Yield what is recognised at the start of an array or of a volume, whatever it is; learning says what."""
+    """Yield what is recognised at the start of an array or of a volume, whatever it is."""
     for byte, length, kind in (
         (0, _HEAD, "partition table"),
         (_SECTOR, _SECTOR, "LVM label"),
@@ -104,7 +104,7 @@ def _entries(header: bytes, where: Stretch) -> Iterator[Fact]:
     first, count, size, crc = struct.unpack_from("<QIII", header, 72)
     backup = struct.unpack_from("<Q", header, 32)[0] * _SECTOR
     whole = count * size
-    length = whole if whole <= _ENTRIES_BYTES else _ENTRIES_BYTES
+    length = min(whole, _ENTRIES_BYTES)
     address = where.at(first * _SECTOR, length)
     if address is not None and size >= 128:
         yield Fact(

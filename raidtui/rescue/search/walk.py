@@ -1,4 +1,4 @@
-"""The proof in user space: a candidate is read as one device, and what stands on it is checked block by block."""
+"""The proof in user space: a candidate is read as one device, and what stands on it is checked by block."""
 
 from __future__ import annotations
 
