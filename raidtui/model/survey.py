@@ -95,6 +95,7 @@ class Superblock(Struct, frozen=True, kw_only=True):
             R being replaced.
         dirty: whether the array was being written to when this was stored; None where it is not known.
         dirty_bytes: how much the bitmap marks as written since a member was lost; None without a bitmap.
+        cleared_events: the event count from which on the bitmap records everything that was written.
         features: the feature map (MD_FEATURE_* of md_p.h).
         checksum_ok: whether the superblock's checksum is right.
         bad_blocks: whether bad blocks are recorded.
@@ -126,6 +127,7 @@ class Superblock(Struct, frozen=True, kw_only=True):
     roles: str | None = None
     dirty: bool | None = None
     dirty_bytes: int | None = None
+    cleared_events: int | None = None
     features: int | None = None
     checksum_ok: bool | None = None
     bad_blocks: bool = False

@@ -23,7 +23,7 @@ from raidtui.host.md.mdadm import (
     read_examine,
     read_examine_text,
 )
-from raidtui.host.md.superblock_words import parse_superblock
+from raidtui.host.md.superblock_words import decimal, parse_superblock
 from raidtui.host.roots.root import Root
 from raidtui.host.udev import read_udev_entry
 from raidtui.model.survey import Superblock
@@ -62,18 +62,20 @@ def read_superblock(root: Root, name: str, *, whole: bool = True) -> Superblock 
     with contextlib.suppress(MdadmError):
         text = read_examine_text(root, f"/dev/{name}") if whole else ""
     block = parse_superblock(values, text)
-    if _HAS_BITMAP in text:
-        block = replace(block, dirty_bytes=_dirty_bytes(root, name))
-    return block
+    return _with_bitmap(root, name, block) if _HAS_BITMAP in text else block
 
 
-def _dirty_bytes(root: Root, name: str) -> int | None:
+def _with_bitmap(root: Root, name: str, block: Superblock) -> Superblock:
     try:
         words = read_bitmap_words(root, f"/dev/{name}")
     except MdadmError:
-        return None
+        return block
     dirty, size = _DIRTY.search(words.get("Bitmap", "")), _SIZE.search(words.get("Chunksize", ""))
-    return int(dirty[1]) * int(size[1]) * _UNITS[size[2]] if dirty and size else None
+    return replace(
+        block,
+        dirty_bytes=int(dirty[1]) * int(size[1]) * _UNITS[size[2]] if dirty and size else None,
+        cleared_events=decimal(words.get("Events Cleared")),
+    )
 
 
 class FoundMember(Struct, frozen=True, kw_only=True):

@@ -47,30 +47,30 @@ def parse_superblock(values: Mapping[str, str], text: str) -> Superblock:
         return _imsm(values, words, text)
     old = metadata is not None and metadata.startswith("0.9")
     updated_s = _time(values.get("MD_UPDATE_TIME", ""))
-    used = number(words.get("Used Dev Size", "").partition(" ")[0])
-    avail = number(words.get("Avail Dev Size", "").partition(" ")[0])
+    used = decimal(words.get("Used Dev Size", "").partition(" ")[0])
+    avail = decimal(words.get("Avail Dev Size", "").partition(" ")[0])
     features = words.get("Feature Map", "")
     return Superblock(
         uuid=canonical_uuid(values.get("MD_UUID")),
         name=values.get("MD_NAME"),
         level=values.get("MD_LEVEL"),
-        raid_disks=disk_count(number(values.get("MD_DEVICES"))),
+        raid_disks=disk_count(decimal(values.get("MD_DEVICES"))),
         metadata=metadata,
         device_uuid=canonical_uuid(values.get("MD_DEV_UUID")),
-        events=number(values.get("MD_EVENTS")),
+        events=decimal(values.get("MD_EVENTS")),
         updated_s=updated_s,
         created_s=_local_time(words.get("Creation Time", ""), words.get("Update Time", ""), updated_s),
         role=_role(words, own),
         slot=_slot(words, own),
-        replaces=number(words.get("Device Role", "").partition("Replacement device ")[2]),
+        replaces=decimal(words.get("Device Role", "").partition("Replacement device ")[2]),
         layout=_layout(words.get("Layout", "")),
         layout_name=_layout_name(words.get("Layout", "")),
         chunk_bytes=_chunk(words.get("Chunk Size", "")),
-        offset_sectors=number(words.get("Data Offset", "").partition(" ")[0]),
-        super_sectors=number(words.get("Super Offset", "").partition(" ")[0]),
+        offset_sectors=decimal(words.get("Data Offset", "").partition(" ")[0]),
+        super_sectors=decimal(words.get("Super Offset", "").partition(" ")[0]),
         avail_sectors=avail,
         used_sectors=(used * 2 if old and used is not None else used) or avail,
-        spare_sectors=number(words.get("Unused Space", "").partition("before=")[2].partition(" ")[0]),
+        spare_sectors=decimal(words.get("Unused Space", "").partition("before=")[2].partition(" ")[0]),
         recovery_sectors=_recovery_sectors(words, own),
         roles=_roles(words, text, own),
         dirty=_dirty(words),
@@ -82,7 +82,7 @@ def parse_superblock(values: Mapping[str, str], text: str) -> Superblock:
     )
 
 
-def number(text: str | None) -> int | None:
+def decimal(text: str | None) -> int | None:
     """Return a decimal number of less than 20 digits, or None."""
     word = (text or "").strip().rstrip(",")
     return int(word) if word.isascii() and word.isdigit() and len(word) < 20 else None
@@ -109,22 +109,22 @@ def _role(words: Mapping[str, str], own: list[str]) -> MemberRole | None:
 def _slot(words: Mapping[str, str], own: list[str]) -> int | None:
     """Return the slot of an active device: 1.x has "Device Role", 0.90 the row "this" of a table."""
     if own:
-        return number(own[3]) if own[4] == "active" else None
-    return number(words.get("Device Role", "").partition("Active device ")[2])
+        return decimal(own[3]) if own[4] == "active" else None
+    return decimal(words.get("Device Role", "").partition("Active device ")[2])
 
 
 def _recovery_sectors(words: Mapping[str, str], own: list[str]) -> int | None:
     """Return how much has been rebuilt. 0.90 does not store that: an unfinished rebuild counts as 0."""
     if own:
         return None if own[4:6] == ["active", "sync"] else 0
-    return number(words.get("Recovery Offset", "").partition(" ")[0])
+    return decimal(words.get("Recovery Offset", "").partition(" ")[0])
 
 
 def _roles(words: Mapping[str, str], text: str, own: list[str]) -> str | None:
     """Return a letter per slot; 0.90 has a table instead, with a row for each slot."""
     if "Array State" in words:
         return words["Array State"].partition(" ")[0]
-    disks = disk_count(number(words.get("Raid Devices")))
+    disks = disk_count(decimal(words.get("Raid Devices")))
     if not own or not disks:
         return None
     found = ["."] * disks
@@ -165,7 +165,7 @@ def _own_host(words: Mapping[str, str]) -> bool | None:
 
 
 def _reshape(words: Mapping[str, str]) -> PendingReshape | None:
-    position = number(words.get("Reshape pos'n", "").partition(" ")[0])
+    position = decimal(words.get("Reshape pos'n", "").partition(" ")[0])
     if position is None:
         return None
     delta = _DELTA.match(words.get("Delta Devices", ""))
@@ -176,7 +176,7 @@ def _reshape(words: Mapping[str, str]) -> PendingReshape | None:
         new_layout=_layout_name(words.get("New Layout", "")) or None,
         new_chunk_bytes=_chunk(words.get("New Chunksize", "")),
         delta_disks=int(delta[1]) if delta else 0,
-        new_offset_sectors=number(words.get("New Offset", "").partition(" ")[0]),
+        new_offset_sectors=decimal(words.get("New Offset", "").partition(" ")[0]),
         backwards=bool(_HEX.fullmatch(features) and int(features, 16) & _BACKWARDS),
     )
 
@@ -190,7 +190,7 @@ def _ddf(values: Mapping[str, str], words: Mapping[str, str], text: str) -> Supe
         ContainerVolume(
             name=volume.get("Name", ""),
             level=volume.get("Raid Level", "").lower() or None,
-            raid_disks=disk_count(number(volume.get("Raid Devices", "").partition(" ")[0])),
+            raid_disks=disk_count(decimal(volume.get("Raid Devices", "").partition(" ")[0])),
             state=volume.get("state", ""),
         )
         for _, volume in sorted(found.items())
@@ -199,7 +199,7 @@ def _ddf(values: Mapping[str, str], words: Mapping[str, str], text: str) -> Supe
     return Superblock(
         uuid=canonical_uuid(values.get("MD_UUID")),
         level=values.get("MD_LEVEL"),
-        raid_disks=disk_count(number(values.get("MD_DEVICES"))),
+        raid_disks=disk_count(decimal(values.get("MD_DEVICES"))),
         metadata="ddf",
         events=int(count, 16) if _HEX.fullmatch(f"0x{count}") else None,
         volumes=volumes,
@@ -212,19 +212,19 @@ def _imsm(values: Mapping[str, str], words: Mapping[str, str], text: str) -> Sup
     volumes = []
     for name, part in zip(parts[1::2], parts[2::2], strict=True):
         volume = parse_words(part)
-        level = number(volume.get("RAID Level", "").partition(" ")[0])
+        level = decimal(volume.get("RAID Level", "").partition(" ")[0])
         volumes.append(
             ContainerVolume(
                 name=name,
                 level=None if level is None else f"raid{level}",
-                raid_disks=disk_count(number(volume.get("Members", "").partition(" ")[0])),
+                raid_disks=disk_count(decimal(volume.get("Members", "").partition(" ")[0])),
                 state=volume.get("Map State", "").partition(" <-- ")[0],
             )
         )
     return Superblock(
         uuid=canonical_uuid(values.get("MD_UUID") or words.get("UUID")),
         level=values.get("MD_LEVEL") or "container",
-        raid_disks=disk_count(number(values.get("MD_DEVICES"))) or disk_count(number(words.get("Disks"))),
+        raid_disks=disk_count(decimal(values.get("MD_DEVICES"))) or disk_count(decimal(words.get("Disks"))),
         metadata="imsm",
         events=int(count, 16) if _HEX.fullmatch(f"0x{(count := words.get('Generation', ''))}") else None,
         checksum_ok=words["Checksum"].endswith(" correct") if "Checksum" in words else None,
@@ -233,7 +233,7 @@ def _imsm(values: Mapping[str, str], words: Mapping[str, str], text: str) -> Sup
 
 
 def _time(text: str) -> float | None:
-    found = number(text)
+    found = decimal(text)
     return float(found) if found else _spelled_time(text)  # words in older versions
 
 
