@@ -137,8 +137,10 @@ def write_members(
                 before = random.Random(noise + slot)
                 stream.write(before.randbytes(min(offset, MIB)))
             stream.truncate(size)
-            stream.seek(offset)
-            stream.write(area)
+            for start in range(0, len(area), MIB):
+                if any(part := area[start : start + MIB]):
+                    stream.seek(offset + start)
+                    stream.write(part)
     return paths
 
 

@@ -145,7 +145,7 @@ class GeometrySearch:
             text.append(f"Blank in all that was read, so no data member: {', '.join(blank)}.")
         if best is None or not best.ranking.best or best.value <= 0:
             return report.nothing(text, blank, len(data))
-        return report.of_attempt(best.root, best.ranking, recogniser, lost=best.lost, text=text, blank=blank)
+        return report.of_attempt(best.root, best.ranking, lost=best.lost, text=text, blank=blank)
 
     def _largest(self) -> int:
         return max((member.size_bytes for member in self._members), default=0)

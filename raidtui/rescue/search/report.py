@@ -11,17 +11,16 @@ from raidtui.model.survey import Superblock
 from raidtui.plans.create.create_request import MISSING
 from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
 from raidtui.rescue.search.anchors import Root
-from raidtui.rescue.search.evidence import Recogniser
 from raidtui.rescue.search.limits import SearchWatch
 from raidtui.rescue.search.mapping import Shape
 from raidtui.rescue.search.members import Member
 from raidtui.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
 from raidtui.rescue.search.ranking import Ranked, Ranking
-from raidtui.rescue.search.walk import Walk, walk
+from raidtui.rescue.search.walk import MOST_BLOCKS, Walk, walk
 from raidtui.view.units import counted, joined
 
 _SHOWN, _OTHERS_SHOWN = 12, 4
-_WALKED = 24
+_WALKED, _SHORT, _NEARLY_ALL = 400, 64, 0.75
 _SECTOR = 512
 _MADE_LATER_S = 3600
 
@@ -75,7 +74,6 @@ class SearchReport:
         self,
         root: Root,
         ranking: Ranking,
-        recogniser: Recogniser,
         *,
         lost: bool,
         text: list[str],
@@ -86,7 +84,6 @@ class SearchReport:
         Args:
             root: what stands on the array.
             ranking: the candidates.
-            recogniser: the devices.
             lost: whether too many members are missing.
             text: what was found out so far.
             blank: devices without anything.
@@ -95,19 +92,16 @@ class SearchReport:
         if lost:
             first = best[0]
             text.append(
-                f"Impossible: the content is that of {_words(first.shape)}, of which {first.missing} are missing"
-                " or blank: more than the level survives."
+                f"Impossible: the content is that of {_words(first.shape)}, and {first.missing} of them are"
+                " missing or blank: more than the level survives."
             )
             return SearchResult(outcome=SearchOutcome.IMPOSSIBLE, text=tuple(text), blank=blank)
         best, decided = self._by_superblocks(best, root)
-        walks: dict[int, Walk] = {}
-        if len(best) <= _WALKED:
-            best, walks = self._by_walks(best, root, recogniser)
-        else:
-            walks = {
-                index: walk(each.array(self._members), root.facts(), self._watch, seed=self._seed)
-                for index, each in enumerate(best[:1])
-            }
+        best = self._by_walks(best, root)
+        walks = [self._walk(each, root, MOST_BLOCKS) for each in best[:_SHOWN]]
+        if any(not found.bad for found in walks) and len(best) <= _SHOWN:
+            kept = [(each, found) for each, found in zip(best, walks, strict=True) if not found.bad]
+            best, walks = [each for each, _ in kept], [found for _, found in kept]
         unique = len(best) == 1 and not ranking.more
         if decided:
             text.append(decided)
@@ -116,8 +110,8 @@ class SearchReport:
             text.append(f"{least}{len(best)} geometries fit alike: not unique.")
             text += _difference(best)
         made = [
-            self._candidate(each, root, walks.get(index), best=True)
-            for index, each in enumerate(best[:_SHOWN])
+            self._candidate(each, root, found, best=True)
+            for each, found in zip(best[:_SHOWN], walks, strict=True)
         ]
         made += [self._candidate(each, root, None, best=False) for each in ranking.others[:_OTHERS_SHOWN]]
         return SearchResult(
@@ -176,17 +170,18 @@ class SearchReport:
                 return False
         return True
 
-    def _by_walks(
-        self, best: list[Ranked], root: Root, recogniser: Recogniser
-    ) -> tuple[list[Ranked], dict[int, Walk]]:
-        """Check what stands on each candidate; leave out those with errors where others have none."""
-        walked = [
-            (each, walk(each.array(recogniser.sources), root.facts(), self._watch, seed=self._seed))
-            for each in best
-        ]
-        least = min((found.bad for _, found in walked), default=0)
-        kept = [(each, found) for each, found in walked if found.bad == least]
-        return [each for each, _ in kept], {index: found for index, (_, found) in enumerate(kept)}
+    def _walk(self, each: Ranked, root: Root, most: int) -> Walk:
+        array = each.array(self._members)
+        return walk(array, root.facts(), self._watch, seed=self._seed, most=most)
+
+    def _by_walks(self, best: list[Ranked], root: Root) -> list[Ranked]:
+        """Read a little of each candidate, with missing members rebuilt; leave those that read best."""
+        if not 1 < len(best) <= _WALKED:
+            return best
+        walked = [(each, self._walk(each, root, _SHORT)) for each in best]
+        least = min(found.bad for _, found in walked)
+        most = max(found.good for _, found in walked if found.bad == least)
+        return [each for each, found in walked if found.bad == least and found.good >= most * _NEARLY_ALL]
 
     def _candidate(self, each: Ranked, root: Root, found: Walk | None, *, best: bool) -> SearchCandidate:
         return SearchCandidate(

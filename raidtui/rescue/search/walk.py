@@ -40,14 +40,15 @@ class Walk(Struct, frozen=True, kw_only=True):
         return sum(self.failed.values())
 
 
-def walk(array: LogicalArray, facts: Iterable[Fact], watch: SearchWatch, *, seed: int) -> Walk:
+def walk(array: LogicalArray, facts: Iterable[Fact], watch: SearchWatch, *, seed: int, most: int) -> Walk:
     """Check what stands on a candidate.
 
     Args:
         array: the candidate.
         facts: what must be where.
         watch: told how far it is.
-        seed: of the order; at most 1,500 blocks are read.
+        seed: of the order.
+        most: blocks that are read, about.
     """
     pool = FactPool(random.Random(seed).randrange(1 << 30))  # noqa: S311
     pool.add(facts)
@@ -55,7 +56,7 @@ def walk(array: LogicalArray, facts: Iterable[Fact], watch: SearchWatch, *, seed
     failed: dict[str, int] = {}
     slots: set[int] = set()
     done = checked = 0
-    while len(pool) and done < MOST_BLOCKS:
+    while len(pool) and done < most:
         for fact in pool.take(64):
             done += 1
             watch.at(SearchStage.PROOF, done, done + len(pool))
