@@ -12,7 +12,7 @@ from raidtui.rescue.search.mapping import (
     RAID5_LAYOUTS,
     RAID6_LAYOUTS,
     RAID10_LAYOUTS,
-    Shape,
+    StripeShape,
     far_stride,
 )
 from raidtui.rescue.search.members import Source
@@ -50,7 +50,7 @@ def test_raid4_has_its_parity_last() -> None:
 
 
 def _compare(level: int, layout: str, slots: int) -> None:
-    shape = Shape(level=level, layout=layout, slots=slots, chunk_bytes=CHUNK)
+    shape = StripeShape(level=level, layout=layout, slots=slots, chunk_bytes=CHUNK)
     address = 0
     for number in range(3 * slots * slots):
         cells = parity_row(level, layout, slots, number)
@@ -74,7 +74,7 @@ def test_raid10_copies_are_where_they_are_laid_down(layout: str, slots: int) -> 
     if int(layout[1:]) > slots:
         pytest.skip("needs as many slots as copies")
     rows = 24
-    shape = Shape(
+    shape = StripeShape(
         level=10,
         layout=layout,
         slots=slots,
@@ -91,7 +91,7 @@ def test_raid10_copies_are_where_they_are_laid_down(layout: str, slots: int) -> 
 
 @pytest.mark.parametrize("slots", [1, 2, 3, 5])
 def test_raid0_goes_round(slots: int) -> None:
-    shape = Shape(level=0, layout="", slots=slots, chunk_bytes=CHUNK)
+    shape = StripeShape(level=0, layout="", slots=slots, chunk_bytes=CHUNK)
     for chunk in range(20):
         assert shape.places(chunk * CHUNK + 7) == ((chunk % slots, chunk // slots * CHUNK + 7),)
 
@@ -118,7 +118,7 @@ def test_the_syndrome_is_the_sum_over_the_field() -> None:
 def test_what_is_missing_is_rebuilt(kind: tuple[int, str], slots: int, seed: int, lost: set[int]) -> None:
     level, layout = kind
     chance = random.Random(seed)
-    shape = Shape(level=level, layout=layout, slots=slots, chunk_bytes=CHUNK)
+    shape = StripeShape(level=level, layout=layout, slots=slots, chunk_bytes=CHUNK)
     rows = slots
     content = chance.randbytes(rows * shape.data_slots * CHUNK)
     areas = [bytearray(rows * CHUNK) for _ in range(slots)]

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from raidtui.rescue.search import btrfs, ext4, xfs
-from raidtui.rescue.search.facts import Fact, Stretch
+from raidtui.rescue.search.block_facts import BlockFact, Stretch
 from raidtui.rescue.search.limits import SearchStage, SearchWatch
-from raidtui.rescue.search.mapping import Shape
+from raidtui.rescue.search.mapping import StripeShape
 from raidtui.rescue.search.members import Source
 from raidtui.rescue.search.volumes import FileSystem, gpt_header, head_facts, is_label
 
@@ -28,7 +28,7 @@ _MOST_OFFSETS = 6
 _MAGICS = (b"XFSB", b"XAGF", b"XAGI", b"LABELONE", b"EFI PART", b"LUKS\xba\xbe")
 
 
-class Root:
+class ArrayRoot:
     """What stands on the whole array, by the anchors that say so.
 
     Args:
@@ -49,20 +49,20 @@ class Root:
         """What the array must hold at least; 0 where that is not known."""
         return self.start + self.file_system.size_bytes if self.file_system is not None else 0
 
-    def facts(self) -> Iterator[Fact]:
+    def facts(self) -> Iterator[BlockFact]:
         """Yield what must be where in the array."""
         if self.file_system is not None:
             yield from self.file_system.facts(Stretch.whole(self.start, self.file_system.size_bytes))
         if not self.start:
             yield from head_facts(Stretch.whole())
 
-    def moved(self, start: int) -> Root:
+    def moved(self, start: int) -> ArrayRoot:
         """Return the same file system at another place in the array."""
-        other = Root(self.kind, self.file_system, start)
+        other = ArrayRoot(self.kind, self.file_system, start)
         other.anchors = {(source, byte, address + start) for source, byte, address in self.anchors}
         return other
 
-    def offsets(self, shape: Shape) -> list[int]:
+    def offsets(self, shape: StripeShape) -> list[int]:
         """Return the data offsets that the anchors give a geometry, those of most anchors first."""
         votes: Counter[int] = Counter()
         for _, byte, address in self.anchors:
@@ -88,7 +88,7 @@ class AnchorScan:
     def __init__(self, sources: Sequence[Source], watch: SearchWatch) -> None:
         self._sources = sources
         self._watch = watch
-        self._roots: dict[tuple[str, bytes], Root] = {}
+        self._roots: dict[tuple[str, bytes], ArrayRoot] = {}
         self._headers: list[tuple[int, int, bytes]] = []
         self.written: set[int] = set()
 
@@ -122,7 +122,7 @@ class AnchorScan:
         data = b"".join(parts)
         return data if any(data) else b""
 
-    def roots(self) -> list[Root]:
+    def roots(self) -> list[ArrayRoot]:
         """Return what may stand on the array: containers first, then by the number of anchors."""
         for number, byte, header in self._headers:
             for root in self._roots.values():
@@ -137,7 +137,7 @@ class AnchorScan:
     def _add(
         self, kind: str, key: bytes, anchor: tuple[int, int, int], found: FileSystem | None = None
     ) -> None:
-        root = self._roots.setdefault((kind, key), Root(kind, found))
+        root = self._roots.setdefault((kind, key), ArrayRoot(kind, found))
         root.anchors.add(anchor)
 
     def _look(self, number: int, start: int, data: bytes) -> None:

@@ -10,7 +10,7 @@ MOST_ORDERS = 5000
 _MOST_STEPS = 200_000
 
 
-class Orders(Struct, frozen=True, kw_only=True):
+class OrdersFound(Struct, frozen=True, kw_only=True):
     """The orders with the largest gain.
 
     Args:
@@ -69,10 +69,10 @@ class OrderSearch:
             ahead.append(ahead[-1] + max(0, *self._gains[slot], 0))
         return ahead[::-1]
 
-    def search(self) -> Orders:
+    def search(self) -> OrdersFound:
         """Return the best orders."""
         self._step(0, [-1] * len(self._gains), set(), 0)
-        return Orders(gain=self._best, orders=tuple(self._found), more=self._more)
+        return OrdersFound(gain=self._best, orders=tuple(self._found), more=self._more)
 
     def _step(self, step: int, order: list[int], used: set[int], gain: int) -> None:
         self._steps += 1

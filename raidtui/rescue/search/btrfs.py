@@ -8,8 +8,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from raidtui.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.rescue.search.crc32c import SEED, crc32c, inverted
-from raidtui.rescue.search.facts import Fact, Stretch, on
 
 MAGIC = b"_BHRfS_M"
 MAGIC_AT = 64
@@ -56,12 +56,12 @@ class Btrfs:
         """The byte in the file system at which the superblock lies that it was made from."""
         return self._at
 
-    def facts(self, where: Stretch) -> Iterator[Fact]:
+    def facts(self, where: Stretch) -> Iterator[BlockFact]:
         """Yield what must be where: the superblocks and the blocks of the trees."""
         for byte in _COPIES:
             address = where.at(byte, SUPERBLOCK_BYTES)
             if address is not None and byte + SUPERBLOCK_BYTES <= self.size_bytes:
-                yield Fact(
+                yield BlockFact(
                     address=address,
                     length=SUPERBLOCK_BYTES,
                     kind="btrfs superblock",
@@ -90,14 +90,14 @@ class Btrfs:
             self._maps[logical] = (length, starts)
         return stripes
 
-    def _tree(self, logical: int, level: int, owner: int, where: Stretch) -> Iterator[Fact]:
+    def _tree(self, logical: int, level: int, owner: int, where: Stretch) -> Iterator[BlockFact]:
         for first, (length, starts) in self._maps.items():
             if not first <= logical < first + length:
                 continue
             for start in starts:
                 address = where.at(start + logical - first, self.node_bytes)
                 if address is not None:
-                    yield Fact(
+                    yield BlockFact(
                         address=address,
                         length=self.node_bytes,
                         kind=f"btrfs {_KINDS.get(owner, 'tree')} block",
@@ -114,7 +114,7 @@ class Btrfs:
             and _sums(data)
         )
 
-    def _below(self, data: bytes, level: int, owner: int, where: Stretch) -> Iterator[Fact]:
+    def _below(self, data: bytes, level: int, owner: int, where: Stretch) -> Iterator[BlockFact]:
         items: int = struct.unpack_from("<I", data, 96)[0]
         if level:
             for index in range(min(items, (len(data) - _HEADER) // 33)):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 
-from raidtui.rescue.search.assignment import Orders, OrderSearch
-from raidtui.rescue.search.evidence import Hypothesis
-from raidtui.rescue.search.facts import Fact, FactPool
+from raidtui.rescue.search.assignment import OrderSearch, OrdersFound
+from raidtui.rescue.search.block_facts import BlockFact, FactPool
 from raidtui.rescue.search.galois import xor
+from raidtui.rescue.search.hypothesis import Hypothesis
 from raidtui.rescue.search.limits import SearchStage, SearchWatch
 from raidtui.rescue.search.samples import BLOCK, Samples
 
@@ -32,13 +32,13 @@ class Exploration:
     """
 
     def __init__(
-        self, facts: Iterable[Fact], hypotheses: Sequence[Hypothesis], watch: SearchWatch, seed: int
+        self, facts: Iterable[BlockFact], hypotheses: Sequence[Hypothesis], watch: SearchWatch, seed: int
     ) -> None:
         self._pool = FactPool(seed)
         self._pool.add(facts)
         self._alive = list(hypotheses)
         self._watch = watch
-        self._learned: set[Fact] = set()
+        self._learned: set[BlockFact] = set()
         self.tested = 0
         self.kinds: dict[str, int] = {}
 
@@ -56,8 +56,8 @@ class Exploration:
                 break
         return self._alive
 
-    def _test(self, batch: Sequence[Fact]) -> None:
-        new: list[Fact] = []
+    def _test(self, batch: Sequence[BlockFact]) -> None:
+        new: list[BlockFact] = []
         for number, hypothesis in enumerate(self._alive):
             self._watch.at(SearchStage.CANDIDATES, self.tested, self.tested + len(self._pool))
             for fact in batch:
@@ -85,7 +85,7 @@ class Exploration:
     def _decided(self) -> bool:
         return len(self._close()) == 1 and not undecided(self._alive[0])
 
-    def _tells(self, fact: Fact) -> bool:
+    def _tells(self, fact: BlockFact) -> bool:
         """Whether a fact may separate what is still alike."""
         best = self._alive[0]
         open_slots = undecided(best)
@@ -176,7 +176,7 @@ class Mirrors:
 
 def best_orders(
     hypothesis: Hypothesis, *, lost: bool, mirrors: Mirrors | None, known: dict[int, int] | None = None
-) -> Orders:
+) -> OrdersFound:
     """Return the orders that fit a geometry best.
 
     Args:

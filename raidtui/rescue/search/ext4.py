@@ -8,9 +8,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from raidtui.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.rescue.search.crc32c import SEED, crc16, crc32c
 from raidtui.rescue.search.ext4_inodes import Ext4Inodes
-from raidtui.rescue.search.facts import Fact, Stretch, on
 
 MAGIC_AT = 56
 SUPERBLOCK_BYTES = 1024
@@ -107,7 +107,7 @@ class Ext4:
         """The byte in the file system at which the superblock lies that it was made from."""
         return self._superblock_byte(self.group)
 
-    def facts(self, where: Stretch) -> Iterator[Fact]:
+    def facts(self, where: Stretch) -> Iterator[BlockFact]:
         """Yield what must be where: superblocks and group descriptors."""
         backups = [group for group in self._with_superblock() if group < self._groups]
         yield from self._superblocks(where, backups[:_MOST_BACKUPS])
@@ -132,11 +132,11 @@ class Ext4:
         start: int = (group * self._per_group + self._first) * self.block_bytes
         return start
 
-    def _superblocks(self, where: Stretch, groups: list[int]) -> Iterator[Fact]:
+    def _superblocks(self, where: Stretch, groups: list[int]) -> Iterator[BlockFact]:
         for group in groups:
             address = where.at(self._superblock_byte(group), SUPERBLOCK_BYTES)
             if address is not None:
-                yield Fact(
+                yield BlockFact(
                     address=address,
                     length=SUPERBLOCK_BYTES,
                     kind="ext4 superblock",
@@ -150,7 +150,7 @@ class Ext4:
             and struct.unpack_from("<H", data, 90)[0] == (group & 0xFFFF)
         )
 
-    def _descriptor_blocks(self, where: Stretch, backups: list[int]) -> Iterator[Fact]:
+    def _descriptor_blocks(self, where: Stretch, backups: list[int]) -> Iterator[BlockFact]:
         per_block = self.block_bytes // self._desc_bytes
         count = -(-self._groups // per_block)
         plain = count if self._meta_first < 0 else min(count, self._meta_first)
@@ -167,7 +167,7 @@ class Ext4:
                 address = where.at(start * self.block_bytes, self.block_bytes)
                 if address is None:
                     continue
-                yield Fact(
+                yield BlockFact(
                     address=address,
                     length=self.block_bytes,
                     kind="ext4 group descriptors",
@@ -210,7 +210,7 @@ class Ext4:
             value |= struct.unpack_from("<H", one, high)[0] << 16
         return value
 
-    def _groups_of(self, data: bytes, first: int, where: Stretch, *, copy: bool) -> Iterator[Fact]:
+    def _groups_of(self, data: bytes, first: int, where: Stretch, *, copy: bool) -> Iterator[BlockFact]:
         groups = list(self._descriptors(data, first))
         step = max(1, len(groups) // _GROUPS_OF_A_BLOCK) if self._groups > 1024 else 1
         for group, one in groups[::step]:
@@ -218,7 +218,7 @@ class Ext4:
             if copy:  # its counts and checksums may be as old as the file system, its places are right
                 yield from self._old_table(self._tables(one)[2], group, where)
 
-    def _old_table(self, table: int, group: int, where: Stretch) -> Iterator[Fact]:
+    def _old_table(self, table: int, group: int, where: Stretch) -> Iterator[BlockFact]:
         per_block = self.block_bytes // self._inode_bytes
         count = self._inodes_per_group // per_block
         for index in sorted({*range(_OLD_TABLES), *range(0, count, max(1, count // _OLD_TABLES))}):
@@ -230,14 +230,14 @@ class Ext4:
             if fact is not None:
                 yield fact
 
-    def _bitmaps(self, group: int, one: bytes, where: Stretch, *, must: bool) -> Iterator[Fact]:
+    def _bitmaps(self, group: int, one: bytes, where: Stretch, *, must: bool) -> Iterator[BlockFact]:
         blocks, inodes, table = self._tables(one)
         flags = struct.unpack_from("<H", one, 0x12)[0] if self._checksums or self._old_checksums else 0
         address = where.at(blocks * self.block_bytes, self.block_bytes)
         if not flags & _BLOCK_UNINIT and address is not None:
             # What the last group lacks is marked as used, and not counted.
             free = self._field(one, 0x0C, 0x2C) if group < self._groups - 1 else None
-            yield Fact(
+            yield BlockFact(
                 address=address,
                 length=self.block_bytes,
                 kind="ext4 block bitmap" if must else "ext4 old block bitmap",
@@ -249,7 +249,7 @@ class Ext4:
         if flags & _INODE_UNINIT or address is None:
             return
         length, free = self._inodes_per_group // 8, self._field(one, 0x0E, 0x2E)
-        yield Fact(
+        yield BlockFact(
             address=address,
             length=self.block_bytes,
             kind="ext4 inode bitmap" if must else "ext4 old inode bitmap",
@@ -272,7 +272,7 @@ class Ext4:
 
     def _inode_blocks(
         self, bitmap: bytes, group: int, table: int, unused: int, where: Stretch
-    ) -> Iterator[Fact]:
+    ) -> Iterator[BlockFact]:
         per_block = self.block_bytes // self._inode_bytes
         bits = int.from_bytes(bitmap[: self._inodes_per_group // 8], "little")
         mask = (1 << per_block) - 1

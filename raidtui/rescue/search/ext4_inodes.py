@@ -9,8 +9,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from raidtui.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.rescue.search.crc32c import crc32c
-from raidtui.rescue.search.facts import Fact, Stretch, on
 
 _ROOT = 2
 _TYPES = frozenset({0x1000, 0x2000, 0x4000, 0x6000, 0x8000, 0xA000, 0xC000})
@@ -43,7 +43,7 @@ class Ext4Inodes:
 
     def table_block(
         self, byte: int, first: int, used: tuple[int, ...], where: Stretch, *, old: bool = False
-    ) -> Fact | None:
+    ) -> BlockFact | None:
         """Return the fact of a block of the inode table; None where it is not in one piece.
 
         Args:
@@ -57,7 +57,7 @@ class Ext4Inodes:
         expected = tuple(number for number in used if number == _ROOT or number >= self._first_inode)
         if address is None or not expected:
             return None
-        return Fact(
+        return BlockFact(
             address=address,
             length=self._block_bytes,
             kind="ext4 old inode table" if old else "ext4 inode table",
@@ -105,7 +105,7 @@ class Ext4Inodes:
 
     def _inodes_of(
         self, data: bytes, first: int, expected: tuple[int, ...], where: Stretch
-    ) -> Iterator[Fact]:
+    ) -> Iterator[BlockFact]:
         for number in expected:
             inode = self._one(data, first, number)
             if not struct.unpack_from("<H", inode, 26)[0]:  # no links: it was deleted
@@ -123,11 +123,11 @@ class Ext4Inodes:
                     if block:
                         yield from self._directory(block, index, number, seed, where)
 
-    def _attributes(self, inode: bytes, where: Stretch) -> Iterator[Fact]:
+    def _attributes(self, inode: bytes, where: Stretch) -> Iterator[BlockFact]:
         block = struct.unpack_from("<I", inode, 104)[0] | struct.unpack_from("<H", inode, 118)[0] << 32
         address = where.at(block * self._block_bytes, self._block_bytes)
         if block and self._seed is not None and address is not None:
-            yield Fact(
+            yield BlockFact(
                 address=address,
                 length=self._block_bytes,
                 kind="ext4 attributes",
@@ -142,7 +142,7 @@ class Ext4Inodes:
 
     def _extents(
         self, node: bytes, number: int, seed: int, where: Stretch, *, is_dir: bool
-    ) -> Iterator[Fact]:
+    ) -> Iterator[BlockFact]:
         magic, entries, _, depth = struct.unpack_from("<HHHH", node, 0)
         if magic != _EXTENT_MAGIC or 12 + 12 * entries > len(node):
             return
@@ -157,10 +157,10 @@ class Ext4Inodes:
 
     def _extent_block(
         self, block: int, number: int, seed: int, where: Stretch, *, is_dir: bool
-    ) -> Iterator[Fact]:
+    ) -> Iterator[BlockFact]:
         address = where.at(block * self._block_bytes, self._block_bytes)
         if address is not None and block < self._blocks:
-            yield Fact(
+            yield BlockFact(
                 address=address,
                 length=self._block_bytes,
                 kind="ext4 extent tree",
@@ -178,10 +178,12 @@ class Ext4Inodes:
             return False
         return self._seed is None or crc32c(seed, data[:end]) == struct.unpack_from("<I", data, end)[0]
 
-    def _directory(self, block: int, index: int, number: int, seed: int, where: Stretch) -> Iterator[Fact]:
+    def _directory(
+        self, block: int, index: int, number: int, seed: int, where: Stretch
+    ) -> Iterator[BlockFact]:
         address = where.at(block * self._block_bytes, self._block_bytes)
         if address is not None and 0 < block < self._blocks and (self._seed is not None or index == 0):
-            yield Fact(
+            yield BlockFact(
                 address=address,
                 length=self._block_bytes,
                 kind="ext4 directory",

@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, field
 
 from raidtui.model.survey import Superblock
-from raidtui.rescue.search.anchors import WINDOW_BYTES, AnchorScan, Root
-from raidtui.rescue.search.evidence import Hypothesis, Recogniser
+from raidtui.rescue.search.anchors import WINDOW_BYTES, AnchorScan, ArrayRoot
 from raidtui.rescue.search.explore import Exploration, mark_q
+from raidtui.rescue.search.hypothesis import Hypothesis, Recogniser
 from raidtui.rescue.search.limits import SearchWatch
-from raidtui.rescue.search.mapping import Shape
-from raidtui.rescue.search.members import Member, Rebuilt, Source
+from raidtui.rescue.search.mapping import StripeShape
+from raidtui.rescue.search.members import OpenMember, Rebuilt, Source
 from raidtui.rescue.search.outcome import SearchOutcome, SearchResult
 from raidtui.rescue.search.ranking import Ranking, rank
 from raidtui.rescue.search.report import SearchReport
@@ -78,7 +78,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
         lost: whether more members are missing than the level survives.
     """
 
-    root: Root
+    root: ArrayRoot
     ranking: Ranking
     lost: bool = False
 
@@ -98,7 +98,7 @@ class GeometrySearch:
         watch: told how far it is; may end it.
     """
 
-    def __init__(self, members: Sequence[Member], request: SearchRequest, watch: SearchWatch) -> None:
+    def __init__(self, members: Sequence[OpenMember], request: SearchRequest, watch: SearchWatch) -> None:
         self._members = tuple(members)
         self._request = request
         self._watch = watch
@@ -156,7 +156,7 @@ class GeometrySearch:
         sources.append(Rebuilt([self._members[number] for number in data], "missing"))
         return Recogniser(sources), len(self._members)
 
-    def _deeper(self, recogniser: Recogniser, data: Sequence[int]) -> list[Root]:
+    def _deeper(self, recogniser: Recogniser, data: Sequence[int]) -> list[ArrayRoot]:
         """Look for anchors where the start of the array is missing or overwritten."""
         scan = AnchorScan(recogniser.sources, self._watch)
         rebuilt = len(self._members)
@@ -169,7 +169,7 @@ class GeometrySearch:
 
     def _roots(
         self,
-        roots: Sequence[Root],
+        roots: Sequence[ArrayRoot],
         ground: Ground,
         levels: tuple[int, ...],
     ) -> list[Attempt]:
@@ -194,7 +194,7 @@ class GeometrySearch:
 
     def _attempts(
         self,
-        root: Root,
+        root: ArrayRoot,
         ground: Ground,
         levels: tuple[int, ...],
     ) -> list[Attempt]:
@@ -225,7 +225,7 @@ class GeometrySearch:
 
     def _attempt(
         self,
-        root: Root,
+        root: ArrayRoot,
         ground: Ground,
         levels: Sequence[int],
         numbers: Sequence[int],
@@ -258,7 +258,7 @@ class GeometrySearch:
         return Attempt(root=root, ranking=ranking, lost=lost)
 
     def _with_offsets(
-        self, root: Root, shape: Shape, recogniser: Recogniser, group: Sequence[int]
+        self, root: ArrayRoot, shape: StripeShape, recogniser: Recogniser, group: Sequence[int]
     ) -> list[Hypothesis]:
         sizes = [self._members[number].size_bytes for number in group if number < len(self._members)]
         found = []
@@ -270,7 +270,7 @@ class GeometrySearch:
                     found.append(Hypothesis(each, offset, recogniser, group))
         return found
 
-    def _lost(self, root: Root, ground: Ground) -> Attempt:
+    def _lost(self, root: ArrayRoot, ground: Ground) -> Attempt:
         """Ask whether it was an array of which too much is missing."""
         wanted = self._request.wanted
         count = len(ground.data)
@@ -305,9 +305,9 @@ def search_geometry(
     """
     if not paths:
         raise ValueError(counted(0, "device"))
-    members: list[Member] = []
+    members: list[OpenMember] = []
     try:
-        members += (Member(path) for path in paths)
+        members += (OpenMember(path) for path in paths)
         return GeometrySearch(members, request or SearchRequest(), watch or SearchWatch()).run()
     finally:
         for member in members:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from raidtui.rescue.search.galois import one_lost, syndrome, two_lost, xor
-from raidtui.rescue.search.mapping import Row, Shape
+from raidtui.rescue.search.mapping import Row, StripeShape
 from raidtui.rescue.search.members import Source
 
 
@@ -18,7 +18,7 @@ class LogicalArray:
         members: by slot; None for a missing one.
     """
 
-    def __init__(self, shape: Shape, offset: int, members: Sequence[Source | None]) -> None:
+    def __init__(self, shape: StripeShape, offset: int, members: Sequence[Source | None]) -> None:
         self.shape = shape
         self._offset = offset
         self._members = tuple(members)

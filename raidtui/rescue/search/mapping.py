@@ -58,7 +58,7 @@ class Row(Struct, frozen=True, kw_only=True):
     exponents: tuple[int, ...]
 
 
-class Shape(Struct, frozen=True, kw_only=True):
+class StripeShape(Struct, frozen=True, kw_only=True):
     """How an array's bytes lie over its slots, whichever device is in which slot.
 
     Args:

@@ -24,7 +24,7 @@ class Source(Protocol):
         """Return bytes; b"" where they cannot be read or do not exist."""
 
 
-class Member:
+class OpenMember:
     """A device or an image file.
 
     Args:

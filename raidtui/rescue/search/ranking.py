@@ -9,10 +9,10 @@ import msgspec
 from msgspec import Struct
 
 from raidtui.rescue.search.assignment import MOST_ORDERS
-from raidtui.rescue.search.evidence import Hypothesis
 from raidtui.rescue.search.explore import Mirrors, best_orders
+from raidtui.rescue.search.hypothesis import Hypothesis
 from raidtui.rescue.search.logical import LogicalArray
-from raidtui.rescue.search.mapping import PARITY_OF, Shape
+from raidtui.rescue.search.mapping import PARITY_OF, StripeShape
 from raidtui.rescue.search.members import Source
 from raidtui.rescue.search.samples import BLOCK, Samples
 from raidtui.rescue.search.shapes import COMMON_CHUNKS
@@ -39,7 +39,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
         like: other geometries that read the same.
     """
 
-    shape: Shape
+    shape: StripeShape
     offset: int
     order: tuple[int, ...]
     passed: int
@@ -218,7 +218,7 @@ def _mirror(hypothesis: Hypothesis) -> list[Ranked]:
     ]
 
 
-def _swaps(shape: Shape) -> tuple[tuple[int, ...], ...]:
+def _swaps(shape: StripeShape) -> tuple[tuple[int, ...], ...]:
     """Return the slots that hold the same bytes at the same places: the pairs of RAID 10 near 2."""
     copies = int(shape.layout[1:]) if shape.level == 10 and shape.layout.startswith("n") else 1
     if copies == 1 or shape.slots % copies:

@@ -10,10 +10,10 @@ from raidtui.model.geometry import raid10_layout
 from raidtui.model.survey import Superblock
 from raidtui.plans.create.create_request import MISSING
 from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
-from raidtui.rescue.search.anchors import Root
+from raidtui.rescue.search.anchors import ArrayRoot
 from raidtui.rescue.search.limits import SearchWatch
-from raidtui.rescue.search.mapping import Shape
-from raidtui.rescue.search.members import Member
+from raidtui.rescue.search.mapping import StripeShape
+from raidtui.rescue.search.members import OpenMember
 from raidtui.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
 from raidtui.rescue.search.ranking import Ranked, Ranking
 from raidtui.rescue.search.walk import MOST_BLOCKS, Walk, walk
@@ -37,7 +37,7 @@ class SearchReport:
 
     def __init__(
         self,
-        members: Sequence[Member],
+        members: Sequence[OpenMember],
         superblocks: Mapping[str, Superblock],
         watch: SearchWatch,
         seed: int,
@@ -72,7 +72,7 @@ class SearchReport:
 
     def of_attempt(
         self,
-        root: Root,
+        root: ArrayRoot,
         ranking: Ranking,
         *,
         lost: bool,
@@ -123,7 +123,7 @@ class SearchReport:
             blank=blank,
         )
 
-    def _by_superblocks(self, best: list[Ranked], root: Root) -> tuple[list[Ranked], str]:
+    def _by_superblocks(self, best: list[Ranked], root: ArrayRoot) -> tuple[list[Ranked], str]:
         """Leave the candidates that agree with the superblocks, if those can be believed."""
         telling = {name: each for name, each in self._superblocks.items() if each.slot is not None}
         best = [self._told(each, telling) for each in best]
@@ -170,11 +170,11 @@ class SearchReport:
                 return False
         return True
 
-    def _walk(self, each: Ranked, root: Root, most: int) -> Walk:
+    def _walk(self, each: Ranked, root: ArrayRoot, most: int) -> Walk:
         array = each.array(self._members)
         return walk(array, root.facts(), self._watch, seed=self._seed, most=most)
 
-    def _by_walks(self, best: list[Ranked], root: Root) -> list[Ranked]:
+    def _by_walks(self, best: list[Ranked], root: ArrayRoot) -> list[Ranked]:
         """Read a little of each candidate, with missing members rebuilt; leave those that read best."""
         if not 1 < len(best) <= _WALKED:
             return best
@@ -183,7 +183,7 @@ class SearchReport:
         most = max(found.good for _, found in walked if found.bad == least)
         return [each for each, found in walked if found.bad == least and found.good >= most * _NEARLY_ALL]
 
-    def _candidate(self, each: Ranked, root: Root, found: Walk | None, *, best: bool) -> SearchCandidate:
+    def _candidate(self, each: Ranked, root: ArrayRoot, found: Walk | None, *, best: bool) -> SearchCandidate:
         return SearchCandidate(
             geometry=self._geometry(each),
             same=tuple(self._geometry(one) for one in _kinds(each)),
@@ -239,14 +239,14 @@ def _exchanged(each: Ranked, slot: int, superblock: Superblock) -> bool:
     return any(slot in group and superblock.slot in group for group in each.swaps)
 
 
-def _size_sectors(shape: Shape) -> int | None:
+def _size_sectors(shape: StripeShape) -> int | None:
     """Return the members' size where the places of the data depend on it."""
     if not shape.stride_bytes:
         return None
     return shape.stride_bytes * int(shape.layout[1:]) // _SECTOR
 
 
-def _proof(each: Ranked, root: Root, found: Walk | None) -> Proof:
+def _proof(each: Ranked, root: ArrayRoot, found: Walk | None) -> Proof:
     if found is None:
         return Proof(check=CheckResult.NOT_TRIED, contents=root.kind, sure="Not checked.")
     if not found.good:
@@ -273,7 +273,7 @@ def _contents(found: Walk) -> str:
     return joined(sorted(kinds)) or "its header"
 
 
-def _words(shape: Shape) -> str:
+def _words(shape: StripeShape) -> str:
     chunk = f", chunk {shape.chunk_bytes >> 10} KiB" if shape.level != 1 else ""
     layout = f" {shape.layout}" if shape.level in {5, 6, 10} else ""
     return f"RAID {shape.level}{layout} of {shape.slots} members{chunk}"

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from raidtui.rescue.search.galois import xor
 from raidtui.rescue.search.limits import SearchStage, SearchWatch
-from raidtui.rescue.search.members import Member
+from raidtui.rescue.search.members import OpenMember
 
 BLOCK = 4096
 _ZERO = bytes(BLOCK)
@@ -58,7 +58,7 @@ class Samples(Struct, frozen=True, kw_only=True):
 
 
 def take_samples(
-    members: Sequence[Member], watch: SearchWatch, *, seed: int, first: int = 0, count: int = _COUNT
+    members: Sequence[OpenMember], watch: SearchWatch, *, seed: int, first: int = 0, count: int = _COUNT
 ) -> Samples:
     """Read blocks at random places, half of them near the start of the devices.
 

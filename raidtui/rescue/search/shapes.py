@@ -11,7 +11,7 @@ from raidtui.rescue.search.mapping import (
     RAID5_LAYOUTS,
     RAID6_LAYOUTS,
     RAID10_LAYOUTS,
-    Shape,
+    StripeShape,
     far_stride,
     is_far,
 )
@@ -98,13 +98,13 @@ def layouts_of(level: int, slots: int, wanted: Wanted) -> tuple[str, ...]:
     return known
 
 
-def shapes(levels: Iterable[int], slots: int, wanted: Wanted) -> Iterator[Shape]:
+def shapes(levels: Iterable[int], slots: int, wanted: Wanted) -> Iterator[StripeShape]:
     """Yield the geometries without a data offset; the strides of far layouts are set later."""
     chunks = CHUNKS if wanted.chunk_bytes is None else (wanted.chunk_bytes,)
     for level in levels:
         for layout in layouts_of(level, slots, wanted):
             for chunk in chunks if level != 1 else (4096,):
-                shape = Shape(level=level, layout=layout, slots=slots, chunk_bytes=chunk)
+                shape = StripeShape(level=level, layout=layout, slots=slots, chunk_bytes=chunk)
                 if slots >= shape.least_slots:
                     yield shape
 
@@ -128,7 +128,9 @@ def components(sizes: Sequence[int], offset: int, chunk_bytes: int, wanted: Want
     return tuple(dict.fromkeys(found))
 
 
-def with_strides(shape: Shape, sizes: Sequence[int], offset: int, wanted: Wanted) -> tuple[Shape, ...]:
+def with_strides(
+    shape: StripeShape, sizes: Sequence[int], offset: int, wanted: Wanted
+) -> tuple[StripeShape, ...]:
     """Return a geometry with each distance between its far copies that the sizes allow."""
     if shape.level != 10 or not is_far(shape.layout):
         return (shape,)
@@ -137,7 +139,7 @@ def with_strides(shape: Shape, sizes: Sequence[int], offset: int, wanted: Wanted
         for size in components(sizes, offset, shape.chunk_bytes, wanted)
     }
     return tuple(
-        Shape(
+        StripeShape(
             level=shape.level,
             layout=shape.layout,
             slots=shape.slots,

@@ -11,9 +11,9 @@ import struct
 import zlib
 from collections.abc import Iterator
 
+from raidtui.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.rescue.search.btrfs import Btrfs
 from raidtui.rescue.search.ext4 import Ext4
-from raidtui.rescue.search.facts import Fact, Stretch, on
 from raidtui.rescue.search.xfs import Xfs
 
 FileSystem = Ext4 | Xfs | Btrfs
@@ -31,7 +31,7 @@ _PV = re.compile(r"(pv\d+) \{(.*?)\n\t\t\}", re.DOTALL)
 _MOST_VOLUMES = 32
 
 
-def head_facts(where: Stretch) -> Iterator[Fact]:
+def head_facts(where: Stretch) -> Iterator[BlockFact]:
     """Yield what is recognised at the start of an array or of a volume, whatever it is."""
     for byte, length, kind in (
         (0, _HEAD, "partition table"),
@@ -43,7 +43,7 @@ def head_facts(where: Stretch) -> Iterator[Fact]:
     ):
         address = where.at(byte, length)
         if address is not None:
-            yield Fact(
+            yield BlockFact(
                 address=address,
                 length=length,
                 kind=f"{kind} at the start",
@@ -75,7 +75,7 @@ def _file_system(byte: int, data: bytes) -> FileSystem | None:
     return Xfs.parse(data) if byte == 0 else Btrfs.parse(data)
 
 
-def _inside(data: bytes, kind: str, byte: int, where: Stretch) -> Iterator[Fact]:
+def _inside(data: bytes, kind: str, byte: int, where: Stretch) -> Iterator[BlockFact]:
     match kind:
         case "partition table":
             if gpt_header(data[_SECTOR:]):
@@ -100,14 +100,14 @@ def gpt_header(data: bytes) -> bool:
     return bool(92 <= size <= _SECTOR and zlib.crc32(data[:16] + bytes(4) + data[20:size]) == crc)
 
 
-def _entries(header: bytes, where: Stretch) -> Iterator[Fact]:
+def _entries(header: bytes, where: Stretch) -> Iterator[BlockFact]:
     first, count, size, crc = struct.unpack_from("<QIII", header, 72)
     backup = struct.unpack_from("<Q", header, 32)[0] * _SECTOR
     whole = count * size
     length = min(whole, _ENTRIES_BYTES)
     address = where.at(first * _SECTOR, length)
     if address is not None and size >= 128:
-        yield Fact(
+        yield BlockFact(
             address=address,
             length=length,
             kind="GPT entries",
@@ -116,7 +116,7 @@ def _entries(header: bytes, where: Stretch) -> Iterator[Fact]:
         )
     address = where.at(backup, _SECTOR)
     if address is not None:
-        yield Fact(
+        yield BlockFact(
             address=address,
             length=_SECTOR,
             kind="GPT backup",
@@ -151,7 +151,7 @@ def _spans(data: bytes, size: int) -> Iterator[tuple[int, int]]:
                 yield first * _SECTOR, (last - first + 1) * _SECTOR
 
 
-def _partitions(data: bytes, size: int, where: Stretch) -> Iterator[Fact]:
+def _partitions(data: bytes, size: int, where: Stretch) -> Iterator[BlockFact]:
     for first, length in _spans(data, size):
         yield from head_facts(where.part(first, length))
 
@@ -176,7 +176,7 @@ def is_label(sector: bytes) -> bool:
     return len(sector) == _SECTOR and sector[:8] == b"LABELONE" and sector[24:32] == b"LVM2 001"
 
 
-def _lvm(sector: bytes, where: Stretch) -> Iterator[Fact]:
+def _lvm(sector: bytes, where: Stretch) -> Iterator[BlockFact]:
     header = struct.unpack_from("<I", sector, 20)[0]
     at = header + 40
     areas: list[tuple[int, int]] = []
@@ -192,7 +192,7 @@ def _lvm(sector: bytes, where: Stretch) -> Iterator[Fact]:
     for offset, size in areas:
         address = where.at(offset, _SECTOR)
         if address is not None:
-            yield Fact(
+            yield BlockFact(
                 address=address,
                 length=_SECTOR,
                 kind="LVM metadata header",
@@ -201,12 +201,12 @@ def _lvm(sector: bytes, where: Stretch) -> Iterator[Fact]:
             )
 
 
-def _lvm_text(data: bytes, area: int, size: int, own: str, where: Stretch) -> Iterator[Fact]:
+def _lvm_text(data: bytes, area: int, size: int, own: str, where: Stretch) -> Iterator[BlockFact]:
     offset, length = struct.unpack_from("<QQ", data, 40)
     crc = struct.unpack_from("<I", data, 56)[0]
     address = where.at(area + offset, length)
     if address is not None and 0 < length < size and offset + length <= size and length <= 65536:
-        yield Fact(
+        yield BlockFact(
             address=address,
             length=length,
             kind="LVM metadata",
@@ -220,7 +220,7 @@ def _lvm_crc(data: bytes) -> int:
     return zlib.crc32(data, 0xF597A6CF ^ 0xFFFFFFFF) ^ 0xFFFFFFFF
 
 
-def _logical_volumes(data: bytes, own: str, where: Stretch) -> Iterator[Fact]:
+def _logical_volumes(data: bytes, own: str, where: Stretch) -> Iterator[BlockFact]:
     text = data.decode("ascii", "replace")
     extent = re.search(r"extent_size = (\d+)", text)
     starts = {}
@@ -245,14 +245,14 @@ def _logical_volumes(data: bytes, own: str, where: Stretch) -> Iterator[Fact]:
             yield from head_facts(Stretch(pieces=tuple(sorted(pieces))))
 
 
-def _luks(data: bytes, where: Stretch) -> Iterator[Fact]:
+def _luks(data: bytes, where: Stretch) -> Iterator[BlockFact]:
     version, size = struct.unpack_from(">HQ", data, 6)
     if version != 2 or not 4096 <= size <= 4 << 20:
         return
     for at in (0, size):
         address = where.at(at, size)
         if address is not None:
-            yield Fact(address=address, length=size, kind="LUKS2 header", verify=on(_is_luks2, size))
+            yield BlockFact(address=address, length=size, kind="LUKS2 header", verify=on(_is_luks2, size))
 
 
 def _is_luks2(block: bytes, size: int) -> bool:

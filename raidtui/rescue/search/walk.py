@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from raidtui.rescue.search.facts import Fact, FactPool
+from raidtui.rescue.search.block_facts import BlockFact, FactPool
 from raidtui.rescue.search.limits import SearchStage, SearchWatch
 from raidtui.rescue.search.logical import LogicalArray
 
@@ -40,7 +40,9 @@ class Walk(Struct, frozen=True, kw_only=True):
         return sum(self.failed.values())
 
 
-def walk(array: LogicalArray, facts: Iterable[Fact], watch: SearchWatch, *, seed: int, most: int) -> Walk:
+def walk(
+    array: LogicalArray, facts: Iterable[BlockFact], watch: SearchWatch, *, seed: int, most: int
+) -> Walk:
     """Check what stands on a candidate.
 
     Args:

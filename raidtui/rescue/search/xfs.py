@@ -9,8 +9,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from raidtui.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.rescue.search.crc32c import SEED, crc32c, inverted
-from raidtui.rescue.search.facts import Fact, Stretch, on
 from raidtui.rescue.search.xfs_inodes import XfsInodes, sums
 
 MAGIC = b"XFSB"
@@ -98,7 +98,7 @@ class Xfs:
         sector = {b"XAGF": 1, b"XAGI": 2}[magic]
         return number * self._group_blocks * self.block_bytes + sector * self._sector
 
-    def facts(self, where: Stretch) -> Iterator[Fact]:
+    def facts(self, where: Stretch) -> Iterator[BlockFact]:
         """Yield what must be where: the superblocks and headers of the allocation groups."""
         step = max(1, self._groups // _MOST_GROUPS)
         for number in range(0, self._groups, step):
@@ -109,12 +109,14 @@ class Xfs:
             if self._checksums:
                 yield from self._header(where, number, start, 3, b"XAFL")
 
-    def _header(self, where: Stretch, number: int, start: int, sector: int, magic: bytes) -> Iterator[Fact]:
+    def _header(
+        self, where: Stretch, number: int, start: int, sector: int, magic: bytes
+    ) -> Iterator[BlockFact]:
         address = where.at(start + sector * self._sector, self._sector)
         if address is None:
             return
         learn = {b"XAGF": self._free_space, b"XAGI": self._inode_trees}.get(magic)
-        yield Fact(
+        yield BlockFact(
             address=address,
             length=self._sector,
             kind=f"xfs {magic.decode()}",
@@ -135,7 +137,7 @@ class Xfs:
         uuid_at, crc_at = {b"XAGF": (64, 216), b"XAGI": (296, 312), b"XAFL": (8, 32)}[magic]
         return data[uuid_at : uuid_at + 16] == self._own and sums(data, crc_at)
 
-    def _free_space(self, data: bytes, number: int, where: Stretch) -> Iterator[Fact]:
+    def _free_space(self, data: bytes, number: int, where: Stretch) -> Iterator[BlockFact]:
         if not self._checksums:
             return
         for root_at, levels_at, magic in _TREES:
@@ -146,7 +148,7 @@ class Xfs:
             if root and 0 < levels[0] < _MOST_LEVELS:
                 yield from self._tree(where, number, root, levels[0] - 1, magic)
 
-    def _inode_trees(self, data: bytes, number: int, where: Stretch) -> Iterator[Fact]:
+    def _inode_trees(self, data: bytes, number: int, where: Stretch) -> Iterator[BlockFact]:
         if not self._checksums:
             return
         for at, magic in ((20, b"IAB3"), (328, b"FIB3")):
@@ -154,12 +156,12 @@ class Xfs:
             if root and 0 < levels < _MOST_LEVELS:
                 yield from self._tree(where, number, root, levels - 1, magic)
 
-    def _tree(self, where: Stretch, number: int, block: int, level: int, magic: bytes) -> Iterator[Fact]:
+    def _tree(self, where: Stretch, number: int, block: int, level: int, magic: bytes) -> Iterator[BlockFact]:
         byte = (number * self._group_blocks + block) * self.block_bytes
         address = where.at(byte, self.block_bytes)
         if address is None or block >= self._group_blocks:
             return
-        yield Fact(
+        yield BlockFact(
             address=address,
             length=self.block_bytes,
             kind=f"xfs {magic.decode()}",
@@ -179,7 +181,9 @@ class Xfs:
             == inverted(crc32c(SEED, data[:52] + bytes(4) + data[56:]))
         )
 
-    def _below(self, data: bytes, number: int, level: int, magic: bytes, where: Stretch) -> Iterator[Fact]:
+    def _below(
+        self, data: bytes, number: int, level: int, magic: bytes, where: Stretch
+    ) -> Iterator[BlockFact]:
         records: int = struct.unpack_from(">H", data, 6)[0]
         if level:
             key = {b"AB3B": 8, b"AB3C": 8, b"RMB3": 40}.get(magic, 4)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from raidtui.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.rescue.search.crc32c import SEED, crc32c, inverted
-from raidtui.rescue.search.facts import Fact, Stretch, on
 
 _DIRECTORY = 0x4000
 _EXTENTS, _BTREE = 2, 3
@@ -61,7 +61,7 @@ class XfsInodes:
         self._group_bits = group_bits
         self._dir_bytes = block_bytes << dir_bits
 
-    def chunk(self, group: int, first: int, free: int, holes: int, where: Stretch) -> Iterator[Fact]:
+    def chunk(self, group: int, first: int, free: int, holes: int, where: Stretch) -> Iterator[BlockFact]:
         """Yield the blocks of 64 inodes.
 
         Args:
@@ -84,7 +84,7 @@ class XfsInodes:
                 continue
             base = (group << self._group_bits + self._inode_bits) + first + start
             numbers = tuple(base + index - start for index in there)
-            yield Fact(
+            yield BlockFact(
                 address=address,
                 length=self._block_bytes,
                 kind="xfs inodes",
@@ -107,7 +107,7 @@ class XfsInodes:
                 return False
         return True
 
-    def _learn(self, data: bytes, base: int, numbers: tuple[int, ...], where: Stretch) -> Iterator[Fact]:
+    def _learn(self, data: bytes, base: int, numbers: tuple[int, ...], where: Stretch) -> Iterator[BlockFact]:
         for number in numbers:
             inode = self._one(data, base, number)
             is_dir = struct.unpack_from(">H", inode, 2)[0] & 0xF000 == _DIRECTORY
@@ -122,7 +122,7 @@ class XfsInodes:
         group, within = block >> self._group_bits, block & (1 << self._group_bits) - 1
         return (group * self._group_blocks + within) * self._block_bytes
 
-    def _directory(self, records: bytes, count: int, number: int, where: Stretch) -> Iterator[Fact]:
+    def _directory(self, records: bytes, count: int, number: int, where: Stretch) -> Iterator[BlockFact]:
         for index in range(min(count, len(records) // 16)):
             value = int.from_bytes(records[16 * index : 16 * index + 16], "big")
             offset = value >> 73 & (1 << 54) - 1
@@ -134,7 +134,7 @@ class XfsInodes:
                 byte = self._byte(block + add)
                 address = where.at(byte, self._dir_bytes)
                 if address is not None:
-                    yield Fact(
+                    yield BlockFact(
                         address=address,
                         length=self._dir_bytes,
                         kind="xfs directory",
@@ -151,7 +151,7 @@ class XfsInodes:
             and sums(data, 4)
         )
 
-    def _root(self, fork: bytes, number: int, where: Stretch, *, is_dir: bool) -> Iterator[Fact]:
+    def _root(self, fork: bytes, number: int, where: Stretch, *, is_dir: bool) -> Iterator[BlockFact]:
         level, records = struct.unpack_from(">HH", fork, 0)
         most = (len(fork) - 4) // 16
         for index in range(min(records, most)):
@@ -160,12 +160,12 @@ class XfsInodes:
 
     def _extent_block(
         self, block: int, level: int, number: int, where: Stretch, *, is_dir: bool
-    ) -> Iterator[Fact]:
+    ) -> Iterator[BlockFact]:
         byte = self._byte(block)
         address = where.at(byte, self._block_bytes)
         if address is None or level < 0:
             return
-        yield Fact(
+        yield BlockFact(
             address=address,
             length=self._block_bytes,
             kind="xfs extents",
@@ -184,7 +184,9 @@ class XfsInodes:
             and sums(data, 64)
         )
 
-    def _below(self, data: bytes, level: int, number: int, where: Stretch, *, is_dir: bool) -> Iterator[Fact]:
+    def _below(
+        self, data: bytes, level: int, number: int, where: Stretch, *, is_dir: bool
+    ) -> Iterator[BlockFact]:
         records: int = struct.unpack_from(">H", data, 6)[0]
         if level == 0:
             if is_dir:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from raidtui.rescue.search.facts import Fact
-from raidtui.rescue.search.mapping import Shape
+from raidtui.rescue.search.block_facts import BlockFact
+from raidtui.rescue.search.mapping import StripeShape
 from raidtui.rescue.search.members import Source
 
 
@@ -22,9 +22,9 @@ class Recogniser:
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self.sources = tuple(sources)
-        self._known: dict[tuple[Fact, int, int], bool] = {}
+        self._known: dict[tuple[BlockFact, int, int], bool] = {}
 
-    def at(self, fact: Fact, source: int, byte: int) -> bool:
+    def at(self, fact: BlockFact, source: int, byte: int) -> bool:
         """Whether a device has the fact's block at a byte."""
         key = (fact, source, byte)
         found = self._known.get(key)
@@ -45,7 +45,7 @@ class Hypothesis:
         group: which devices may be members, by their numbers in the recogniser.
     """
 
-    def __init__(self, shape: Shape, offset: int, recogniser: Recogniser, group: Sequence[int]) -> None:
+    def __init__(self, shape: StripeShape, offset: int, recogniser: Recogniser, group: Sequence[int]) -> None:
         self.shape = shape
         self.offset = offset
         self.group = tuple(group)
@@ -60,11 +60,11 @@ class Hypothesis:
         """The devices."""
         return self._recogniser
 
-    def slots_of(self, fact: Fact) -> tuple[int, ...]:
+    def slots_of(self, fact: BlockFact) -> tuple[int, ...]:
         """Return the slots that hold a fact's block."""
         return tuple(slot for slot, _ in self.shape.places(fact.address))
 
-    def test(self, fact: Fact) -> bytes | None:
+    def test(self, fact: BlockFact) -> bytes | None:
         """Look for a block on all devices; return it where one has it.
 
         A block that lies in two chunks is passed over.

@@ -18,7 +18,7 @@ _Result = TypeVar("_Result")
 _MOST_WAITING = 40_000
 
 
-class Fact(Struct, frozen=True, kw_only=True, eq=False):
+class BlockFact(Struct, frozen=True, kw_only=True, eq=False):
     """A block that is recognised at its place.
 
     Args:
@@ -35,7 +35,7 @@ class Fact(Struct, frozen=True, kw_only=True, eq=False):
     length: int
     kind: str
     verify: Callable[[bytes], bool]
-    learn: Callable[[bytes], Iterable[Fact]] | None = None
+    learn: Callable[[bytes], Iterable[BlockFact]] | None = None
     must: bool = True
     checked: bool = True
 
@@ -93,13 +93,13 @@ class FactPool:
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)  # noqa: S311  (an order that can be repeated)
-        self._waiting: dict[str, list[Fact]] = {}
+        self._waiting: dict[str, list[BlockFact]] = {}
         self._known: set[tuple[int, str]] = set()
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))
 
-    def add(self, facts: Iterable[Fact]) -> None:
+    def add(self, facts: Iterable[BlockFact]) -> None:
         """Add facts; those that are known are left out."""
         for fact in facts:
             key = (fact.address, fact.kind)
@@ -108,25 +108,25 @@ class FactPool:
             self._known.add(key)
             self._waiting.setdefault(fact.kind, []).append(fact)
 
-    def take(self, count: int, wanted: Callable[[Fact], bool] | None = None) -> list[Fact]:
+    def take(self, count: int, wanted: Callable[[BlockFact], bool] | None = None) -> list[BlockFact]:
         """Return facts by turns of their kinds, chance deciding within a kind.
 
         Args:
             count: how many at most.
             wanted: those that are taken first.
         """
-        taken: list[Fact] = []
+        taken: list[BlockFact] = []
         if wanted is not None:
             taken = self._turns(count, wanted)
         return taken + self._turns(count - len(taken), lambda _: True)
 
-    def _turns(self, count: int, wanted: Callable[[Fact], bool]) -> list[Fact]:
-        queues: list[Iterator[Fact]] = []
+    def _turns(self, count: int, wanted: Callable[[BlockFact], bool]) -> list[BlockFact]:
+        queues: list[Iterator[BlockFact]] = []
         for facts in self._waiting.values():
             fitting = [fact for fact in facts if wanted(fact)]
             self._random.shuffle(fitting)
             queues.append(iter(fitting))
-        taken: list[Fact] = []
+        taken: list[BlockFact] = []
         while queues and len(taken) < count:
             left = []
             for queue in queues:
