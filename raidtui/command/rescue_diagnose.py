@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 from raidtui.host.roots.root import Root
 
 if TYPE_CHECKING:
-    from raidtui.rescue.records import RescueArray
+    from raidtui.rescue.records import RescueArray, RescueMember
     from raidtui.session.rescue import RescueReport
+
+
+_UNREAD = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,30 +26,39 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     """Print the diagnosis; return its exit status (docs/rescue.md)."""
     from raidtui.command.device_names import kernel_name  # noqa: PLC0415
     from raidtui.command.streams import print_json  # noqa: PLC0415
+    from raidtui.rescue.rescue_lines import array_lines  # noqa: PLC0415
     from raidtui.session.rescue import read_rescue  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
 
     report = read_rescue(root, tuple(kernel_name(root, word) for word in arguments.devices))
     for name in report.unknown:
-        print(f"raidtui: {visible(name)}: there is no such device", file=sys.stderr)
+        _say(f"{name}: there is no such device")
+    for name in report.silent:
+        _say(f"{name} does not answer: what is on it is not known; see the kernel log")
     if arguments.json:
         print_json(report_dict(report))
     else:
         for array in report.arrays:
-            print(visible(f"{array.name or array.uuid}: {array.level}"))
-            for cause in array.causes:
-                print(visible(f"  {cause.text}"))
+            for line in array_lines(array):
+                print(visible(line))
+        if not report.arrays and report.read:
+            print("No md superblock was found, and nothing that may have been a member.")
+    if report.why:
+        _say(report.why)
     return status_of(report)
+
+
+def _say(text: str) -> None:
+    from raidtui.view.text import visible  # noqa: PLC0415
+
+    print(f"raidtui: {visible(text)}", file=sys.stderr)
 
 
 def status_of(report: RescueReport) -> int:
     """Return 0 no rescue is needed, 1 one is, 2 too few members to start an array, 3 nothing was read."""
-    from raidtui.rescue.records import CauseCode  # noqa: PLC0415
-
-    if not report.read:
-        return 3
-    codes = {cause.code for array in report.arrays for cause in array.causes}
-    return 0 if codes <= {CauseCode.COMPLETE} else 2 if CauseCode.NOT_ENOUGH in codes else 1
+    if report.why or report.unknown or not report.read:
+        return _UNREAD
+    return max((array.needs for array in report.arrays), default=0)
 
 
 def report_dict(report: RescueReport) -> dict[str, Any]:
@@ -59,18 +71,10 @@ def _array_dict(array: RescueArray) -> dict[str, Any]:
         "uuid": array.uuid,
         "name": array.name,
         "level": array.level,
-        "members": [
-            {
-                "device": member.device,
-                "serial": member.serial or None,
-                "size_bytes": member.size_bytes,
-                "state": member.presence,
-                "slot": member.superblock.slot,
-                "events": member.superblock.events,
-                "recovery_offset_sectors": member.superblock.recovery_sectors,
-            }
-            for member in array.members
-        ],
+        "raid_disks": array.raid_disks,
+        "missing": list(array.missing),
+        "running": array.running or None,
+        "members": [_member_dict(member) for member in array.members],
         "causes": [
             {"code": cause.code, "text": cause.text, "devices": list(cause.devices)} for cause in array.causes
         ],
@@ -81,8 +85,51 @@ def _array_dict(array: RescueArray) -> dict[str, Any]:
                 "writes": way.writes,
                 "possible": way.possible,
                 "why_not": way.why_not,
+                "forgives": way.forgives,
                 "devices": list(way.devices),
             }
             for way in array.ways
         ],
+    }
+
+
+def _member_dict(member: RescueMember) -> dict[str, Any]:
+    block = member.superblock
+    reshape = block.reshape if block is not None else None
+    return {
+        "device": member.device,
+        "serial": member.serial or None,
+        "model": member.model or None,
+        "size_bytes": member.size_bytes,
+        "start_sectors": member.start_sectors,
+        "state": member.presence,
+        "same_as": member.same_as or None,
+        "slot": block.slot if block else None,
+        "role": block.role if block else None,
+        "events": block.events if block else None,
+        "updated_s": block.updated_s if block else None,
+        "created_s": block.created_s if block else None,
+        "array_state": block.roles if block else None,
+        "metadata": block.metadata if block else None,
+        "device_uuid": block.device_uuid if block else None,
+        "chunk_bytes": block.chunk_bytes if block else None,
+        "layout": block.layout_name or None if block else None,
+        "data_offset_sectors": block.offset_sectors if block else None,
+        "used_sectors": block.used_sectors if block else None,
+        "recovery_offset_sectors": block.recovery_sectors if block else None,
+        "dirty": block.dirty if block else None,
+        "dirty_bytes": block.dirty_bytes if block else None,
+        "bad_blocks": block.bad_blocks if block else None,
+        "checksum_ok": block.checksum_ok if block else None,
+        "reshape": None
+        if reshape is None
+        else {
+            "position_kib": reshape.position_kib,
+            "delta_disks": reshape.delta_disks,
+            "new_level": reshape.new_level,
+            "new_layout": reshape.new_layout,
+            "new_chunk_bytes": reshape.new_chunk_bytes,
+            "new_offset_sectors": reshape.new_offset_sectors,
+            "backwards": reshape.backwards,
+        },
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 
 from msgspec import Struct, field
 
@@ -22,23 +23,84 @@ PACKAGES = {
 """Tools that plans use, with the Debian package of each."""
 
 
-class Superblock(Struct, frozen=True, kw_only=True):
-    """What ``mdadm --examine --export`` says of a member or former member.
+class MemberRole(StrEnum):
+    """What a superblock says its device is. A failed member is not told from a spare (super1.c)."""
+
+    ACTIVE = "active"
+    SPARE = "spare"
+    JOURNAL = "journal"
+    REPLACEMENT = "replacement"
+
+
+class PendingReshape(Struct, frozen=True, kw_only=True):
+    """A reshape that has not ended. Without "new", a value stays as it is.
 
     Args:
-        uuid: the array's, in mdadm's form 8:8:8:8; None for external metadata.
+        position_kib: how far it is, in KiB of the array; a reshape that goes backwards counts down.
+        delta_disks: slots that come (or, negative, go).
+        new_offset_sectors: where data will begin on this member; None where that stays: then a backup file is
+            needed, except where slots come.
+        backwards: whether it goes from the end of the array to its start.
+    """
+
+    position_kib: int
+    new_level: str | None = None
+    new_layout: str | None = None
+    new_chunk_bytes: int | None = None
+    delta_disks: int = 0
+    new_offset_sectors: int | None = None
+    backwards: bool = False
+
+
+class ContainerVolume(Struct, frozen=True, kw_only=True):
+    """An array in a container of external metadata (DDF, Intel's), as one of its disks records it.
+
+    Args:
+        level: the kernel's word; None where it is not known.
+        state: in the words of the metadata; "" where they have none.
+    """
+
+    name: str
+    level: str | None = None
+    raid_disks: int | None = None
+    state: str = ""
+
+
+class Superblock(Struct, frozen=True, kw_only=True):
+    """What ``mdadm --examine`` says of a member or former member.
+
+    What is None or empty is not known, or the metadata do not have it. Of the fields after ``updated_s``,
+    ``--export`` has none.
+
+    Args:
+        uuid: the array's, or the container's, in mdadm's form 8:8:8:8; None for Intel's metadata.
         name: as it is stored, "host:name" or "name".
-        events: the event count; of two superblocks, the higher count is the newer.
+        metadata: 0.90.00, 1.0, 1.1, 1.2, ddf, imsm.
+        events: the event count; of two superblocks, the higher count is the newer. DDF and Intel have a count
+            of their own.
         updated_s: epoch seconds of the last change.
+        created_s: epoch seconds at which the array was created.
+        role: what the device is.
         slot: its slot; None for spares and where it is not known.
+        replaces: the slot of the member that this one replaces.
         layout: md's number of a RAID-10 layout.
+        layout_name: the layout in the form that ``mdadm --layout`` takes: left-symmetric, n2.
         offset_sectors: the data offset on this member, in 512-byte sectors.
+        super_sectors: where the superblock is, in sectors; None for 0.90.
+        avail_sectors: how much of this device can hold data.
+        used_sectors: how much of it does, parity included; None for levels without redundancy.
         spare_sectors: free space before the data: room for a reshape without a backup file.
         recovery_sectors: how much of it had been rebuilt; None where all of its data are up to date.
         roles: the state of the array as this member recorded it, a letter per slot: A active, "." missing,
             R being replaced.
         dirty: whether the array was being written to when this was stored; None where it is not known.
         dirty_bytes: how much the bitmap marks as written since a member was lost; None without a bitmap.
+        cleared_events: the event count from which on the bitmap records everything that was written.
+        features: the feature map (MD_FEATURE_* of md_p.h).
+        checksum_ok: whether the superblock's checksum is right.
+        bad_blocks: whether bad blocks are recorded.
+        own_host: whether mdadm takes the array for this host's; None where it does not say.
+        volumes: of external metadata.
     """
 
     uuid: str | None
@@ -49,14 +111,29 @@ class Superblock(Struct, frozen=True, kw_only=True):
     device_uuid: str | None = None
     events: int | None = None
     updated_s: float | None = None
+    created_s: float | None = None
+    role: MemberRole | None = None
     slot: int | None = None
+    replaces: int | None = None
     layout: int | None = None
+    layout_name: str = ""
+    chunk_bytes: int | None = None
     offset_sectors: int | None = None
+    super_sectors: int | None = None
+    avail_sectors: int | None = None
+    used_sectors: int | None = None
     spare_sectors: int | None = None
     recovery_sectors: int | None = None
     roles: str | None = None
     dirty: bool | None = None
     dirty_bytes: int | None = None
+    cleared_events: int | None = None
+    features: int | None = None
+    checksum_ok: bool | None = None
+    bad_blocks: bool = False
+    own_host: bool | None = None
+    reshape: PendingReshape | None = None
+    volumes: tuple[ContainerVolume, ...] = ()
 
     @property
     def label(self) -> str:

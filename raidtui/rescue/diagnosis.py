@@ -2,84 +2,177 @@
 
 from __future__ import annotations
 
-from raidtui.model.survey import Device, Survey
-from raidtui.plans.whole import Standing, standing
-from raidtui.rescue.records import Cause, CauseCode, Presence, RescueArray, RescueMember, WayBack, WayCode
-from raidtui.view.units import counted
+from raidtui.model.survey import Device, MemberRole, Superblock
+from raidtui.rescue.causes import causes_of
+from raidtui.rescue.groups import MemberGroup, groups_of, loose_devices
+from raidtui.rescue.records import (
+    Cause,
+    CauseCode,
+    Presence,
+    RescueArray,
+    RescueFacts,
+    RescueMember,
+    WayBack,
+    WayCode,
+)
+from raidtui.rescue.ways_back import ways_of
+from raidtui.view.units import joined
+
+_ROLES = {MemberRole.SPARE: Presence.SPARE, MemberRole.JOURNAL: Presence.JOURNAL}
 
 
-def diagnose(survey: Survey) -> tuple[RescueArray, ...]:
+def diagnose(facts: RescueFacts) -> tuple[RescueArray, ...]:
     """Return the arrays of which superblocks were found, running ones included.
 
-    Args:
-        survey: the host with the devices that were read.
+    Devices without any superblock are an array without UUID where they were asked for, or where several
+    of one size could have been one.
     """
-    groups: dict[str, list[Device]] = {}
-    for device in survey.devices.values():
-        if device.superblock is not None and device.superblock.uuid is not None:
-            groups.setdefault(device.superblock.uuid, []).append(device)
-    return tuple(_array(uuid, devices) for uuid, devices in groups.items())
+    groups = groups_of(facts)
+    arrays = [_array(group, [other for other in groups if other is not group]) for group in groups]
+    return (*arrays, *_without_superblocks(groups, facts))
 
 
-def _array(uuid: str, devices: list[Device]) -> RescueArray:
-    blocks = {device.disk.name: block for device in devices if (block := device.superblock) is not None}
-    found = standing(blocks)
-    members = tuple(
-        RescueMember(
-            device=device.disk.name,
-            superblock=blocks[device.disk.name],
-            presence=_presence(device.disk.name, found),
-            serial=device.disk.identity,
-            size_bytes=device.disk.size_bytes,
-        )
-        for device in devices
-    )
-    return RescueArray(
-        uuid=uuid,
-        name=found.newest.name or "",
-        level=found.newest.level,
-        members=members,
-        causes=tuple(_causes(found)),
-        ways=tuple(_ways(found)),
-    )
-
-
-def _presence(name: str, found: Standing) -> Presence:
-    if name in found.whole.values():
-        return Presence.WHOLE
-    other = next((each for each in found.not_whole if each.name == name), None)
-    if other is None:
-        return Presence.SPARE
-    return Presence.REBUILDING if other.rebuilding else Presence.STALE
-
-
-def _causes(found: Standing) -> list[Cause]:
-    causes = []
-    if found.enough is False:
-        text = f"{counted(len(found.whole), 'member')} of {found.newest.raid_disks} hold whole data: too few"
-        causes.append(Cause(code=CauseCode.NOT_ENOUGH, text=text))
-    causes += [
-        Cause(code=CauseCode.STALE, text=each.words, devices=(each.name,))
-        for each in found.not_whole
-        if not each.rebuilding
+def _array(group: MemberGroup, others: list[MemberGroup]) -> RescueArray:
+    newest = group.newest
+    causes = causes_of(group, others)
+    members = [_member(group, name, block) for name, block in group.blocks.items()]
+    members += [
+        _device(group.facts.survey.devices[name], Presence.DUPLICATE, same_as=other)
+        for name, other in group.same_as.items()
     ]
-    if found.absent:
-        text = f"nothing was found of {counted(len(found.absent), 'slot')}"
-        causes.append(Cause(code=CauseCode.MISSING, text=text))
-    return causes or [Cause(code=CauseCode.COMPLETE, text="all members are there and agree")]
+    members += [_device(group.facts.survey.devices[name], Presence.SUPERBLOCK_LOST) for name in group.lost]
+    return RescueArray(
+        uuid=group.uuid or None,
+        name=newest.name or joined([each.name for each in newest.volumes if each.name]),
+        level=newest.level,
+        raid_disks=newest.raid_disks,
+        members=tuple(sorted(members, key=_order)),
+        missing=group.absent,
+        running=group.array.name if group.array is not None and group.array.active else "",
+        causes=causes,
+        ways=ways_of(group, causes),
+    )
 
 
-def _ways(found: Standing) -> list[WayBack]:
-    ways = [WayBack(code=WayCode.START, text="start it as it is", possible=found.complete)]
-    if found.absent:
-        ways.append(WayBack(code=WayCode.BRING_BACK, text="reconnect the missing disks"))
+def _order(member: RescueMember) -> tuple[bool, int, str]:
+    slot = member.superblock.slot if member.superblock is not None else None
+    return slot is None, slot or 0, member.device
+
+
+def _member(group: MemberGroup, name: str, block: Superblock) -> RescueMember:
+    return _device(
+        group.facts.survey.devices[name],
+        _presence(group, name, block),
+        superblock=block,
+        start_sectors=group.starts.get(name, 0),
+    )
+
+
+def _device(
+    device: Device,
+    presence: Presence,
+    *,
+    superblock: Superblock | None = None,
+    start_sectors: int = 0,
+    same_as: str = "",
+) -> RescueMember:
+    disk = device.disk
+    return RescueMember(
+        device=disk.name,
+        superblock=superblock if superblock is not None else device.superblock,
+        presence=presence,
+        serial=disk.identity,
+        model=disk.model or "",
+        size_bytes=disk.size_bytes,
+        start_sectors=start_sectors,
+        same_as=same_as,
+    )
+
+
+def _presence(group: MemberGroup, name: str, block: Superblock) -> Presence:
+    if any(name in pair for pair in group.halves):
+        return Presence.HALF
+    if name in group.unusable:
+        return Presence.UNUSABLE
+    if group.external or name in group.standing.whole.values():
+        return Presence.WHOLE
+    if block.role is MemberRole.REPLACEMENT or any(each.name == name for each in group.rebuilding):
+        return Presence.REBUILDING
+    if block.role in _ROLES:
+        return _ROLES[block.role]
+    return Presence.STALE
+
+
+def _without_superblocks(groups: tuple[MemberGroup, ...], facts: RescueFacts) -> list[RescueArray]:
+    taken = {name for group in groups for name in group.lost}
+    loose = [name for name in loose_devices(facts) if name not in taken]
+    blank = [name for name in loose if facts.medium(name).blank]
+    full = [name for name in loose if name not in blank]
+    if not facts.named:
+        sizes = [facts.survey.devices[name].disk.size_bytes for name in full]
+        full = [name for name, size in zip(full, sizes, strict=True) if sizes.count(size) > 1]
+        blank = []
+    if not full and not blank:
+        return []
+    return [
+        RescueArray(
+            uuid=None,
+            name="",
+            level=None,
+            members=tuple(
+                _device(facts.survey.devices[name], Presence.SUPERBLOCK_LOST) for name in (*full, *blank)
+            ),
+            causes=tuple(_loose_causes(full, blank)),
+            ways=tuple(_loose_ways(full, facts)),
+        )
+    ]
+
+
+def _loose_causes(full: list[str], blank: list[str]) -> list[Cause]:
+    causes = []
+    if full:
+        text = (
+            f"{joined(full)} {'has' if len(full) == 1 else 'have'} no superblock, but data. If they were"
+            " members"
+            " of an array, their superblocks are zeroed or overwritten."
+        )
+        causes.append(Cause(code=CauseCode.SUPERBLOCK_LOST, text=text, devices=tuple(full)))
+    if blank:
+        text = f"{joined(blank)}: blank wherever it was looked at; there is nothing to save."
+        causes.append(Cause(code=CauseCode.BLANK, text=text, devices=tuple(blank)))
+    return causes
+
+
+def _loose_ways(full: list[str], facts: RescueFacts) -> list[WayBack]:
+    if not full:
+        return []
+    failing = tuple(name for name in full if facts.medium(name).error or facts.medium(name).dying)
+    ways = []
+    if failing:
+        ways.append(
+            WayBack(
+                code=WayCode.COPY,
+                text=f"Copy {joined(failing)} with ddrescue before anything else, and go on with the copy.",
+                writes="another disk or a file; nothing on the members",
+                devices=failing,
+            )
+        )
     ways.append(
         WayBack(
-            code=WayCode.START_DEGRADED,
-            text="start it with the members that are there",
-            writes="the superblocks of these members",
-            possible=found.enough is True,
-            why_not="" if found.enough else "too few members hold whole data",
+            code=WayCode.SEARCH,
+            text=f"Search for level, order, chunk, layout and offset on {joined(full)} by reading alone.",
+            devices=tuple(full),
+        )
+    )
+    ways.append(
+        WayBack(
+            code=WayCode.REBUILD,
+            text="Write new superblocks (mdadm --create --assume-clean with every option explicit), with"
+            " what the"
+            " search has proven and nothing else.",
+            writes="the superblocks of all members, which are saved before",
+            forgives="everything, if the geometry is wrong",
+            devices=tuple(full),
         )
     )
     return ways

@@ -2,28 +2,60 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from collections.abc import Mapping
+from enum import IntEnum, StrEnum
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from raidtui.model.survey import Superblock
+from raidtui.model.survey import Superblock, Survey
 
 
 class CauseCode(StrEnum):
-    """What happened to an array, for programs. docs/rescue.md documents each; none changes."""
+    """What is the case with an array, for programs. docs/rescue.md documents each; none changes."""
 
-    COMPLETE = "complete"
-    MISSING = "member-missing"
-    STALE = "stale"
     NOT_ENOUGH = "not-enough"
+    READ_ERRORS = "read-errors"
+    SPLIT_BRAIN = "split-brain"
+    FAILED_TOGETHER = "failed-together"
+    STALE = "stale"
+    RECREATED = "re-created"
+    SUPERBLOCK_LOST = "superblock-lost"
+    PARTITION_LOST = "partition-table-lost"
+    RECOVERY_CUT = "recovery-cut"
+    RESHAPE_CUT = "reshape-cut"
+    DIRTY_DEGRADED = "dirty-degraded"
+    JOURNAL_LOST = "journal-lost"
+    MISSING = "member-missing"
+    SPARE = "spare"
+    SMALLER = "device-smaller"
+    CHECKSUM = "checksum-wrong"
+    BAD_BLOCKS = "bad-blocks"
+    DUPLICATE = "duplicate"
+    DISK = "disk-trouble"
+    FOREIGN = "foreign"
+    EXTERNAL = "external-metadata"
+    BLANK = "blank"
+    RUNNING = "running"
+    COMPLETE = "complete"
 
 
 class WayCode(StrEnum):
     """A way back, for programs; from harmless to drastic. docs/rescue.md documents each; none changes."""
 
-    START = "start"
+    COPY = "copy-first"
     BRING_BACK = "bring-back"
-    START_DEGRADED = "start-degraded"
+    RESTORE_SIZE = "restore-size"
+    MAP = "map-partition"
+    LOOK = "look"
+    START = "start"
+    DEGRADED = "start-degraded"
+    CONTINUE = "continue-reshape"
+    CONTINUE_WITHOUT = "continue-reshape-without-backup"
+    REVERT = "revert-reshape"
+    TAKE_HALF = "take-half"
+    FORCE = "force"
+    SEARCH = "search"
+    REBUILD = "rebuild-superblocks"
 
 
 class Presence(StrEnum):
@@ -32,14 +64,33 @@ class Presence(StrEnum):
     WHOLE = "whole"
     STALE = "stale"
     REBUILDING = "rebuilding"
+    HALF = "half"
     SPARE = "spare"
+    JOURNAL = "journal"
+    DUPLICATE = "duplicate"
+    UNUSABLE = "unusable"
+    SUPERBLOCK_LOST = "superblock-lost"
+
+
+class Need(IntEnum):
+    """Whether an array needs a rescue; the exit status of ``raidtui rescue``."""
+
+    NONE = 0
+    RESCUE = 1
+    TOO_FEW = 2
+
+
+_NO_STARTS = frozenset({WayCode.COPY, WayCode.BRING_BACK, WayCode.RESTORE_SIZE})
+_HARMLESS = frozenset(
+    {CauseCode.COMPLETE, CauseCode.FOREIGN, CauseCode.EXTERNAL, CauseCode.BAD_BLOCKS, CauseCode.DUPLICATE}
+)
 
 
 class Cause(Struct, frozen=True, kw_only=True):
-    """Something that happened to an array.
+    """What is the case with an array.
 
     Args:
-        text: a sentence with its reasons and times, for people.
+        text: with its reasons and times, a sentence for people.
         devices: kernel names of the devices that it is about.
     """
 
@@ -56,6 +107,7 @@ class WayBack(Struct, frozen=True, kw_only=True):
         writes: what it writes, a clause; "" for nothing.
         possible: whether mdadm and the kernel would do it.
         why_not: why not; "" where it is possible.
+        forgives: what it takes for good although it may not be, a clause; "" for nothing.
         devices: kernel names of the devices that it names.
     """
 
@@ -64,23 +116,31 @@ class WayBack(Struct, frozen=True, kw_only=True):
     writes: str = ""
     possible: bool = True
     why_not: str = ""
+    forgives: str = ""
     devices: tuple[str, ...] = ()
 
 
 class RescueMember(Struct, frozen=True, kw_only=True):
-    """A device that belongs, or belonged, to an array.
+    """A device that belongs, or belonged, to an array, or may have.
 
     Args:
         device: the kernel's name.
+        superblock: None where it has none.
         serial: of its disk; "" where it is not known.
+        model: of its disk; "" where it is not known.
         size_bytes: None where it is not known.
+        start_sectors: where on the device the member begins, if that is not its start.
+        same_as: the device of which this one is a copy, or which shows the same superblock; "" for none.
     """
 
     device: str
-    superblock: Superblock
+    superblock: Superblock | None
     presence: Presence
     serial: str = ""
+    model: str = ""
     size_bytes: int | None = None
+    start_sectors: int = 0
+    same_as: str = ""
 
 
 class RescueArray(Struct, frozen=True, kw_only=True):
@@ -89,7 +149,9 @@ class RescueArray(Struct, frozen=True, kw_only=True):
     Args:
         uuid: in mdadm's form 8:8:8:8; None for devices that have no superblock.
         name: as it is stored, "host:name"; "" where none is stored.
-        causes: what happened, the most important first.
+        missing: slots of which nothing was found.
+        running: the kernel's name of the array where it is assembled; "" where it is not.
+        causes: what is the case, the most important first.
         ways: the ways back, from harmless to drastic.
     """
 
@@ -97,5 +159,61 @@ class RescueArray(Struct, frozen=True, kw_only=True):
     name: str
     level: str | None
     members: tuple[RescueMember, ...]
+    raid_disks: int | None = None
+    missing: tuple[int, ...] = ()
+    running: str = ""
     causes: tuple[Cause, ...] = ()
     ways: tuple[WayBack, ...] = ()
+
+    @property
+    def needs(self) -> Need:
+        """Whether it needs a rescue."""
+        codes = {each.code for each in self.causes}
+        if self.running or codes == {CauseCode.BLANK}:
+            return Need.NONE
+        if not any(way.possible and way.code not in _NO_STARTS for way in self.ways):
+            return Need.TOO_FEW
+        return Need.NONE if codes <= _HARMLESS else Need.RESCUE
+
+
+class MediumState(Struct, frozen=True, kw_only=True):
+    """What a device says of itself besides its superblock.
+
+    Args:
+        device: the kernel's name.
+        error: why a place on it could not be read; "" where all places that were looked at could be.
+        error_bytes: where that is, bytes from its start.
+        blank: whether all places that were looked at hold zeros; None where nothing could be read.
+        dying: what SMART has against the disk, a clause; "" for nothing.
+        link: what SMART has against its cable or controller, a clause; "" for nothing.
+        smart: whether SMART was read.
+        hidden: a superblock that is not where mdadm looks for it: of a partition that is no longer there.
+        hidden_sectors: where that partition began.
+    """
+
+    device: str
+    error: str = ""
+    error_bytes: int | None = None
+    blank: bool | None = None
+    dying: str = ""
+    link: str = ""
+    smart: bool = False
+    hidden: Superblock | None = None
+    hidden_sectors: int = 0
+
+
+class RescueFacts(Struct, frozen=True, kw_only=True):
+    """Everything that a diagnosis is made from.
+
+    Args:
+        media: by the kernel's name.
+        named: kernel names of the devices that were asked for; () for all.
+    """
+
+    survey: Survey
+    media: Mapping[str, MediumState] = field(default_factory=dict)
+    named: tuple[str, ...] = ()
+
+    def medium(self, name: str) -> MediumState:
+        """Return what is known of a device."""
+        return self.media.get(name) or MediumState(device=name)

@@ -54,17 +54,13 @@ def read_examine(root: Root, device: str) -> dict[str, str]:
     return _export(root, "--examine", device)
 
 
-def read_examine_words(root: Root, device: str) -> dict[str, str]:
-    """Return the "Key : value" lines of ``mdadm --examine DEVICE``, which has more than ``--export``.
-
-    For metadata 0.90 also the row "this" of its table: number, major, minor, slot, states.
+def read_examine_text(root: Root, device: str) -> str:
+    """Return what ``mdadm --examine DEVICE`` prints for people, which is more than ``--export`` has.
 
     Raises:
         MdadmError: mdadm is not installed, has no permission (it needs root), or failed.
     """
-    text = _run(root, "--examine", device)
-    own = next((line for line in text.split("\n") if line.startswith("this ")), "")
-    return parse_words(text) | ({"this": own.removeprefix("this ")} if own else {})
+    return _run(root, "--examine", device)
 
 
 def read_bitmap_words(root: Root, device: str) -> dict[str, str]:

@@ -1,0 +1,211 @@
+"""What state an array was left in, and what its devices are: causes that one superblock tells. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from raidtui.model.survey import MemberRole, Superblock
+from raidtui.plans.whole import MARGIN_EVENTS
+from raidtui.rescue.gap_words import moment
+from raidtui.rescue.groups import SECTOR_BYTES, MemberGroup, is_too_small, needed_sectors
+from raidtui.rescue.records import Cause, CauseCode
+from raidtui.view.units import binary_size, joined, short_binary
+
+_JOURNAL = 0x200  # MD_FEATURE_JOURNAL (md_p.h)
+_MAKERS = {
+    "diskstation": "Synology",
+    "rackstation": "Synology",
+    "synologynas": "Synology",
+    "mycloud": "Western Digital",
+    "wdmycloud": "Western Digital",
+    "readynas": "Netgear",
+}
+
+
+def states_of(group: MemberGroup) -> Iterator[Cause]:
+    """Yield the causes, the most important first."""
+    if group.external:
+        yield _external(group)
+    yield from _rebuilds(group)
+    yield from _reshape(group)
+    yield from _dirty(group)
+    yield from _journal(group)
+    yield from _spares(group)
+    yield from _damage(group)
+    yield from _duplicates(group)
+    yield from _disk_trouble(group)
+    yield from _foreign(group)
+
+
+def _rebuilds(group: MemberGroup) -> Iterator[Cause]:
+    for each in group.rebuilding:
+        block = group.blocks[each.name]
+        whole = block.used_sectors
+        done = binary_size((block.recovery_sectors or 0) * SECTOR_BYTES)
+        of = f" of {binary_size(whole * SECTOR_BYTES)}" if whole else ""
+        yield Cause(
+            code=CauseCode.RECOVERY_CUT,
+            text=f"{each.name} (slot {each.slot}) was being rebuilt, and {done}{of} were done"
+            f" {moment(block.updated_s)}: beyond that, it does not hold the array's data.",
+            devices=(each.name,),
+        )
+    for name, block in group.blocks.items():
+        if block.role is MemberRole.REPLACEMENT:
+            done = binary_size((block.recovery_sectors or 0) * SECTOR_BYTES)
+            yield Cause(
+                code=CauseCode.RECOVERY_CUT,
+                text=f"{name} was being made the replacement of slot {block.replaces}, and {done} were"
+                " copied.",
+                devices=(name,),
+            )
+
+
+def _reshape(group: MemberGroup) -> Iterator[Cause]:
+    reshape = group.newest.reshape
+    if reshape is None:
+        return
+    newest = group.newest
+    changes = []
+    if reshape.delta_disks:
+        changes.append(f"from {group.disks - reshape.delta_disks} to {group.disks} slots")
+    if reshape.new_level:
+        changes.append(f"from {newest.level} to {reshape.new_level}")
+    if reshape.new_chunk_bytes and newest.chunk_bytes:
+        changes.append(
+            f"from {short_binary(newest.chunk_bytes)} to {short_binary(reshape.new_chunk_bytes)} chunks"
+        )
+    if reshape.new_layout:
+        changes.append(f"to the layout {reshape.new_layout}")
+    moves = "the data offset moves, so no backup file is needed"
+    if reshape.new_offset_sectors is None:
+        moves = "the data offset stays, so it needs the backup file that was given to mdadm --grow"
+        if reshape.delta_disks > 0:
+            moves = "the data offset stays, so its first stripes needed a backup"
+    back = ", backwards" if reshape.backwards else ""
+    yield Cause(
+        code=CauseCode.RESHAPE_CUT,
+        text=f"A reshape {joined(changes) or 'of an unknown kind'} was cut at"
+        f" {binary_size(reshape.position_kib << 10)} of the array{back}; {moves}. Before and after that"
+        " place,"
+        " the data lie differently: nothing but a reshape makes them one again.",
+        devices=tuple(group.blocks),
+    )
+
+
+def _dirty(group: MemberGroup) -> Iterator[Cause]:
+    if group.standing.unwritten:
+        yield Cause(
+            code=CauseCode.DIRTY_DEGRADED,
+            text=f"It was being written to when it stopped {moment(group.newest.updated_s)}, with members"
+            " missing: parity may not fit in the stripes that were being written, and the kernel does not"
+            " start it so.",
+            devices=tuple(sorted(group.standing.whole.values())),
+        )
+
+
+def _journal(group: MemberGroup) -> Iterator[Cause]:
+    if not (group.newest.features or 0) & _JOURNAL:
+        return
+    stale = group.journal and group.events_behind(group.journal) > MARGIN_EVENTS
+    if not group.journal or stale:
+        what = f"Its write journal ({group.journal}) is outdated" if stale else "Its write journal is missing"
+        yield Cause(
+            code=CauseCode.JOURNAL_LOST,
+            text=f"{what}: writes that had not left it are lost, and parity may not fit there.",
+            devices=(group.journal,) if group.journal else (),
+        )
+
+
+def _spares(group: MemberGroup) -> Iterator[Cause]:
+    spares = sorted(name for name, block in group.blocks.items() if block.role is MemberRole.SPARE)
+    if spares and (group.absent or group.standing.not_whole):
+        yield Cause(
+            code=CauseCode.SPARE,
+            text=f"{joined(spares)} {'is' if len(spares) == 1 else 'are'} recorded as a spare, in no slot: a"
+            " spare that was never used, or a former member that mdadm --add has overwritten. Its data do not"
+            " count.",
+            devices=tuple(spares),
+        )
+
+
+def _damage(group: MemberGroup) -> Iterator[Cause]:
+    for name, block in group.blocks.items():
+        size, needed = group.facts.survey.devices[name].disk.size_bytes or 0, needed_sectors(block) or 0
+        if is_too_small(name, block, group.facts, group.starts.get(name, 0)):
+            yield Cause(
+                code=CauseCode.SMALLER,
+                text=f"{name} has {binary_size(size)}, and its superblock says"
+                f" {binary_size(needed * SECTOR_BYTES)}:"
+                " a host protected area, another controller, or a copy to a smaller disk. mdadm refuses it.",
+                devices=(name,),
+            )
+        if block.checksum_ok is False:
+            yield Cause(
+                code=CauseCode.CHECKSUM,
+                text=f"The checksum of the superblock on {name} is wrong: mdadm does not take it.",
+                devices=(name,),
+            )
+        if block.bad_blocks:
+            yield Cause(
+                code=CauseCode.BAD_BLOCKS,
+                text=f"Bad blocks are recorded on {name}: reads of these places fail, although the disk may"
+                f" read them. mdadm --examine-badblocks /dev/{name} lists them.",
+                devices=(name,),
+            )
+
+
+def _duplicates(group: MemberGroup) -> Iterator[Cause]:
+    for name, other in group.same_as.items():
+        devices = group.facts.survey.devices
+        if devices[name].disk.disk == devices[other].disk.disk:
+            text = f"{name} shows the superblock of {other}, which is at its end: name {other} alone."
+        else:
+            text = f"{name} is a copy of {other} (the same superblock): name one of the two, never both."
+        yield Cause(code=CauseCode.DUPLICATE, text=text, devices=(name, other))
+
+
+def _disk_trouble(group: MemberGroup) -> Iterator[Cause]:
+    for name in group.blocks:
+        medium = group.medium(name)
+        if words := medium.dying or medium.link:
+            what = "The disk of" if medium.dying else "The cable or controller of"
+            yield Cause(code=CauseCode.DISK, text=f"{what} {name}: {words}.", devices=(name,))
+
+
+def _foreign(group: MemberGroup) -> Iterator[Cause]:
+    newest = group.newest
+    host = _host(newest)
+    if newest.own_host is not False or not (host or (newest.metadata or "").startswith("0.9")):
+        return
+    if host and host == group.facts.survey.homehost:
+        return
+    maker = _MAKERS.get(host.lower().partition("-")[0], "")
+    whose = f"the host {host}" if host else "another host"
+    yield Cause(
+        code=CauseCode.FOREIGN,
+        text=f"It belongs to {whose}{f' ({maker}, by its name)' if maker else ''}, not to this one. That does"
+        " not keep it from being assembled by name.",
+    )
+
+
+def _host(block: Superblock) -> str:
+    host, colon, _ = (block.name or "").partition(":")
+    return host if colon else ""
+
+
+def _external(group: MemberGroup) -> Cause:
+    kind = {"ddf": "DDF", "imsm": "Intel"}[group.newest.metadata or ""]
+    volumes = [
+        f"{each.name or 'one without a name'} ({each.level or 'level not known'},"
+        f" {each.state or 'state not known'})"
+        for each in group.newest.volumes
+    ]
+    known = group.newest.raid_disks
+    count = f"{len(group.blocks)} of {known}" if known else str(len(group.blocks))
+    holds = f" with {joined(volumes)}" if volumes else ""
+    return Cause(
+        code=CauseCode.EXTERNAL,
+        text=f"A container of {kind} metadata, {count} disks found{holds}. Its disks appear as spares of an"
+        " inactive array: that is no fault.",
+        devices=tuple(group.blocks),
+    )

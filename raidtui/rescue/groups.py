@@ -1,0 +1,272 @@
+"""Devices by the array that they belong to, and how these stand to each other. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from raidtui.model.array import Array
+from raidtui.model.geometry import copy_groups, losses_left
+from raidtui.model.survey import Device, MemberRole, Superblock
+from raidtui.plans.whole import StaleMember, Standing, standing
+from raidtui.rescue.records import MediumState, RescueFacts
+
+SECTOR_BYTES = 512
+_OLD_SUPERBLOCK_SECTORS = 128  # 0.90: 64 KiB at a multiple of 64 KiB (MD_RESERVED_SECTORS)
+_USED = frozenset({"mount", "swap", "holder", "partition"})
+_NO_MEMBERS = ("loop", "zram", "sr", "fd", "md", "nbd", "mtdblock")
+
+
+class MemberGroup(Struct, frozen=True, kw_only=True):
+    """The devices of one array.
+
+    Args:
+        uuid: of the array.
+        blocks: their superblocks by the kernel's name of the device; each superblock once.
+        standing: which of them hold whole data; those that md does not take are left out.
+        unusable: members that md does not take as they are: too small, or with a wrong checksum.
+        same_as: device -> the one of ``blocks`` that has the same superblock.
+        starts: device -> where the member begins on it, in sectors, if that is not the device's start.
+        lost: devices without a superblock that may have been members of it.
+        array: the array where it is assembled.
+    """
+
+    uuid: str
+    blocks: Mapping[str, Superblock]
+    standing: Standing
+    facts: RescueFacts
+    unusable: tuple[str, ...] = ()
+    same_as: Mapping[str, str] = field(default_factory=dict)
+    starts: Mapping[str, int] = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
+    array: Array | None = None
+
+    @property
+    def newest(self) -> Superblock:
+        """The superblock with the most events."""
+        return self.standing.newest
+
+    @property
+    def disks(self) -> int:
+        """The number of slots; 0 where it is not known."""
+        return self.newest.raid_disks or 0
+
+    @property
+    def external(self) -> bool:
+        """Whether it is a container of external metadata."""
+        return self.newest.metadata in {"ddf", "imsm"}
+
+    @property
+    def halves(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of members that each take the other for failed: both have run without the other."""
+        return tuple(
+            (one, other)
+            for one, other in combinations(sorted(self.blocks), 2)
+            if _takes_for_failed(self.blocks[one], self.blocks[other])
+            and _takes_for_failed(self.blocks[other], self.blocks[one])
+        )
+
+    @property
+    def stale(self) -> tuple[StaleMember, ...]:
+        """Members with data of an earlier time, the freshest first; not those of a slot that is filled."""
+        return tuple(
+            each
+            for each in self.standing.not_whole
+            if not each.rebuilding and each.slot not in self.standing.whole
+        )
+
+    @property
+    def rebuilding(self) -> tuple[StaleMember, ...]:
+        """Members that were being rebuilt."""
+        return tuple(each for each in self.standing.not_whole if each.rebuilding)
+
+    @property
+    def absent(self) -> tuple[int, ...]:
+        """Slots of which nothing was found."""
+        known = {self.blocks[name].slot for name in self.unusable}
+        return () if self.external else tuple(slot for slot in self.standing.absent if slot not in known)
+
+    @property
+    def journal(self) -> str:
+        """The kernel's name of its journal; "" where it is not here."""
+        return next((name for name, block in self.blocks.items() if block.role is MemberRole.JOURNAL), "")
+
+    def events_behind(self, name: str) -> int:
+        """Return how many events a member is behind the newest."""
+        return (self.newest.events or 0) - (self.blocks[name].events or 0)
+
+    def seconds_behind(self, name: str) -> float | None:
+        """Return how much earlier a member was last written to than the newest."""
+        then, now = self.blocks[name].updated_s, self.newest.updated_s
+        return None if then is None or now is None else now - then
+
+    def enough(self, slots: set[int]) -> bool | None:
+        """Whether members in these slots are enough to start; None where level or layout does not tell."""
+        left = losses_left(self.newest.level, self.newest.layout, self.disks, set(range(self.disks)) - slots)
+        return None if left is None else left >= 0
+
+    @property
+    def forced(self) -> tuple[StaleMember, ...] | None:
+        """The fewest stale members that are enough with the whole ones; None where all are too few."""
+        slots = set(self.standing.whole)
+        groups = copy_groups(self.newest.level, self.newest.layout, self.disks)
+        chosen: list[StaleMember] = []
+        for each in self.stale:
+            if self.enough(slots):
+                break
+            needed = not groups or any(each.slot in group and not slots & set(group) for group in groups)
+            if each.slot not in slots and needed:
+                slots.add(each.slot)
+                chosen.append(each)
+        return tuple(chosen) if self.enough(slots) else None
+
+    @property
+    def enough_with_lost(self) -> bool:
+        """Whether the devices with data are enough, those without a superblock included."""
+        known = {block.slot for block in self.blocks.values() if block.slot is not None}
+        full = [name for name in self.lost if not self.medium(name).blank]
+        return bool(self.enough(known | set(self.absent[: len(full)])))
+
+    def medium(self, name: str) -> MediumState:
+        """Return what a device says of itself besides its superblock."""
+        return self.facts.medium(name)
+
+
+def _takes_for_failed(block: Superblock, other: Superblock) -> bool:
+    roles, slot = block.roles, other.slot
+    return block.slot is not None and roles is not None and slot is not None and roles[slot : slot + 1] == "."
+
+
+def groups_of(facts: RescueFacts) -> tuple[MemberGroup, ...]:
+    """Return the arrays of which superblocks were found, in the order of their first device."""
+    found: dict[str, dict[str, Superblock]] = {}
+    starts: dict[str, int] = {}
+    for name, device in facts.survey.devices.items():
+        medium = facts.medium(name)
+        block = device.superblock
+        if (block is None or (block.uuid is None and not block.volumes)) and medium.hidden is not None:
+            block, starts[name] = medium.hidden, medium.hidden_sectors
+        if block is not None and (block.uuid is not None or block.volumes):
+            found.setdefault(block.uuid or "", {})[name] = block
+    arrays = {array.uuid: array for array in facts.survey.snapshot.arrays if array.uuid is not None}
+    groups = []
+    for uuid, blocks in found.items():
+        kept, same_as = _without_copies(blocks, facts)
+        unusable = tuple(name for name, block in kept.items() if _is_unusable(name, block, facts, starts))
+        usable = {name: block for name, block in kept.items() if name not in unusable}
+        groups.append(
+            MemberGroup(
+                uuid=uuid,
+                blocks=kept,
+                standing=standing(usable or kept),
+                facts=facts,
+                unusable=unusable if usable else (),
+                same_as=same_as,
+                starts={name: starts[name] for name in blocks if name in starts},
+                array=arrays.get(uuid),
+            )
+        )
+    return tuple(_with_lost(groups, facts))
+
+
+def _is_unusable(name: str, block: Superblock, facts: RescueFacts, starts: Mapping[str, int]) -> bool:
+    return block.checksum_ok is False or is_too_small(name, block, facts, starts.get(name, 0))
+
+
+def is_too_small(name: str, block: Superblock, facts: RescueFacts, start_sectors: int = 0) -> bool:
+    """Whether a device is smaller than its superblock says."""
+    needed, size = needed_sectors(block), facts.survey.devices[name].disk.size_bytes
+    return needed is not None and size is not None and size < (start_sectors + needed) * SECTOR_BYTES
+
+
+def _without_copies(
+    blocks: Mapping[str, Superblock], facts: RescueFacts
+) -> tuple[dict[str, Superblock], dict[str, str]]:
+    """Return each superblock once, and which device shows the same as which.
+
+    A superblock at the end of a partition at the end of a disk is also at the end of the disk: it is the
+    partition's. A disk and its copy have one device UUID; 0.90 has none, and the same row of its table.
+    """
+    kept: dict[str, Superblock] = {}
+    same_as: dict[str, str] = {}
+    for name in sorted(
+        blocks, key=lambda each: (-(blocks[each].events or 0), not _is_part(each, facts), each)
+    ):
+        block = blocks[name]
+        twin = next((other for other in kept if _is_same(block, kept[other])), None)
+        if twin is None:
+            kept[name] = block
+        else:
+            same_as[name] = twin
+    return {name: kept[name] for name in blocks if name in kept}, same_as
+
+
+def _is_part(name: str, facts: RescueFacts) -> bool:
+    disk = facts.survey.devices[name].disk
+    return disk.disk != disk.name
+
+
+def _is_same(one: Superblock, other: Superblock) -> bool:
+    if one.volumes or other.volumes:
+        return False
+    if one.device_uuid is not None or other.device_uuid is not None:
+        return one.device_uuid == other.device_uuid
+    return one.slot is not None and (one.slot, one.events, one.updated_s, one.role) == (
+        other.slot, other.events, other.updated_s, other.role
+    )  # fmt: skip
+
+
+def _with_lost(groups: list[MemberGroup], facts: RescueFacts) -> Iterator[MemberGroup]:
+    """Give each array the devices that may have been its members: those that fit where a member is absent."""
+    loose = loose_devices(facts)
+    for group in groups:
+        fits = [name for name in loose if group.absent and _fits(name, group)]
+        yield replace(group, lost=tuple(fits))
+
+
+def loose_devices(facts: RescueFacts) -> tuple[str, ...]:
+    """Return the devices without a superblock that nothing uses and that no other system has signed."""
+    return tuple(
+        name
+        for name, device in facts.survey.devices.items()
+        if device.superblock is None
+        and facts.medium(name).hidden is None
+        and name not in facts.survey.silent
+        and not device.disk.users
+        and (name in facts.named or not _is_taken(device))
+    )
+
+
+def _is_taken(device: Device) -> bool:
+    uses = {use.kind for use in device.disk.uses}
+    return (
+        bool(uses & (_USED | {"signature"}))
+        or bool(device.busy)
+        or device.disk.name.startswith(_NO_MEMBERS)
+        or not device.disk.size_bytes
+    )
+
+
+def _fits(name: str, group: MemberGroup) -> bool:
+    """Whether a device is large enough, and as large as a member's disk unless it was asked for by name."""
+    device = group.facts.survey.devices[name]
+    needed = needed_sectors(group.newest)
+    if needed is not None and (device.disk.size_bytes or 0) < needed * SECTOR_BYTES:
+        return False
+    sizes = {group.facts.survey.devices[member].disk.size_bytes for member in group.blocks}
+    return name in group.facts.named or device.disk.size_bytes in sizes
+
+
+def needed_sectors(block: Superblock) -> int | None:
+    """Return how large a member's device has to be by its superblock, in sectors; None where not known."""
+    used = block.used_sectors if block.level not in {"raid0", "linear"} else block.avail_sectors
+    if used is None or block.volumes:
+        return None
+    if (block.metadata or "").startswith("0.9"):
+        return used + _OLD_SUPERBLOCK_SECTORS
+    if block.metadata == "1.0":
+        return block.super_sectors
+    return None if block.offset_sectors is None else block.offset_sectors + used

@@ -1,0 +1,356 @@
+"""The ways back for an array, from harmless to drastic, with what mdadm and the kernel would refuse. Pure.
+
+What mdadm 4.2 and Linux 6.1 do is in Assemble.c, Grow.c and super1.c; tests/lab/test_rescue_diagnosis.py has
+the refusals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from raidtui.model.geometry import slots_words
+from raidtui.model.levels import PARITY_LEVELS
+from raidtui.plans.whole import refuse_start
+from raidtui.rescue.gap_words import behind_words
+from raidtui.rescue.groups import MemberGroup, is_too_small
+from raidtui.rescue.records import Cause, CauseCode, WayBack, WayCode
+from raidtui.view.units import joined
+
+_SUPERBLOCKS = "the superblocks of its members"
+_REBUILT = {
+    CauseCode.SUPERBLOCK_LOST,
+    CauseCode.RECREATED,
+    CauseCode.CHECKSUM,
+}
+
+
+def ways_of(group: MemberGroup, causes: tuple[Cause, ...]) -> tuple[WayBack, ...]:
+    """Return the ways back for an array that is not running; () for one that runs."""
+    if group.array is not None and group.array.active:
+        return ()
+    codes = {each.code for each in causes}
+    found = [*_copy(group), *_bring_back(group), *_devices_mended(group)]
+    if group.external:
+        return (*found, _container(group))
+    found += [_look(group), _start(group)]
+    found += _degraded(group)
+    found += _reshape(group)
+    found += _halves(group)
+    found += _force(group)
+    found += _search(group, codes)
+    return tuple(found)
+
+
+def blocked(group: MemberGroup) -> str:
+    """Return why no members of an array can be assembled at present; "" where they can."""
+    if group.starts:
+        return f"{joined(sorted(group.starts))} must first be mapped where the partition was"
+    return ""
+
+
+def _copy(group: MemberGroup) -> Iterator[WayBack]:
+    failing = [
+        name for name in (*group.blocks, *group.lost) if group.medium(name).error or group.medium(name).dying
+    ]
+    if failing:
+        yield WayBack(
+            code=WayCode.COPY,
+            text=f"Copy {joined(failing)} to another disk or an image file with ddrescue before anything"
+            " else,"
+            " and go on with the copy: every further read may be the last.",
+            writes="the other disk or the file; nothing on the members",
+            devices=tuple(failing),
+        )
+
+
+def _bring_back(group: MemberGroup) -> Iterator[WayBack]:
+    if group.absent:
+        several = len(group.absent) > 1
+        yield WayBack(
+            code=WayCode.BRING_BACK,
+            text=f"Reconnect the disk{'s' if several else ''} of slot{'s' if several else ''}"
+            f" {slots_words(group.absent)}, if there {'are any' if several else 'is one'}: check power,"
+            " cable and"
+            " controller, and look again.",
+        )
+    doubtful = [each.name for each in group.stale if not group.medium(each.name).dying]
+    if doubtful and not group.absent and group.standing.enough is False:
+        yield WayBack(
+            code=WayCode.BRING_BACK,
+            text=f"Check power and cables of {joined(doubtful)} first: they may drop out again.",
+            devices=tuple(doubtful),
+        )
+
+
+def _devices_mended(group: MemberGroup) -> Iterator[WayBack]:
+    for name, start in group.starts.items():
+        yield WayBack(
+            code=WayCode.MAP,
+            text=f"Map {name} from sector {start} on as a device of its own (dm-linear, read-only at"
+            " first), as"
+            " the partition was; write the table again when the array has been seen.",
+            devices=(name,),
+        )
+
+    small = [
+        name
+        for name, block in group.blocks.items()
+        if is_too_small(name, block, group.facts, group.starts.get(name, 0))
+    ]
+    if small:
+        yield WayBack(
+            code=WayCode.RESTORE_SIZE,
+            text=f"Give {joined(small)} the size back that the superblock says: remove a host protected area"
+            " (hdparm -N), or connect the disk as it was connected before. Never mdadm --grow.",
+            writes="a setting of the disk",
+            devices=tuple(small),
+        )
+
+
+def _container(group: MemberGroup) -> WayBack:
+    names = tuple(group.blocks)
+    lack = max(0, (group.newest.raid_disks or 0) - len(names))
+    return WayBack(
+        code=WayCode.START,
+        text=f"Assemble the container of {joined(names)}, and start its volumes with mdadm --incremental.",
+        writes="the metadata of the container",
+        possible=not lack,
+        why_not=f"{lack} of its disks were not found; volumes with redundancy start degraded" if lack else "",
+        devices=names,
+    )
+
+
+def _start(group: MemberGroup) -> WayBack:
+    names = _whole(group)
+    refusal = refuse_start(group.blocks, run=False)
+    why = blocked(group) or (refusal.why if refusal is not None else "")
+    why = why or _journal_refusal(group) or _halves_refusal(group) or _reshape_refusal(group)
+    return WayBack(
+        code=WayCode.START,
+        text=f"Start it as it is, with {joined(names) or 'its members'}.",
+        writes=f"{_SUPERBLOCKS}, and what a resync or rebuild that was cut has left",
+        possible=not why,
+        why_not=why,
+        devices=names,
+    )
+
+
+def _look(group: MemberGroup) -> WayBack:
+    names = _whole(group)
+    refusal = refuse_start(group.blocks, run=True)
+    why = blocked(group) or (refusal.why if refusal is not None else "")
+    why = why or _journal_refusal(group) or _halves_refusal(group) or _reshape_refusal(group)
+    return WayBack(
+        code=WayCode.LOOK,
+        text=f"Look first: set {joined(names) or 'its members'} read-only (blockdev --setro), assemble"
+        " with --run"
+        " --readonly, check the file system without repair, mount it read-only.",
+        possible=not why,
+        why_not=why,
+        devices=names,
+    )
+
+
+def _degraded(group: MemberGroup) -> Iterator[WayBack]:
+    lacks = len(group.standing.whole) < group.disks
+    if not lacks:
+        return
+    names = _whole(group)
+    refusal = refuse_start(group.blocks, run=True)
+    why = blocked(group) or (refusal.why if refusal is not None else "")
+    why = why or _journal_refusal(group) or _halves_refusal(group) or _reshape_refusal(group)
+    left = [each.name for each in group.standing.not_whole if not each.rebuilding]
+    outside = f" {joined([*left, *group.lost])} must not be named." if left or group.lost else ""
+    yield WayBack(
+        code=WayCode.DEGRADED,
+        text=f"Start it degraded (--run) with {joined(names) or 'the members that are whole'}.{outside}",
+        writes=f"{_SUPERBLOCKS}; from then on, the others are outdated and have to be rebuilt",
+        possible=not why,
+        why_not=why,
+        devices=names,
+    )
+
+
+def _reshape(group: MemberGroup) -> Iterator[WayBack]:
+    reshape = group.newest.reshape
+    if reshape is None:
+        return
+    names = _whole(group)
+    short = group.standing.enough is False
+    why = blocked(group) or ("too few members are whole" if short else "")
+    needs = needs_backup(group)
+    yield WayBack(
+        code=WayCode.CONTINUE,
+        text=f"Continue the reshape with {joined(names)}"
+        + (", with the backup file that was given to mdadm --grow (--backup-file)." if needs else "."),
+        writes="the data of all members, moved to their new places",
+        possible=not why,
+        why_not=why,
+        devices=names,
+    )
+    if needs:
+        yield WayBack(
+            code=WayCode.CONTINUE_WITHOUT,
+            text="Continue the reshape without its backup file (--invalid-backup, with a new file that"
+            " exists),"
+            " on overlays first. After a clean stop that loses nothing, and mdadm does not take even the"
+            " right"
+            " file then.",
+            writes="the data of all members, moved to their new places",
+            possible=not why,
+            why_not=why,
+            forgives="the stripes that were being moved, if it was not stopped but cut off",
+            devices=names,
+        )
+    misaligned = _unaligned(group)
+    yield WayBack(
+        code=WayCode.REVERT,
+        text="Revert the reshape (--update=revert-reshape): what was moved is moved back. On overlays"
+        " first: the"
+        " command writes also where it fails.",
+        writes="superblocks at once, then the data of all members",
+        possible=not why and not misaligned,
+        why_not=why or misaligned,
+        devices=names,
+    )
+
+
+def needs_backup(group: MemberGroup) -> bool:
+    """Whether a pending reshape cannot go on without a backup file: old and new data overlap all the way."""
+    reshape = group.newest.reshape
+    return reshape is not None and reshape.new_offset_sectors is None and reshape.delta_disks <= 0
+
+
+def _unaligned(group: MemberGroup) -> str:
+    """Return why mdadm does not revert a reshape here (update_super1): the place fits old stripes only."""
+    newest, reshape = group.newest, group.newest.reshape
+    if reshape is None or newest.level not in PARITY_LEVELS or not newest.chunk_bytes:
+        return ""
+    chunk_kib = max(newest.chunk_bytes, reshape.new_chunk_bytes or 0) >> 10
+    stripe_kib = chunk_kib * (group.disks - reshape.delta_disks - PARITY_LEVELS[newest.level])
+    if stripe_kib > 0 and reshape.position_kib % stripe_kib:
+        return (
+            "mdadm reverts only where whole stripes of the old form end: let it continue a little, and stop"
+        )
+    return ""
+
+
+def _halves(group: MemberGroup) -> Iterator[WayBack]:
+    for one, other in group.halves:
+        for kept, left in ((one, other), (other, one)):
+            yield WayBack(
+                code=WayCode.TAKE_HALF,
+                text=f"Take the half of {kept} (event {group.blocks[kept].events}): start it alone with"
+                " --run,"
+                f" after both were looked at read-only. {left} is kept as it is until its own files are safe,"
+                " and is added anew then.",
+                writes=f"the superblock of {kept}; later all of {left}",
+                forgives=f"what was written to {left} alone",
+                devices=(kept,),
+            )
+
+
+def _force(group: MemberGroup) -> Iterator[WayBack]:
+    whole = _whole(group)
+    forced = group.forced
+    if group.standing.enough and group.standing.unwritten:
+        yield WayBack(
+            code=WayCode.FORCE,
+            text=f"Start it degraded by force (--force) with {joined(whole)}, on overlays first.",
+            writes=f"{_SUPERBLOCKS}: it is marked as clean",
+            possible=not blocked(group),
+            why_not=blocked(group),
+            forgives="the stripes that were being written when it stopped: their parity may not fit",
+            devices=whole,
+        )
+    elif group.standing.enough and _journal_refusal(group):
+        yield WayBack(
+            code=WayCode.FORCE,
+            text=f"Start it without its journal by force (--force) with {joined(whole)}; it starts"
+            " read-only.",
+            writes=_SUPERBLOCKS,
+            possible=not blocked(group),
+            why_not=blocked(group),
+            forgives="the writes that were in the journal alone",
+            devices=whole,
+        )
+    elif group.standing.enough is False and group.stale:
+        why = blocked(group) or ("also with the outdated members they are too few" if forced is None else "")
+        chosen = [each.name for each in forced or ()]
+        names = (*whole, *chosen)
+        gaps = [f"{name} is {behind_words(group, name)}" for name in chosen]
+        rest = [each.name for each in group.stale if each.name not in chosen]
+        rest += [each.name for each in group.rebuilding]
+        tie = _tied(group, chosen, rest)
+        them = "them" if len(rest) > 1 else "it"
+        leave = f" {joined(rest)} must not be named: --force would count {them} as up to date."
+        yield WayBack(
+            code=WayCode.FORCE,
+            text=f"Start it by force (--force) with exactly {joined(names) or 'these'}, on overlays first."
+            + (leave if rest and forced is not None else "")
+            + tie,
+            writes=f"{_SUPERBLOCKS}: afterwards nothing tells that data are outdated",
+            possible=not why,
+            why_not=why,
+            forgives="; ".join(gaps),
+            devices=names if forced is not None else (),
+        )
+
+
+def _tied(group: MemberGroup, chosen: list[str], rest: list[str]) -> str:
+    if not chosen:
+        return ""
+    events = group.blocks[chosen[-1]].events
+    equal = [name for name in rest if group.blocks[name].events == events]
+    if not equal or any(each.name in equal for each in group.rebuilding):
+        return ""
+    return f" {joined([chosen[-1], *equal])} are equally old: try each of them on overlays, and compare."
+
+
+def _search(group: MemberGroup, codes: set[CauseCode]) -> Iterator[WayBack]:
+    if not codes & _REBUILT and not (CauseCode.NOT_ENOUGH in codes and group.lost):
+        return
+    names = tuple(dict.fromkeys((*group.blocks, *group.lost)))
+    pending = "a reshape is pending: its data lie in two ways" if group.newest.reshape is not None else ""
+    hopeless = "" if group.enough_with_lost else "too few devices hold data"
+    yield WayBack(
+        code=WayCode.SEARCH,
+        text=f"Search for order, chunk, layout and offset on {joined(names)} by reading alone, and prove"
+        " what fits"
+        " on overlays.",
+        possible=not pending and not hopeless,
+        why_not=pending or hopeless,
+        devices=names,
+    )
+    yield WayBack(
+        code=WayCode.REBUILD,
+        text="Write new superblocks (mdadm --create --assume-clean with every option explicit), with what the"
+        " search has proven and nothing else.",
+        writes="the superblocks of all members, which are saved before",
+        possible=not pending and not hopeless,
+        why_not=pending or hopeless,
+        forgives="everything, if the geometry is wrong",
+        devices=names,
+    )
+
+
+def _whole(group: MemberGroup) -> tuple[str, ...]:
+    """Return the members to name: the whole ones by slot, those that are being rebuilt, and the journal."""
+    whole = [name for _, name in sorted(group.standing.whole.items())]
+    rebuilding = [each.name for each in group.rebuilding]
+    return (*whole, *rebuilding, *((group.journal,) if group.journal else ()))
+
+
+def _journal_refusal(group: MemberGroup) -> str:
+    lost = (group.newest.features or 0) & 0x200 and not group.journal
+    return "mdadm does not start it without its journal, unless by force" if lost else ""
+
+
+def _halves_refusal(group: MemberGroup) -> str:
+    return "its halves disagree: choose one, or mdadm chooses" if group.halves else ""
+
+
+def _reshape_refusal(group: MemberGroup) -> str:
+    if not needs_backup(group):
+        return ""
+    return "mdadm fails to restore the critical section of its reshape without the backup file"
