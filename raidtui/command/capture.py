@@ -17,6 +17,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
+
 import raidtui
 from raidtui.command.capture_serials import hash_serials
 from raidtui.host.knobs.disk_knobs import IDENTITY_WORDS, MODULES
@@ -29,12 +31,14 @@ from raidtui.host.roots.root import LINKS, Root
 from raidtui.host.smart.smart_names import smart_names
 from raidtui.host.smart.smart_reader import errors_argv, smart_outputs
 from raidtui.host.smart.smartctl_json import parse_smart
+from raidtui.host.surface import SURFACES
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.jobs.undo_record import RECORD, captured_record
 from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.smart import SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
+from raidtui.session.rescue import read_facts
 from raidtui.wear.ledger import PATH
 from raidtui.wear.readings import WearReader
 
@@ -145,9 +149,25 @@ def _files(root: Root, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
         for member in array.members:
             yield from _tool(root, "mdadm", "--examine", "--export", f"/dev/{member.name}")
     yield from _tool(root, "mdadm", "--version")
+    yield from _members(root)
     yield from _wear(root, snapshot)
     if record := captured_record(root):
         yield RECORD, record
+
+
+def _members(root: Root) -> Iterator[tuple[str, bytes]]:
+    """Yield what ``raidtui rescue`` reads of the devices: their superblocks, and whether they can be read."""
+    noting = NotingRoot(root)
+    facts = read_facts(noting)
+    if facts is None:
+        return
+    for output in noting.outputs:
+        if output.argv[:1] == ("mdadm",) and any(word.startswith("--examine") for word in output.argv):
+            yield from _said(output)
+    for name in facts.survey.devices:
+        if name.startswith(("loop", "ram")):
+            yield from _device(root, name)
+    yield SURFACES, msgspec.json.encode(facts.surfaces)
 
 
 def _device(root: Root, name: str) -> Iterator[tuple[str, bytes]]:

@@ -24,6 +24,8 @@ _JSON = re.compile(
     r'"(disk|serial_number|logical_unit_id|eui64|nguid|\w*sas_address|\w*nqn|\w*uuid)"\s*:\s*"([^"]{4,200})"'
 )
 _JSON_WWN = re.compile(r'"(wwn|eui64|nguid)"(\s*:\s*)(\{[^{}]*\}|[0-9]+)')
+_IMSM = re.compile(r"^ *Disk[0-9]+ Serial : (.+)$", re.MULTILINE)
+_OF_EXAMINE = output_path(("mdadm", "--examine")).removesuffix(".txt")
 _OF_SMART = (output_path(("smartctl",)).removesuffix(".txt"), PATH)
 _OF_RULES = tuple(f"{folder}/" for folder in FOLDERS)
 _WILD = re.compile(r"\[[^\]]*\]|[*?]")
@@ -46,6 +48,8 @@ def hash_serials(
             secret.update(match[1] for match in _UDEV.finditer(text))
         elif path.endswith(("/serial", "/wwid")):
             secret.add(text.strip())
+        elif path.startswith(_OF_EXAMINE):
+            secret.update(match[1].strip() for match in _IMSM.finditer(text))
         elif path.startswith(_OF_SMART):
             texts[path] = _JSON_WWN.sub(r'"\1"\2{}', text)
             secret.update(match[2] for match in _JSON.finditer(texts[path]))

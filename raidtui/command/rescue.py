@@ -17,8 +17,10 @@ _OF_HOST = ("--root", "--demo")
 _SUBCOMMANDS = {
     _DIAGNOSE: "read all superblocks, and say what happened and which ways back there are (default)",
     "try": "try a way back with the members read-only, and judge it by what stands on the array",
+    "plan": "print the plan of what a trial has rehearsed; nothing is changed",
+    "copy": "copy a disk that gives read errors, with GNU ddrescue",
     "clean": "take down all that trials have left",
-    "work": "used by raidtui itself: work on a trial in this process",
+    "work": "used by raidtui itself: work on a trial or a copy in this process",
 }
 """``NAME`` is the module ``raidtui.command.rescue_NAME`` with ``add_arguments`` and ``run``."""
 

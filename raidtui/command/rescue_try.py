@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from raidtui.rescue.trial.trial_request import TrialRequest
 
 _REFUSED = 2
-_START, _DEGRADED, _FORCE, _CREATE = "start", "start-degraded", "force", "create"
+_START, _DEGRADED, _FORCE, _CREATE = "start", "start-degraded", "force", "rebuild-superblocks"
 _WAYS = {
     _START: "as it is, by its superblocks",
     _DEGRADED: "without the members that are missing (--run)",
@@ -35,14 +35,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "way", choices=_WAYS, help="; ".join(f"{key}: {words}" for key, words in _WAYS.items())
     )
     parser.add_argument(
-        "devices", nargs="+", metavar="DEVICE", help="each member, by slot for create; or missing"
+        "devices", nargs="+", metavar="DEVICE", help="each member, by slot for new superblocks; or missing"
     )
     parser.add_argument(
         "--geometry",
         default="",
         metavar="WORDS",
-        help="for create: level=5,layout=left-symmetric,chunk=64,offset=2048,metadata=1.2[,size=SECTORS]"
-        " (chunk in KiB, offset in sectors)",
+        help="for new superblocks: level=5,layout=left-symmetric,chunk=64,offset=2048[,metadata=1.2]"
+        "[,size=SECTORS] (chunk in KiB, offset in sectors)",
+    )
+    parser.add_argument("--name", default="rescued", help="for new superblocks: the array's name")
+    parser.add_argument(
+        "--uuid", default="", help="for new superblocks: the array's UUID; default: a new one"
     )
     parser.add_argument("--overlays", action="store_true", help="on overlays also where less would do")
     parser.add_argument("--store", default="", metavar="FOLDER", help="keep what the overlays take there")
@@ -100,7 +104,8 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
 
     if arguments.way == _CREATE:
         geometry = read_geometry(arguments.geometry, names)
-        return Recreation(geometry=geometry, uuid=new_uuid(), name="rescued", homehost=survey.homehost)
+        uuid = arguments.uuid or new_uuid()
+        return Recreation(geometry=geometry, uuid=uuid, name=arguments.name, homehost=survey.homehost)
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
     uuid = next((block.uuid for block in blocks if block.uuid), "")
     return Assembly(devices=names, uuid=uuid, run=arguments.way != _START, force=arguments.way == _FORCE)
@@ -172,4 +177,5 @@ def _followed(job: Job, arguments: argparse.Namespace) -> int:
             most = max(outcome.store_sectors.values()) * SECTOR_BYTES
             print(f"The overlays have stored {binary_size(most)} each at most.")
         print(visible(f"{outcome.proof.check}: {outcome.proof.sure}"))
+        print(f"The real step: raidtui rescue plan {job.id}")
     return 0 if outcome.proof.check is CheckResult.CLEAN else 1

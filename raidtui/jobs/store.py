@@ -41,6 +41,8 @@ COURSE_FILE = "bench.json"
 """A benchmark's job has no steps; this file beside its plan has what it measures (``raidtui.bench``)."""
 TRIAL_FILE = "trial.json"
 """A trial's steps are undone when it was judged; this file has what is looked at (``raidtui.rescue``)."""
+COPY_FILE = "copy.json"
+"""A copy's step may take days, and is ended when that is asked (``raidtui.rescue``)."""
 
 
 class PlanFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -167,7 +169,7 @@ class Job:
     @property
     def command(self) -> str:
         """The subcommand whose ``work`` carries it out: jobs, bench or rescue."""
-        files = {COURSE_FILE: "bench", TRIAL_FILE: "rescue"}
+        files = {COURSE_FILE: "bench", TRIAL_FILE: "rescue", COPY_FILE: "rescue"}
         return next((name for file, name in files.items() if (self.folder / file).is_file()), "jobs")
 
     @property
@@ -356,7 +358,8 @@ class Job:
         Raises:
             JobError: there is no such step, or the plan cannot be read.
         """
-        if self.command != "jobs":  # a benchmark's changes are jobs of their own, a trial is cleaned always
+        # A benchmark's changes are jobs of their own; what is left of a trial is found by its names, too.
+        if any((self.folder / file).is_file() for file in (COURSE_FILE, TRIAL_FILE)):
             return
         done, begun = self.done_steps()
         steps = self.plan.steps

@@ -172,6 +172,11 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         if self.losses:
             force_setattr(self, "loses", tuple(loss.sentence for loss in self.losses))
 
+    @property
+    def restores(self) -> bool:
+        """Whether undoing it puts back all that it overwrites."""
+        return self.rolls_back and not self.losses
+
 
 class RefusalCode(StrEnum):
     """What kind of refusal it is, for programs. The codes stay as they are; the sentences may change."""

@@ -210,7 +210,7 @@ def plan_assemble(
     return Plan(
         title=f"assemble: {block.label}",
         subject=block.label,
-        steps=(*((_let_go(waiting),) if waiting is not None else ()), step),
+        steps=(*((let_go_of(waiting),) if waiting is not None else ()), step),
         undo=step.undo,
         harm=Harm.REDUCES if run and len(names) < wanted else Harm.HARMLESS,
         notes=tuple(f"{each.words}{_left_out(each)}." for each in members.not_whole),
@@ -234,7 +234,8 @@ def _waiting_in(survey: Survey, names: tuple[str, ...]) -> Array | None:
     return None
 
 
-def _let_go(array: Array) -> Step:
+def let_go_of(array: Array) -> Step:
+    """Return the step that stops an inactive array, which has never been started."""
     return Step(
         argv=("mdadm", "--stop", array.path),
         why="it was never started, and holds the members",

@@ -27,7 +27,7 @@ def plan_sentences(plan: Plan) -> list[str]:
         lines.append(f"       {step.why}")
         lines += [f"       {text}" for text in content_changes(step)]
     undone = sum(bool(step.undo) for step in plan.steps)
-    if plan.harm is Harm.DESTROYS:
+    if plan.harm is Harm.DESTROYS and not plan.restores:
         lines.append("What is on the devices cannot be restored.")
     elif undone:
         last = "; a failure in the middle undoes what was done" if plan.rolls_back else ""

@@ -22,12 +22,13 @@ def causes_of(group: MemberGroup, others: Sequence[MemberGroup]) -> tuple[Cause,
         group: the array.
         others: the other arrays of the host.
     """
+    recreated = tuple(_recreated(group, others))
     found = [
-        *_not_enough(group),
+        *(() if recreated else _not_enough(group)),
         *_read_errors(group),
         *_split(group),
         *_stale(group),
-        *_recreated(group, others),
+        *recreated,
         *_lost(group),
         *_partition_lost(group),
         *_missing(group),
@@ -36,7 +37,7 @@ def causes_of(group: MemberGroup, others: Sequence[MemberGroup]) -> tuple[Cause,
     if group.array is not None and group.array.active:
         text = f"It is running as {group.array.name}."
         return (Cause(code=CauseCode.RUNNING, text=text), *found)
-    harmless = {CauseCode.FOREIGN, CauseCode.DUPLICATE, CauseCode.BAD_BLOCKS, CauseCode.DISK}
+    harmless = {CauseCode.FOREIGN, CauseCode.TWIN, CauseCode.BAD_BLOCKS, CauseCode.DISK}
     if not group.external and all(each.code in harmless for each in found):
         found.append(Cause(code=CauseCode.COMPLETE, text=_complete_words(group)))
     return tuple(found)
@@ -50,7 +51,7 @@ def _complete_words(group: MemberGroup) -> str:
 
 
 def _not_enough(group: MemberGroup) -> Iterator[Cause]:
-    if group.standing.enough is not False or group.forced is not None:
+    if group.standing.enough is not False or group.forced is not None or group.enough_with_lost:
         return
     whole = sorted(group.standing.whole.values())
     some = (

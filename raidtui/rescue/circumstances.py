@@ -155,13 +155,14 @@ def _damage(group: MemberGroup) -> Iterator[Cause]:
 
 
 def _duplicates(group: MemberGroup) -> Iterator[Cause]:
+    devices = group.facts.survey.devices
     for name, other in group.same_as.items():
-        devices = group.facts.survey.devices
         if devices[name].disk.disk == devices[other].disk.disk:
             text = f"{name} shows the superblock of {other}, which is at its end: name {other} alone."
+            yield Cause(code=CauseCode.TWIN, text=text, devices=(name, other))
         else:
             text = f"{name} is a copy of {other} (the same superblock): name one of the two, never both."
-        yield Cause(code=CauseCode.DUPLICATE, text=text, devices=(name, other))
+            yield Cause(code=CauseCode.CLONE, text=text, devices=(name, other))
 
 
 def _disk_trouble(group: MemberGroup) -> Iterator[Cause]:

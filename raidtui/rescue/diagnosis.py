@@ -15,7 +15,7 @@ from raidtui.rescue.records import (
     WayBack,
     WayCode,
 )
-from raidtui.rescue.ways_back import ways_of
+from raidtui.rescue.ways_back import search_ways, ways_of
 from raidtui.view.units import joined
 
 _ROLES = {MemberRole.SPARE: Presence.SPARE, MemberRole.JOURNAL: Presence.JOURNAL}
@@ -157,22 +157,4 @@ def _loose_ways(full: list[str], facts: RescueFacts) -> list[WayBack]:
                 devices=failing,
             )
         )
-    ways.append(
-        WayBack(
-            code=WayCode.SEARCH,
-            text=f"Search for level, order, chunk, layout and offset on {joined(full)} by reading alone.",
-            devices=tuple(full),
-        )
-    )
-    ways.append(
-        WayBack(
-            code=WayCode.REBUILD,
-            text="Write new superblocks (mdadm --create --assume-clean with every option explicit), with"
-            " what the"
-            " search has proven and nothing else.",
-            writes="the superblocks of all members, which are saved before",
-            forgives="everything, if the geometry is wrong",
-            devices=tuple(full),
-        )
-    )
-    return ways
+    return [*ways, *search_ways(tuple(full))]

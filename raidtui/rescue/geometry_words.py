@@ -28,7 +28,7 @@ def read_geometry(text: str, order: Sequence[str]) -> RescueGeometry:
             raise ValueError(f"--geometry: {part!r} is not one of {', '.join(_KEYS)}, each once")
         words[key] = value
     level = _number(words, "level")
-    if level not in _LEVELS:
+    if "level" not in words or level not in _LEVELS:
         raise ValueError("--geometry needs level=0, 1, 4, 5, 6 or 10")
     metadata = words.get("metadata", "1.2")
     if metadata not in _METADATA:

@@ -147,7 +147,8 @@ def groups_of(facts: RescueFacts) -> tuple[MemberGroup, ...]:
     for name, device in facts.survey.devices.items():
         medium = facts.medium(name)
         block = device.superblock
-        if (block is None or (block.uuid is None and not block.volumes)) and medium.hidden is not None:
+        table = any(use.kind == "partition" for use in device.disk.uses)
+        if block is None and medium.hidden is not None and not table:
             block, starts[name] = medium.hidden, medium.hidden_sectors
         if block is not None and (block.uuid is not None or block.volumes):
             found.setdefault(block.uuid or "", {})[name] = block
@@ -235,6 +236,7 @@ def loose_devices(facts: RescueFacts) -> tuple[str, ...]:
         if device.superblock is None
         and facts.medium(name).hidden is None
         and name not in facts.survey.silent
+        and (facts.medium(name).blank is not None or facts.medium(name).error)
         and not device.disk.users
         and (name in facts.named or not _is_taken(device))
     )

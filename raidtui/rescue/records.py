@@ -7,6 +7,7 @@ from enum import IntEnum, StrEnum
 
 from msgspec import Struct, field
 
+from raidtui.host.surface import Surface
 from raidtui.model.survey import Superblock, Survey
 
 
@@ -30,7 +31,8 @@ class CauseCode(StrEnum):
     SMALLER = "device-smaller"
     CHECKSUM = "checksum-wrong"
     BAD_BLOCKS = "bad-blocks"
-    DUPLICATE = "duplicate"
+    CLONE = "clone"
+    TWIN = "disk-and-partition"
     DISK = "disk-trouble"
     FOREIGN = "foreign"
     EXTERNAL = "external-metadata"
@@ -82,7 +84,7 @@ class Need(IntEnum):
 
 _NO_STARTS = frozenset({WayCode.COPY, WayCode.BRING_BACK, WayCode.RESTORE_SIZE})
 _HARMLESS = frozenset(
-    {CauseCode.COMPLETE, CauseCode.FOREIGN, CauseCode.EXTERNAL, CauseCode.BAD_BLOCKS, CauseCode.DUPLICATE}
+    {CauseCode.COMPLETE, CauseCode.FOREIGN, CauseCode.EXTERNAL, CauseCode.BAD_BLOCKS, CauseCode.TWIN}
 )
 
 
@@ -208,9 +210,11 @@ class RescueFacts(Struct, frozen=True, kw_only=True):
     Args:
         media: by the kernel's name.
         named: kernel names of the devices that were asked for; () for all.
+        surfaces: the looks at devices that ``media`` is made from.
     """
 
     survey: Survey
+    surfaces: tuple[Surface, ...] = ()
     media: Mapping[str, MediumState] = field(default_factory=dict)
     named: tuple[str, ...] = ()
 

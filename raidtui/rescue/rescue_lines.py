@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from raidtui.rescue.gap_words import moment
 from raidtui.rescue.records import RescueArray, RescueMember, WayBack
@@ -11,26 +11,15 @@ from raidtui.view.text import cell_width, fit
 from raidtui.view.units import binary_size
 
 _WIDTH = 80
-_COLUMNS = (
-    ("DEVICE", 10),
-    ("SLOT", 4),
-    ("STATE", 10),
-    ("EVENTS", 8),
-    ("LAST WRITTEN (UTC)", 19),
-    ("ARRAY", 8),
-)
+_HEADS = ("DEVICE", "SLOT", "STATE", "EVENTS", "LAST WRITTEN (UTC)", "ARRAY", "SERIAL")
+_WIDEST = (12, 4, 10, 9, 19, 12, 20)
 
 
 def array_lines(array: RescueArray) -> Iterator[str]:
     """Yield what there is to say of an array, and an empty line."""
     yield _title(array)
     yield ""
-    yield f"  {_row([head for head, _ in _COLUMNS])}  SERIAL"
-    for member in array.members:
-        yield _member_line(member)
-        yield from _more(member)
-    for slot in array.missing:
-        yield f"  {_row(['-', str(slot), 'missing', '', '', ''])}".rstrip()
+    yield from _table(array)
     yield ""
     for cause in array.causes:
         yield from _wrapped(f"* {cause.text}")
@@ -51,45 +40,60 @@ def _title(array: RescueArray) -> str:
     return ", ".join(words)
 
 
-def _row(cells: list[str]) -> str:
-    padded = []
-    for cell, (_, width) in zip(cells, _COLUMNS, strict=True):
-        shown = fit(cell, width)
-        padded.append(shown + " " * (width - cell_width(shown)))
-    return "  ".join(padded)
+def _table(array: RescueArray) -> Iterator[str]:
+    """Yield the members; serial numbers have a line of their own where they do not fit."""
+    rows = [_cells(member) for member in array.members]
+    rows += [("-", str(slot), "missing", "", "", "", "") for slot in array.missing]
+    widths = [
+        min(most, max(cell_width(row[column]) for row in (_HEADS, *rows)))
+        for column, most in enumerate(_WIDEST)
+    ]
+    own_line = sum(widths) + 2 * len(widths) > _WIDTH
+    shown = len(widths) - own_line
+    yield _row(_HEADS[:shown], widths)
+    for number, row in enumerate(rows):
+        yield _row(row[:shown], widths)
+        more = list(_more(array.members[number])) if number < len(array.members) else []
+        if own_line and row[-1]:
+            more.insert(0, f"serial {row[-1]}")
+        if more:
+            yield f"      {', '.join(more)}"
 
 
-def _member_line(member: RescueMember) -> str:
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    shown = [fit(cell, width) for cell, width in zip(cells, widths, strict=False)]
+    padded = [text + " " * (width - cell_width(text)) for text, width in zip(shown, widths, strict=False)]
+    return f"  {'  '.join(padded)}".rstrip()
+
+
+def _cells(member: RescueMember) -> tuple[str, ...]:
     block = member.superblock
     role = "" if block is None or block.role is None else str(block.role)[:1].upper()
     slot = role if block is None or block.slot is None else str(block.slot)
-    cells = [
+    return (
         member.device,
         slot or "-",
         {"superblock-lost": "no superb."}.get(member.presence, str(member.presence)),
         "" if block is None or block.events is None else str(block.events),
         "" if block is None or block.updated_s is None else moment(block.updated_s).removesuffix(" UTC"),
         "" if block is None else block.roles or "",
-    ]
-    return f"  {_row(cells)}  {member.serial}".rstrip()
+        member.serial,
+    )
 
 
 def _more(member: RescueMember) -> Iterator[str]:
     """Yield what the table has no column for, where there is something."""
     block = member.superblock
-    words = []
     if block is not None and block.recovery_sectors is not None:
-        words.append(f"rebuilt up to {binary_size(block.recovery_sectors * 512)}")
+        yield (f"rebuilt up to {binary_size(block.recovery_sectors * 512)}")
     if block is not None and block.reshape is not None:
-        words.append(f"reshape at {binary_size(block.reshape.position_kib << 10)}")
+        yield (f"reshape at {binary_size(block.reshape.position_kib << 10)}")
     if block is not None and block.bad_blocks:
-        words.append("bad blocks recorded")
+        yield ("bad blocks recorded")
     if member.start_sectors:
-        words.append(f"from sector {member.start_sectors}")
+        yield (f"from sector {member.start_sectors}")
     if member.same_as:
-        words.append(f"same as {member.same_as}")
-    if words:
-        yield f"      {', '.join(words)}"
+        yield (f"same as {member.same_as}")
 
 
 def _way_lines(number: int, way: WayBack) -> Iterator[str]:

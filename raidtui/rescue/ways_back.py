@@ -17,27 +17,22 @@ from raidtui.rescue.records import Cause, CauseCode, WayBack, WayCode
 from raidtui.view.units import joined
 
 _SUPERBLOCKS = "the superblocks of its members"
-_REBUILT = {
-    CauseCode.SUPERBLOCK_LOST,
-    CauseCode.RECREATED,
-    CauseCode.CHECKSUM,
-}
+_REBUILT = {CauseCode.SUPERBLOCK_LOST, CauseCode.NOT_ENOUGH}
 
 
 def ways_of(group: MemberGroup, causes: tuple[Cause, ...]) -> tuple[WayBack, ...]:
     """Return the ways back for an array that is not running; () for one that runs."""
     if group.array is not None and group.array.active:
         return ()
-    codes = {each.code for each in causes}
     found = [*_copy(group), *_bring_back(group), *_devices_mended(group)]
     if group.external:
         return (*found, _container(group))
-    found += [_look(group), _start(group)]
+    found += [*_look_at_halves(group), _look(group), _start(group)]
     found += _degraded(group)
     found += _reshape(group)
     found += _halves(group)
     found += _force(group)
-    found += _search(group, codes)
+    found += _search(group, causes)
     return tuple(found)
 
 
@@ -151,6 +146,17 @@ def _look(group: MemberGroup) -> WayBack:
     )
 
 
+def _look_at_halves(group: MemberGroup) -> Iterator[WayBack]:
+    for name in dict.fromkeys(name for pair in group.halves for name in pair):
+        yield WayBack(
+            code=WayCode.LOOK,
+            text=f"Look at the half of {name} alone: set it read-only (blockdev --setro), assemble it with"
+            " --run"
+            " --readonly, mount it read-only, and list its newest files.",
+            devices=(name,),
+        )
+
+
 def _degraded(group: MemberGroup) -> Iterator[WayBack]:
     lacks = len(group.standing.whole) < group.disks
     if not lacks:
@@ -251,7 +257,7 @@ def _halves(group: MemberGroup) -> Iterator[WayBack]:
 
 
 def _force(group: MemberGroup) -> Iterator[WayBack]:
-    whole = _whole(group)
+    whole = _whole(group, rebuilding=False)
     forced = group.forced
     if group.standing.enough and group.standing.unwritten:
         yield WayBack(
@@ -307,19 +313,33 @@ def _tied(group: MemberGroup, chosen: list[str], rest: list[str]) -> str:
     return f" {joined([chosen[-1], *equal])} are equally old: try each of them on overlays, and compare."
 
 
-def _search(group: MemberGroup, codes: set[CauseCode]) -> Iterator[WayBack]:
-    if not codes & _REBUILT and not (CauseCode.NOT_ENOUGH in codes and group.lost):
+def _search(group: MemberGroup, causes: tuple[Cause, ...]) -> Iterator[WayBack]:
+    codes = {each.code for each in causes}
+    short = not group.standing.enough and group.forced is None
+    recreated = [name for each in causes if each.code is CauseCode.RECREATED for name in each.devices]
+    if not (recreated or CauseCode.CHECKSUM in codes or (short and codes & _REBUILT)):
         return
-    names = tuple(dict.fromkeys((*group.blocks, *group.lost)))
-    pending = "a reshape is pending: its data lie in two ways" if group.newest.reshape is not None else ""
-    hopeless = "" if group.enough_with_lost else "too few devices hold data"
+    full = [name for name in group.lost if not group.medium(name).blank]
+    names = tuple(dict.fromkeys((*group.blocks, *recreated, *full)))
+    why = "a reshape is pending: its data lie in two ways" if group.newest.reshape is not None else ""
+    if not recreated and not group.enough_with_lost:
+        why = why or "too few devices hold data"
+    yield from search_ways(names, why)
+
+
+def search_ways(names: tuple[str, ...], why_not: str = "") -> Iterator[WayBack]:
+    """Yield the search for a geometry, and what follows it.
+
+    Args:
+        names: kernel names of the devices.
+        why_not: why it cannot lead to anything, if so.
+    """
     yield WayBack(
         code=WayCode.SEARCH,
-        text=f"Search for order, chunk, layout and offset on {joined(names)} by reading alone, and prove"
-        " what fits"
-        " on overlays.",
-        possible=not pending and not hopeless,
-        why_not=pending or hopeless,
+        text=f"Search for level, order, chunk, layout and offset on {joined(names)} by reading alone"
+        " (raidtui rescue search), and prove what fits on overlays.",
+        possible=not why_not,
+        why_not=why_not,
         devices=names,
     )
     yield WayBack(
@@ -327,18 +347,18 @@ def _search(group: MemberGroup, codes: set[CauseCode]) -> Iterator[WayBack]:
         text="Write new superblocks (mdadm --create --assume-clean with every option explicit), with what the"
         " search has proven and nothing else.",
         writes="the superblocks of all members, which are saved before",
-        possible=not pending and not hopeless,
-        why_not=pending or hopeless,
+        possible=not why_not,
+        why_not=why_not,
         forgives="everything, if the geometry is wrong",
         devices=names,
     )
 
 
-def _whole(group: MemberGroup) -> tuple[str, ...]:
+def _whole(group: MemberGroup, *, rebuilding: bool = True) -> tuple[str, ...]:
     """Return the members to name: the whole ones by slot, those that are being rebuilt, and the journal."""
     whole = [name for _, name in sorted(group.standing.whole.items())]
-    rebuilding = [each.name for each in group.rebuilding]
-    return (*whole, *rebuilding, *((group.journal,) if group.journal else ()))
+    others = [each.name for each in group.rebuilding if rebuilding]
+    return (*whole, *others, *((group.journal,) if group.journal else ()))
 
 
 def _journal_refusal(group: MemberGroup) -> str:

@@ -1,16 +1,30 @@
-"""What a rescue reads of a host: all devices that could hold a superblock, several at a time."""
+"""What a rescue reads of a host: superblocks, disks and their SMART, several devices at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 
+import msgspec
 from msgspec import Struct
 
+from raidtui.host.crew import Crew
+from raidtui.host.md.superblock import MemberScan
 from raidtui.host.reading import Reading, ReadingScope
 from raidtui.host.roots.root import Root
+from raidtui.host.smart.smart_names import has_smart
+from raidtui.host.surface import SURFACES, Surface, read_surface
+from raidtui.model.snapshot import Snapshot
+from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
 from raidtui.rescue.diagnosis import diagnose
-from raidtui.rescue.records import RescueArray, RescueFacts
+from raidtui.rescue.records import MediumState, RescueArray, RescueFacts
+from raidtui.wear.disk_wear import DiskWear
+from raidtui.wear.faults import TroubleKind
+from raidtui.wear.readings import WearReader
+
+_SMART_S = 5.0
+_LOOK_S = 2.0
 
 
 class RescueReport(Struct, frozen=True, kw_only=True):
@@ -31,19 +45,81 @@ class RescueReport(Struct, frozen=True, kw_only=True):
 
 
 def read_rescue(root: Root, names: Collection[str] = ()) -> RescueReport:
-    """Read superblocks and return what they say. Nothing is written, and no array is opened.
+    """Read superblocks and disks, and return what they say. Nothing is written, and no array is opened.
 
     Args:
         root: the host.
         names: kernel names of the devices to read; all where none is given.
     """
-    if root.live and not root.writable:
+    facts = read_facts(root, names)
+    if facts is None:
         return RescueReport(arrays=(), why="superblocks can be read by root alone")
-    scope = ReadingScope(closely=tuple(names), everything=not names, digests=False)
-    survey = Reading(root, Sampler(root).sample(), scope).start().wait()
+    survey = facts.survey
     return RescueReport(
-        arrays=diagnose(RescueFacts(survey=survey, named=tuple(names))),
+        arrays=diagnose(facts),
         silent=tuple(sorted(survey.silent)),
         unknown=tuple(name for name in names if name not in survey.devices),
         read=len(survey.devices) - len(survey.silent),
+    )
+
+
+def read_facts(root: Root, names: Collection[str] = ()) -> RescueFacts | None:
+    """Return what a diagnosis is made from, or None where superblocks cannot be read.
+
+    Args:
+        root: the host.
+        names: as of ``read_rescue``.
+    """
+    if root.live and not root.writable:
+        return None
+    snapshot = Sampler(root).sample()
+    members = () if names else tuple(found.name for found in MemberScan(root).read())
+    scope = ReadingScope(closely=tuple(names) or members, everything=not names, digests=False)
+    survey = Reading(root, snapshot, scope).start().wait()
+    surfaces = {each.device: each for each in read_surfaces(root, survey, snapshot)}
+    late = frozenset(name for name, each in surfaces.items() if each.silent)
+    disks = sorted({device.disk.disk for device in survey.devices.values()} - late)
+    wears = WearReader(root, timeout_s=_SMART_S).read([disk for disk in disks if has_smart(disk)])
+    media = {
+        name: _medium(name, surfaces.get(name), wears.get(device.disk.disk))
+        for name, device in survey.devices.items()
+    }
+    survey = msgspec.structs.replace(survey, silent=survey.silent | late)
+    return RescueFacts(survey=survey, media=media, surfaces=tuple(surfaces.values()), named=tuple(names))
+
+
+def read_surfaces(root: Root, survey: Survey, snapshot: Snapshot) -> tuple[Surface, ...]:
+    """Look at all devices that no array and no mount uses; one that hangs is ``silent``."""
+    if not root.live:
+        known = msgspec.json.decode(root.text(SURFACES) or "[]", type=list[Surface])
+        return tuple(each for each in known if each.device in survey.devices)
+    running = {member.name for array in snapshot.arrays if array.active for member in array.members}
+    found = {name: Surface(device=name, silent=True) for name in survey.silent}
+    crew = Crew()
+
+    def look(name: str) -> None:
+        if (surface := read_surface(root, name, _LOOK_S)) is not None:
+            found[name] = surface
+
+    for name, device in survey.devices.items():
+        if not (name in running or name in found or device.disk.users or device.busy):
+            crew.put(name, partial(look, name))
+    crew.wait(lambda: not crew.open)
+    late = {str(name): Surface(device=str(name), silent=True) for name in crew.late}
+    return tuple((found | late).values())
+
+
+def _medium(name: str, surface: Surface | None, wear: DiskWear | None) -> MediumState:
+    seen = surface or Surface(device=name)
+    trouble = wear.trouble if wear is not None else None
+    return MediumState(
+        device=name,
+        error=seen.error,
+        error_bytes=seen.error_bytes,
+        blank=seen.blank,
+        dying=trouble.reason if trouble is not None and trouble.kind is TroubleKind.DYING else "",
+        link=trouble.reason if trouble is not None and trouble.kind is TroubleKind.CABLE else "",
+        smart=wear is not None and wear.reading is not None,
+        hidden=seen.hidden,
+        hidden_sectors=seen.hidden_sectors,
     )

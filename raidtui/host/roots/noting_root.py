@@ -20,6 +20,8 @@ class NotingRoot(Root):
         self.live, self.still, self.source = root.live, root.still, root.source
         self.links: dict[str, str] = {}
         """Links that were asked for, with their targets."""
+        self.outputs: list[ToolOutput] = []
+        """What tools have printed."""
         self._read: dict[str, bytes] = {}
         self._there: set[str] = set()
 
@@ -64,8 +66,24 @@ class NotingRoot(Root):
         self._root.write(path, text)
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``Root.run``: tools are not noted."""
-        return self._root.run(*argv, timeout_s=timeout_s, stdin=stdin)
+        """See ``Root.run``."""
+        output = self._root.run(*argv, timeout_s=timeout_s, stdin=stdin)
+        self.outputs.append(output)
+        return output
+
+    def apart(self) -> Root | None:
+        """See ``Root.apart``: both note in the same place."""
+        other = self._root.apart()
+        if other is None:
+            return None
+        twin = NotingRoot(other)
+        twin.links, twin.outputs, twin._read, twin._there = self.links, self.outputs, self._read, self._there
+        return twin
+
+    @property
+    def writable(self) -> bool:
+        """See ``Root.writable``."""
+        return self._root.writable
 
     def now_s(self) -> float:
         """See ``Root.now_s``."""

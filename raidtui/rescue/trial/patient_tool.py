@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import time
@@ -13,6 +14,7 @@ from msgspec import Struct
 from raidtui.host.tools import tool_path
 
 _PACE_S = 0.05
+_GRACE_S = 60.0
 _MOST_BYTES = 1 << 20
 _LAST_BYTES = 4096
 _FOLDERS = "/usr/sbin:/sbin:/usr/bin:/bin"
@@ -36,13 +38,17 @@ class PatientEnd(Struct, frozen=True, kw_only=True):
     missing: bool = False
 
 
-def run_patiently(argv: tuple[str, ...], output: Path, cancelled: Callable[[], bool]) -> PatientEnd:
-    """Run a tool that only reads, until it ends; its output goes to a file.
+def run_patiently(
+    argv: tuple[str, ...], output: Path, cancelled: Callable[[], bool], *, gently: bool = False
+) -> PatientEnd:
+    """Run a tool until it ends; its output goes to a file.
 
     Args:
         argv: the tool, without a shell.
         output: the file.
-        cancelled: whether to end it.
+        cancelled: whether to end it; it is asked all the time.
+        gently: whether it is asked to end (SIGTERM), so that it can note how far it is, and may write any
+            amount; else it is killed.
 
     Raises:
         OSError: the file cannot be written.
@@ -51,7 +57,7 @@ def run_patiently(argv: tuple[str, ...], output: Path, cancelled: Callable[[], b
     if path is None:
         return PatientEnd(status=None, why=f"{argv[0]} is not installed", missing=True)
     # Without it, a tool outlives a worker that is killed, and keeps the trial's devices busy.
-    before = (setpriv, "--pdeathsig", "KILL", "--") if setpriv else ()
+    before = (setpriv, "--pdeathsig", "TERM" if gently else "KILL", "--") if setpriv else ()
     with output.open("wb") as file:
         process = subprocess.Popen(
             (*before, path, *argv[1:]),
@@ -65,10 +71,14 @@ def run_patiently(argv: tuple[str, ...], output: Path, cancelled: Callable[[], b
             while process.poll() is None:
                 if cancelled():
                     return PatientEnd(status=None, tail=_tail(output), why="cancelled")
-                if os.fstat(file.fileno()).st_size > _MOST_BYTES:
+                if not gently and os.fstat(file.fileno()).st_size > _MOST_BYTES:
                     return PatientEnd(status=None, tail=_tail(output), why="too many errors", flooded=True)
                 time.sleep(_PACE_S)
         finally:
+            if process.poll() is None and gently:
+                process.terminate()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(_GRACE_S)
             if process.poll() is None:
                 process.kill()
                 process.wait()

@@ -107,7 +107,7 @@ def _judged(kind: str, argv: tuple[str, ...], end: PatientEnd) -> Proof:
         return Proof(
             check=CheckResult.CLEAN,
             contents=kind,
-            sure=f"{tool} finds nothing wrong in the {kind} file system; files are not compared",
+            sure=f"{tool} finds nothing wrong in the {kind} file system",
         )
     return Proof(
         check=CheckResult.ERRORS,

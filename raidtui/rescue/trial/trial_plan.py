@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from raidtui.model.array import Array
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.candidates import refuse_member
+from raidtui.plans.assemble import let_go_of
 from raidtui.plans.contents import device_facts
 from raidtui.plans.target import needs_root
 from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
@@ -71,7 +72,8 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
     names = TrialNames(ident=request.ident, array=host.array, folder=folder)
     if stored and len(host.loops) < len(devices):
         return Refusal(code=RefusalCode.BUSY, why="there are not enough free loop devices")
-    steps = [*_begin(request, names, devices)]
+    waiting = waiting_arrays(survey, request.made.devices)
+    steps = [*_begin(request, names, devices, waiting)]
     overlays: dict[str, str] = {}
     if request.method is TrialMethod.MAPPED:
         made = _mapped(request, names, devices)
@@ -111,9 +113,10 @@ def _members(survey: Survey, request: TrialRequest) -> tuple[Device, ...] | Refu
         device = survey.devices.get(name)
         if device is None:
             return survey.no_device(name)
-        if refusal := survey.refuse_unread(name) or refuse_member(name, survey):
+        waiting = any(_has(array, name) for array in waiting_arrays(survey, wanted))
+        if refusal := survey.refuse_unread(name) or (None if waiting else _refuse_running(survey, name)):
             return refusal
-        if device.disk.users or device.busy:
+        if not waiting and (device.disk.users or device.busy):
             why = device.disk.users or device.busy
             return Refusal(code=RefusalCode.IN_USE, why=f"{name} is in use: {why}", remedy="release it first")
         if device.disk.size_bytes is None or device.digest is None:
@@ -124,6 +127,31 @@ def _members(survey: Survey, request: TrialRequest) -> tuple[Device, ...] | Refu
             )
         found.append(device)
     return tuple(found)
+
+
+def waiting_arrays(survey: Survey, names: Sequence[str]) -> tuple[Array, ...]:
+    """Return the arrays that were never started and hold some of these devices: mdadm -I makes them."""
+    return tuple(
+        array
+        for array in survey.snapshot.arrays
+        if not array.active and not array.is_container and any(_has(array, name) for name in names)
+    )
+
+
+def _has(array: Array, name: str) -> bool:
+    return any(member.name == name for member in array.members)
+
+
+def _refuse_running(survey: Survey, name: str) -> Refusal | None:
+    """A member of an array that runs is not tried: the array has to be stopped first."""
+    for array in survey.snapshot.arrays:
+        if _has(array, name):
+            return Refusal(
+                code=RefusalCode.IN_USE,
+                why=f"{name} is a member of {array.title}, which is running",
+                remedy=f"stop it first: raidtui plan stop {array.name}",
+            )
+    return None
 
 
 def _folder(host: TrialHost, request: TrialRequest, members: int) -> str | Refusal:
@@ -140,7 +168,9 @@ def _folder(host: TrialHost, request: TrialRequest, members: int) -> str | Refus
     )
 
 
-def _begin(request: TrialRequest, names: TrialNames, devices: Sequence[Device]) -> list[Step]:
+def _begin(
+    request: TrialRequest, names: TrialNames, devices: Sequence[Device], waiting: Sequence[Array]
+) -> list[Step]:
     """Hide what the trial makes, hold off automatic assembly, and make the members read-only."""
     modules = _MODULES[request.method]
     loaded = Step(argv=("modprobe", "--all", *modules), why="the kernel's modules", may_fail=True)
@@ -169,6 +199,7 @@ def _begin(request: TrialRequest, names: TrialNames, devices: Sequence[Device]) 
                 ),
             ),
         ),
+        *map(let_go_of, waiting),
         *(_set_read_only(device) for device in devices),
     ]
 

@@ -73,7 +73,8 @@ class TrialOutcome(Struct, frozen=True, kw_only=True):
         proof: the verdict.
         void: why the trial says nothing of what was tried, "" where it does.
         findings: what stands on it, each with its own proof.
-        digests: SHA-256 by member, of its first and last MiB, at the beginning and unchanged at the end.
+        digests: SHA-256 by member, of its first and last MiB, before the trial; with --verify also of all of
+            it ("sda whole"). The trial fails where they differ afterwards.
         said: what mdadm said when it started the array.
         store_sectors: how much of its store each overlay has used, by member.
     """

@@ -19,7 +19,7 @@ from raidtui.jobs.worker import Worker
 from raidtui.model.plan import FactKind, Plan
 from raidtui.rescue.proof import CheckResult, Proof
 from raidtui.rescue.trial.trial_checks import Checker, read_store_use
-from raidtui.rescue.trial.trial_look import copy_out, look_around, mount_read_only, read_sums
+from raidtui.rescue.trial.trial_look import FilesFound, copy_out, look_around, mount_read_only, read_sums
 from raidtui.rescue.trial.trial_record import (
     TrialOutcome,
     before_of,
@@ -111,14 +111,14 @@ class TrialWorker(Worker):
         return ", ".join(name for name, digest in before.items() if now.get(name, digest) != digest)
 
     def _digests(self, plan: Plan) -> dict[str, str]:
-        """Return the SHA-256 of each member: of both ends, or of all of it; without those that are gone."""
-        whole = self._trial.looks.verify
-        found = {}
-        for name in plan.devices:
-            digest = whole_digest(name) if whole else digest_of(self._root, name)
-            if digest is not None:
-                found[name] = digest
-        return found
+        """Return the SHA-256 of both ends of each member, and of all of it where that is asked ("sda whole").
+
+        Members that are gone are left out.
+        """
+        found = {name: digest_of(self._root, name) for name in plan.devices}
+        if self._trial.looks.verify:
+            found |= {f"{name} whole": whole_digest(name) for name in plan.devices}
+        return {name: digest for name, digest in found.items() if digest is not None}
 
     def _outcome(self, plan: Plan, state: JobState, reason: str) -> TrialOutcome:
         """Judge what the steps have made, or why they could not."""
@@ -127,10 +127,11 @@ class TrialWorker(Worker):
             return self._refused(plan, reason)
         checker = Checker(self._root, self._job.folder, trial.names.own, lambda: self._cancelled)
         findings = checker.check(trial.target)
-        looked = self._look(checker) if trial.looks.mounts and not self._cancelled else ""
         proof = findings[0].proof
-        if looked:
-            proof = replace(proof, sure=f"{proof.sure}; {looked}")
+        if trial.looks.mounts and not self._cancelled:
+            proof = self._looked(checker, proof)
+        elif proof.check is CheckResult.CLEAN:
+            proof = replace(proof, sure=f"{proof.sure}; the contents of files were not compared")
         if failed := self._failed_members():
             proof = replace(proof, sure=f"{proof.sure}; md failed {failed} in the trial: read errors")
         return self._unless_void(
@@ -182,29 +183,31 @@ class TrialWorker(Worker):
         ]
         return ", ".join(found)
 
-    def _look(self, checker: Checker) -> str:
-        """Mount each file system, and look; return what was found, a clause."""
+    def _looked(self, checker: Checker, proof: Proof) -> Proof:
+        """Mount each file system, and look; return the verdict with what was found."""
         looks, own = self._trial.looks, self._trial.names
-        text = (
-            Path(looks.hashes).read_text(encoding="utf-8", errors="surrogateescape") if looks.hashes else ""
-        )
-        sums = read_sums(text)
-        words = []
+        text = ""
+        if looks.hashes:
+            text = Path(looks.hashes).read_text(encoding="utf-8", errors="surrogateescape")
+        words, differ = list[str](), False
         for number, (name, (target, kind)) in enumerate(checker.places.items(), start=1):
             place = f"{own.place}/{number}"
-            why = mount_read_only(self._root, target, kind, place)
-            if why:
-                words.append(f"{name}: it cannot be mounted: {why}".removeprefix(": "))
-                continue
-            found = look_around(
-                place, self._job.folder / f"files-{number}.txt", sums, lambda: self._cancelled
-            )
-            if looks.copy_to:
-                to = f"{looks.copy_to.rstrip('/')}/{number}" if len(checker.places) > 1 else looks.copy_to
-                log = self._job.folder / f"copy-{number}.txt"
-                found = replace(found, copied=copy_out(place, to, log, lambda: self._cancelled))
+            if why := mount_read_only(self._root, target, kind, place):
+                found = FilesFound(why=why)
+            else:
+                listing = self._job.folder / f"files-{number}.txt"
+                found = look_around(place, listing, read_sums(text), lambda: self._cancelled)
+                if looks.copy_to:
+                    to = f"{looks.copy_to.rstrip('/')}/{number}" if len(checker.places) > 1 else looks.copy_to
+                    log = self._job.folder / f"copy-{number}.txt"
+                    found = replace(found, copied=copy_out(place, to, log, lambda: self._cancelled))
+            differ = differ or bool(found.other or found.unread)
             words.append(f"{name}: {found.words}".removeprefix(": "))
-        return "; ".join(words) or "nothing on it can be mounted"
+        said = "; ".join(words) or "nothing on it can be mounted"
+        if proof.check is CheckResult.CLEAN and not looks.hashes:
+            said += "; the contents of files were not compared"
+        check = CheckResult.ERRORS if differ else proof.check
+        return replace(proof, check=check, sure=f"{proof.sure}; {said}")
 
 
 def whole_digest(name: str) -> str | None:

@@ -12,7 +12,7 @@ from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import cancel, follow, refuse_busy, start_worker
 from raidtui.jobs.states import JobState
-from raidtui.jobs.store import Job, jobs_folder
+from raidtui.jobs.store import TRIAL_FILE, Job, find_job, jobs_folder
 from raidtui.model.plan import Refusal
 from raidtui.model.survey import Survey
 from raidtui.rescue.mdadm_words import Recreation
@@ -65,6 +65,18 @@ def free_bytes(folder: str) -> int | None:
     except OSError:
         return None
     return found.f_bavail * found.f_frsize if os.path.isdir(folder) else None  # noqa: PTH112
+
+
+def find_trial(name: str) -> Job:
+    """Return the trial with this id, or with a unique beginning or end of it.
+
+    Raises:
+        JobError: there is none, or more than one.
+    """
+    job = find_job(name)
+    if not (job.folder / TRIAL_FILE).is_file():
+        raise JobError(f"job {job.id} is no trial: raidtui jobs attach {job.id}")
+    return job
 
 
 def make_trial_job(root: Root, made: TrialPlan, request: TrialRequest, looks: TrialLooks) -> Job:

@@ -135,6 +135,11 @@ class Guest:
         return self._process.pid
 
     @property
+    def disk_files(self) -> tuple[Path, ...]:
+        """The files on this machine that are the guest's disks, in their order."""
+        return self._files
+
+    @property
     def alive(self) -> bool:
         """Whether the kernel runs."""
         return self._process is not None and self._process.poll() is None

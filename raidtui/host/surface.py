@@ -1,0 +1,124 @@
+"""A look at what a device holds besides its superblock: whether it can be read, whether it is blank.
+
+Only as many places are read as a time allows, spread evenly; the first error ends it: a disk that fails is to
+be copied, not read for curiosity.
+"""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import time
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from raidtui.host.md.raw_superblock import find_superblocks
+from raidtui.host.roots.root import Root
+from raidtui.model.survey import Superblock
+
+SURFACES = "/.raidtui/surfaces.json"
+"""In a capture, the looks at its devices."""
+_EDGE_BYTES = 8 << 20
+_PIECE_BYTES = 256 << 10
+_MOST_PIECES = 4096
+_ZEROS = bytes(_PIECE_BYTES)
+
+
+class Surface(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a look at a device has found.
+
+    Args:
+        device: the kernel's name.
+        error: why a place could not be read; "" where all places that were looked at could be.
+        error_bytes: where that is, bytes from the start.
+        blank: whether all of them hold zeros; None where none could be read.
+        silent: whether the device did not answer in time.
+        hidden: the first superblock 1.x that is not where mdadm looks for it.
+        hidden_sectors: where the device began that it was on.
+    """
+
+    device: str
+    error: str = ""
+    error_bytes: int | None = None
+    blank: bool | None = None
+    silent: bool = False
+    hidden: Superblock | None = None
+    hidden_sectors: int = 0
+
+
+def read_surface(root: Root, name: str, limit_s: float) -> Surface | None:
+    """Look at a device; return None where it cannot be opened, or is not of the live host.
+
+    Args:
+        root: the host.
+        name: the kernel's name.
+        limit_s: how long to read.
+    """
+    if not root.live:
+        return None
+    try:
+        descriptor = _open(f"/dev/{name}")
+    except OSError:
+        return None
+    try:
+        return _look(descriptor, name, time.monotonic() + limit_s)
+    finally:
+        os.close(descriptor)
+
+
+def _open(path: str) -> int:
+    """Open past the page cache, where that can be: what is in it says nothing of the disk."""
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECT)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def _look(descriptor: int, name: str, end_s: float) -> Surface:
+    size = os.lseek(descriptor, 0, os.SEEK_END)
+    blank: bool | None = None
+    hidden: tuple[int, Superblock] | None = None
+    with mmap.mmap(-1, _PIECE_BYTES) as memory:  # aligned, as O_DIRECT wants it
+        for at in _places(size):
+            if time.monotonic() >= end_s:
+                break
+            try:
+                read = os.preadv(descriptor, [memory], at)
+            except OSError as error:
+                return Surface(
+                    device=name,
+                    error=os.strerror(error.errno or errno.EIO),
+                    error_bytes=at,
+                    blank=blank,
+                    hidden=hidden[1] if hidden else None,
+                    hidden_sectors=hidden[0] if hidden else 0,
+                )
+            piece = memory[:read]
+            blank = (blank is not False) and piece == _ZEROS[:read]
+            if hidden is None and not blank and (at < _EDGE_BYTES or at >= size - _EDGE_BYTES):
+                hidden = next((found for found in find_superblocks(piece, at // 512) if found[0] > 0), None)
+    return Surface(
+        device=name,
+        blank=blank,
+        hidden=hidden[1] if hidden else None,
+        hidden_sectors=hidden[0] if hidden else 0,
+    )
+
+
+def _places(size: int) -> Iterator[int]:
+    """Yield where to read: both ends, then everything between by halves, quarters, eighths."""
+    pieces = size // _PIECE_BYTES
+    edge = min(_EDGE_BYTES // _PIECE_BYTES, pieces)
+    ends = dict.fromkeys((*range(edge), *range(pieces - edge, pieces)))
+    yield from (piece * _PIECE_BYTES for piece in ends)
+    step = max(1, pieces // _MOST_PIECES)
+    count = pieces // step
+    bits = max(1, (count - 1).bit_length())
+    for number in range(1 << bits):
+        spread = int(f"{number:0{bits}b}"[::-1], 2)
+        if spread < count and spread * step not in ends:
+            yield spread * step * _PIECE_BYTES

@@ -1,0 +1,167 @@
+"""The plan of a copy: what can be read first, then what needs patience. Pure."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.survey import Device, Survey
+from raidtui.plans.candidates import refuse_device
+from raidtui.plans.contents import device_facts, losses_of
+from raidtui.plans.target import needs_root
+from raidtui.view.units import binary_size
+
+_RETRIES = 3
+_LONGEST_S = 30 * 86400.0
+
+
+class ImageFile(Struct, frozen=True, kw_only=True):
+    """A file that is copied to.
+
+    Args:
+        path: absolute.
+        room_bytes: the free bytes of its folder; None where there is no such folder.
+        there: whether the file exists.
+    """
+
+    path: str
+    room_bytes: int | None
+    there: bool = False
+
+
+class CopyRequest(Struct, frozen=True, kw_only=True):
+    """A copy.
+
+    Args:
+        source: a kernel name.
+        target: a kernel name, or a file.
+        map_path: the absolute path of ddrescue's map file: with it, a copy continues where it ended.
+        map_there: whether it exists.
+        installed: whether ddrescue is.
+    """
+
+    source: str
+    target: str | ImageFile
+    map_path: str
+    map_there: bool = False
+    installed: bool = True
+
+
+def plan_copy(survey: Survey, request: CopyRequest) -> Plan | Refusal:
+    """Return the plan of a copy, or why there is none.
+
+    Args:
+        survey: the host, with the source, and the target where that is a device.
+        request: the copy.
+    """
+    source = survey.devices.get(request.source)
+    if refusal := needs_root(survey.snapshot) or _refuse_source(survey, request, source):
+        return refusal
+    assert source is not None  # noqa: S101  (it is refused above)
+    if isinstance(request.target, ImageFile):
+        refusal = _refuse_file(source, request, request.target)
+        path, target = request.target.path, None
+    else:
+        path, target = f"/dev/{request.target}", survey.devices.get(request.target)
+        refusal = _refuse_target(survey, source, request.target, target)
+    if refusal is not None:
+        return refusal
+    losses = losses_of((target,), survey) if target is not None else ()
+    same = device_facts(source, free=False, untouched=False)
+    needs = (*same, *(device_facts(target, untouched=not request.map_there) if target is not None else ()))
+    force = ("--force",) if target is not None else ()
+
+    def read(*words: str) -> tuple[str, ...]:
+        return ("ddrescue", *force, *words, source.path, path, request.map_path)
+
+    folder = request.map_path.rpartition("/")[0]
+    name = path.removeprefix("/dev/")
+    return Plan(
+        title=f"rescue copy: {request.source} to {name}",
+        subject=request.source,
+        steps=(
+            Step(argv=("mkdir", "-p", folder), why="where the map file is"),
+            Step(
+                argv=read("--no-scrape"),
+                why="copy what can be read at once; go around what cannot",
+                needs=needs,
+                destroys=target is not None,
+                timeout_s=_LONGEST_S,
+            ),
+            Step(
+                argv=read("--idirect", f"--retry-passes={_RETRIES}"),
+                why=f"read the rest sector by sector, {_RETRIES} times again",
+                needs=same,
+                timeout_s=_LONGEST_S,
+            ),
+            Step(argv=("sync", path), why="all of it is on the disk"),
+        ),
+        harm=Harm.HARMLESS if target is None else Harm.DESTROYS,
+        losses=losses,
+        notes=(
+            (
+                f"{request.source} is only read. The map file {request.map_path} has what could not be read;"
+                " the same command continues a copy that was cut short."
+            ),
+        ),
+        confirm=(target.disk.identity or name) if target is not None else "",
+        devices=(request.source, *((request.target,) if isinstance(request.target, str) else ())),
+    )
+
+
+def _refuse_source(survey: Survey, request: CopyRequest, source: Device | None) -> Refusal | None:
+    if not request.installed:
+        return Refusal(
+            code=RefusalCode.NO_TOOL, why="ddrescue is not installed", remedy="apt install gddrescue"
+        )
+    if source is None:
+        return survey.no_device(request.source)
+    if source.disk.size_bytes is None:
+        return Refusal(code=RefusalCode.UNKNOWN, why=f"the size of {request.source} is not known")
+    mounted = [use for use in source.disk.uses if use.kind in {"mount", "swap"}]
+    if mounted and not source.read_only:
+        return Refusal(
+            code=RefusalCode.IN_USE,
+            why=f"{request.source} is in use: {source.disk.users}",
+            remedy="unmount it first: what is written meanwhile is not in the copy",
+        )
+    return None
+
+
+def _refuse_file(source: Device, request: CopyRequest, file: ImageFile) -> Refusal | None:
+    need = source.disk.size_bytes or 0
+    if file.path.startswith("/dev/"):
+        return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no device {file.path}")
+    if file.room_bytes is None:
+        return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no folder for {file.path}")
+    if file.there and not request.map_there:
+        return Refusal(
+            code=RefusalCode.TAKEN,
+            why=f"{file.path} is there, and {request.map_path} is not: it is another file",
+            remedy="name a new file, or the map file that belongs to it: --map FILE",
+        )
+    if not file.there and file.room_bytes < need:
+        return Refusal(
+            code=RefusalCode.TOO_SMALL,
+            why=f"there is no room for {file.path}: {binary_size(file.room_bytes)} free,"
+            f" {request.source} has {binary_size(need)}",
+            remedy="name a file on a larger file system",
+        )
+    return None
+
+
+def _refuse_target(survey: Survey, source: Device, name: str, target: Device | None) -> Refusal | None:
+    if target is None:
+        return survey.no_device(name)
+    if target.disk.disk == source.disk.disk:
+        return Refusal(code=RefusalCode.INVALID, why=f"{name} is on the disk that is copied")
+    if refusal := refuse_device(target, survey):
+        return refusal
+    if (target.disk.size_bytes or 0) < (source.disk.size_bytes or 0):
+        sizes = f"{binary_size(target.disk.size_bytes or 0)}, {source.disk.name} has"
+        return Refusal(
+            code=RefusalCode.TOO_SMALL,
+            why=f"{name} is too small: {sizes} {binary_size(source.disk.size_bytes or 0)}",
+            remedy="choose a disk that is at least as large",
+        )
+    return None

@@ -1,0 +1,373 @@
+"""The real step, after a trial: the same command on the members themselves, and what takes it back. Pure.
+
+Before superblocks are written, the ends of each member are copied to files: all that mdadm may write to lies
+in them. Undoing the plan writes them back, and compares.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from raidtui.model.array import Array
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.survey import Device, Survey
+from raidtui.plans.assemble import let_go_of
+from raidtui.plans.contents import device_facts
+from raidtui.plans.target import needs_root, refuse_name, refuse_taken
+from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
+from raidtui.rescue.proof import CheckResult
+from raidtui.rescue.trial.trial_plan import waiting_arrays
+from raidtui.rescue.trial.trial_record import TrialOutcome, TrialRecord
+from raidtui.rescue.trial.trial_request import TrialMethod, flat
+from raidtui.view.units import SECTOR_BYTES, binary_size, counted
+
+EDGE_BYTES = 128 << 20
+"""What is saved of each end of a member, where there is room."""
+LEAST_BYTES = 1 << 20
+"""What is saved at least: md's superblocks lie in the first 8 KiB and in the last 128."""
+FOLDER = "/var/lib/raidtui/rescue"
+_SAVE_S = 3600.0
+
+
+class SavingRoom(Struct, frozen=True, kw_only=True):
+    """A folder for what is saved.
+
+    Args:
+        free_bytes: its room.
+    """
+
+    folder: str
+    free_bytes: int
+
+
+def plan_real(
+    survey: Survey, trial: TrialRecord, outcome: TrialOutcome | None, room: SavingRoom, *, job: str
+) -> Plan | Refusal:
+    """Return the plan of what a trial has rehearsed, or why there is none.
+
+    Args:
+        survey: the host, with the members, read just now.
+        trial: what was tried.
+        outcome: what came of it.
+        room: where the ends of the members are saved.
+        job: the trial's id, for people.
+    """
+    if refusal := needs_root(survey.snapshot) or _refuse_unproven(trial, outcome, job):
+        return refusal
+    assert outcome is not None  # noqa: S101  (it is refused above)
+    made = trial.request.made
+    devices = [survey.devices[name] for name in made.devices if name in survey.devices]
+    if refusal := _refuse_members(survey, made.devices, outcome):
+        return refusal
+    label = _label(made, devices)
+    waiting = waiting_arrays(survey, made.devices)
+    if not waiting and (refusal := refuse_taken(survey.snapshot, label)):
+        return refusal
+    array = f"/dev/md/{label}"
+    argv = mdadm_words(array, made, lambda name: f"/dev/{name}")
+    writes = _writes(made)
+    saved = _saved(made, devices, room, trial.names.ident) if writes else []
+    if isinstance(saved, Refusal):
+        return saved
+    uuid = made.uuid
+    start = Step(
+        argv=argv,
+        why=_why(made),
+        timeout_s=300.0,
+        needs=(
+            Fact(kind=FactKind.GONE, subject=uuid),
+            *(fact for device in devices for fact in device_facts(device)),
+        ),
+        proves=(Fact(kind=FactKind.RUNNING, subject=uuid),),
+        undo=(
+            Step(
+                argv=("mdadm", "--stop", array),
+                why="stop it",
+                proves=(Fact(kind=FactKind.GONE, subject=uuid),),
+            ),
+            *(step for each in saved for step in each.back),
+        ),
+    )
+    if not writes:
+        lost = len(devices) < _slots(made, devices)
+        return Plan(
+            title=f"rescue: {label}",
+            subject=label,
+            steps=(*map(let_go_of, waiting), start),
+            undo=start.undo,
+            harm=Harm.REDUCES if lost else Harm.HARMLESS,
+            notes=_notes(survey, trial, outcome, job),
+            devices=made.devices,
+        )
+    hold = _hold(trial.names.ident)
+    folder = f"{room.folder.rstrip('/')}/{trial.names.ident}"
+    return Plan(
+        title=f"rescue: {label}",
+        subject=label,
+        steps=(
+            Step(argv=("mkdir", "-p", "-m", "700", room.folder), why="where the members' ends are saved"),
+            Step(argv=("mkdir", "-p", "-m", "700", folder), why="those of this plan"),
+            *(step for each in saved for step in each.forth),
+            *hold.begin,
+            *map(let_go_of, waiting),
+            start,
+            *hold.end,
+        ),
+        harm=Harm.DESTROYS,
+        warning=f"Superblocks are written. What was there is saved in {folder}, and rolling back restores it"
+        " byte for byte, as long as nothing else has been written.",
+        notes=_notes(survey, trial, outcome, job),
+        confirm=label,
+        rolls_back=True,
+        devices=made.devices,
+    )
+
+
+def _refuse_unproven(trial: TrialRecord, outcome: TrialOutcome | None, job: str) -> Refusal | None:
+    """Nothing is written to members before the same command has been tried on overlays and was judged."""
+    if outcome is None or outcome.void or outcome.proof.check is CheckResult.NOT_TRIED:
+        why = outcome.void if outcome is not None else "it has not come to its end"
+        return Refusal(
+            code=RefusalCode.UNKNOWN,
+            why=f"the trial {job} says nothing{f': {why}' if why else ''}",
+            remedy="try again: raidtui rescue try",
+        )
+    if outcome.proof.check is CheckResult.NOT_POSSIBLE:
+        return Refusal(
+            code=RefusalCode.WRONG_STATE,
+            why=f"the trial {job} was refused: {outcome.proof.sure}",
+            remedy="try another way",
+        )
+    made = trial.request.made
+    if isinstance(made, Recreation):
+        if trial.request.method is not TrialMethod.OVERLAYS:
+            return Refusal(
+                code=RefusalCode.WRONG_STATE,
+                why=f"the trial {job} has not rehearsed the command itself",
+                remedy="rehearse it: raidtui rescue try ... --overlays",
+            )
+        if outcome.proof.check is not CheckResult.CLEAN:
+            return Refusal(
+                code=RefusalCode.WRONG_STATE,
+                why=f"the geometry of trial {job} is not proven: {outcome.proof.sure}",
+                remedy="superblocks are made again only for a geometry with a clean check",
+            )
+    return None
+
+
+def _refuse_members(survey: Survey, names: Sequence[str], outcome: TrialOutcome) -> Refusal | None:
+    for name in names:
+        device = survey.devices.get(name)
+        if device is None:
+            return survey.no_device(name)
+        if refusal := survey.refuse_unread(name):
+            return refusal
+        waiting = waiting_arrays(survey, names)
+        holder = next((array for array in survey.snapshot.arrays if _holds(array, name)), None)
+        if holder not in waiting and (holder is not None or device.disk.users or device.busy):
+            who = f"a member of {holder.title}" if holder is not None else device.disk.users or device.busy
+            return Refusal(code=RefusalCode.IN_USE, why=f"{name} is in use: {who}", remedy="release it first")
+        if device.digest is None or device.digest != outcome.digests.get(name):
+            return Refusal(
+                code=RefusalCode.WRONG_STATE,
+                why=f"{name} does not read as when it was tried",
+                remedy="try again: raidtui rescue try",
+            )
+    return None
+
+
+def _holds(array: Array, name: str) -> bool:
+    return any(member.name == name for member in array.members)
+
+
+def _label(made: Assembly | Recreation, devices: Sequence[Device]) -> str:
+    if isinstance(made, Recreation):
+        return made.name
+    label = next((device.superblock.label for device in devices if device.superblock is not None), "")
+    return label if refuse_name(label) is None else made.uuid[:8]
+
+
+def _slots(made: Assembly | Recreation, devices: Sequence[Device]) -> int:
+    if isinstance(made, Recreation):
+        return len(made.geometry.order)
+    return max(
+        (device.superblock.raid_disks or 0 for device in devices if device.superblock is not None), default=0
+    )
+
+
+def _writes(made: Assembly | Recreation) -> bool:
+    """Whether the command writes to the members: read-only, and without these, it does not (measured)."""
+    return isinstance(made, Recreation) or bool(made.force or made.update or made.backup)
+
+
+def _why(made: Assembly | Recreation) -> str:
+    if isinstance(made, Recreation):
+        return "new superblocks around the data, which stay; read-only, as it was tried"
+    if made.force:
+        return "the members that are behind count as up to date; read-only, as it was tried"
+    return "start it by its superblocks; read-only, as it was tried"
+
+
+class _Saved(Struct, frozen=True, kw_only=True):
+    """How the ends of a member are saved, and written back."""
+
+    forth: tuple[Step, ...]
+    back: tuple[Step, ...]
+
+
+def _saved(
+    made: Assembly | Recreation, devices: Sequence[Device], room: SavingRoom, ident: str
+) -> list[_Saved] | Refusal:
+    heads = {device.disk.name: _head_bytes(made, device) for device in devices}
+    most = 2 * EDGE_BYTES * len(devices)
+    least = sum(heads.values()) + LEAST_BYTES * len(devices)
+    edge = EDGE_BYTES if room.free_bytes > 2 * most else LEAST_BYTES
+    if room.free_bytes < least + (64 << 20):
+        return Refusal(
+            code=RefusalCode.TOO_SMALL,
+            why=f"{room.folder} has no room for the members' superblocks: {binary_size(least)}",
+            remedy="make room there",
+        )
+    return [_saved_member(device, heads[device.disk.name], edge, room, ident) for device in devices]
+
+
+def _head_bytes(made: Assembly | Recreation, device: Device) -> int:
+    """Return how much of the start of a member mdadm may write to: all that lies before the data."""
+    if isinstance(made, Recreation):
+        sectors = made.geometry.data_offset_sectors
+    else:
+        sectors = (device.superblock.offset_sectors or 0) if device.superblock is not None else 0
+    return min(max(sectors * SECTOR_BYTES, LEAST_BYTES), device.disk.size_bytes or LEAST_BYTES)
+
+
+def _saved_member(device: Device, head: int, edge: int, room: SavingRoom, ident: str) -> _Saved:
+    size = device.disk.size_bytes or 0
+    first = min(max(head, edge), size)
+    last = min(max(LEAST_BYTES, edge), size)
+    base = f"{room.folder.rstrip('/')}/{ident}/{flat(device.disk.name)}"
+    tail = f"bs=1M iflag=skip_bytes,count_bytes,fullblock skip={size - last} count={last}"
+    return _Saved(
+        forth=(
+            Step(
+                argv=_dd(device.path, f"{base}.first", f"bs=1M iflag=count_bytes,fullblock count={first}"),
+                why=f"save the first {binary_size(first)} of {device.disk.name}",
+                timeout_s=_SAVE_S,
+            ),
+            Step(
+                argv=_dd(device.path, f"{base}.last", tail),
+                why=f"save the last {binary_size(last)} of {device.disk.name}",
+                timeout_s=_SAVE_S,
+            ),
+            Step(
+                argv=("cmp", f"--bytes={first}", f"{base}.first", device.path),
+                why="read it back, and compare",
+                timeout_s=_SAVE_S,
+            ),
+            Step(
+                argv=(
+                    "cmp",
+                    f"--bytes={last}",
+                    f"--ignore-initial=0:{size - last}",
+                    f"{base}.last",
+                    device.path,
+                ),
+                why="read it back, and compare",
+                timeout_s=_SAVE_S,
+            ),
+        ),
+        back=(
+            Step(
+                argv=_dd(
+                    f"{base}.first",
+                    device.path,
+                    f"bs=1M iflag=count_bytes,fullblock count={head} conv=notrunc,fsync",
+                ),
+                why=f"restore the start of {device.disk.name}, up to its data",
+                needs=device_facts(device, untouched=False),
+                timeout_s=_SAVE_S,
+            ),
+            Step(
+                argv=_dd(
+                    f"{base}.last",
+                    device.path,
+                    f"bs=1M iflag=skip_bytes,fullblock skip={last - LEAST_BYTES} oflag=seek_bytes"
+                    f" seek={size - LEAST_BYTES} conv=notrunc,fsync",
+                ),
+                why=f"restore the end of {device.disk.name}",
+                needs=device_facts(device, untouched=False),
+                proves=(Fact(kind=FactKind.UNTOUCHED, subject=device.disk.name, value=device.digest or ""),),
+                timeout_s=_SAVE_S,
+            ),
+        ),
+    )
+
+
+def _dd(source: str, target: str, words: str) -> tuple[str, ...]:
+    options = words if "conv=" in words else f"{words} conv=fsync"
+    return ("dd", f"if={source}", f"of={target}", *shlex.split(options), "status=none")
+
+
+class _Hold(Struct, frozen=True, kw_only=True):
+    """What keeps udev from assembling anything while superblocks are written, or restored."""
+
+    begin: tuple[Step, ...]
+    end: tuple[Step, ...]
+
+
+def _hold(ident: str) -> _Hold:
+    path = f"/run/udev/rules.d/01-raidtui-rescue-{ident}.rules"
+    text = 'SUBSYSTEM=="block", ENV{ANACONDA}="raidtui"\n'
+    reload = Step(argv=("udevadm", "control", "--reload"), why="udev reads its rules")
+    settle = Step(argv=("udevadm", "settle"), why="udev handles what it was told of", may_fail=True)
+    remove = Step(argv=("rm", "-f", path), why="udev assembles arrays again")
+    write = Step(path=path, content=text, why="udev assembles no array meanwhile")
+    return _Hold(
+        begin=(
+            Step(
+                argv=("mkdir", "-p", "/run/udev/rules.d"),
+                why="the folder of rules that are gone after a boot",
+            ),
+            Step(path=path, content=text, why=write.why, undo=(settle, remove, reload)),
+            reload,
+        ),
+        end=(
+            settle,
+            Step(argv=remove.argv, why=remove.why, undo=(write, reload)),
+            reload,
+        ),
+    )
+
+
+def _notes(survey: Survey, trial: TrialRecord, outcome: TrialOutcome, job: str) -> tuple[str, ...]:
+    """Return what a person has to know: the proof, and what is forgiven."""
+    notes = [f"Trial {job}: {outcome.proof.check}: {outcome.proof.sure}."]
+    made = trial.request.made
+    if isinstance(made, Assembly):
+        notes += _gaps(survey, made)
+    return tuple(notes)
+
+
+def _gaps(survey: Survey, made: Assembly) -> list[str]:
+    """Return a sentence for each member that is behind, and for each that is left out."""
+    blocks = {
+        name: device.superblock
+        for name, device in survey.devices.items()
+        if device.superblock is not None and device.superblock.uuid == made.uuid
+    }
+    newest = max((block.events or 0 for block in blocks.values()), default=0)
+    latest = max((block.updated_s or 0.0 for block in blocks.values()), default=0.0)
+    notes = []
+    for name, block in sorted(blocks.items()):
+        gap, late = newest - (block.events or 0), latest - (block.updated_s or latest)
+        words = f"{name} is {counted(gap, 'event')} behind, last updated {late:.0f} s before the newest"
+        if name not in made.devices:
+            notes.append(f"{words if gap else f'{name} is up to date'}; it is left out.")
+        elif gap:
+            lost = (
+                "what was written in that time and lies on it may be lost" if made.force else "mdadm decides"
+            )
+            notes.append(f"{words}: {lost}.")
+    return notes

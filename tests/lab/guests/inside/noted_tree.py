@@ -1,0 +1,25 @@
+"""Prints all that the diagnosis reads in the guest, files and outputs of tools by path, as JSON."""
+
+import json
+import sys
+
+import msgspec
+
+from raidtui.host.roots.noting_root import NotingRoot
+from raidtui.host.roots.opening import open_root
+from raidtui.host.surface import SURFACES
+from raidtui.host.tools import output_path
+from raidtui.session.rescue import read_facts
+
+if __name__ == "__main__":
+    root = NotingRoot(open_root("/"))
+    facts = read_facts(root)
+    assert facts is not None
+    texts = {path: data.decode("utf-8", "replace") for path, data in root.files.items()}
+    texts |= {
+        output_path(output.argv): f"exit {output.status}\n{output.stdout}{output.stderr}"
+        for output in root.outputs
+        if output.status is not None
+    }
+    texts[SURFACES] = msgspec.json.encode(facts.surfaces).decode()
+    sys.stdout.write(json.dumps(texts))

@@ -1,0 +1,88 @@
+"""Runs in the guest: trials whose worker is killed, and what is left after ``raidtui rescue clean``."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+from pathlib import Path
+
+from raidtui.host.reading import read_survey
+from raidtui.host.roots.opening import open_root
+from raidtui.jobs.store import Job
+from raidtui.model.plan import Refusal
+from raidtui.monitor.sampler import Sampler
+from raidtui.rescue.mdadm_words import Assembly
+from raidtui.rescue.trial.trial_plan import plan_trial
+from raidtui.rescue.trial.trial_record import TrialLooks
+from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest
+from raidtui.rescue.trial.trial_worker import TrialWorker
+from raidtui.rescue.trial.trials import clean, make_trial_job, new_ident, read_trial_host
+from tests.lab.guests.inside.runs import Fault, Row, sh, until
+
+LEFT = (
+    "dmsetup ls | grep raidtui; losetup --all | grep raidtui; grep ^md /proc/mdstat;"
+    " ls -d /run/udev/rules.d/*raidtui* /run/raidtui-rescue* /var/tmp/raidtui-rescue* 2>/dev/null;"
+    " grep raidtui /proc/mounts; true"
+)
+_TOOLS = "mdadm|dmsetup|losetup|blockdev|udevadm|truncate|mkdir|rmdir|rm|e2fsck|modprobe"
+
+
+def killed_trials(names: list[str], fault: Fault, step: int = 1) -> list[Row]:
+    """Kill the worker of a trial on overlays at every place, and clean.
+
+    Returns:
+        a row each: (place, exit status, what clean says is left, what is left, the members are as before).
+    """
+    before = _state(names)
+    rows: list[Row] = []
+    for number in range(1, 400, step):
+        job = _trial(names)
+        status = _work(job, fault, number)
+        until(lambda: sh(f"pgrep -x '{_TOOLS}' || true") == "", "the end of the tool that went on")
+        left = clean(open_root("/"), lambda _: None)
+        rows.append((number, status, list(left), sh(LEFT), _state(names) == before))
+        if status != -signal.SIGKILL:
+            return rows
+    return rows
+
+
+def _trial(names: list[str]) -> Job:
+    root = open_root("/")
+    survey = read_survey(root, Sampler(root).sample(), tuple(names))
+    blocks = [device.superblock for device in survey.devices.values()]
+    uuid = next(str(block.uuid) for block in blocks if block is not None)
+    request = TrialRequest(
+        ident=new_ident(),
+        method=TrialMethod.OVERLAYS,
+        made=Assembly(devices=tuple(names), uuid=uuid, force=True, run=True),
+        label="a mirror",
+        store_bytes=16 << 20,
+    )
+    made = plan_trial(survey, read_trial_host(root), request)
+    if isinstance(made, Refusal):
+        raise RuntimeError(made.sentence)  # noqa: TRY004  (it was refused)
+    return make_trial_job(root, made, request, TrialLooks(files=True))
+
+
+def _work(job: Job, fault: Fault, number: int) -> int:
+    pid = os.fork()
+    if pid == 0:
+        status = 70
+        try:
+            fault(number)
+            status = 0 if TrialWorker(open_root("/"), job).work() == "done" else 1
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def _state(names: list[str]) -> list[tuple[str, str]]:
+    """The digest of each member, and whether it is read-only."""
+    return [
+        (
+            hashlib.sha256(Path(f"/dev/{name}").read_bytes()).hexdigest(),
+            Path(f"/sys/block/{name}/ro").read_text(),
+        )
+        for name in names
+    ]

@@ -1,0 +1,241 @@
+# Shell functions with which wrecks are made in the guest, and their truth is proven on overlays. Sourced by
+# bash: see tests/lab/guests/wrecks. D0 ... D7 are the disks. Nothing assembles arrays by itself meanwhile.
+set -euo pipefail
+export LC_ALL=C
+MD=/dev/md100
+SYS=/sys/block/md100/md
+TREE=/tmp/wrecks/tree MANIFEST=/tmp/wrecks/manifest KERNEL=/tmp/wrecks/kernel LATER=/tmp/wrecks/later
+MASK=/run/udev/rules.d/64-md-raid-assembly.rules
+RULES=${BASH_SOURCE[0]%/*}
+
+mask() {  # no assembly by udev
+    mkdir -p /run/udev/rules.d /tmp/wrecks
+    ln -sfn /dev/null $MASK
+    udevadm control --reload
+}
+
+unmask() {
+    udevadm settle
+    rm -f $MASK
+    udevadm control --reload
+}
+
+edit() {  # DEVICE FIELD=VALUE...: change a superblock 1.x in place, its checksum with it
+    "$PYTHON" -I -S "$RULES/edit_superblock.py" "$@"
+}
+
+# Making
+
+create() {  # what all have in common; the rest is given
+    mdadm --create $MD --run --assume-clean --homehost="${HOMEHOST:-lab}" --name=t "$@" 2>&1
+    udevadm settle
+}
+
+recreate() {  # over what was there: the resync begins at once
+    mdadm --create $MD --run --homehost=lab --name=t --metadata=1.2 --bitmap=none "$@" 2>&1
+    udevadm settle
+}
+
+assemble() {  # OPTION... DEVICE...
+    mdadm --assemble $MD --config=/dev/null "$@" 2>&1
+    udevadm settle
+}
+
+grown() {  # OPTION...: begin a reshape
+    mdadm --grow $MD "$@" 2>&1
+}
+
+save() {  # DEVICE...: superblocks as they are now
+    local each
+    for each; do dd if="$each" of="/tmp/wrecks/saved-${each##*/}" bs=4K skip=1 count=1 iflag=direct status=none; done
+}
+
+put_back() {  # DEVICE...: those that were saved, as a power cut would have left them
+    local each
+    for each; do dd if="/tmp/wrecks/saved-${each##*/}" of="$each" bs=4K seek=1 count=1 conv=notrunc,fsync status=none; done
+}
+
+c12() {  # metadata 1.2, no bitmap
+    create --metadata=1.2 --bitmap=none "$@"
+}
+
+put() {  # DEVICE [OPTION...]: copy the files onto a file system
+    mount "${@:2}" "$1" /mnt
+    cp -a $TREE/. /mnt/
+    umount /mnt
+}
+
+fill() {  # [OPTION...] [-- DEVICE]: a file system of mke2fs's defaults, and the files
+    local options=()
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do options+=("$1"); shift; done
+    local device=${2:-$MD}
+    mkfs.ext4 -q -F "${options[@]}" "$device"
+    put "$device"
+}
+
+later() {  # NUMBER: files that are written after something happened, each at once on the disks
+    mount $MD /mnt
+    mkdir -p /mnt/later $LATER
+    local number
+    for number in $(seq "$1"); do
+        dd if=$TREE/block.bin of=$LATER/$number bs=64K count=1 skip=$((number % 64)) status=none
+        cp $LATER/$number /mnt/later/
+        sync -f /mnt/later
+        calm
+    done
+    umount /mnt
+}
+
+calm() {  # the array is clean at once, not after 200 ms without a write: two events for each write
+    until echo clean >$SYS/array_state 2>/dev/null; do :; done
+}
+
+kick() {  # DEVICE: as a cable does it. Where too few are left, the kernel does it and says EBUSY.
+    mdadm --quiet $MD --fail "$1" 2>/dev/null || true
+    until grep -q faulty $SYS/dev-"${1##*/}"/state; do :; done
+}
+
+pull() {  # DEVICE: kicked, and removed
+    kick "$1"
+    until mdadm --quiet $MD --remove "$1" 2>/dev/null; do :; done
+}
+
+note_kernel() {  # what the kernel says of the array: the truth is compared with it
+    local each
+    {
+        echo "level=$(cat $SYS/level)"
+        echo "chunk=$(cat $SYS/chunk_size)"
+        echo "layout=$(cat $SYS/layout)"
+        echo "disks=$(cat $SYS/raid_disks)"
+        for each in $SYS/dev-*; do
+            echo "member=${each##*dev-} slot=$(cat "$each/slot") offset=$(cat "$each/offset")"
+        done
+    } >$KERNEL
+}
+
+stop() {
+    udevadm settle
+    [ -e $KERNEL ] || note_kernel
+    until mdadm --quiet --stop $MD 2>/dev/null; do udevadm settle; done
+}
+
+zero() { mdadm --quiet --zero-superblock "$@"; }
+
+blank() {  # a new disk, or one that is not there
+    local each
+    for each; do dd if=/dev/zero of="$each" bs=1M status=none conv=fsync 2>/dev/null || blockdev --flushbufs "$each"; done
+}
+
+limit() {  # KIB_S: of a resync
+    echo "$1" >/proc/sys/dev/raid/speed_limit_min
+    echo "$1" >/proc/sys/dev/raid/speed_limit_max
+}
+
+progress() {  # SECTORS: wait until a resync is that far on each member, a reshape in the array
+    local done _
+    SECONDS=0
+    until
+        read -r done _ <$SYS/sync_completed
+        [ "$(cat $SYS/reshape_position)" = none ] || done=$(cat $SYS/reshape_position)
+        [ "$done" != none ] && [ "$done" -ge "$1" ]
+    do
+        [ $SECONDS -lt 40 ] || { echo "it was too fast, or too slow"; return 1; }
+    done
+}
+
+freeze() { echo frozen >$SYS/sync_action; }
+
+wait_idle() { until [ "$(cat $SYS/sync_action)" = idle ]; do mdadm --wait $MD 2>/dev/null || true; done; }
+
+gpt() {  # DEVICE TYPE [SIZE]: a partition from sector 2048
+    echo "2048,${3:-},$2" | sfdisk --quiet --label=gpt --wipe=never --no-reread "$1"
+    blockdev --rereadpt "$1" 2>/dev/null || partx --update "$1"
+    udevadm settle
+}
+
+no_table() {  # DEVICE: both copies of a GPT
+    dd if=/dev/zero of="$1" bs=512 count=34 conv=notrunc,fsync status=none
+    dd if=/dev/zero of="$1" bs=512 count=33 seek=$(($(blockdev --getsz "$1") - 33)) conv=notrunc,fsync status=none
+    partx --delete "$1" 2>/dev/null || true
+    udevadm settle
+}
+
+dust() {  # NAME DEVICE: a disk, from its second half MiB on, whose sectors may become bad
+    modprobe -a dm-dust
+    echo "0 $(($(blockdev --getsz "$2") - 2048)) dust $2 2048 512" | dmsetup create "$1"
+    udevadm settle
+}
+
+bad() {  # NAME FIRST LAST: sectors that cannot be read from now on
+    local sector
+    for sector in $(seq "$2" "$3"); do dmsetup message "$1" 0 addbadblock "$sector"; done
+    dmsetup message "$1" 0 enable
+}
+
+parts() {  # DEVICE: its partitions, if the kernel has not seen them
+    udevadm settle
+    [ -e "$1p1" ] || blockdev --rereadpt "$1"
+    udevadm settle
+}
+
+lvm_on() {  # DEVICE: a volume group with one volume
+    lvm vgcreate --quiet --yes wrecks "$1"
+    lvm lvcreate --quiet --yes --wipesignatures n --name data --extents 90%VG wrecks
+}
+
+lvm() { command lvm "$@" --config "devices{filter=[\"a|^$MD\$|\",\"r|.*|\"] use_devicesfile=0}"; }
+
+luks_data() {  # a header of LUKS 2, and what nobody can tell from noise
+    printf 'LUKS\272\276\000\002\000\000\000\000\000\000\100\000'
+    head -c 4080 /dev/zero
+    cat $TREE/block.bin $TREE/large/*
+}
+
+luks_on() { luks_data | dd of="$1" bs=64K iflag=fullblock conv=fsync status=none; }
+
+# The truth on overlays
+
+over() {  # NUMBER...: overlays of these disks are in OVER
+    local number disk
+    OVER=()
+    for number; do
+        disk=D$number
+        overlay "${!disk##*/}"
+        OVER+=("/dev/mapper/over-${!disk##*/}")
+    done
+}
+
+overlay() {  # NAME: /dev/mapper/over-NAME, whose writes go to a file
+    modprobe -a dm-snapshot loop
+    truncate -s 64M "/tmp/wrecks/over-$1"
+    local loop
+    loop=$(losetup --find --show "/tmp/wrecks/over-$1")
+    echo "0 $(blockdev --getsz "/dev/$1") snapshot /dev/$1 $loop N 8" | dmsetup create "over-$1"
+}
+
+drop() {
+    local each
+    udevadm settle
+    mountpoint -q /mnt && umount /mnt
+    [ ! -e $SYS ] || mdadm --quiet --stop $MD
+    for each in /dev/mapper/over-*; do [ ! -e "$each" ] || dmsetup remove --retry "${each##*/}"; done
+    for each in /dev/loop[0-9]*; do losetup -d "$each" 2>/dev/null || true; done
+    rm -f /tmp/wrecks/over-*
+}
+
+check_files() {  # DEVICE [OPTION...]: nothing is written
+    mount -o "${2:-ro,noload}" "$1" /mnt
+    (cd /mnt && sha256sum --quiet --check $MANIFEST)
+    if [ "${3:-}" = later ]; then (cd $LATER && sha256sum *) | (cd /mnt/later && sha256sum --quiet --check -); fi
+    umount /mnt
+}
+
+damaged() {  # DEVICE: fails where all files are whole
+    if check_ext4 "$1" >/dev/null 2>&1; then return 1; fi
+    ! mountpoint -q /mnt || umount /mnt
+}
+
+check_ext4() {
+    e2fsck -fn "$1" >/tmp/wrecks/fsck 2>&1 || { cat /tmp/wrecks/fsck; return 1; }
+    check_files "$@"
+}

@@ -1,0 +1,116 @@
+"""Making wrecks in a guest, and proving their truth there."""
+
+import contextlib
+import hashlib
+import os
+import shlex
+import sys
+
+from tests.lab.guests.boot import REPOSITORY
+from tests.lab.guests.guest import Guest, Result
+from tests.lab.guests.wrecks.wreck import MISSING, Truth, Wreck
+
+INSIDE = REPOSITORY / "tests/lab/guests/inside"
+_BLOCK = 1 << 16
+_TREE = f"""\
+if [ ! -e $MANIFEST ]; then
+    rm -rf $TREE
+    "$PYTHON" -I -S {shlex.quote(str(INSIDE / "wreck_tree.py"))} $TREE
+    (cd $TREE && find . -type f | sort | xargs sha256sum) >$MANIFEST
+fi
+"""
+
+
+def scripted(guest: Guest, script: str, timeout: float = 120.0) -> Result:
+    """Run a script with the functions of ``inside/wrecks.sh`` at hand; how it ended."""
+    disks = " ".join(f"D{number}=/dev/{name}" for number, name in enumerate(guest.disks))
+    head = f"PYTHON={shlex.quote(sys.executable)} {disks}\n. {shlex.quote(str(INSIDE / 'wrecks.sh'))}\n"
+    return guest.run(head + script, timeout=timeout)
+
+
+def done(guest: Guest, script: str, timeout: float = 120.0) -> str:
+    """Run a script that does what it is there for; what it said.
+
+    Raises:
+        AssertionError: it did not.
+    """
+    told = scripted(guest, script, timeout)
+    assert told.status == 0, f"it ended with status {told.status}:\n{told.output}"
+    return told.stdout
+
+
+def make(guest: Guest, wreck: Wreck) -> None:
+    """Make a wreck on empty disks.
+
+    Raises:
+        AssertionError: it could not be made.
+    """
+    done(guest, f"mask\n{_TREE}rm -rf $KERNEL $LATER\n{wreck.make}\nunmask\n")
+
+
+def prove(guest: Guest, wreck: Wreck) -> None:
+    """Create the array again on overlays, as the truth says, and compare the files; nothing is left of it.
+
+    Raises:
+        AssertionError: the truth is none, or nothing can be proven of the wreck.
+    """
+    assert wreck.provable, f"nothing can be proven of {wreck.id}"
+    again = created(wreck.truth) if wreck.truth is not None else ""
+    proof = wreck.proof or "check_ext4 $MD"
+    done(guest, f"mask\ntrap 'drop; unmask' EXIT\n{again}\n{proof}\n", timeout=180)
+
+
+def kernel_words(guest: Guest) -> frozenset[str]:
+    """What the kernel said of the wreck's array when it ran last."""
+    return frozenset(done(guest, "cat $KERNEL").splitlines())
+
+
+def created(truth: Truth) -> str:
+    """The commands that create an array again on overlays."""
+    there = [name for name in truth.order if name != MISSING]
+    over = [name if name == MISSING else f"/dev/mapper/over-{name}" for name in truth.order]
+    return "\n".join(
+        [
+            *(f"overlay {name}" for name in there),
+            shlex.join(
+                [
+                    "mdadm",
+                    "--create",
+                    "/dev/md100",
+                    "--run",
+                    "--assume-clean",
+                    "--homehost=none",
+                    *truth.create,
+                    *over,
+                ]
+            )
+            + " 2>&1",
+        ]
+    )
+
+
+def digests(guest: Guest) -> dict[str, str]:
+    """A digest of each disk as the host sees it, below the guest's kernel and its caches.
+
+    Blocks of zeros count as holes, so that a sparse file is read where there is something in it.
+    """
+    flush = "; ".join(f"blockdev --flushbufs /dev/{name}" for name in guest.disks)
+    assert guest.run(f"sync; {flush}").status == 0
+    return {file.name: _digest(str(file)) for file in guest.disk_files}
+
+
+def _digest(path: str) -> str:
+    found, at = hashlib.sha256(), 0
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # ENXIO: from here on there is nothing but a hole
+            while True:
+                data = os.lseek(descriptor, at, os.SEEK_DATA)
+                for at in range(data // _BLOCK * _BLOCK, os.lseek(descriptor, data, os.SEEK_HOLE), _BLOCK):
+                    block = os.pread(descriptor, _BLOCK, at)
+                    if block.count(0) != len(block):
+                        found.update(at.to_bytes(8, "little") + block)
+                at += _BLOCK
+    finally:
+        os.close(descriptor)
+    return found.hexdigest()

@@ -1,0 +1,180 @@
+"""Wrecks of other kinds: reshapes cut short, journals, tables, bad sectors, and what is stacked inside."""
+
+from tests.lab.guests.wrecks.wreck import Found, Truth, Wreck, named
+
+_R5 = "c12 -l5 -n4 -c64 $D0 $D1 $D2 $D3\nfill\n"
+
+
+def _r5(order: str) -> Truth:
+    return Truth(level=5, order=named(order), layout="left-symmetric")
+
+
+_GROW = (
+    "c12 -l5 -n3 -c64 $D0 $D1 $D2\nfill\nmdadm --quiet $MD --add $D3\nlimit 8000\ngrown --raid-devices=4\n"
+    "progress 20000\nfreeze\nstop\n"
+)
+_CHUNK = (
+    f"{_R5}limit 1000\ngrown --chunk=128 --backup-file=/tmp/wrecks/backup\nprogress 20000\nfreeze\nstop\n"
+)
+
+RESHAPES = (
+    Wreck(
+        id="reshape-grow-cut",
+        make=_GROW,
+        given=named("0123"),
+        proof="over 0 1 2 3\nassemble --freeze-reshape ${OVER[@]}\ncheck_ext4 $MD",
+    ),
+    Wreck(
+        id="reshape-grow-member-lost",
+        make=f"{_GROW}zero $D1",
+        given=named("0123"),
+        proof="over 0 2 3\nassemble --run --freeze-reshape ${OVER[@]}\ncheck_ext4 $MD",
+    ),
+    Wreck(
+        id="reshape-chunk-backup",
+        make=_CHUNK,
+        given=named("0123"),
+        proof="over 0 1 2 3\nassemble --freeze-reshape --backup-file=/tmp/wrecks/backup ${OVER[@]}\n"
+        "check_ext4 $MD",
+    ),
+    Wreck(
+        id="reshape-chunk-no-backup",
+        make=f"{_CHUNK}rm -f /tmp/wrecks/backup\n",
+        given=named("0123"),
+        proof="over 0 1 2 3\ntouch /tmp/wrecks/new\n"
+        "assemble --freeze-reshape --invalid-backup --backup-file=/tmp/wrecks/new ${OVER[@]}\n"
+        "check_ext4 $MD",
+    ),
+)
+
+JOURNAL = (
+    Wreck(
+        id="r5-journal-lost",
+        make="create -e1.2 -l5 -n3 -c64 --write-journal=$D4 $D0 $D1 $D2\nfill\nstop\nblank $D4",
+        truth=_r5("012"),
+        given=named("012"),
+    ),
+    Wreck(
+        id="r5-ppl-one-absent",
+        make="create -e1.2 --consistency-policy=ppl -l5 -n3 -c64 $D0 $D1 $D2\nfill\nstop\nblank $D1",
+        truth=Truth(level=5, order=named("0-2"), layout="left-symmetric", offset=4096),
+        given=named("02"),
+    ),
+)
+
+TABLES = (
+    Wreck(
+        id="r1-0.90-whole-or-partition",
+        make="for each in $D0 $D1; do echo '2048,,fd' | sfdisk --quiet --label=dos --no-reread $each; "
+        "blockdev --rereadpt $each; done; udevadm settle\n"
+        "create -e0.90 -l1 -n2 ${D0}1 ${D1}1\nfill\nstop",
+        truth=Truth(level=1, order=("ubda1", "ubdb1"), chunk_kib=0, offset=0, metadata="0.90"),
+        given=("ubda1", "ubdb1"),
+    ),
+    Wreck(
+        id="r1-partition-lost",
+        make="gpt $D0 raid\ngpt $D1 raid\nc12 -l1 -n2 ${D0}1 ${D1}1\nfill\nstop\nno_table $D0\nno_table $D1",
+        given=named("01"),
+        search=Found.TIE,
+        proof="over 0\nlast=$(($(blockdev --getsz ${OVER[0]}) - 34))\n"
+        'echo "0 $((last - 2047)) linear ${OVER[0]} 2048" | dmsetup create over-part\n'
+        "assemble --run /dev/mapper/over-part\ncheck_ext4 $MD",
+    ),
+    Wreck(
+        id="r5-partition-lost-on-one",
+        make="for each in $D0 $D1 $D2; do gpt $each raid; done\n"
+        "c12 -l5 -n3 -c64 ${D0}1 ${D1}1 ${D2}1\nfill\n"
+        "stop\nno_table $D1",
+        truth=Truth(level=5, order=("ubda1", "missing", "ubdc1"), layout="left-symmetric"),
+        given=("ubda1", "ubdb", "ubdc1"),
+    ),
+    Wreck(
+        id="r5-shorter-disk",
+        make="last=$(blockdev --getsz $D3)\n"
+        'echo "0 $((last - 2048)) linear $D3 2048" | dmsetup create whole\n'
+        "udevadm settle\nc12 -l5 -n4 -c64 $D0 $D1 $D2 /dev/mapper/whole\nfill\nstop\n"
+        'echo "0 $((last - 22528)) linear $D3 2048" | dmsetup reload whole\n'
+        "dmsetup suspend whole\ndmsetup resume whole\nudevadm settle",
+        truth=_r5("012-"),
+        given=("ubda", "ubdb", "ubdc", "dm-0"),
+    ),
+)
+
+BAD = (
+    Wreck(
+        id="r0-bad-sectors",
+        make="dust dust $D1\ncreate -e1.2 -l0 -n2 -c64 $D0 /dev/mapper/dust\nfill\nstop\n"
+        "bad dust 50000 50015",
+        truth=Truth(level=0, order=("ubda", "dm-0")),
+        given=("ubda", "dm-0"),
+        proof="dmsetup message dust 0 disable\ncheck_ext4 $MD",
+    ),
+    Wreck(
+        id="r5-bad-sectors-one-absent",
+        make="dust dust $D1\nc12 -l5 -n3 -c64 $D0 /dev/mapper/dust $D2\nfill\nstop\n"
+        "bad dust 50000 50015\nblank $D2",
+        truth=Truth(level=5, order=("ubda", "dm-0", "missing"), layout="left-symmetric"),
+        given=("ubda", "dm-0"),
+        proof="dmsetup message dust 0 disable\ncheck_ext4 $MD",
+    ),
+    Wreck(
+        id="r5-bad-block-list",
+        make="dust dust $D1\nc12 -l5 -n3 -c64 $D0 /dev/mapper/dust $D2\nfill\npull $D2\nzero $D2\n"
+        "bad dust 40000 40015\nmdadm --quiet $MD --add $D2\nwait_idle\nstop\n"
+        "mdadm --examine-badblocks $D2 | grep -q 'for 1[0-9]* sectors'",
+        given=("ubda", "dm-0", "ubdc"),
+    ),
+)
+
+INSIDE = (
+    Wreck(
+        id="gpt-in-md",
+        make="c12 -l5 -n4 -c64 $D1 $D0 $D3 $D2\ngpt $MD linux\nfill -- ${MD}p1\nstop\nzero $D0 $D1 $D2 $D3",
+        truth=_r5("1032"),
+        given=named("0123"),
+        search=Found.UNIQUE,
+        proof="parts $MD\ncheck_ext4 ${MD}p1",
+    ),
+    Wreck(
+        id="lvm-in-md",
+        make="create -e0.90 --bitmap=none -l5 -n3 -c64 $D0 $D2 $D1\nlvm_on $MD\nfill -- /dev/wrecks/data\n"
+        "lvm vgchange --quiet -an wrecks\nstop\nzero $D0 $D1 $D2",
+        truth=Truth(level=5, order=named("021"), layout="left-symmetric", offset=0, metadata="0.90"),
+        given=named("012"),
+        search=Found.UNIQUE,
+        proof="lvm vgchange --quiet -ay wrecks\ncheck_ext4 /dev/wrecks/data\nlvm vgchange --quiet -an wrecks",
+    ),
+    Wreck(
+        id="xfs-in-md",
+        make="c12 -l5 -n4 -c64 $D3 $D0 $D1 $D2\n"
+        "TEST_DIR=/x TEST_DEV=/x QA_CHECK_FS=1 mkfs.xfs -q -f --unsupported $MD\nput $MD\nstop\n"
+        "zero $D0 $D1 $D2 $D3",
+        truth=_r5("3012"),
+        given=named("0123"),
+        search=Found.UNIQUE,
+        proof="check_files $MD ro,norecovery",
+    ),
+    Wreck(
+        id="luks-in-md",
+        make="c12 -l5 -n4 -c64 $D3 $D0 $D1 $D2\nluks_on $MD\nstop\nzero $D0 $D1 $D2 $D3",
+        truth=_r5("3012"),
+        given=named("0123"),
+        search=Found.TIE,
+        proof='luks_data | cmp - <(head -c "$(luks_data | wc -c)" $MD)',
+    ),
+)
+
+EXTERNAL = (
+    Wreck(
+        id="ddf",
+        make="mdadm --create /dev/md101 --run -e ddf -n3 $D0 $D1 $D2 2>&1\nudevadm settle\n"
+        "mdadm --create $MD --run --assume-clean -l5 -n3 -c64 /dev/md101 2>&1\nudevadm settle\nfill\n"
+        "stop\nmdadm --quiet --stop /dev/md101",
+        given=named("012"),
+        proof="over 0 1 2\nfor each in ${OVER[@]}; do mdadm --incremental $each 2>&1; done\n"
+        "udevadm settle\n"
+        "cat /proc/mdstat\n"
+        "MD=/dev/$(sed -n 's/^\\(md[0-9]*\\) : active.*raid5.*/\\1/p' /proc/mdstat)\ncheck_ext4 $MD\n"
+        "mdadm --quiet --stop $MD\nmdadm --quiet --stop /dev/md127",
+    ),
+)
