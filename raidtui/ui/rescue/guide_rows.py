@@ -43,6 +43,7 @@ class GuideRow(Struct, frozen=True, kw_only=True):
         plan: what is reviewed where it is chosen; None where it has no plan of its own.
         trial: what is tried before there is a plan; None where nothing is.
         method: how it is tried.
+        search: the devices that are searched for a geometry; () for none.
     """
 
     key: str
@@ -51,12 +52,15 @@ class GuideRow(Struct, frozen=True, kw_only=True):
     plan: Plan | None = None
     trial: Assembly | None = None
     method: TrialMethod = TrialMethod.OVERLAYS
+    search: tuple[str, ...] = ()
 
     @property
     def enters(self) -> str:
         """What Enter does; "" for nothing."""
         if self.plan is not None:
             return "review the plan"
+        if self.search:
+            return "search" if self.way.code is WayCode.SEARCH else "search first"
         return "try it" if self.trial is not None else ""
 
     @property
@@ -82,6 +86,8 @@ def guide_rows(array: RescueArray, survey: Survey) -> tuple[GuideRow, ...]:
         else:
             of = f"take half of {way.devices[0]}" if way.code is WayCode.TAKE_HALF else ""
             row = GuideRow(key=key, words=of or _WORDS[way.code], way=way)
+            if way.possible and way.code in {WayCode.SEARCH, WayCode.REBUILD}:
+                row = replace(row, search=way.devices)
             rows.append(_tried(row, array) if way.possible and array.uuid else row)
     return tuple(sorted(rows, key=lambda row: not row.way.possible))
 

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 
 from raidtui.model.survey import Survey
 from raidtui.rescue.records import RescueArray
-from raidtui.session.trials import KnownTrial
+from raidtui.session.rescue_trials import KnownTrial
 from raidtui.ui.frame.pages import PageScreen, rule
 from raidtui.ui.rescue.guide_lines import cause_lines, facts_of, member_lines, note_of, row_lines, title_of
 from raidtui.ui.rescue.guide_rows import GuideRow, guide_rows

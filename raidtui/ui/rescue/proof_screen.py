@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 
 from raidtui.model.plan import Plan, Refusal
 from raidtui.rescue.proof import CheckResult
-from raidtui.session.trials import KnownTrial
+from raidtui.session.rescue_trials import KnownTrial
 from raidtui.ui.frame.pages import PageScreen
 from raidtui.ui.rescue.guide_lines import text_lines
 from raidtui.view.line import Line

@@ -10,8 +10,9 @@ from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import SETTLED, UNDER_WAY
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Survey
-from raidtui.session import storage, trials
-from raidtui.session.trials import KnownTrial, TrialWish
+from raidtui.session import rescue_trials as trials
+from raidtui.session import storage
+from raidtui.session.rescue_trials import KnownTrial, TrialWish
 from raidtui.ui.frame.job_view import JobView
 from raidtui.ui.frame.plan_flow import GOING, PlanFlow
 from raidtui.ui.rescue.proof_screen import PLAN, TRY_AGAIN, ProofScreen

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from textual.binding import Binding, BindingType
 
 from raidtui.rescue.trial.trial_request import TrialMethod
-from raidtui.session.trials import TrialWish
+from raidtui.session.rescue_trials import TrialWish
 from raidtui.ui.frame.pages import PageScreen
 from raidtui.ui.rescue.guide_lines import text_lines
 from raidtui.view.line import Line

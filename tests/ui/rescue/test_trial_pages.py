@@ -17,8 +17,8 @@ from raidtui.rescue.mdadm_words import Assembly
 from raidtui.rescue.proof import CheckResult, Proof
 from raidtui.rescue.trial.trial_record import TrialFinding, TrialLooks, TrialOutcome, TrialRecord
 from raidtui.rescue.trial.trial_request import TrialMethod, TrialNames, TrialRequest
+from raidtui.session.rescue_trials import KnownTrial, TrialWish
 from raidtui.session.storage import JobNews
-from raidtui.session.trials import KnownTrial, TrialWish
 from raidtui.ui.frame.choose import Choice
 from raidtui.ui.frame.job_view import JobView
 from raidtui.ui.frame.plan_view import PlanView
@@ -138,7 +138,8 @@ class FakeTrials:
         del job_id
         return known(self.outcome)
 
-    def last_trial(self, uuid: str) -> KnownTrial | None:
+    def last_trial(self, uuid: str, names: tuple[str, ...]) -> KnownTrial | None:
+        del names
         assert uuid == UUID
         return self.last
 
@@ -153,7 +154,7 @@ def tried(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> FakeTrials:
     wreck(fake, "two-kicked")
     made = FakeTrials()
     for name in ("trial_rooms", "start_trial", "known_trial", "plan_of_trial"):
-        monkeypatch.setattr(f"raidtui.session.trials.{name}", getattr(made, name))
+        monkeypatch.setattr(f"raidtui.session.rescue_trials.{name}", getattr(made, name))
     monkeypatch.setattr("raidtui.ui.rescue.rescue_flow.last_trial", made.last_trial)
     return made
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from msgspec import Struct
 
 from raidtui.host.roots.root import Root
@@ -95,14 +97,20 @@ def known_trial(job_id: str) -> KnownTrial:
     return _known(find_trial(job_id))
 
 
-def last_trial(uuid: str) -> KnownTrial | None:
-    """Return the last trial of an array by its UUID; None where there is none."""
+def last_trial(uuid: str, names: Collection[str]) -> KnownTrial | None:
+    """Return the last trial of an array; None where there is none.
+
+    Args:
+        uuid: the array's.
+        names: kernel names of its devices: a trial of these alone is of it, too.
+    """
     for job in reversed(all_trials()):
         try:
             found = _known(job)
         except JobError:
             continue
-        if found.record.request.made.uuid == uuid:
+        made = found.record.request.made
+        if made.uuid == uuid or set(made.devices) <= set(names):
             return found
     return None
 
