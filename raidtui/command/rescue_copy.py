@@ -86,6 +86,7 @@ def _request(root: Root, arguments: argparse.Namespace) -> CopyRequest:
     from raidtui.command.device_names import kernel_name  # noqa: PLC0415
     from raidtui.host.block import DiskReader  # noqa: PLC0415
     from raidtui.host.tools import tool_path  # noqa: PLC0415
+    from raidtui.rescue.copying.copies import other_source  # noqa: PLC0415
     from raidtui.rescue.copying.copy_plan import CopyRequest, ImageFile  # noqa: PLC0415
     from raidtui.rescue.trial.trials import free_bytes  # noqa: PLC0415
 
@@ -98,20 +99,22 @@ def _request(root: Root, arguments: argparse.Namespace) -> CopyRequest:
         target = ImageFile(
             path=path, room_bytes=free_bytes(str(Path(path).parent)), there=Path(path).exists()
         )
-    usual = f"{_MAPS}/{_known(disks, source)}-to-{_known(disks, other)}.map"
+    known = [_known(disks, name) for name in (source, other)]
+    usual = f"{_MAPS}/{known[0]}-to-{known[1]}.map" if all(known) else ""
     usual = usual if isinstance(target, str) else f"{target.path}.map"
     map_path = os.path.realpath(arguments.map) if arguments.map else usual
     return CopyRequest(
         source=source,
         target=target,
         map_path=map_path,
-        map_there=Path(map_path).exists(),
+        map_there=bool(map_path) and Path(map_path).exists(),
+        other=other_source(map_path, disks[source].identity if source in disks else ""),
         installed=tool_path("ddrescue") is not None,
     )
 
 
 def _known(disks: Mapping[str, Disk], name: str) -> str:
-    """Return a device's name that stays, for a file's name: its serial number, and which part of the disk."""
+    """Return what a device is known by at the next boot, too; "" where its disk has no serial number."""
     disk = disks.get(name)
-    words = f"{disk.identity} {name.removeprefix(disk.disk)}" if disk is not None and disk.identity else name
+    words = f"{disk.identity} {name.removeprefix(disk.disk)}" if disk is not None and disk.identity else ""
     return "".join(char if char.isalnum() else "-" for char in words.strip())

@@ -35,8 +35,10 @@ class CopyRequest(Struct, frozen=True, kw_only=True):
     Args:
         source: a kernel name.
         target: a kernel name, or a file.
-        map_path: the absolute path of ddrescue's map file: with it, a copy continues where it ended.
+        map_path: the absolute path of ddrescue's map file: with it, a copy continues where it ended; "" where
+            none was named and none can be known.
         map_there: whether it exists.
+        other: the disk that an earlier copy with this map file has read, where it is another one; else "".
         installed: whether ddrescue is.
     """
 
@@ -44,6 +46,7 @@ class CopyRequest(Struct, frozen=True, kw_only=True):
     target: str | ImageFile
     map_path: str
     map_there: bool = False
+    other: str = ""
     installed: bool = True
 
 
@@ -118,6 +121,18 @@ def _refuse_source(survey: Survey, request: CopyRequest, source: Device | None) 
         return survey.no_device(request.source)
     if source.disk.size_bytes is None:
         return Refusal(code=RefusalCode.UNKNOWN, why=f"the size of {request.source} is not known")
+    if not request.map_path:
+        return Refusal(
+            code=RefusalCode.UNKNOWN,
+            why="a disk has no serial number by which its map file could be found again",
+            remedy="name the map file of this copy: --map FILE",
+        )
+    if request.other and request.map_there:
+        return Refusal(
+            code=RefusalCode.TAKEN,
+            why=f"{request.map_path} belongs to a copy of another disk: {request.other}",
+            remedy="name another map file: --map FILE",
+        )
     mounted = [use for use in source.disk.uses if use.kind in {"mount", "swap"}]
     if mounted and not source.read_only:
         return Refusal(
