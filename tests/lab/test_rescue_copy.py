@@ -4,13 +4,14 @@ import json
 
 import pytest
 
+from tests.lab.guests import launch
 from tests.lab.guests.arrays import disk_names
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import checksum, raidtui, states
 
 # Copies what the map has not; waits after half of it while there is /tmp/wait.
-DDRESCUE = """#!/usr/bin/python3 -IB
+DDRESCUE = """#!/usr/bin/env -S GLIBC_TUNABLES=@@ python3 -IB
 import os, signal, sys, time
 ended = []
 signal.signal(signal.SIGTERM, lambda *_: ended.append(1))
@@ -37,7 +38,7 @@ with open(source, "rb") as file:
 @pytest.fixture
 def ddrescue(guest: Guest) -> None:
     """It is installed, and nothing of former jobs is there."""
-    path = guest.put("ddrescue", DDRESCUE.replace("\\\\", "\\").encode())
+    path = guest.put("ddrescue", DDRESCUE.replace("\\\\", "\\").replace("@@", launch.TUNABLES).encode())
     done = guest.run(
         f"rm -rf /var/lib/raidtui /tmp/disk.img* /tmp/wait; install -m 755 {path} /usr/local/bin/ddrescue &&"
         f" dd if=/dev/urandom of=/dev/{disk_names(guest)[0]} bs=1M count=128 status=none"
