@@ -183,7 +183,7 @@ def test_btrfs(tmp_path: Path) -> None:
         put(at, block)
     first = found(tmp_path, bytes(content))
     assert first.proof.contents == "btrfs"
-    assert "64 blocks of btrfs are right" in first.proof.sure
+    assert "65 blocks of btrfs are right" in first.proof.sure
 
 
 def _told(slot: int, created_s: float) -> Superblock:
