@@ -194,6 +194,21 @@ def test_a_trial_that_is_killed_anywhere_is_cleaned(guest: Guest, fault: str, pa
     assert len(rows) > 15
 
 
+def test_the_real_step_killed_anywhere_is_taken_back(guest: Guest) -> None:
+    """Whatever it had written: superblocks are as they were, byte for byte."""
+    names = mirror(guest)
+    geometry = "level=1,offset=2048"
+    words = ("rebuild-superblocks", *names, "--overlays", "--geometry", geometry, "--name", "data")
+    outcome = tried(guest, *words)
+    made = guest.run(f"{shlex.join((*RAIDTUI, 'rescue', 'plan', outcome['job'], '--json'))} >/tmp/plan.json")
+    assert made.status == 0, made.output
+    *rows, last = inside(guest, f"killed_real({names!r}, 4)")
+    assert last[1:] == [0, "rolled back", "", True]
+    assert len(rows) > 8
+    assert {(row[1], row[3], row[4]) for row in rows} == {(-signal.SIGKILL, "", True)}, rows
+    assert {row[2] for row in rows} <= {"rolled back", "interrupted", "made"}, rows
+
+
 def inside(guest: Guest, call: str) -> list[Any]:
     """Call a function of ``trial_runs`` in the guest."""
     script = (

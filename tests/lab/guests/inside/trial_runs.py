@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import signal
@@ -9,7 +10,8 @@ from pathlib import Path
 
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.opening import open_root
-from raidtui.jobs.store import Job
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.store import Job, load_plan
 from raidtui.model.plan import Refusal
 from raidtui.monitor.sampler import Sampler
 from raidtui.rescue.mdadm_words import Assembly, Recreation
@@ -19,7 +21,17 @@ from raidtui.rescue.trial.trial_record import TrialLooks, outcome_of
 from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest
 from raidtui.rescue.trial.trial_worker import TrialWorker
 from raidtui.rescue.trial.trials import clean, make_trial_job, new_ident, read_trial_host
-from tests.lab.guests.inside.runs import Fault, Row, before_entry, sh, until
+from tests.lab.guests.inside.runs import (
+    PLAN,
+    Fault,
+    Row,
+    before_entry,
+    job_of,
+    killed_at_entry,
+    sh,
+    until,
+    work,
+)
 
 LEFT = (
     "dmsetup ls | grep raidtui; losetup --all | grep raidtui; grep ^md /proc/mdstat;"
@@ -43,6 +55,27 @@ def killed_trials(names: list[str], fault: Fault, step: int = 1) -> list[Row]:
         until(lambda: sh(f"pgrep -x '{_TOOLS}' || true") == "", "the end of the tool that went on")
         left = clean(open_root("/"), lambda _: None)
         rows.append((number, status, list(left), sh(LEFT), _state(names) == before))
+        if status != -signal.SIGKILL:
+            return rows
+    return rows
+
+
+def killed_real(names: list[str], pace: int) -> list[Row]:
+    """Kill the worker of the saved plan at places, and roll back; the last one is carried out first.
+
+    Returns:
+        a row each: (place, exit status, state, what is left, the members are as before).
+    """
+    before = _state(names)
+    rows: list[Row] = []
+    for number in range(1, 400, pace):
+        job = job_of(load_plan(PLAN.read_bytes()))
+        status = work(job, lambda number=number: killed_at_entry(number))  # type: ignore[misc]
+        until(lambda: sh(f"pgrep -x '{_TOOLS}' || true") == "", "the end of the tool that went on")
+        with contextlib.suppress(JobError):
+            job.refuse_back()
+            work(job, back=True)
+        rows.append((number, status, job.state, sh(LEFT), _state(names) == before))
         if status != -signal.SIGKILL:
             return rows
     return rows
