@@ -30,6 +30,7 @@ LEAST_BYTES = 1 << 20
 """What is saved at least: md's superblocks lie in the first 8 KiB and in the last 128."""
 FOLDER = "/var/lib/raidtui/rescue"
 _SAVE_S = 3600.0
+_SPARE_BYTES = 8 << 20
 
 
 class SavingRoom(Struct, frozen=True, kw_only=True):
@@ -235,10 +236,11 @@ def _saved(
     most = 2 * EDGE_BYTES * len(devices)
     least = sum(heads.values()) + LEAST_BYTES * len(devices)
     edge = EDGE_BYTES if room.free_bytes > 2 * most else LEAST_BYTES
-    if room.free_bytes < least + (64 << 20):
+    if room.free_bytes < least + _SPARE_BYTES:
+        need, free = binary_size(least + _SPARE_BYTES), binary_size(room.free_bytes)
         return Refusal(
             code=RefusalCode.TOO_SMALL,
-            why=f"{room.folder} has no room for the members' superblocks: {binary_size(least)}",
+            why=f"{room.folder} has no room for the members' superblocks: {need} are needed, {free} are free",
             remedy="make room there",
         )
     return [_saved_member(device, heads[device.disk.name], edge, room, ident) for device in devices]

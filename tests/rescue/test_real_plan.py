@@ -114,7 +114,7 @@ def test_with_little_room_the_least_is_saved() -> None:
     assert {word for word in words if word.startswith("count=")} == {f"count={MIB}"}
     none = SavingRoom(folder="/srv", free_bytes=MIB)
     assert refused(members(), trial(), room=none) == (
-        "/srv has no room for the members' superblocks: 6 MiB; make room there"
+        "/srv has no room for the members' superblocks: 14 MiB are needed, 1 MiB are free; make room there"
     )
 
 
