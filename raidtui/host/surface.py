@@ -9,10 +9,12 @@ from __future__ import annotations
 import errno
 import mmap
 import os
+import struct
 import time
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui.host.md.raw_superblock import find_superblocks
 from raidtui.host.roots.root import Root
@@ -23,6 +25,7 @@ SURFACES = "/.raidtui/surfaces.json"
 _EDGE_BYTES = 8 << 20
 _PIECE_BYTES = 256 << 10
 _MOST_PIECES = 4096
+_EXT_BYTES = 4096
 _ZEROS = bytes(_PIECE_BYTES)
 
 
@@ -35,6 +38,7 @@ class Surface(Struct, frozen=True, kw_only=True, omit_defaults=True):
         error_bytes: where that is, bytes from the start.
         blank: whether all of them hold zeros; None where none could be read.
         silent: whether the device did not answer in time.
+        filesystem_s: when the ext file system was made that begins where the member's data do, epoch seconds.
         hidden: the first superblock 1.x that is not where mdadm looks for it.
         hidden_sectors: where the device began that it was on.
     """
@@ -44,17 +48,19 @@ class Surface(Struct, frozen=True, kw_only=True, omit_defaults=True):
     error_bytes: int | None = None
     blank: bool | None = None
     silent: bool = False
+    filesystem_s: float | None = None
     hidden: Superblock | None = None
     hidden_sectors: int = 0
 
 
-def read_surface(root: Root, name: str, limit_s: float) -> Surface | None:
+def read_surface(root: Root, name: str, limit_s: float, data_bytes: int | None = None) -> Surface | None:
     """Look at a device; return None where it cannot be opened, or is not of the live host.
 
     Args:
         root: the host.
         name: the kernel's name.
         limit_s: how long to read.
+        data_bytes: where a member's data begin, if that is known.
     """
     if not root.live:
         return None
@@ -63,7 +69,9 @@ def read_surface(root: Root, name: str, limit_s: float) -> Surface | None:
     except OSError:
         return None
     try:
-        return _look(descriptor, name, time.monotonic() + limit_s)
+        found = _look(descriptor, name, time.monotonic() + limit_s)
+        made_s = None if data_bytes is None or found.error else _filesystem_s(descriptor, data_bytes)
+        return replace(found, filesystem_s=made_s)
     finally:
         os.close(descriptor)
 
@@ -76,6 +84,19 @@ def _open(path: str) -> int:
         if error.errno != errno.EINVAL:
             raise
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def _filesystem_s(descriptor: int, at: int) -> float | None:
+    """Return when an ext2, ext3 or ext4 was made (struct ext4_super_block: s_magic, s_mkfs_time)."""
+    with mmap.mmap(-1, _EXT_BYTES) as memory:
+        try:
+            read = os.preadv(descriptor, [memory], at)
+        except OSError:
+            return None
+        if read < _EXT_BYTES or memory[1024 + 0x38 : 1024 + 0x3A] != b"\x53\xef":
+            return None
+        made_s: int = struct.unpack_from("<I", memory, 1024 + 0x108)[0]
+        return float(made_s) or None
 
 
 def _look(descriptor: int, name: str, end_s: float) -> Surface:
