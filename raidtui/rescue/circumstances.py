@@ -50,12 +50,11 @@ def _rebuilds(group: MemberGroup) -> Iterator[Cause]:
             devices=(each.name,),
         )
     for name, block in group.blocks.items():
-        if block.role is MemberRole.SPARE and block.bad_blocks:
+        if block.role is MemberRole.SPARE and (source := _lost_source(group, block)):
             yield Cause(
                 code=CauseCode.RECOVERY_CUT,
-                text=f"{name} was being rebuilt when what it was rebuilt from failed: it is a spare again,"
-                " and the places that could not be rebuilt are recorded as bad blocks. Its data do not"
-                " count.",
+                text=f"{name} was being rebuilt when {source} failed: it is a spare again, and holds only a"
+                " part of the array's data, of which nothing tells how much. Its data do not count.",
                 devices=(name,),
             )
         if block.role is MemberRole.REPLACEMENT:
@@ -123,11 +122,28 @@ def _journal(group: MemberGroup) -> Iterator[Cause]:
         )
 
 
+def _lost_source(group: MemberGroup, spare: Superblock) -> str:
+    """Return which member failed while a spare was being rebuilt; "" where none did.
+
+    md makes the target of a rebuild a spare again when a source fails. The source, not written to any more,
+    still has the target in a slot that is empty since then. Or bad blocks tell of what could not be read.
+    """
+    if group.events_behind_of(spare) > MARGIN_EVENTS:
+        return ""
+    for each in sorted(group.stale, key=lambda stale: -(group.blocks[stale.name].events or 0)):
+        then, now = group.blocks[each.name].roles or "", group.newest.roles or ""
+        filled = [
+            slot for slot in group.absent if then[slot : slot + 1] == "A" and now[slot : slot + 1] == "."
+        ]
+        return each.name if filled or spare.bad_blocks else ""
+    return "its source" if spare.bad_blocks else ""
+
+
 def _spares(group: MemberGroup) -> Iterator[Cause]:
     spares = sorted(
         name
         for name, block in group.blocks.items()
-        if block.role is MemberRole.SPARE and not block.bad_blocks
+        if block.role is MemberRole.SPARE and not _lost_source(group, block)
     )
     if spares and (group.absent or group.standing.not_whole):
         yield Cause(

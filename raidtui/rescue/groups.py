@@ -110,7 +110,11 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
 
     def events_behind(self, name: str) -> int:
         """Return how many events a member is behind the newest."""
-        return (self.newest.events or 0) - (self.blocks[name].events or 0)
+        return self.events_behind_of(self.blocks[name])
+
+    def events_behind_of(self, block: Superblock) -> int:
+        """Return how many events a superblock is behind the newest."""
+        return (self.newest.events or 0) - (block.events or 0)
 
     def seconds_behind(self, name: str) -> float | None:
         """Return how much earlier a member was last written to than the newest."""
@@ -140,7 +144,12 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
     @property
     def enough_with_lost(self) -> bool:
         """Whether the devices with data are enough, those without a superblock included."""
-        known = {block.slot for block in self.blocks.values() if block.slot is not None}
+        partial = {each.name for each in self.rebuilding}
+        known = {
+            block.slot
+            for name, block in self.blocks.items()
+            if block.slot is not None and name not in partial
+        }
         full = [name for name in self.lost if not self.medium(name).blank]
         return bool(self.enough(known | set(self.absent[: len(full)])))
 

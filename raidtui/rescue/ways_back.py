@@ -29,7 +29,7 @@ def ways_of(group: MemberGroup, causes: tuple[Cause, ...]) -> tuple[WayBack, ...
     found = [*_copy(group), *_bring_back(group), *_devices_mended(group)]
     if group.external:
         return (*found, _container(group))
-    found += [*_look_at_halves(group), _look(group)]
+    found += list(_look_at_halves(group)) if group.halves else [_look(group)]
     starts = [_start(group), *_degraded(group)]
     if any(each.code is CauseCode.RECREATED for each in causes):
         starts = [_with_doubt(way) for way in starts]
@@ -165,9 +165,8 @@ def _look_at_halves(group: MemberGroup) -> Iterator[WayBack]:
 
 
 def _degraded(group: MemberGroup) -> Iterator[WayBack]:
-    lacks = len(group.standing.whole) < group.disks
-    if not lacks:
-        return
+    if len(group.standing.whole) >= group.disks or refuse_start(group.usable, run=False) is None:
+        return  # it starts without --run
     names = _whole(group)
     refusal = refuse_start(group.usable, run=True)
     why = blocked(group) or (refusal.why if refusal is not None else "")
@@ -285,6 +284,8 @@ def _force(group: MemberGroup) -> Iterator[WayBack]:
         )
     elif group.standing.enough is False and group.stale:
         why = blocked(group) or ("also with the outdated members they are too few" if forced is None else "")
+        if group.newest.reshape is not None:
+            why = why or "a reshape is pending: force would take stripes of two forms for one"
         chosen = [each.name for each in forced or ()]
         names = (*whole, *chosen)
         gaps = [f"{name} is {behind_words(group, name)}" for name in chosen]
