@@ -23,9 +23,12 @@ from raidtui.model.survey import Superblock
 SURFACES = "/.raidtui/surfaces.json"
 """In a capture, the looks at its devices."""
 _EDGE_BYTES = 8 << 20
-_PIECE_BYTES = 256 << 10
+_PIECE_BYTES = 1 << 20
+_BLANK_PIECES = 32
+"""After so many pieces of zeros, a device counts as blank, and nothing more of it is read."""
 _MOST_PIECES = 4096
 _EXT_BYTES = 4096
+_ALIGNED_BYTES = 4096
 _ZEROS = bytes(_PIECE_BYTES)
 
 
@@ -104,8 +107,8 @@ def _look(descriptor: int, name: str, end_s: float) -> Surface:
     blank: bool | None = None
     hidden: tuple[int, Superblock] | None = None
     with mmap.mmap(-1, _PIECE_BYTES) as memory:  # aligned, as O_DIRECT wants it
-        for at in _places(size):
-            if time.monotonic() >= end_s:
+        for number, at in enumerate(_places(size)):
+            if time.monotonic() >= end_s or (blank and number >= _BLANK_PIECES):
                 break
             try:
                 read = os.preadv(descriptor, [memory], at)
@@ -118,9 +121,12 @@ def _look(descriptor: int, name: str, end_s: float) -> Surface:
                     hidden=hidden[1] if hidden else None,
                     hidden_sectors=hidden[0] if hidden else 0,
                 )
+            edge = at < _EDGE_BYTES or at >= size - _EDGE_BYTES
+            if blank is False and (hidden is not None or not edge):
+                continue  # that it can be read is all there is to know
             piece = memory[:read]
-            blank = (blank is not False) and piece == _ZEROS[:read]
-            if hidden is None and not blank and (at < _EDGE_BYTES or at >= size - _EDGE_BYTES):
+            blank = (blank is not False) and piece == (_ZEROS if read == _PIECE_BYTES else bytes(read))
+            if hidden is None and not blank and edge:
                 hidden = next((found for found in find_superblocks(piece, at // 512) if found[0] > 0), None)
     return Surface(
         device=name,
@@ -136,6 +142,8 @@ def _places(size: int) -> Iterator[int]:
     edge = min(_EDGE_BYTES // _PIECE_BYTES, pieces)
     ends = dict.fromkeys((*range(edge), *range(pieces - edge, pieces)))
     yield from (piece * _PIECE_BYTES for piece in ends)
+    if size % _PIECE_BYTES:
+        yield max(0, size - _PIECE_BYTES) // _ALIGNED_BYTES * _ALIGNED_BYTES
     step = max(1, pieces // _MOST_PIECES)
     count = pieces // step
     bits = max(1, (count - 1).bit_length())

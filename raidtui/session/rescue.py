@@ -25,7 +25,7 @@ from raidtui.wear.faults import TroubleKind
 from raidtui.wear.readings import WearReader
 
 _SMART_S = 5.0
-_LOOK_S = 2.0
+_LOOK_S = 5.0
 
 
 class RescueReport(Struct, frozen=True, kw_only=True):

@@ -154,6 +154,6 @@ EXPECTED = {
     "r5-bad-sectors-one-absent": Expected(
         causes="read-errors:dm-0 member-missing", ways="copy-first:dm-0 start-degraded:a,dm-0"
     ),
-    "r5-bad-block-list": Expected(causes="bad-blocks:c", ways="start"),
+    "r5-bad-block-list": Expected(causes="bad-blocks:c complete", ways="start", status=0),
     "ddf": Expected(causes="external-metadata:a,b,c", ways="start:a,b,c -rebuild-superblocks", status=0),
 }
