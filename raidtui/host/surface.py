@@ -29,6 +29,8 @@ _BLANK_PIECES = 32
 _MOST_PIECES = 4096
 _EXT_BYTES = 4096
 _ALIGNED_BYTES = 4096
+_DATA_SECTORS = (0, 16, 272, 2048, 4096, 6144, 10240, 18432, 34816, 67584, 133120, 262144, 264192)
+"""Where mdadm's versions begin the data (validate_geometry of super0.c and super1.c)."""
 _ZEROS = bytes(_PIECE_BYTES)
 
 
@@ -41,7 +43,8 @@ class Surface(Struct, frozen=True, kw_only=True, omit_defaults=True):
         error_bytes: where that is, bytes from the start.
         blank: whether all of them hold zeros; None where none could be read.
         silent: whether the device did not answer in time.
-        filesystem_s: when the ext file system was made that begins where the member's data do, epoch seconds.
+        filesystem_s: when the oldest ext file system was made that begins where a member's data may, epoch
+            seconds.
         hidden: the first superblock 1.x that is not where mdadm looks for it.
         hidden_sectors: where the device began that it was on.
     """
@@ -73,8 +76,11 @@ def read_surface(root: Root, name: str, limit_s: float, data_bytes: int | None =
         return None
     try:
         found = _look(descriptor, name, time.monotonic() + limit_s)
-        made_s = None if data_bytes is None or found.error else _filesystem_s(descriptor, data_bytes)
-        return replace(found, filesystem_s=made_s)
+        if data_bytes is None or found.error:
+            return found
+        starts = {data_bytes, *(sector * 512 for sector in _DATA_SECTORS)}
+        made_s = [at_s for start in sorted(starts) if (at_s := _filesystem_s(descriptor, start)) is not None]
+        return replace(found, filesystem_s=min(made_s, default=None))
     finally:
         os.close(descriptor)
 

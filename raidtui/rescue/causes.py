@@ -145,9 +145,8 @@ def _one_behind(group: MemberGroup) -> Iterator[Cause]:
     if names and not group.halves:
         yield Cause(
             code=CauseCode.ONE_BEHIND,
-            text=f"{joined(names)} {'is' if len(names) == 1 else 'are'} one event behind, as a crash"
-            " leaves it:"
-            " mdadm takes that for up to date. Check the array after the start.",
+            text=f"{joined(names)} {'is' if len(names) == 1 else 'are'} one event behind, as a crash leaves"
+            " it: mdadm takes that for up to date. Check the array after the start.",
             devices=tuple(names),
         )
 
@@ -221,12 +220,13 @@ def _older_contents(group: MemberGroup) -> Iterator[Cause]:
         for name in group.blocks
         if (at := group.medium(name).filesystem_s) is not None and created_s is not None and at < created_s
     }
-    if made:
+    if made and group.young:
         yield Cause(
             code=CauseCode.RECREATED,
-            text=f"It was created {moment(created_s)}, and {joined(sorted(made))} holds a file system that"
-            f" was made before, {moment(min(made.values()))}: mdadm --create was run over another array, and"
-            " order, chunk and offset may be wrong here.",
+            text=f"It was created {moment(created_s)} and hardly used since, and on {joined(sorted(made))}"
+            f" there is a file system made before, {moment(min(made.values()))}. Unless that is left from a"
+            " former use, mdadm --create was run over another array, and order, chunk and offset may be"
+            " wrong here.",
             devices=tuple(group.blocks),
         )
 

@@ -198,7 +198,8 @@ class MediumState(Struct, frozen=True, kw_only=True):
         dying: what SMART has against the disk, a clause; "" for nothing.
         link: what SMART has against its cable or controller, a clause; "" for nothing.
         smart: whether SMART was read.
-        filesystem_s: when the file system was made that begins where the member's data do, epoch seconds.
+        filesystem_s: when the oldest file system was made that begins where a member's data may, epoch
+            seconds.
         hidden: a superblock that is not where mdadm looks for it: of a partition that is no longer there.
         hidden_sectors: where that partition began.
     """
