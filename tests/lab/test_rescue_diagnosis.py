@@ -17,7 +17,7 @@ from tests.rescue.expected import EXPECTED, differs
 CAPTURE = "/run/wreck.tar.gz"
 CHOSEN = (
     *("r5-cable-two", "r5-one-behind", "r5-behind-by-20", "r5-zero-two", "r5-two-blank", "r1-split-brain"),
-    *("r5-recovery-cut", "r5-failed-mid-rebuild", "reshape-grow-cut", "reshape-chunk-no-backup"),
+    *("r5-recovery-cut", "r5-failed-mid-rebuild", "reshape-grow-cut"),
     *("r5-one-absent-and-dirty", "r5-journal-lost", "r5-of-another-host", "r1-0.90-whole-or-partition"),
     *("r1-partition-lost", "r5-added-as-a-spare", "r1-clone", "r0-bad-sectors", "r5-shorter-disk", "ddf"),
 )

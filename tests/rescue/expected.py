@@ -50,7 +50,7 @@ _LOST = (
     *("r5-metadata-1.1", "r5-and-a-spare", "gpt-in-md", "lvm-in-md", "xfs-in-md", "luks-in-md"),
 )
 _RECREATED = (
-    *("r5-recreated", "r5-recreated-and-rebuilt", "r5-recreated-partly-rebuilt"),
+    *("r5-recreated-and-rebuilt", "r5-recreated-partly-rebuilt"),
     *("r6-recreated-partly-resynced", "r10-recreated-partly-resynced"),
 )
 _ALL_LOST = Expected(causes="superblock-lost -not-enough", ways="search rebuild-superblocks -force -start")
@@ -126,14 +126,6 @@ EXPECTED = {
     "reshape-grow-member-lost": Expected(
         causes="reshape-cut:a,c,d member-missing superblock-lost:b",
         ways="start-degraded:a,c,d continue-reshape:a,c,d -start -search",
-    ),
-    "reshape-chunk-backup": Expected(
-        causes="reshape-cut:a,b,c,d",
-        ways="continue-reshape continue-reshape-without-backup -start -look -search",
-    ),
-    "reshape-chunk-no-backup": Expected(
-        causes="reshape-cut:a,b,c,d",
-        ways="continue-reshape continue-reshape-without-backup -start -look -search",
     ),
     "r5-journal-lost": Expected(causes="journal-lost", ways="force:a,b,c -start -look"),
     "r5-ppl-one-absent": Expected(causes="member-missing -dirty-degraded", ways="start-degraded:a,c -start"),

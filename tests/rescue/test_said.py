@@ -13,7 +13,7 @@ from raidtui.command.rescue_diagnose import report_dict, status_of
 from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import Root
 from raidtui.host.surface import SURFACES
-from raidtui.host.tools import ToolOutput
+from raidtui.host.tools import ToolOutput, output_path
 from raidtui.rescue.diagnosis import diagnose
 from raidtui.rescue.records import CauseCode, MediumState, RescueArray, RescueFacts
 from raidtui.rescue.rescue_lines import array_lines
@@ -132,7 +132,8 @@ def test_force_says_what_it_forgives() -> None:
 def test_nothing_is_known_where_nothing_can_be_read(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "proc").mkdir(parents=True)
+    (tmp_path / "empty" / "proc" / "mdstat").write_text("Personalities : \nunused devices: <none>\n")
     assert run(["--root", str(tmp_path / "empty"), "rescue"]) == 3
     assert run(["--root", str(tmp_path / "empty"), "rescue", "sda"]) == 3
     assert "raidtui: sda: there is no such device" in capsys.readouterr().err
@@ -145,3 +146,20 @@ def test_a_capture_from_before_has_no_looks_at_devices() -> None:
     (array,) = read_rescue(root).arrays
     assert {member.device for member in array.members} == {"ubda", "ubdc"}
     assert status_of(read_rescue(root)) == 2
+
+
+def test_a_reshape_in_place_needs_its_backup_file() -> None:
+    root = wrecked("reshape-grow-cut")
+    for letter in "abcd":
+        path = output_path(("mdadm", "--examine", f"/dev/ubd{letter}"))
+        text = root.text(path) or ""
+        lines = [line for line in text.split("\n") if "New Offset" not in line]
+        root.put(path, "\n".join(lines).replace("Delta Devices : 1 (3->4)", "New Chunksize : 128K"))
+    (array,) = read_rescue(root).arrays
+    assert "from 64K to 128K chunks was cut at" in texts((array,), CauseCode.RESHAPE_CUT)
+    assert "needs the backup file" in texts((array,), CauseCode.RESHAPE_CUT)
+    possible = {str(way.code): way.possible for way in array.ways}
+    assert (possible["start"], possible["look"], possible["continue-reshape"]) == (False, False, True)
+    assert possible["continue-reshape-without-backup"] is True
+    (without,) = [way for way in array.ways if way.code == "continue-reshape-without-backup"]
+    assert without.forgives
