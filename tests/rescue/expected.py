@@ -50,7 +50,7 @@ _LOST = (
     *("r5-metadata-1.1", "r5-and-a-spare", "gpt-in-md", "lvm-in-md", "xfs-in-md", "luks-in-md"),
 )
 _RECREATED = (
-    *("r5-recreated-and-rebuilt", "r5-recreated-partly-rebuilt"),
+    *("r5-recreated", "r5-recreated-and-rebuilt", "r5-recreated-partly-rebuilt"),
     *("r6-recreated-partly-resynced", "r10-recreated-partly-resynced"),
 )
 _ALL_LOST = Expected(causes="superblock-lost -not-enough", ways="search rebuild-superblocks -force -start")
