@@ -50,6 +50,8 @@ class AbsentArray(Struct, frozen=True, kw_only=True):
         named_by: the files that name it, with the line: "/etc/fstab, line 3".
         wanted: whether one of these needs it at boot (not ``noauto``).
         seen_s: epoch seconds when it was last seen running in this session; None if it was not.
+        awaits_udev: whether more members may be found: udev has not read all devices yet.
+        unread: the devices that udev has no entry of, if it is known which.
     """
 
     absence: Absence
@@ -64,6 +66,8 @@ class AbsentArray(Struct, frozen=True, kw_only=True):
     named_by: tuple[str, ...] = ()
     wanted: bool = False
     seen_s: float | None = None
+    awaits_udev: bool = False
+    unread: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -97,6 +101,10 @@ class AbsentArray(Struct, frozen=True, kw_only=True):
     @property
     def count_words(self) -> str:
         """How many members are present: "2 of 3 members present"; without numbers that are not known."""
+        if self.awaits_udev:
+            there = len(self.present)
+            of = f"{there} of {self.raid_disks}" if self.raid_disks is not None else str(there)
+            return f"{of} {'member' if (self.raid_disks or there) == 1 else 'members'} found so far"
         if self.filled is not None and self.raid_disks is not None:
             return f"{self.filled} of {counted(self.raid_disks, 'member')} present"
         there = counted(len(self.present), "member")

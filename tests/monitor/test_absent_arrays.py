@@ -65,6 +65,60 @@ def test_no_number_is_made_up_without_root() -> None:
     assert report_of(absent) == ("not-started", words, Health.UNKNOWN)
 
 
+def unread(name: str, number: int, *, size: int = 2048) -> dict[str, str]:
+    """Return a device that the kernel has and udev has no entry of."""
+    node = f"/sys/class/block/{name}"
+    return {f"{node}/dev": f"8:{number * 16}\n", f"{node}/size": f"{size}\n"}
+
+
+SO_FAR = "is not started: 2 of 3 members found so far (sda, sdc); "
+
+
+@pytest.mark.parametrize(
+    ("more", "reads"),
+    [
+        ({"/run/udev/queue": ""}, "udev is still reading devices"),
+        (unread("sdb", 2), "udev has not read sdb yet"),
+    ],
+    ids=["its queue", "no entry"],
+)
+def test_what_udev_has_not_read_is_not_missing(more: dict[str, str], reads: str) -> None:
+    [absent] = found(slot("sda", 1, 0) | slot("sdc", 3, 2) | more)
+    assert (absent.filled, absent.complete) == (None, None)
+    assert report_of(absent) == ("not-started", SO_FAR + reads, Health.UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        unread("sdb", 2, size=0),
+        unread("sdb", 2) | {"/sys/class/block/sdb/holders/dm-0/dev": "253:0\n"},
+        unread("sdb", 2) | {"/run/udev/data/b8:32": "I:5150\n"},
+    ],
+    ids=["no medium", "in use", "udev knows nothing of it"],
+)
+def test_what_cannot_be_a_member_is_not_waited_for(more: dict[str, str]) -> None:
+    [absent] = found(slot("sda", 1, 0) | slot("sdc", 3, 2) | more)
+    assert (absent.filled, absent.awaits_udev) == (2, False)
+
+
+def test_a_complete_array_is_complete_whatever_udev_still_reads() -> None:
+    [absent] = found(THREE | unread("sdx", 9) | {"/run/udev/queue": ""})
+    assert (absent.complete, absent.awaits_udev) == (True, False)
+
+
+def test_a_device_is_looked_at_again_until_udev_has_read_it() -> None:
+    root = MemoryRoot(
+        slot("sda", 1, 0) | slot("sdc", 3, 2) | unread("sdb", 2) | examined("sdb", "Active device 1")
+    )
+    arrays = AbsentArrays(root, may_ask=True, patient=True)
+    assert [each.complete for each in arrays.read((), 0.0, 0.0)] == [None]
+    for path, text in udev("8:32", number=2).items():
+        root.put(path, text)
+    arrays.forget("sdb")
+    assert [each.complete for each in arrays.read((), 5.0, 5.0)] == [True]
+
+
 SPARE = {**member("sdx", 9), **examined("sdx", "spare")}
 
 
