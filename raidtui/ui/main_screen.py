@@ -153,6 +153,14 @@ class MainScreen(PaintingScreen):
             self.in_view.narrow(text)
             self.redraw_frame()
 
+    async def open_filter(self) -> None:
+        """Open the filter line; it has the focus before the next key is delivered."""
+        if not self.query("#filter"):
+            from raidtui.ui.frame.text_field import FilterLine  # noqa: PLC0415
+
+            await self.mount(FilterLine(id="filter"), before="#bottom")
+        self.set_focus(self.query_one("#filter"))
+
     def on_filter_line_changed(self, message: FilterLine.Changed) -> None:
         """Narrow the pane in view."""
         self.narrow(message.text)

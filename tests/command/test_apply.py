@@ -19,8 +19,9 @@ from msgspec.structs import replace
 
 from raidtui.cli import run
 from raidtui.jobs.lock import JobError, only_worker
+from raidtui.jobs.plan_file import save_plan
 from raidtui.jobs.states import JobState
-from raidtui.jobs.store import Job, all_jobs, save_plan
+from raidtui.jobs.store import Job, all_jobs
 from raidtui.model.plan import Harm, Plan, Step
 from tests.command.host import Host, opens
 

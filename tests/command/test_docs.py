@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from raidtui.cli import build_parser
+from raidtui.jobs.plan_file import PlanFile
 from raidtui.jobs.states import FINAL
-from raidtui.jobs.store import PlanFile
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, RefusalCode, Step
 
 HOUSE = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ import raidtui
 from raidtui.cli import build_parser, run
 from raidtui.command.device_names import kernel_name
 from raidtui.command.plan import make_plan
-from raidtui.jobs.store import load_plan
+from raidtui.jobs.plan_file import load_plan
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.plans.create.create_request import CreateRequest, OnTop
 from tests.command.host import OLD, Host, opens

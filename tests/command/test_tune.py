@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from raidtui.cli import run
-from raidtui.jobs.store import load_plan
+from raidtui.jobs.plan_file import load_plan
 from raidtui.model.knob import By
 from raidtui.model.knob_table import KNOBS, OUR_FILES
 from raidtui.plans.tune.profiles import BUILT_IN

@@ -18,8 +18,9 @@ from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs import blackbox, runner, worker
 from raidtui.jobs.lock import JobError, only_worker, worker_of
+from raidtui.jobs.plan_file import save_plan
 from raidtui.jobs.state_files import write_synced
-from raidtui.jobs.store import Job, save_plan
+from raidtui.jobs.store import Job
 from raidtui.jobs.undo_record import UndoRecord, WrittenValue
 from raidtui.jobs.worker import Worker, work_on
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step

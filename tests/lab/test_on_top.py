@@ -21,7 +21,7 @@ from raidtui.plans.create.create_plan import CreateRequest, plan_create
 from raidtui.session.storage import new_file_system_uuid, new_uuid
 from raidtui.host.roots.opening import open_root
 from raidtui.host.reading import read_survey
-from raidtui.jobs.store import save_plan
+from raidtui.jobs.plan_file import save_plan
 from raidtui.model.plan import Refusal
 from raidtui.monitor.sampler import Sampler
 
@@ -43,9 +43,9 @@ _KILLED = """
 import os, signal
 from pathlib import Path
 from raidtui.host.roots.opening import open_root
-from raidtui.jobs import store, worker
+from raidtui.jobs import plan_file, store, worker
 
-file = store.load_plan(Path({plan!r}).read_bytes())
+file = plan_file.load_plan(Path({plan!r}).read_bytes())
 job = store.Job.create(file.plan, host=file.host)
 print(job.id, flush=True)
 real, begun = store.Job.note, []

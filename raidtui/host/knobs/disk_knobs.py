@@ -15,8 +15,9 @@ from raidtui.host.knobs.setters import Setters
 from raidtui.host.knobs.udev_rules import UdevDevice
 from raidtui.host.roots.root import Root
 from raidtui.host.udev import UdevEntry, read_udev_entry
+from raidtui.model.attribution import attributed
 from raidtui.model.disk import Disk
-from raidtui.model.knob import ChangedValue, KnobScope, Subject, Value, attributed, chosen
+from raidtui.model.knob import ChangedValue, KnobScope, Subject, Value, chosen
 from raidtui.model.knob_table import MOST_REQUESTS, SCHEDULERS, Knob, knobs_of
 from raidtui.model.plan import Fact, FactKind
 from raidtui.model.smart import ErrorRecovery

@@ -16,9 +16,9 @@ _KILLED = """
 import os, signal
 from pathlib import Path
 from raidtui.host.roots.opening import open_root
-from raidtui.jobs import store, worker
+from raidtui.jobs import plan_file, store, worker
 
-file = store.load_plan(Path({plan!r}).read_bytes())
+file = plan_file.load_plan(Path({plan!r}).read_bytes())
 job = store.Job.create(file.plan, host=file.host)
 print(job.id, flush=True)
 real, count = store.Job.note, 0

@@ -8,8 +8,9 @@ import os
 from pathlib import Path
 
 from raidtui.jobs.lock import JobError, worker_of
+from raidtui.jobs.plan_file import PlanFile, save_plan
 from raidtui.jobs.spawn import cancel
-from raidtui.jobs.store import Job, PlanFile, save_plan
+from raidtui.jobs.store import Job
 from tests.lab.guests.inside import runs
 from tests.lab.guests.inside.runs import (
     Case,

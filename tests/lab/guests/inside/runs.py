@@ -23,7 +23,8 @@ from raidtui.cli import run
 from raidtui.host.roots.opening import open_root
 from raidtui.host.tools import ToolOutput, run_tool, tool_path
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.store import Job, PlanFile, all_jobs, jobs_folder, load_plan, save_plan
+from raidtui.jobs.plan_file import PlanFile, load_plan, save_plan
+from raidtui.jobs.store import Job, all_jobs, jobs_folder
 from raidtui.jobs.worker import work_on
 
 FAULT = Path("/tmp/fault")
