@@ -25,9 +25,9 @@ class JobView(FrameScreen[str]):
     """Gives ``resume``, ``rollback``, ``cancel``, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("x", "order('cancel')", show=False),
-        Binding("r", "order('resume')", show=False),
-        Binding("b", "order('rollback')", show=False),
+        Binding("x", "command('cancel')", show=False),
+        Binding("r", "command('resume')", show=False),
+        Binding("b", "command('rollback')", show=False),
     ]
 
     def __init__(self, job_id: str, title: str, ask: Ask) -> None:
@@ -83,10 +83,10 @@ class JobView(FrameScreen[str]):
             words = f"{self.state}: nothing is lost; the journal records what was under way"
             self.show_foot(("r", "resume"), ("b", "roll back"), ("Esc", "back"), note=words)
 
-    def action_order(self, order: str) -> None:
+    def action_command(self, command: str) -> None:
         """Close with what is to be done with the job, where that is possible in its state."""
         running = self.state is JobState.RUNNING
-        if self.state is JobState.GOES_ON and order != "rollback":
+        if self.state is JobState.GOES_ON and command != "rollback":
             return
-        if (order == "cancel") == running and self.state not in SETTLED:
-            self.dismiss(order)
+        if (command == "cancel") == running and self.state not in SETTLED:
+            self.dismiss(command)

@@ -13,7 +13,7 @@ from raidtui.bench.run.bench_progress import BenchProgress, ProgressWatcher, fol
 from raidtui.bench.run.live_file import Line
 from raidtui.bench.schedule import Axis, AxisKind, Conditions, Schedule, encode_schedule
 from raidtui.bench.surroundings import Surroundings
-from raidtui.jobs.store import COURSE_FILE, Job
+from raidtui.jobs.store import SCHEDULE_FILE, Job
 from raidtui.model.plan import Plan
 from tests.bench.records import READ, record, samples
 
@@ -127,7 +127,7 @@ def made(title: str, **schedule: Any) -> Job:
     """A benchmark that was asked for."""
     job = Job.create(Plan(title=f"bench: {title}", subject="/srv", steps=()), host="nas")
     work = Schedule(title=title, place=Place(directory="/srv"), work=READ, **schedule)
-    job.keep(COURSE_FILE, encode_schedule(work))
+    job.keep(SCHEDULE_FILE, encode_schedule(work))
     return job
 
 
@@ -159,7 +159,7 @@ def test_the_newest_one_is_followed() -> None:
 
 def test_a_schedule_that_cannot_be_read_is_said() -> None:
     job = made("random-read")
-    (job.folder / COURSE_FILE).write_text('{"raidtui_course": 99}')
+    (job.folder / SCHEDULE_FILE).write_text('{"raidtui_course": 99}')
     way = ProgressWatcher().look()
     assert way is not None
     assert way.reason.startswith("this is not a benchmark schedule:")
