@@ -104,10 +104,7 @@ class Surveying:
             waiting = Waiting(title)
             ended = asyncio.ensure_future(self._close_when_enough(waiting, names))
             try:
-                if (
-                    await self.shown(waiting, lambda _, progress: waiting.progressed(progress.words))
-                    is None
-                ):
+                if await self.shown(waiting, lambda _, progress: waiting.progressed(progress.words)) is None:
                     return None
             finally:
                 ended.cancel()

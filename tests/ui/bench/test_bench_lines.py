@@ -217,7 +217,7 @@ def test_details() -> None:
     )
 
 
-def test_where_runs_differ_all_that_they_had_is_told() -> None:
+def test_where_runs_differ_all_that_they_had_is_reported() -> None:
     disk = surroundings().disks[0]
     other = replace(
         surroundings(), disks=(replace(disk, scheduler="bfq", worn_percent=(3.0, 4.0)),), free_bytes=300
