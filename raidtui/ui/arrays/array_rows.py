@@ -109,7 +109,7 @@ def absence_words(absent: AbsentArray) -> str:
     if absent.absence is Absence.NOT_THERE:
         return "does not run, no member found"
     word = "gone" if absent.absence is Absence.GONE else "not started"
-    return f"{word}: {absent.count_words.replace(' present', '')}"
+    return f"{word}: {absent.count_short}"
 
 
 def _note(array: Array) -> str:
