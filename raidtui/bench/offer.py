@@ -17,13 +17,12 @@ from raidtui.bench.request import FieldRefusal, Request, refuse_number
 from raidtui.bench.results.comparison_verdict import fewest_runs
 from raidtui.bench.results.run_record import SHORT_S
 from raidtui.bench.results.steady import MOST_ROUNDS
-from raidtui.bench.run.fio_process import refuse_fio
+from raidtui.bench.run.fio_process import read_fio_version, refuse_fio
 from raidtui.bench.run.quiet import noise
 from raidtui.bench.schedule import MOST_RUNS, ONE, Axis, AxisKind, Schedule, Scratch
 from raidtui.bench.sweep_knobs import find_knob, is_bitmap, knob_axis, of_arrays, scratch_axis
 from raidtui.bench.workload import PRESETS, find_preset, refuse_workload
 from raidtui.host.roots.root import Root
-from raidtui.host.tool_versions import read_fio_version
 from raidtui.model.plan import Loss, Plan, Refusal, RefusalCode
 from raidtui.monitor.sampler import Sampler
 from raidtui.view.units import binary_size

@@ -15,9 +15,8 @@ from raidtui.plans.create.create_plan import plan_create
 from raidtui.plans.leave import plan_fail
 from raidtui.session.storage import JobNews
 from raidtui.ui.frame.choose import Ask, Choice, Option
-from raidtui.ui.frame.job_view import JobView
 from raidtui.ui.frame.pages import FrameScreen
-from raidtui.ui.frame.plan_view import PlanView
+from raidtui.ui.frame.plan_view import JobView, PlanView
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10
 from tests.plans.new_array import request, survey

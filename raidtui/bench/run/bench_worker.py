@@ -21,13 +21,13 @@ from raidtui.bench.results.run_record import NOT_STEADY, WHOLE, RunRecord, RunSa
 from raidtui.bench.results.run_store import Results, ResultsError
 from raidtui.bench.results.steady import steadiness
 from raidtui.bench.run.changes import ChangeError, Changes, StuckError
+from raidtui.bench.run.fio_process import read_fio_version
 from raidtui.bench.run.live_file import LiveFile, last_run, read_live, surroundings_of_last
 from raidtui.bench.run.measure import begun_record, measure, partial_record
 from raidtui.bench.run.quiet import noise
 from raidtui.bench.run.stage import Stage, StageError
 from raidtui.bench.schedule import Run, Schedule, decode_schedule, point_words
 from raidtui.host.roots.root import Root
-from raidtui.host.tool_versions import read_fio_version
 from raidtui.jobs.lock import JobError, only_worker
 from raidtui.jobs.store import SCHEDULE_FILE, Job
 from raidtui.jobs.worker import CostMeasure, status_of

@@ -23,8 +23,7 @@ from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import old_arrays, word_of
 from raidtui.session import storage
 from raidtui.ui.frame.choose import Ask, Choice, Option
-from raidtui.ui.frame.job_view import JobView
-from raidtui.ui.frame.plan_view import SAVE, PlanView
+from raidtui.ui.frame.plan_view import SAVE, JobView, PlanView
 from raidtui.ui.frame.screen_shell import ScreenShell
 from raidtui.ui.frame.surveying import Surveying
 from raidtui.view.text import fit, tail

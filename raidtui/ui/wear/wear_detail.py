@@ -18,8 +18,8 @@ from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import amount, counted, decimal_size
 from raidtui.wear.costs import life_share, rebuild_cost, share_words
-from raidtui.wear.disk_finding import DiskCode
 from raidtui.wear.disk_wear import DiskWear
+from raidtui.wear.faults import DiskCode
 from raidtui.wear.ledger_entries import MarkedCost, writes_per_day
 from raidtui.wear.readings import DiskHistory, WearLook
 from raidtui.wear.self_test_words import last_words

@@ -21,8 +21,7 @@ from raidtui.model.survey import Superblock, Survey
 from raidtui.session.storage import JobNews
 from raidtui.ui.build.wizard_screen import WizardScreen
 from raidtui.ui.frame.choose import Ask, Choice
-from raidtui.ui.frame.job_view import JobView
-from raidtui.ui.frame.plan_view import PlanView
+from raidtui.ui.frame.plan_view import JobView, PlanView
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid5, raid10
 from tests.plans.new_array import FOUR, UUID
