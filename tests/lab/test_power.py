@@ -25,5 +25,5 @@ def switched_on(bytecode: None) -> Iterator[None]:
 @pytest.mark.usefixtures("switched_on")
 @pytest.mark.parametrize("kind", ["zero-superblock", "create", "replace"])
 def test_a_power_cut(kind: str) -> None:
-    """Data and black box are whole, the job is found as what it was, and goes on or is taken back."""
+    """Data and black box are whole, the job is found as what it was, and continues or is taken back."""
     power_cut.cut_in(kind, seed=3)

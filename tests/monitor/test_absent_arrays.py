@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.host.md.configured import read_configured
 from raidtui.host.roots.memory_root import MemoryRoot
@@ -13,8 +14,8 @@ from raidtui.monitor.absent_arrays import AbsentArrays
 from raidtui.monitor.events import diff
 from raidtui.monitor.health import exit_status, health_of_absent, judge
 from raidtui.monitor.sampler import Sampler
-from tests.hosts.members import OTHER, THREE, UUID, examined, member, slot, udev
-from tests.hosts.trees import Stage, host_tree, inactive, raid1, raid5
+from tests.hosts.members import OTHER, THREE, TWO, UUID, examined, member, slot, udev
+from tests.hosts.trees import Stage, host_tree, inactive, raid1, raid5, snapshot_of
 
 CONF = "/etc/mdadm/mdadm.conf"
 
@@ -117,6 +118,17 @@ def test_a_device_is_looked_at_again_until_udev_has_read_it() -> None:
         root.put(path, text)
     arrays.forget("sdb")
     assert [each.complete for each in arrays.read((), 5.0, 5.0)] == [True]
+
+
+def test_that_no_more_members_are_found_is_an_event() -> None:
+    """Nothing is reported again for a device of another array that udev reads meanwhile."""
+    known = found(TWO)
+    waits = found(TWO | unread("sdx", 9))
+    empty = snapshot_of(host_tree(raid1()))
+    first, second = (replace(empty, absent=each) for each in (waits, known))
+    words = "failed: is not started: 2 of 3 members present (sda, sdc)"
+    assert [event.text for event in diff(first, second, judge(first), judge(second))] == [words]
+    assert list(diff(second, first, judge(second), judge(first))) == []
 
 
 SPARE = {**member("sdx", 9), **examined("sdx", "spare")}
@@ -233,11 +245,11 @@ class Watched:
     def __init__(self) -> None:
         self.root: Stage = host_tree(MEDIA).root()
         self.read: tuple[str, ...] = NAMES  # those that udev has read
-        self._tell()
+        self._report()
         self.sampler = Sampler(self.root, clock=self.root.clock, absent=True)
         self.last = self.sampler.sample()
 
-    def _tell(self, names: tuple[str, ...] = NAMES) -> None:
+    def _report(self, names: tuple[str, ...] = NAMES) -> None:
         for number, name in enumerate(names):
             dev = (self.root.text(f"/sys/class/block/{name}/dev") or "").strip()
             for path, text in udev(dev, number=number, label="nas:media").items():
@@ -252,7 +264,7 @@ class Watched:
     ) -> list[str]:
         """Show the host like this; return what the timeline says."""
         self.root.show(host_tree(*specs), pulled=pulled, after_s=after_s)  # type: ignore[arg-type]
-        self._tell(tuple(name for name in self.read if name not in pulled))
+        self._report(tuple(name for name in self.read if name not in pulled))
         for path, text in (records or {}).items():
             self.root.put(path, text)
         self.sampler.forget()
