@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.bench.environment import read_arrays
 from raidtui.bench.estimate import WriteEstimate, estimate_writes
-from raidtui.bench.jobfile import JobFile, judge_job_file
+from raidtui.bench.jobfile import read_job_file
 from raidtui.bench.overwrite import Site, offer_device, offer_scratch
 from raidtui.bench.place import Place, find_directory, free_bytes, refuse_room, refuse_size
 from raidtui.bench.request import FieldRefusal, Request, refuse_number
 from raidtui.bench.results.comparison_verdict import fewest_runs
 from raidtui.bench.results.run_record import SHORT_S
 from raidtui.bench.results.steady import MOST_ROUNDS
-from raidtui.bench.run.fio_process import refuse_fio
+from raidtui.bench.run.fio_process import read_fio_version, refuse_fio
 from raidtui.bench.run.quiet import noise
 from raidtui.bench.schedule import MOST_RUNS, ONE, Axis, AxisKind, Schedule, Scratch
 from raidtui.bench.sweep_knobs import find_knob, is_bitmap, knob_axis, of_arrays, scratch_axis
 from raidtui.bench.workload import PRESETS, find_preset, refuse_workload
 from raidtui.host.roots.root import Root
-from raidtui.host.tool_versions import read_fio_version
 from raidtui.model.plan import Loss, Plan, Refusal, RefusalCode
 from raidtui.monitor.sampler import Sampler
 from raidtui.view.units import binary_size
 
-_MOST_BYTES = 1 << 20
 _PARTS = {
     AxisKind.BLOCK: "blocks",
     AxisKind.DEPTH: "depths",
@@ -174,26 +171,6 @@ def _measured(request: Request) -> Schedule | Refusal:
             form_remedy="give one: 500m, 4g",
         )
     return Schedule(title="", place=Place(), preset=request.preset, work=request.workload(preset))
-
-
-def read_job_file(path: str) -> JobFile | Refusal:
-    """Return a job file of the user, or why it cannot be run."""
-    file = Path(path).expanduser() if path.startswith("~") else Path(path)
-    remedy = "give the path of a fio job file"
-    try:
-        if file.is_dir():
-            return Refusal(code=RefusalCode.INVALID, why=f"{path} is a folder", remedy=remedy)
-        if file.exists() and (not file.is_file() or file.stat().st_size > _MOST_BYTES):
-            return Refusal(
-                code=RefusalCode.INVALID,
-                why=f"{path} is not a job file: it is not a small text file",
-                remedy=remedy,
-            )
-        return judge_job_file(file.name, file.read_text(encoding="utf-8"))
-    except OSError as error:
-        return Refusal(code=RefusalCode.NOT_FOUND, why=f"{path}: {error.strerror or error}", remedy=remedy)
-    except ValueError:  # what is no UTF-8; a NUL in the path
-        return Refusal(code=RefusalCode.INVALID, why=f"{path} is not a text file", remedy=remedy)
 
 
 def _where(root: Root, request: Request) -> Site | Refusal:

@@ -24,7 +24,6 @@ from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.knobs.setter_services import COMM_LENGTH, SERVICES
 from raidtui.host.knobs.setters import BOOT_WORDS
 from raidtui.host.knobs.udev_rules import writing_rules
-from raidtui.host.roots.noting_root import NotingRoot
 from raidtui.host.roots.root import LINKS, Root
 from raidtui.host.smart.smart_names import smart_names
 from raidtui.host.smart.smart_reader import errors_argv, smart_outputs
@@ -54,6 +53,72 @@ _DISK = (
 )  # fmt: skip
 _WRITE_ONLY = frozenset({"bitmap_set_bits", "new_dev"})
 _SMART_S = 15.0
+
+
+class NotingRoot(Root):
+    """Another root, and what was read through it: a capture holds what the readers need, and no more.
+
+    The names in a folder are not noted: what counts is which of them is read then.
+
+    Args:
+        root: the host.
+    """
+
+    def __init__(self, root: Root) -> None:
+        self._root = root
+        self.live, self.still, self.source = root.live, root.still, root.source
+        self.links: dict[str, str] = {}
+        """Links that were asked for, with their targets."""
+        self._read: dict[str, bytes] = {}
+        self._there: set[str] = set()
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """What was read, by path; what was found to be there, and not read, is without content."""
+        return dict.fromkeys(sorted(self._there), b"") | self._read
+
+    def read(self, path: str, *, keep: bool = False) -> bytes:
+        """See ``Root.read``."""
+        del keep  # it is read once
+        self._read[path] = self._root.read(path)
+        return self._read[path]
+
+    def names(self, path: str) -> tuple[str, ...]:
+        """See ``Root.names``."""
+        return self._root.names(path)
+
+    def link(self, path: str) -> str | None:
+        """See ``Root.link``."""
+        target = self._root.link(path)
+        if target is not None:
+            self.links[path] = target
+        return target
+
+    def is_there(self, path: str) -> bool:
+        """See ``Root.is_there``."""
+        there = self._root.is_there(path)
+        if there:
+            self._there.add(path)
+        return there
+
+    def exists(self, path: str) -> bool:
+        """See ``Root.exists``."""
+        there = super().exists(path)
+        if there:
+            self._there.add(path)
+        return there
+
+    def write(self, path: str, text: str) -> None:
+        """See ``Root.write``."""
+        self._root.write(path, text)
+
+    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        """See ``Root.run``: tools are not noted."""
+        return self._root.run(*argv, timeout_s=timeout_s, stdin=stdin)
+
+    def now_s(self) -> float:
+        """See ``Root.now_s``."""
+        return self._root.now_s()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -13,7 +13,7 @@ from raidtui.command.device_names import kernel_names
 from raidtui.command.streams import print_refusal, write_bytes
 from raidtui.host.reading import ReadingScope
 from raidtui.host.roots.root import Root
-from raidtui.jobs.store import save_plan
+from raidtui.jobs.plan_file import save_plan
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Device, Survey

@@ -20,7 +20,7 @@ from raidtui.command.tune_output import (
 )
 from raidtui.config import config_folder
 from raidtui.host.roots.root import Root
-from raidtui.jobs.store import save_plan
+from raidtui.jobs.plan_file import save_plan
 from raidtui.model.knob import KnobScope, Tuning
 from raidtui.model.plan import NothingToDo, Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot

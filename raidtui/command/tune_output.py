@@ -7,7 +7,8 @@ import textwrap
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from raidtui.model.knob import By, KnobScope, Setting, Subject, Tuning, Value, who_set, who_set_words
+from raidtui.model.attribution import who_set, who_set_words
+from raidtui.model.knob import By, KnobScope, Setting, Subject, Tuning, Value
 from raidtui.model.knob_table import KNOBS, risk_of
 from raidtui.model.plan import NothingToDo
 from raidtui.model.snapshot import Snapshot

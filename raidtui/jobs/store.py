@@ -22,6 +22,7 @@ import msgspec
 
 from raidtui.jobs.journal import journal_path, who
 from raidtui.jobs.lock import JobError, process_of, refuse_folder, started_s, worker_of
+from raidtui.jobs.plan_file import load_plan, save_plan
 from raidtui.jobs.state_files import PRIVATE_MODE, own_folder, sync_folder, write_synced
 from raidtui.jobs.states import ENDED, JobState
 from raidtui.model.plan import Plan
@@ -29,7 +30,6 @@ from raidtui.model.plan import Plan
 if TYPE_CHECKING:
     import psutil
 
-SCHEMA = 1
 # Of a step's entries, with what the tools print, most take a tenth of that.
 _ROOM_BYTES, _STEP_BYTES = 32 << 10, 8 << 10
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -37,48 +37,8 @@ _ENDS = ENDED | {JobState.GOES_ON}
 _STEPS = ("step", "of")
 _MOST_STEPS = 1 << 20
 _END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
-COURSE_FILE = "bench.json"
+SCHEDULE_FILE = "bench.json"
 """A benchmark's job has no steps; this file beside its plan has what it measures (``raidtui.bench``)."""
-
-
-class PlanFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A saved plan. ``raidtui_plan`` is the version of the form."""
-
-    raidtui_plan: int
-    host: str
-    made_s: float
-    plan: Plan
-
-
-def save_plan(plan: Plan, *, host: str, made_s: float) -> bytes:
-    """Return a plan as JSON.
-
-    Raises:
-        JobError: it holds text that is none (a name of bytes that are not UTF-8).
-    """
-    file = PlanFile(raidtui_plan=SCHEMA, host=host, made_s=made_s, plan=plan)
-    try:
-        return msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n"
-    except UnicodeEncodeError as error:
-        raise JobError(f"this plan cannot be saved: {error.object!r} is not UTF-8") from error
-
-
-def load_plan(data: bytes) -> PlanFile:
-    """Return a saved plan.
-
-    Raises:
-        JobError: it is none, or of another version.
-    """
-    try:
-        head = msgspec.json.decode(data)
-        version = head.get("raidtui_plan") if isinstance(head, dict) else None
-        if version != SCHEMA:
-            raise JobError(f"not a plan of version {SCHEMA}: raidtui plan ... --json prints one")
-        return msgspec.json.decode(data, type=PlanFile)
-    except RecursionError as error:  # Python's own words for it differ from version to version
-        raise JobError("not a plan: it is nested too deeply") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise JobError(f"not a plan: {error}") from error
 
 
 def jobs_folder() -> Path:
@@ -165,7 +125,7 @@ class Job:
     @property
     def command(self) -> str:
         """The subcommand whose ``work`` carries it out: jobs or bench."""
-        return "bench" if (self.folder / COURSE_FILE).is_file() else "jobs"
+        return "bench" if (self.folder / SCHEDULE_FILE).is_file() else "jobs"
 
     @property
     def plan(self) -> Plan:

@@ -97,7 +97,21 @@ class AbsentArray(Struct, frozen=True, kw_only=True):
     @property
     def count_words(self) -> str:
         """How many members are present: "2 of 3 members present"; without numbers that are not known."""
+        return self._count(" present")
+
+    @property
+    def count_short(self) -> str:
+        """The same where the sentence already says that they are present: "2 of 3 members"."""
+        return self._count("")
+
+    @property
+    def count(self) -> tuple[int, int | None]:
+        """How many members are present, and of how many; None where that is not known."""
+        known = self.filled is not None and self.raid_disks is not None
+        return self.filled if known and self.filled is not None else len(self.present), self.raid_disks
+
+    def _count(self, present: str) -> str:
         if self.filled is not None and self.raid_disks is not None:
-            return f"{self.filled} of {counted(self.raid_disks, 'member')} present"
-        there = counted(len(self.present), "member")
-        return f"{there} present" if self.raid_disks is None else f"{there} present of {self.raid_disks}"
+            return f"{self.filled} of {counted(self.raid_disks, 'member')}{present}"
+        members = f"{counted(len(self.present), 'member')}{present}"
+        return members if self.raid_disks is None else f"{members} of {self.raid_disks}"

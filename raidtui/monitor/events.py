@@ -60,7 +60,7 @@ def _diff(
 def _diff_absent(old: Snapshot, new: Snapshot, findings: dict[str, list[Finding]]) -> Iterator[Event]:
     for absent in new.absent:
         before = old.absent_array(absent.key)
-        if before is None or (before.absence, before.count_words) != (absent.absence, absent.count_words):
+        if before is None or (before.absence, before.count) != (absent.absence, absent.count):
             yield _absent_event(new, absent, findings)
     for absent in old.absent:
         if new.absent_array(absent.key) is None and new.array(absent.key) is None:

@@ -20,7 +20,7 @@ from raidtui.config import Config
 from raidtui.first_frame import SMALLEST
 from raidtui.host.roots.root import Root
 from raidtui.model.finding import Event, EventKind, Tone
-from raidtui.plans.target import needs_root
+from raidtui.plans.target import refuse_build
 from raidtui.session.session import Session
 from raidtui.session.watch import Report
 from raidtui.ui.arrays.arrays_pane import ArraysPane
@@ -276,23 +276,16 @@ class RaidApp(DefectHooks, KeyOrderApp):
         from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
 
         message.stop()
-        flow, snapshot = BuildFlow(self), message.snapshot
-        assemble = message.verb == "assemble"
-        self.run_flow(
-            (lambda: flow.assemble(snapshot, message.uuid)) if assemble else (lambda: flow.zero(snapshot))
-        )
+        self.run_flow(lambda: BuildFlow(self).begin(message.verb, message.snapshot, message.uuid))
 
     def action_build(self) -> None:
         """Open the wizard."""
         if self.report is None:
             return
         snapshot = self.report.snapshot
-        refusal = needs_root(snapshot)
-        if refusal is not None or snapshot.host.source:
+        if refusal := refuse_build(snapshot):
             self.drop_held_keys()
-            self.main.say(
-                refusal.sentence if refusal else "the demo host is simulated: no array can be built on it"
-            )
+            self.main.say(refusal.sentence)
             return
         from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
 
@@ -330,12 +323,8 @@ class RaidApp(DefectHooks, KeyOrderApp):
         )
 
     async def action_filter(self) -> None:
-        """Open the filter line; it has the focus before the next key is delivered."""
-        if not self.main.query("#filter"):
-            from raidtui.ui.frame.text_field import FilterLine  # noqa: PLC0415
-
-            await self.main.mount(FilterLine(id="filter"), before="#bottom")
-        self.main.set_focus(self.main.query_one("#filter"))
+        """Open the filter line."""
+        await self.main.open_filter()
 
     def action_help(self) -> None:
         """Show the keys, and why some are dim."""

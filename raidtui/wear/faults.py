@@ -20,7 +20,6 @@ from msgspec.structs import replace
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import Attribute, SmartReading
 from raidtui.view.units import counted, duration
-from raidtui.wear.disk_finding import DiskCode, disk_finding
 from raidtui.wear.ledger_entries import DAY_S, LedgerEntry
 
 HANDFUL = 5
@@ -44,6 +43,51 @@ _IDS: Mapping[str, tuple[int, ...]] = {
     "uncorrectable": (187, 198),
 }
 _GUESSED = "; the attribute's name is a default: smartctl does not know this disk"
+
+
+class DiskCode(StrEnum):
+    """What a finding about a disk says, for programs. docs/wear.md documents each; none changes."""
+
+    ATTRIBUTE_AT_LIMIT = "attribute-at-limit"
+    ATTRIBUTE_FAILED_ONCE = "attribute-failed-once"
+    BACKUP_FAILED = "backup-failed"
+    CABLE = "cable"
+    CRC_ERRORS = "crc-errors"
+    CRITICAL_WARNING = "critical-warning"
+    DYING = "dying"
+    ERROR_LOG = "error-log"
+    HOT = "hot"
+    MEDIA_ERRORS = "media-errors"
+    MEMORY_REGION = "memory-region"
+    NON_MEDIUM_ERRORS = "non-medium-errors"
+    OUT_OF_LINE = "out-of-line"
+    PENDING = "pending"
+    REALLOCATED = "reallocated"
+    SAME_FATE = "same-fate"
+    SELFTEST_FAILED = "selftest-failed"
+    SMART_UNREAD = "smart-unread"
+    SPARE_LOW = "spare-low"
+    STANDBY = "standby"
+    UNCORRECTABLE = "uncorrectable"
+    UNIT_IMPOSSIBLE = "unit-impossible"
+    UNIT_MEASURED = "unit-measured"
+    UNIT_WRONG = "unit-wrong"
+    WORN = "worn"
+    WORN_OUT = "worn-out"
+
+
+def disk_finding(
+    reading: SmartReading, severity: Severity, code: DiskCode, sentence: str, remedy: str = ""
+) -> Finding:
+    """Return a finding about a disk; its subject is the disk's identity."""
+    return Finding(
+        severity=severity,
+        code=code,
+        subject=reading.identity,
+        name=reading.name,
+        sentence=sentence,
+        remedy=remedy,
+    )
 
 
 class Fault(Struct, frozen=True, kw_only=True):

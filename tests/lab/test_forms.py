@@ -71,7 +71,7 @@ def two_at_rest(guest: Guest, disks: list[str]) -> None:
 
 
 def test_a_form_is_there_while_its_devices_are_read(slow_mdadm: Guest) -> None:
-    """The watching goes on, keys that are typed meanwhile go nowhere, and Esc leaves for good."""
+    """The watching continues, keys that are typed meanwhile go nowhere, and Esc leaves for good."""
     guest = slow_mdadm
     assert guest.run(f"touch {GO}").status == 0
     disks = list(disk_names(guest))
@@ -171,11 +171,11 @@ def test_where_mdadm_finds_a_superblock_it_is_asked(guest: Guest, metadata: str)
         )
         assert made.status == 0, made.output
     path = guest.put("looks.py", LOOKS.encode())
-    told = guest.run(
+    result = guest.run(
         f"PYTHONPATH={shlex.quote(str(Path(__file__).parents[2]))}"
         f" {IMSM} {sys.executable} {path} {shlex.join([*names, blank])}"
     )
-    assert told.status == 0, told.output
-    found = json.loads(told.stdout)
+    assert result.status == 0, result.output
+    found = json.loads(result.stdout)
     assert [found[name][0] for name in names] == [True] * len(names)
     assert found[blank] == [False, False]

@@ -7,7 +7,7 @@ from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import apply, plan, refusal, states
 
 HELD = "exec 3<>/dev/{0}; read -r _ <{1}"
-"""A shell that has a device open until it is told to end."""
+"""A shell that has a device open until it is asked to end."""
 OLD = (
     "mkfifo /tmp/end1 /tmp/end2 && mdadm --create /dev/md/old --run --level=1 --raid-devices=2 --bitmap=none"
     " --assume-clean --metadata=1.2 /dev/{0} missing && mdadm --stop /dev/md/old && udevadm settle"

@@ -53,7 +53,7 @@ def opened(request: pytest.FixtureRequest) -> Open:
     return machine.terminal
 
 
-def test_a_job_tells_status_and_both_outputs(guest: Guest) -> None:
+def test_a_job_reports_status_and_both_outputs(guest: Guest) -> None:
     result = guest.run("echo out; echo err >&2; hostname; exit 3")
     assert (result.status, result.stdout, result.stderr) == (3, "out\nlab\n", "err\n")
     assert result.output == "out\nlab\nerr\n"
@@ -95,7 +95,7 @@ def test_python_jobs_have_the_project_and_its_environment(guest: Guest) -> None:
     assert (result.output, result.status) == (f"{sys.prefix}\n", 0)
 
 
-def test_files_go_both_ways(guest: Guest) -> None:
+def test_files_go_in_both_directions(guest: Guest) -> None:
     path = guest.put("in", b"first")
     assert guest.run(f"cat {path}").stdout == "first"
     guest.put("in", b"second, longer")
@@ -240,7 +240,7 @@ def test_a_job_runs_beside_the_full_screen_program(guest: Guest) -> None:
                 guest.terminal(["true"])
 
 
-def test_a_panic_is_told_with_the_last_words(lab: Guest) -> None:
+def test_a_panic_is_reported_with_the_last_words(lab: Guest) -> None:
     assert lab.alive  # where there is no laboratory, this is skipped
     guest = UmlGuest.boot(disks=1)
     try:

@@ -19,5 +19,5 @@ def powered(bytecode: None) -> Iterator[PowerGuest]:
 
 @pytest.mark.parametrize("kind", ["zero-superblock", "create", "replace"])
 def test_a_power_cut(powered: PowerGuest, kind: str) -> None:
-    """Data and black box are whole, the job is found as what it was, and goes on or is taken back."""
+    """Data and black box are whole, the job is found as what it was, and continues or is taken back."""
     power_cut.cut_in(powered, kind, seed=3)

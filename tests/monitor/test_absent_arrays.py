@@ -179,11 +179,11 @@ class Watched:
     def __init__(self) -> None:
         self.root: Stage = host_tree(MEDIA).root()
         self.read: tuple[str, ...] = NAMES  # those that udev has read
-        self._tell()
+        self._report()
         self.sampler = Sampler(self.root, clock=self.root.clock, absent=True)
         self.last = self.sampler.sample()
 
-    def _tell(self, names: tuple[str, ...] = NAMES) -> None:
+    def _report(self, names: tuple[str, ...] = NAMES) -> None:
         for number, name in enumerate(names):
             dev = (self.root.text(f"/sys/class/block/{name}/dev") or "").strip()
             for path, text in udev(dev, number=number, label="nas:media").items():
@@ -198,7 +198,7 @@ class Watched:
     ) -> list[str]:
         """Show the host like this; return what the timeline says."""
         self.root.show(host_tree(*specs), pulled=pulled, after_s=after_s)  # type: ignore[arg-type]
-        self._tell(tuple(name for name in self.read if name not in pulled))
+        self._report(tuple(name for name in self.read if name not in pulled))
         for path, text in (records or {}).items():
             self.root.put(path, text)
         self.sampler.forget()

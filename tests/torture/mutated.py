@@ -49,8 +49,9 @@ from raidtui.host.roots.root import Root, RootError
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.host.udev import parse_udev_entry
 from raidtui.jobs.lock import JobError
+from raidtui.jobs.plan_file import load_plan, save_plan
 from raidtui.jobs.states import entry_text
-from raidtui.jobs.store import Job, all_jobs, load_plan, save_plan
+from raidtui.jobs.store import Job, all_jobs
 from raidtui.model.plan import Plan
 from raidtui.plans.shell_script import plan_sentences, shell_script
 from raidtui.plans.tune.keep_files import sysctl_entries, tmpfiles_entries, udev_entries
@@ -431,8 +432,8 @@ def looked_at(root: Root) -> None:
 def _demo_tree(dice: random.Random) -> None:
     files = dict(demo_files()) | _ETC
     texts = list(files.values())
-    told = [path for path in sorted(files) if not path.startswith("/sys/")]
-    chosen = dice.sample(sorted(files), dice.randrange(1, 9)) + dice.sample(told, dice.randrange(1, 5))
+    reported = [path for path in sorted(files) if not path.startswith("/sys/")]
+    chosen = dice.sample(sorted(files), dice.randrange(1, 9)) + dice.sample(reported, dice.randrange(1, 5))
     for path in chosen:
         files[path] = mutated(dice, files[path], texts)
     if dice.random() < 0.3:

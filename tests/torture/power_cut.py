@@ -1,7 +1,7 @@
-"""A job of each kind, the power cut at a random moment; after the next boot nothing is lost, and it goes on.
+"""A job of each kind, the power cut at a random moment; after the next boot nothing is lost, and it resumes.
 
 What had not reached a disk is gone with the memory of the guest. Then the data and the black box are whole,
-and the job is found as what it was, and can be gone on with or taken back.
+and the job is found as what it was, and can be resumed or taken back.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def round_of(seed: int) -> None:
     """One job, one cut, one boot.
 
     Raises:
-        AssertionError: something was lost, or cannot be gone on with; what, is in the error.
+        AssertionError: something was lost, or cannot be resumed; what, is in the error.
     """
     kind = KINDS[seed % len(KINDS)]
     (guest,) = _GUESTS

@@ -77,7 +77,7 @@ async def until(pilot: Paces, condition: Callable[[], object], what: str = "") -
     """Wait until a condition holds.
 
     Raises:
-        AssertionError: it does not come to; the screen is in the error.
+        AssertionError: it is not reached; the screen is in the error.
     """
     loop = asyncio.get_running_loop()
     end_s = loop.time() + PATIENCE_S
@@ -117,7 +117,7 @@ async def look(pilot: Paces) -> None:
 
 
 async def seen(pilot: Paces, stage: Stage) -> None:
-    """Wait until the screen shows what the stage has come to."""
+    """Wait until the screen shows what the stage has reached."""
     app = app_of(pilot)
     await until(
         pilot,

@@ -33,7 +33,7 @@ class BenchProgress(Struct, frozen=True, kw_only=True):
         open_end: whether rounds end as soon as they are steady.
         state: as ``Job.state``.
         reason: why it ended so, or why it did not begin.
-        doing: what is done around the runs now: trimming, waiting, building an array; "" in a run.
+        doing: what is done between the runs now: trimming, waiting, building an array; "" in a run.
         run: the run under way, from 0; None before the first one.
         record: that run as it began.
         samples: of that run, since fio last began to count anew.

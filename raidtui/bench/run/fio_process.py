@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from raidtui.bench.results.run_record import RunSample
 from raidtui.bench.run.fio_stream import Dump, Meter, StreamParser
+from raidtui.host.roots.root import Root
 from raidtui.host.tools import tool_path
 from raidtui.model.plan import Refusal, RefusalCode
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 INTERVAL_MS = 250
 _LOOK_S = 0.1
+_VERSION = re.compile(r"fio-([0-9]{1,3})\.([0-9]{1,4})")
 _END_S = 15.0
 _PIECE = 1 << 16
 _MOST_ERRORS = 1 << 16
@@ -242,6 +244,12 @@ _MEANINGS = {
     errno.ENOMEM: "there is not enough memory; choose a smaller depth, or fewer jobs",
     errno.EAGAIN: "the kernel accepts no more requests (fs.aio-max-nr); choose a smaller depth",
 }
+
+
+def read_fio_version(root: Root) -> tuple[int, int] | None:
+    """Return fio's version, (3, 33); None where it is not installed or prints no version."""
+    found = _VERSION.search(root.run("fio", "--version", timeout_s=10.0).stdout)
+    return (int(found[1]), int(found[2])) if found else None
 
 
 def refuse_fio(version: tuple[int, int] | None) -> Refusal | None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from raidtui.host.knobs.setters import CPU, Setters
 from raidtui.host.roots.root import Root
-from raidtui.model.knob import ChangedValue, KnobScope, Subject, Value, attributed
+from raidtui.model.attribution import attributed
+from raidtui.model.knob import ChangedValue, KnobScope, Subject, Value
 from raidtui.model.knob_table import knobs_of
 
 FOLDER = f"{CPU}/cpufreq"

@@ -15,8 +15,9 @@ from raidtui.host.knobs.setters import Setters
 from raidtui.host.knobs.udev_rules import UdevDevice
 from raidtui.host.roots.root import Root
 from raidtui.host.udev import UdevEntry, read_udev_entry
+from raidtui.model.attribution import attributed
 from raidtui.model.disk import Disk
-from raidtui.model.knob import ChangedValue, KnobScope, Subject, Value, attributed, chosen
+from raidtui.model.knob import ChangedValue, KnobScope, Subject, Value, chosen
 from raidtui.model.knob_table import MOST_REQUESTS, SCHEDULERS, Knob, knobs_of
 from raidtui.model.plan import Fact, FactKind
 from raidtui.model.smart import ErrorRecovery
@@ -51,7 +52,7 @@ class DiskKnobs:
         root: the host.
         setters: what sets knobs on this host.
         changed: what raidtui has written for now, by path.
-        disks: all whole disks, to find those that udev cannot tell apart.
+        disks: all whole disks, to find those that udev cannot distinguish.
     """
 
     def __init__(

@@ -15,7 +15,8 @@ from raidtui.host.on_top import runs_systemd
 from raidtui.host.roots.root import Root
 from raidtui.host.udev import read_udev_entry
 from raidtui.model.array import Array
-from raidtui.model.knob import ChangedValue, KnobScope, Subject, Tuning, Value, attributed, chosen
+from raidtui.model.attribution import attributed
+from raidtui.model.knob import ChangedValue, KnobScope, Subject, Tuning, Value, chosen
 from raidtui.model.knob_table import OUR_FILES, Knob, knobs_of
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.smart import ErrorRecovery

@@ -1,7 +1,8 @@
-"""The rows of the list of arrays, and the counts in the header."""
+"""The rows of the list of arrays, what it shows without rows, and the counts in the header."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Collection
 
 from raidtui.model.absent import Absence, AbsentArray
@@ -11,7 +12,8 @@ from raidtui.model.levels import layout_short
 from raidtui.model.verdict import ROLES, state
 from raidtui.session.watch import Report
 from raidtui.view.array_row import Brief
-from raidtui.view.line import RANKS
+from raidtui.view.line import RANKS, Line
+from raidtui.view.text import visible
 
 Listed = Array | AbsentArray
 """An array that runs, or one that should."""
@@ -75,12 +77,39 @@ def brief_of(report: Report, array: Listed, shared: Collection[str] = ()) -> Bri
     return brief
 
 
+def nothing_lines(report: Report, wanted: str, width: int) -> list[Line]:
+    """Return why the list has no rows.
+
+    Args:
+        report: what is known of the host.
+        wanted: the text of the filter; "" where all arrays are listed.
+        width: of the window.
+    """
+    if wanted and (report.snapshot.arrays or report.snapshot.absent):
+        return [[(f" No array contains {visible(wanted)!r}. Esc shows all.", "plain")]]
+    if not report.snapshot.readable:
+        reason = report.snapshot.lacks[0].sentence if report.snapshot.lacks else ""
+        return [[(f" Not known: {visible(reason)}", "bad")]]
+    lines: list[Line] = [
+        [],
+        [
+            (" No md array on this host.", "strong"),
+            (" b builds one, a assembles one, d opens the demo host.", "plain"),
+        ],
+        [],
+    ]
+    for lack in report.snapshot.lacks:
+        parts = textwrap.wrap(visible(lack.sentence), max(20, width - 3))
+        lines += [[(f" {part}", "dim")] for part in parts]
+    return lines
+
+
 def absence_words(absent: AbsentArray) -> str:
     """Return why an array is not in /proc/mdstat, and how many members were found."""
     if absent.absence is Absence.NOT_THERE:
         return "does not run, no member found"
     word = "gone" if absent.absence is Absence.GONE else "not started"
-    return f"{word}: {absent.count_words.replace(' present', '')}"
+    return f"{word}: {absent.count_short}"
 
 
 def _note(array: Array) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from functools import partial
 from typing import ClassVar
 
@@ -21,9 +20,8 @@ from raidtui.session.watch import Report, limit_path
 from raidtui.ui.arrays.absent_detail import absent_body_lines, absent_head_lines
 from raidtui.ui.arrays.array_detail import body_lines, head_lines, unit_lines
 from raidtui.ui.arrays.array_list import ArrayList, Chosen, keep_choice
-from raidtui.ui.arrays.array_rows import Listed, brief_of, matches, ordered, shared_titles
-from raidtui.ui.arrays.direct_flow import DirectFlow
-from raidtui.ui.arrays.offers import offers, plan_of
+from raidtui.ui.arrays.array_plans import DirectFlow, offers, plan_of
+from raidtui.ui.arrays.array_rows import Listed, brief_of, matches, nothing_lines, ordered, shared_titles
 from raidtui.ui.arrays.slider import Slider
 from raidtui.ui.commands import ARRAYS, Command
 from raidtui.ui.frame.lines import Lines, ScrollLines
@@ -31,7 +29,6 @@ from raidtui.ui.frame.pane import Pane
 from raidtui.ui.frame.screen_shell import later
 from raidtui.view.array_row import brief_line
 from raidtui.view.line import Line
-from raidtui.view.text import visible
 
 _SETTLE_S = 0.12
 
@@ -130,7 +127,7 @@ class ArraysPane(Pane):
         selected = next((i for i, each in enumerate(self._listed) if each.key == self.chosen), None)
         shared = shared_titles(report)
         lines = [self._row(report, array, width, shared) for array in self._listed]
-        self.rows.show(lines or self._nothing(report), selected=selected)
+        self.rows.show(lines or nothing_lines(report, self.wanted_text, width), selected=selected)
         if selected is not None:
             self.rows.keep_in_view(selected)
         array, absent = self.array, self.absent
@@ -165,25 +162,6 @@ class ArraysPane(Pane):
             known = (facts, brief_line(brief_of(report, array, shared), width))
             self._known_rows[array.key] = known
         return known[1]
-
-    def _nothing(self, report: Report) -> list[Line]:
-        if self.wanted_text and (report.snapshot.arrays or report.snapshot.absent):
-            return [[(f" No array contains {visible(self.wanted_text)!r}. Esc shows all.", "plain")]]
-        if not report.snapshot.readable:
-            reason = report.snapshot.lacks[0].sentence if report.snapshot.lacks else ""
-            return [[(f" Cannot tell: {visible(reason)}", "bad")]]
-        lines: list[Line] = [
-            [],
-            [
-                (" No md array on this host.", "strong"),
-                (" b builds one, a assembles one, d opens the demo host.", "plain"),
-            ],
-            [],
-        ]
-        for lack in report.snapshot.lacks:
-            parts = textwrap.wrap(visible(lack.sentence), max(20, self.app.size.width - 3))
-            lines += [[(f" {part}", "dim")] for part in parts]
-        return lines
 
     def _show_sliders(self, report: Report, array: Array) -> None:
         low, high = self.low, self.high

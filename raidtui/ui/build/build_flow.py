@@ -65,6 +65,19 @@ class BuildFlow(PlanFlow):
                     return
                 self._shell.expect_array(None)
 
+    async def begin(self, verb: str, snapshot: Snapshot, uuid: str | None) -> None:
+        """Assemble the array with this UUID, or one that is chosen; or zero a superblock.
+
+        Args:
+            verb: assemble, zero.
+            snapshot: the host.
+            uuid: of the array to assemble, if one was chosen.
+        """
+        if verb == "assemble":
+            await self.assemble(snapshot, uuid)
+        else:
+            await self.zero(snapshot)
+
     async def assemble(self, snapshot: Snapshot, uuid: str | None = None) -> None:
         """Start an array that is not running: choose it, choose how, review, job.
 

@@ -16,9 +16,9 @@ _KILLED = """
 import os, signal
 from pathlib import Path
 from raidtui.host.roots.opening import open_root
-from raidtui.jobs import store, worker
+from raidtui.jobs import plan_file, store, worker
 
-file = store.load_plan(Path({plan!r}).read_bytes())
+file = plan_file.load_plan(Path({plan!r}).read_bytes())
 job = store.Job.create(file.plan, host=file.host)
 print(job.id, flush=True)
 real, count = store.Job.note, 0
@@ -54,9 +54,9 @@ def plan(guest: Guest, *words: str) -> dict[str, Any]:
 
 def refusal(guest: Guest, *words: str) -> str:
     """The sentence with which a plan is refused."""
-    told = raidtui(guest, "plan", *words)
-    assert (told.status, told.stdout) == (2, ""), told.output
-    return told.stderr.removeprefix("raidtui: not possible: ").rstrip("\n")
+    result = raidtui(guest, "plan", *words)
+    assert (result.status, result.stdout) == (2, ""), result.output
+    return result.stderr.removeprefix("raidtui: not possible: ").rstrip("\n")
 
 
 def apply(guest: Guest, *words: str, status: int = 0) -> str:

@@ -16,7 +16,8 @@ from raidtui.host.roots.opening import open_root
 from raidtui.host.tools import ToolOutput, run_tool
 from raidtui.jobs import blackbox
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.store import Job, PlanFile, all_jobs
+from raidtui.jobs.plan_file import PlanFile
+from raidtui.jobs.store import Job, all_jobs
 from raidtui.jobs.worker import work_on
 from raidtui.model.plan import Harm
 from tests.lab.guests.inside import runs
@@ -129,7 +130,7 @@ def cut() -> None:
 
 
 def look(seed: int) -> list[str]:
-    """After the next boot: what is wrong with the data, the jobs and the black box; then go on, or back."""
+    """After the next boot: what is wrong with data, jobs and black box; then resume or roll back."""
     rng = random.Random(seed + 1)
     kept = json.loads(KEPT.read_text())
     wrong = assembled(kept)

@@ -1,4 +1,4 @@
-"""The ways from a key to a job that begin with devices: build, assemble, zero; and what is asked on them."""
+"""The flows from a key to a job that begin with devices: build, assemble, zero; and what is asked on them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from raidtui.model.survey import Superblock, Survey
 from raidtui.session.storage import JobNews
 from raidtui.ui.build.wizard_screen import WizardScreen
 from raidtui.ui.frame.choose import Ask, Choice
-from raidtui.ui.frame.job_view import JobView
-from raidtui.ui.frame.plan_view import PlanView
+from raidtui.ui.frame.plan_view import JobView, PlanView
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid5, raid10
 from tests.plans.new_array import FOUR, UUID
@@ -282,7 +281,7 @@ def test_assemble(shows: Shows, fake: Fake, size: tuple[int, int]) -> None:
 
 
 @SIZES
-def test_ways_to_assemble(shows: Shows, fake: Fake, size: tuple[int, int]) -> None:
+def test_start_methods(shows: Shows, fake: Fake, size: tuple[int, int]) -> None:
     async def choose(pilot: Paces) -> None:
         await at(pilot, Choice, "a")
         await pilot.press("enter")
