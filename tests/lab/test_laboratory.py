@@ -1,7 +1,9 @@
 """The laboratory itself, on the real kernel."""
 
+import os
 import re
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +15,7 @@ from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest, JobTimeoutError
 from tests.lab.guests.link import GuestDiedError, LabError
 from tests.lab.guests.terminal import Cell, Terminal, host_terminal
-from tests.lab.guests.uml import UmlGuest
+from tests.lab.guests.uml import UmlGuest, catches, keep_awake
 
 # A full-screen program: says its size, its colour and every key.
 SHOW_KEYS = """
@@ -250,3 +252,50 @@ def test_a_panic_is_reported_with_the_last_words(lab: Guest) -> None:
     finally:
         guest.shutdown()
     assert not guest.folder.exists()
+
+
+# A kernel whose timer does not fire any more: nothing but a signal ends its sleep.
+_LOST = """
+import signal, sys
+
+print("up", flush=True)
+sys.stdin.readline()
+signal.signal(signal.SIGALRM, lambda *_: print("woken", flush=True))
+signal.pause()
+"""
+
+
+def test_a_kernel_that_lost_its_timer_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But not before it can take the signal, which would end it."""
+    argv = (sys.executable, "-I", "-S", "-c", _LOST)
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as kernel:
+        assert kernel.stdin is not None
+        assert kernel.stdout is not None
+        looks = []
+
+        def looked(pid: int, number: int) -> bool:
+            looks.append(catches(pid, number))
+            if len(looks) == 3:
+                kernel.stdin.write(b"on\n")  # type: ignore[union-attr]
+                kernel.stdin.flush()  # type: ignore[union-attr]
+            return looks[-1]
+
+        monkeypatch.setattr("tests.lab.guests.uml.catches", looked)
+        assert kernel.stdout.readline() == b"up\n"
+        keep_awake(os.pidfd_open(kernel.pid), kernel.pid, every_s=0.01)
+        assert kernel.stdout.readline() == b"woken\n"
+        assert kernel.wait() == 0
+        assert looks[:3] == [False] * 3
+
+
+def test_the_guests_kernel_is_woken(guest: Guest) -> None:
+    """Its clock does not jump and nothing ends early, however often it happens."""
+    assert isinstance(guest, UmlGuest)
+    assert guest._process is not None
+    assert catches(guest._process.pid, signal.SIGALRM)
+    begun = "import time; begun = time.monotonic(); time.sleep(0.5); print(time.monotonic() - begun)"
+    sleeping = guest.spawn(begun, interpreter="python")
+    while sleeping.status is None:
+        guest._process.send_signal(signal.SIGALRM)
+        assert guest.run("true").status == 0
+    assert float(sleeping.wait(5).stdout) >= 0.5

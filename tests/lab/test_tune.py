@@ -114,7 +114,8 @@ def appear_again(guest: Guest, *disks: str) -> None:
             " && echo '- - -' >/sys/class/scsi_host/$host/scan && udevadm settle"
         )
         assert done.status == 0, done.output
-        here = f"[ -e /sys/block/{disk} ] && udevadm settle"
+        # udevd writes its record of a disk when it has carried out the rules.
+        here = f"udevadm settle && [ -e /run/udev/data/b$(cat /sys/block/{disk}/dev) ]"
         wait_until(lambda here=here: guest.run(here).status == 0, 10, f"{disk} again")  # type: ignore[misc]
 
 

@@ -22,9 +22,7 @@ _JOB_S = 120.0
 
 def open_up() -> None:
     """Switch the guest on."""
-    guest = PowerGuest.furnished()
-    _GUESTS.append(guest)
-    guest.switch_on()
+    _GUESTS.append(PowerGuest.boot())
 
 
 def close_down() -> None:
@@ -41,12 +39,12 @@ def round_of(seed: int) -> None:
         AssertionError: something was lost, or cannot be resumed; what, is in the error.
     """
     kind = KINDS[seed % len(KINDS)]
-    cut_in(kind, random.Random(seed).randrange(1 << 30))
-
-
-def cut_in(kind: str, seed: int) -> None:
-    """Carry out a job of a kind, cut the power in the middle, look at what is left after the boot."""
     (guest,) = _GUESTS
+    cut_in(guest, kind, random.Random(seed).randrange(1 << 30))
+
+
+def cut_in(guest: PowerGuest, kind: str, seed: int) -> None:
+    """Carry out a job of a kind, cut the power in the middle, look at what is left after the boot."""
     guest.reset()
     share = guest.folder / "share"
     program = guest.spawn(words("go", kind, seed), timeout=None)
