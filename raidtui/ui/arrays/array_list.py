@@ -1,17 +1,12 @@
-"""The list of arrays, and which of them is chosen."""
+"""Which array of the list is chosen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
 
 from msgspec import Struct
-from textual import events
-from textual.binding import BindingType
 
 from raidtui.ui.arrays.array_rows import Listed
-from raidtui.ui.commands import DOWN, UP
-from raidtui.ui.frame.lines import ScrollLines
 
 
 class Chosen(Struct, frozen=True, kw_only=True):
@@ -52,31 +47,3 @@ def keep_choice(
     row = next((i for i, array in enumerate(listed) if array.key == key), 0)
     named = [array.key for array in shown if any(array.name == o.name for o in listed[row : row + 1])]
     return Chosen(key=named[0] if named else keys[min(row, len(keys) - 1)], gone=gone)
-
-
-class ArrayList(ScrollLines, can_focus=True):
-    """The rows. Arrow keys move the choice; so does a click."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*UP.bindings, *DOWN.bindings]
-
-    def __init__(self, move: Callable[[int], None]) -> None:
-        super().__init__(id="array-list")
-        self._move = move  # a message could be overtaken by the next key
-
-    def action_move(self, delta: int) -> None:
-        """Choose the row ``delta`` further down."""
-        self._move(delta)
-
-    def on_click(self, event: events.Click) -> None:
-        """Choose the row under the mouse."""
-        row = event.y + self.scroll_offset.y
-        if self._selected is not None and row < len(self.lines):
-            self._move(row - self._selected)
-
-    def on_key(self, event: events.Key) -> None:
-        """Move by pages, and to the ends."""
-        far = {"pageup": -self.size.height, "pagedown": self.size.height, "home": -(10**6), "end": 10**6}
-        if event.key in far:
-            event.stop()
-            event.prevent_default()
-            self._move(far[event.key])
