@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
 
 from msgspec import Struct
 from textual import events
-from textual.binding import BindingType
 
 from raidtui.ui.arrays.array_rows import Listed
-from raidtui.ui.commands import DOWN, UP
-from raidtui.ui.frame.lines import ScrollLines
+from raidtui.ui.frame.pane import RowList
 
 
 class Chosen(Struct, frozen=True, kw_only=True):
@@ -54,24 +51,8 @@ def keep_choice(
     return Chosen(key=named[0] if named else keys[min(row, len(keys) - 1)], gone=gone)
 
 
-class ArrayList(ScrollLines, can_focus=True):
-    """The rows. Arrow keys move the choice; so does a click."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*UP.bindings, *DOWN.bindings]
-
-    def __init__(self, move: Callable[[int], None]) -> None:
-        super().__init__(id="array-list")
-        self._move = move  # a message could be overtaken by the next key
-
-    def action_move(self, delta: int) -> None:
-        """Choose the row ``delta`` further down."""
-        self._move(delta)
-
-    def on_click(self, event: events.Click) -> None:
-        """Choose the row under the mouse."""
-        row = event.y + self.scroll_offset.y
-        if self._selected is not None and row < len(self.lines):
-            self._move(row - self._selected)
+class ArrayList(RowList):
+    """The rows. Pages and ends move the choice, too."""
 
     def on_key(self, event: events.Key) -> None:
         """Move by pages, and to the ends."""

@@ -72,7 +72,7 @@ class ArraysPane(Pane):
         """Whether a plan is being carried out: the next one waits for the report after it."""
         self._queued = ""
         self._slider_key: tuple[str | None, bool] | None = None
-        self.rows = ArrayList(self.move)
+        self.rows = ArrayList(self.move, id="array-list")
         self.head = Lines(id="array-head")
         self.low, self.high = Slider("min", id="min"), Slider("max", id="max")
         self.body = ArrayBody(id="array-body")
