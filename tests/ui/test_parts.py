@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from raidtui.model.plan import Harm, Loss, Plan, Step
-from raidtui.ui.arrays.array_list import Chosen, keep_choice
+from raidtui.ui.arrays.array_rows import Chosen, keep_choice
 from raidtui.ui.build.wizard_lines import with_note
 from raidtui.ui.frame.chart import spread_words
 from raidtui.ui.frame.plan_view import no_undo, review_lines
