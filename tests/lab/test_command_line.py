@@ -146,7 +146,7 @@ def test_watching_reports_a_failure(guest: Guest) -> None:
         r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d data: .*degraded: .*ubdb failed", watched(), re.MULTILINE
     )
     watching.kill(signal.SIGINT)
-    assert watching.wait(10).status == 1
+    assert watching.wait(60).status == 1
 
 
 def test_a_capture_says_the_same_elsewhere(guest: Guest, tmp_path: Path) -> None:
