@@ -171,7 +171,7 @@ def follow(job: Job, *, since: int = 0, quiet: bool = False) -> str:
     if found.state not in FINAL:
         print(
             "The worker is gone; the benchmark is interrupted. raidtui bench restore puts back what it"
-            " changed; raidtui jobs resume {job.id} resumes it.",
+            f" changed; raidtui jobs resume {job.id} resumes it.",
             file=sys.stderr,
         )
         return ""

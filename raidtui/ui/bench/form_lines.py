@@ -133,7 +133,7 @@ class Form(Struct, frozen=True, kw_only=True):
         """Return more about the field: as many paragraphs as there is room for."""
         lines: list[Line] = []
         for text in self.meaning:
-            parts = textwrap.wrap(text, min(self.width, _MOST_MEANING)) or [""]
+            parts = textwrap.wrap(text, min(self.width, _MOST_MEANING), break_on_hyphens=False) or [""]
             if len(lines) + len(parts) >= room:
                 break
             lines += [[(part, "dim")] for part in parts]

@@ -175,3 +175,47 @@ def test_a_worker_that_never_begins_is_not_waited_for(monkeypatch: pytest.Monkey
     way = watcher.look()
     assert way is not None
     assert (way.state, way.reason, way.works) == ("not begun", "its worker never began", False)
+
+
+def test_a_run_in_which_fio_reports_nothing_promises_no_time() -> None:
+    """What surrounds the run is read on, or nothing comes at all."""
+    schedule = Schedule(title="x", place=Place(device="sda"), work=replace(READ, runtime_s=60))
+    progress = replace(RUNNING, expected=expected_runs(schedule))
+    [first, *_] = samples(100.0)
+    progress = follow(
+        progress, news(entry("work"), entry("run", run=0, of=1), lines=lines(record(), first, HOT))
+    )
+    assert progress.silent_s is None
+    assert progress.left is not None
+    hung = follow(progress, news(lines=lines(replace(HOT, t_s=first.t_s + 7.0))))
+    assert (hung.silent_s, hung.left) == (7.0, None)
+    assert replace(progress, unheard_s=9.0).silent_s == 9.0 + progress.behind_s
+    assert replace(hung, doing="fstrim /srv").silent_s is None
+    again = follow(hung, news(lines=lines(replace(first, t_s=9.0))))
+    assert again.silent_s is None
+    ended = follow(hung, news(entry("failed", reason="stopped"), state="failed"))
+    assert ended.silent_s is None
+
+
+def test_a_ramp_that_ends_is_no_silence() -> None:
+    first, second = samples(100.0, 200.0)
+    ramp = (record(), replace(first, t_s=30.0), replace(HOT, t_s=30.1))
+    progress = follow(
+        RUNNING, news(entry("run", run=0, of=1), lines=lines(*ramp, replace(second, anew=True)))
+    )
+    assert progress.silent_s is None
+
+
+def test_for_how_long_nothing_has_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = 100.0
+    monkeypatch.setattr("raidtui.bench.run.bench_progress.time.monotonic", lambda: now_s)
+    job = made("random-read")
+    job.note(event="work")
+    monkeypatch.setattr(Job, "state", "running")
+    watcher = ProgressWatcher()
+    first = watcher.look()
+    now_s = 112.0
+    later = watcher.look()
+    job.note(event="run", run=0, of=1)
+    last = watcher.look()
+    assert [each.unheard_s for each in (first, later, last) if each is not None] == [0.0, 12.0, 0.0]

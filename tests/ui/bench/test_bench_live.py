@@ -64,6 +64,25 @@ def test_a_run_under_way() -> None:
     ]
 
 
+def test_fio_that_hangs() -> None:
+    """What it measured last is no measure of now; nothing is promised."""
+    schedule = Schedule(title="x", place=Place(device="sda"), work=replace(WORK, jobs=1), repeats=3)
+    progress = replace(
+        RUNNING, samples=samples(95_100, 102_325), behind_s=12.0, expected=expected_runs(schedule)
+    )
+    assert text(progress)[1:] == [
+        " IOPS           –  ▇▇                                median 98.7k  95.1k … 102k",
+        " MB/s           –",
+        " p99 ms         –  ▇▇",
+        " CPU    4.2 GHz performance   sda 41 °C   sdb 39 °C   data clean, no sync",
+        " no report from fio for 12 s: a disk may hang; x stops it",
+    ]
+    before = replace(progress, samples=())
+    words = " no report from fio for 12 s: it creates its files, or a disk hangs; x stops it"
+    assert text(before)[-1] == words
+    assert roles(live_lines(before, 80, 24, stop_key="Z")[-1]) == ["warn"]
+
+
 def test_of_a_mix_both_sides_are_reported() -> None:
     way = replace(RUNNING, samples=(sample(1.0, 71_000, 30_400),))
     assert text(way)[2].split() == ["MB/s", "415", "read", "71k,", "write", "30.4k"]

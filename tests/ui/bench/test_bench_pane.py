@@ -261,7 +261,7 @@ async def test_while_one_runs_none_is_begun_and_it_can_be_stopped() -> None:
         await says(pilot, "a benchmark is running: x stops it")
         await pilot.press("x")
         await until(pilot, lambda: isinstance(app.screen, Question), "the question")
-        assert "1 run of 3 ended and kept." in lines_of(pilot, "#question-text")
+        assert "1 run of 3 has ended and is kept." in lines_of(pilot, "#question-text")
         await pilot.press("y")
         await until(pilot, lambda: ("stop", JOB) in benching.done)
         benching.progress = replace(
