@@ -15,7 +15,7 @@ SECTORS_PER_KIB = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sync:
-    """A resync on its way: how far it is (KiB of the array's `total`), and its speed."""
+    """A resync that runs: how far it is (KiB of the array's `total`), and its speed."""
 
     done_kib: int
     total_kib: int

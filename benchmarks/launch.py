@@ -1,4 +1,4 @@
-"""Start one program in a private pseudo terminal, the way a login shell does.
+"""Start one program in a private pseudo terminal, as a login shell does.
 
 A small leader process owns the session and the terminal, as a shell would, and outlives the program: the
 kernel resets a terminal's modes when the session leader exits, which would hide a program that breaks them.

@@ -2,8 +2,8 @@
 
 `python -m benchmarks.refresh [TREE] [--rounds N]` prints one JSON object.  The first sample opens everything
 and is not counted.  Between two samples either nothing happens, or /proc/mdstat and one array's attributes
-change (in place, as the kernel's files do: a kept descriptor sees it).  The tree is read the way the live
-host is, with kept descriptors; and once more the way a captured tree is, opening every file each time.
+change (in place, as the kernel's files do: a kept descriptor sees it).  The tree is read as the live
+host is, with kept descriptors; and once more as a captured tree is, opening every file each time.
 """
 
 import argparse

@@ -102,7 +102,7 @@ QUANTITIES = (
         digits=3,
         as_ratio=True,
     ),
-    Quantity(id="start", what="blank moments on the way", case="start", field="flash", unit="", goal=0),
+    Quantity(id="start", what="blank moments", case="start", field="flash", unit="", goal=0),
     Quantity(
         id="idle", what="nothing changes: output", case="idle", field="idle_bytes_s", unit="B/s", goal=0
     ),

@@ -157,13 +157,13 @@ class Screen:
         return "\n".join(line.rstrip() for line in self._screen.display)
 
     def cells(self) -> tuple[tuple[Any, ...], ...]:
-        """Characters and colours of every cell, to tell two screens apart."""
+        """Characters and colours of every cell, to distinguish two screens."""
         width, height = range(self._screen.columns), range(self._screen.lines)
         return tuple(tuple(self._screen.buffer[y][x] for x in width) for y in height)
 
 
 def modes_left(stream: bytes) -> tuple[str, ...]:
-    """The modes, in words, that an ended program's output leaves switched the wrong way."""
+    """The modes, in words, that an ended program's output leaves switched wrongly."""
     last: dict[int, bool] = {}
     for match in _MODE.finditer(stream):
         for number in match[1].split(b";"):

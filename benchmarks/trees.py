@@ -1,7 +1,7 @@
 """Synthetic hosts below a directory: four arrays at rest, one resyncing, five hundred.
 
 `python -m benchmarks.trees idle|resync|big DIR` writes a tree; `... move DIR` lets the resync of a `resync`
-tree go on until its standard input is closed.
+tree continue until its standard input is closed.
 """
 
 import argparse

@@ -71,13 +71,13 @@ def judge_job_file(name: str, text: str) -> JobFile | Refusal:
     for title, options in sections.items():
         if refusal := _refuse_section(f"{name}, [{title}]", options):
             return refusal
-    ways = [options.get("rw", "read") for options in sections.values()]
+    directions = [options.get("rw", "read") for options in sections.values()]
     sizes = [_size(options) for options in sections.values()]
     known = [size for size in sizes if size is not None]
     return JobFile(
         name=name,
         text=text,
-        writes=any(way.partition(":")[0] not in _READS for way in ways),
+        writes=any(direction.partition(":")[0] not in _READS for direction in directions),
         size_bytes=sum(known) if len(known) == len(sizes) else None,
         by_time=any(options.get("time_based", "0") != "0" for options in sections.values()),
     )
@@ -142,11 +142,11 @@ def _refuse_section(where: str, options: dict[str, str]) -> Refusal | None:
             )
         if key in _FOLDERS and (refusal := _refuse_path(f"{where}: {key}", value)):
             return refusal
-    way = options.get("rw", "read").partition(":")[0]
-    if "trim" in way:
+    direction = options.get("rw", "read").partition(":")[0]
+    if "trim" in direction:
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"{where} discards what is there (rw={way})",
+            why=f"{where} discards what is there (rw={direction})",
             remedy="leave that job out",
         )
     return None

@@ -138,15 +138,15 @@ def _chains(root: Root, name: str, seen: tuple[str, ...]) -> Iterator[tuple[str,
     """Yield every chain of devices below a device; the disk of a partition does not count."""
     here = (*seen, name)
     slaves = [each.replace("!", "/") for each in root.names(f"{BLOCK}/{name.replace('/', '!')}/slaves")]
-    ways = [each for each in slaves if each not in here]
-    if not ways:
+    below = [each for each in slaves if each not in here]
+    if not below:
         whole = _whole(root, name)
         if whole != name and root.names(f"{BLOCK}/{whole}/slaves"):  # a partition of an array
             yield from _chains(root, whole, here)
             return
         yield here
         return
-    for each in ways:
+    for each in below:
         yield from _chains(root, each, here)
 
 

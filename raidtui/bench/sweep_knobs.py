@@ -131,7 +131,7 @@ _BELOW = frozenset({KnobScope.DISK, KnobScope.ARRAY})
 
 
 def knob_axis(knob: SweepKnob, values: Sequence[str]) -> Axis | Refusal:
-    """Return the axis of a knob, with the plan of each value; every one of them must know the way back."""
+    """Return the axis of a knob, with the plan of each value; each plan must have an undo."""
     plans = []
     for value in values:
         plan = plan_value(knob, value)
@@ -142,7 +142,7 @@ def knob_axis(knob: SweepKnob, values: Sequence[str]) -> Axis | Refusal:
 
 
 def plan_value(knob: SweepKnob, value: str) -> Plan | Refusal:
-    """Return the plan that gives a knob a value, with the way back; or why there is none."""
+    """Return the plan that gives a knob a value, with its undo; or why there is none."""
     plan = knob.set(value)
     if isinstance(plan, Refusal):
         return plan
@@ -157,9 +157,9 @@ def plan_value(knob: SweepKnob, value: str) -> Plan | Refusal:
 
 
 def with_undo(plan: Plan) -> Plan:
-    """Return a plan whose steps know the way back, where only the plan as a whole does.
+    """Return a plan whose steps have an undo, where only the plan as a whole has one.
 
-    Undoing goes from the last step to the first one, so the whole way back is the first one's.
+    Undoing goes from the last step to the first one, so the first step has the whole undo.
     """
     if not plan.steps or not plan.undo or any(step.undo for step in plan.steps):
         return plan

@@ -76,8 +76,8 @@ def start_worker(job: Job, *, back: bool = False, more: tuple[str, ...] = ()) ->
     """
     refuse_busy(job.folder.parent)
     job.keep_room()
-    order = (job.command, "work", str(job.folder))
-    argv = (sys.executable, "-m", "raidtui", *order, *(("--back",) if back else ()), *more)
+    command = (job.command, "work", str(job.folder))
+    argv = (sys.executable, "-m", "raidtui", *command, *(("--back",) if back else ()), *more)
     own = {"PYTHONPATH": str(Path(raidtui.__file__).parents[1]), "SUDO_USER": who(), "LC_ALL": "C.UTF-8"}
     if os.path.isdir("/run/systemd/system") and tool_path("systemd-run"):  # noqa: PTH112
         settings = [f"--setenv={key}={value}" for key, value in own.items()]

@@ -37,7 +37,7 @@ _ENDS = ENDED | {JobState.GOES_ON}
 _STEPS = ("step", "of")
 _MOST_STEPS = 1 << 20
 _END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
-COURSE_FILE = "bench.json"
+SCHEDULE_FILE = "bench.json"
 """A benchmark's job has no steps; this file beside its plan has what it measures (``raidtui.bench``)."""
 
 
@@ -125,7 +125,7 @@ class Job:
     @property
     def command(self) -> str:
         """The subcommand whose ``work`` carries it out: jobs or bench."""
-        return "bench" if (self.folder / COURSE_FILE).is_file() else "jobs"
+        return "bench" if (self.folder / SCHEDULE_FILE).is_file() else "jobs"
 
     @property
     def plan(self) -> Plan:

@@ -206,7 +206,7 @@ _ARRAY = (
         low=0,
         high=8192,
         what="How many threads per processor group compute parity besides the array's own; 0 is none.",
-        risk="A few help fast SSDs, many get in each other's way; a change suspends the array for a moment.",
+        risk="A few help fast SSDs, too many contend for locks; a change suspends the array for a moment.",
     ),
     Knob(
         name="preread_bypass_threshold",

@@ -60,7 +60,8 @@ def _diff(
 def _diff_absent(old: Snapshot, new: Snapshot, findings: dict[str, list[Finding]]) -> Iterator[Event]:
     for absent in new.absent:
         before = old.absent_array(absent.key)
-        if before is None or (before.absence, before.count) != (absent.absence, absent.count):
+        is_known_now = before is not None and before.awaits_udev and not absent.awaits_udev
+        if before is None or is_known_now or (before.absence, before.count) != (absent.absence, absent.count):
             yield _absent_event(new, absent, findings)
     for absent in old.absent:
         if new.absent_array(absent.key) is None and new.array(absent.key) is None:

@@ -329,7 +329,13 @@ def judge_absent(absent: AbsentArray) -> Finding:
         remedy = "look for its disks; if the array is no longer wanted, remove that line"
     else:
         code, sentence = FindingCode.NOT_STARTED, f"is not started: {count}"
-        if absent.raid_disks is None:
+        if absent.awaits_udev:
+            reads = (
+                f"has not read {joined(absent.unread)} yet" if absent.unread else "is still reading devices"
+            )
+            sentence = f"is not started: {count}; udev {reads}"
+            remedy = "udevadm settle waits until udev is done; udevadm trigger makes it read devices again"
+        elif absent.raid_disks is None:
             sentence = f"is not started: {count}; the number of its members is not known"
             remedy = f"ask as root; {_ASSEMBLE}"
         elif health is Health.FAILED:

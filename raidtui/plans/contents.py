@@ -44,7 +44,7 @@ def device_facts(device: Device, *, free: bool = True, untouched: bool = True) -
 
 
 def same_disk(name: str, disk: Disk, device: Device | None) -> tuple[Fact, ...]:
-    """Return what tells that a name is still the disk's, as far as that is known."""
+    """Return what shows that a name still belongs to the disk, as far as that is known."""
     seen = device.appearance if device is not None else ""
     return (
         *((Fact(kind=FactKind.SERIAL, subject=name, value=disk.identity),) if disk.identity else ()),

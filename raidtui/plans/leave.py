@@ -109,7 +109,7 @@ def plan_zero_superblock(survey: Survey, name: str, *, destroys: Collection[str]
     """Return the plan that wipes md's superblock from a device that no array uses.
 
     Args:
-        survey: the host, with all devices: the others tell whether this one is needed.
+        survey: the host, with all devices: the others show whether this one is needed.
         name: the device.
         destroys: names of arrays that may be destroyed, as somebody typed them.
     """

@@ -1,4 +1,4 @@
-"""Which disk is it: the words that tell one from its neighbours, and the light in its bay (ledctl(8))."""
+"""Locating a disk: what distinguishes it from its neighbours, and the light of its bay (ledctl(8))."""
 
 from __future__ import annotations
 

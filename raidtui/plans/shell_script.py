@@ -77,7 +77,7 @@ def content_changes(step: Step) -> list[str]:
 
 
 def _old_content(step: Step) -> tuple[bool, str]:
-    """Return whether the step's undo tells what was in the file before, and that: "" for no file."""
+    """Return whether the step's undo knows what was in the file before, and the text: "" for no file."""
     for undo in step.undo:
         if undo.path == step.path and undo.content is not None:
             return True, undo.content

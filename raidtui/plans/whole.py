@@ -65,7 +65,7 @@ class Standing(Struct, frozen=True, kw_only=True):
 
     @property
     def enough(self) -> bool | None:
-        """Whether the whole members are enough; None where level or layout does not tell."""
+        """Whether the whole members are enough; None where level or layout leaves that open."""
         newest = self.newest
         if not newest.raid_disks or (newest.slot is None and not self.whole):
             return None

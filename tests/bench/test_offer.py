@@ -1,4 +1,4 @@
-"""From what somebody asks for to a schedule: what is refused, what is told, what must be typed."""
+"""From what somebody asks for to a schedule: what is refused, what is reported, what must be typed."""
 
 from __future__ import annotations
 

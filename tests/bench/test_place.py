@@ -69,7 +69,7 @@ def test_a_folder(tmp_path: Path) -> None:
 
 
 def test_a_file_system_with_a_number_of_its_own(tmp_path: Path) -> None:
-    """As btrfs has: what it is mounted from tells; and a place with a space in its name."""
+    """As btrfs has: what it is mounted from decides; and a place with a space in its name."""
     root = stacked()
     place = tmp_path / "a place"
     place.mkdir()

@@ -44,8 +44,8 @@ def tune(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], pl
     def order(host: TuneHost, words: str) -> tuple[int, str, str]:
         monkeypatch.setattr("raidtui.cli.open_root", lambda _: host)
         status = run(["tune", *words.split()])
-        told = capsys.readouterr()
-        return status, told.out, told.err
+        reported = capsys.readouterr()
+        return status, reported.out, reported.err
 
     return order
 
@@ -209,16 +209,20 @@ def test_refused(tune: Run, words: str, sentence: str) -> None:
 
 @pytest.mark.parametrize("words", ["set sda timeout=60", "undo", "forget", "keep sda timeout=60"])
 def test_who_may(tune: Run, words: str) -> None:
-    told = tune(TuneHost(writable=False), words)
-    assert told == (2, "", "raidtui: not possible: needs root; run it as: sudo raidtui\n")
+    reported = tune(TuneHost(writable=False), words)
+    assert reported == (2, "", "raidtui: not possible: needs root; run it as: sudo raidtui\n")
 
 
 @pytest.mark.parametrize("words", ["set sda timeout=60", "undo", "forget", "keep sda timeout=60"])
 def test_a_capture_is_only_looked_at(tune: Run, words: str) -> None:
     host = TuneHost(writable=False)
     host.source = "nas.tar.gz"
-    told = tune(host, words)
-    assert told == (2, "", "raidtui: not possible: nas.tar.gz is a capture: nothing in it can be changed\n")
+    reported = tune(host, words)
+    assert reported == (
+        2,
+        "",
+        "raidtui: not possible: nas.tar.gz is a capture: nothing in it can be changed\n",
+    )
 
 
 def test_a_plan_for_apply(tune: Run, place: Path) -> None:

@@ -106,8 +106,8 @@ def test_every_metric() -> None:
     sas["scsi"]["nonmedium"] = 3
     disks.append(wear_of_text(json.dumps(smartctl_json(sas)), "x"))
     kinds = dict(line.split(" ")[2:4] for line in metric_lines(disks) if line.startswith("# TYPE"))
-    told = {name: row.split(" | ")[1] for name, row in rows("## `--prometheus`").items()}
-    assert told == kinds
+    reported = {name: row.split(" | ")[1] for name, row in rows("## `--prometheus`").items()}
+    assert reported == kinds
 
 
 def test_every_option() -> None:

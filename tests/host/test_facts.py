@@ -191,13 +191,13 @@ def test_a_line_of_any_bytes() -> None:
 
 
 def test_a_superblock_that_nobody_could_look_for() -> None:
-    """Where mdadm does not answer, there is no telling that a device has none."""
+    """Where mdadm does not answer, it is not known that a device has none."""
     assert (
         sentence(FactKind.SUPERBLOCK, "sdr") == "sdr cannot be examined: mdadm was not run for this capture"
     )
 
 
-def test_what_only_opening_a_device_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_only_opening_a_device_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
     def busy(_: object, name: str) -> str:

@@ -50,7 +50,7 @@ TOOL = Step(argv=("mdadm", "--stop", "/dev/md127"), why="x")
 
 
 class Host(MemoryRoot):
-    """Takes writes, runs tools as it was told to, and remembers in which order.
+    """Takes writes, runs tools as it was asked to, and remembers in which order.
 
     Attributes:
         did: "path text" of writes that reached it, and the words of tools.
@@ -470,7 +470,7 @@ def test_an_interrupted_job_is_rolled_back(tmp_path: Path, host: Host, *, done: 
 
 
 def test_killed_while_going_back(tmp_path: Path, host: Host) -> None:
-    """A step whose undo had begun is not taken for done by whoever goes on."""
+    """A step whose undo had begun is not taken for done by whoever continues."""
     job = job_of(tmp_path, PLAN)
     Worker(host, job).work()
     kill_at(host, f"{B} 0", done=True)
@@ -619,7 +619,7 @@ def test_a_device_that_cannot_be_read(tmp_path: Path, host: Host, monkeypatch: p
 def test_the_first_black_box_is_kept(
     tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch, *, back_first: bool
 ) -> None:
-    """A job that goes on has destroyed something already: what it finds now is not what was there."""
+    """A job that continues has destroyed something already: what it finds now is not what was there."""
     saved: list[str] = []
 
     def save(*_: object) -> str:
@@ -672,7 +672,7 @@ class Pauses:
 
 @pytest.fixture
 def going(tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Job, Pauses]]:
-    """Make a job whose copy goes on when its steps are done."""
+    """Make a job whose copy continues when its steps are done."""
 
     def make(*happenings: Callable[[], None]) -> tuple[Job, Pauses]:
         host.put("/sys/array", "there\n")
@@ -688,7 +688,7 @@ Making = Callable[..., tuple[Job, Pauses]]
 
 
 def test_a_job_is_done_when_what_it_has_begun_is(host: Host, going: Making) -> None:
-    """Meanwhile it says that it goes on, and others may work."""
+    """Meanwhile it says that it continues, and others may work."""
     free: list[str | None] = []
 
     def look() -> None:
@@ -702,7 +702,7 @@ def test_a_job_is_done_when_what_it_has_begun_is(host: Host, going: Making) -> N
 
 
 def test_a_job_whose_array_is_auto_read_only_says_so(host: Host, going: Making) -> None:
-    """Md copies nothing before the first write: whoever waits is told what for."""
+    """Md copies nothing before the first write: whoever waits learns what for."""
     job, _ = going(lambda: host.put("/sys/copy", "whole\n"))
     for name, state in (("md126", "clean"), ("md127", "read-auto")):
         host.put(f"/sys/class/block/{name}/md/array_state", f"{state}\n")
@@ -720,7 +720,7 @@ def test_what_is_over_at_once(host: Host, going: Making) -> None:
 
 
 def test_what_cannot_come_to_its_end(host: Host, going: Making) -> None:
-    """A moment without the array is none; more is told, and resume looks again."""
+    """A moment without the array is none; more is reported, and resume looks again."""
     lost, back = partial(host.put, "/sys/array", "gone\n"), partial(host.put, "/sys/array", "there\n")
     job, pauses = going(lost, back, lost)
     why = f"{SAID}, but has not finished: /sys/array reads 'gone'"
@@ -732,7 +732,7 @@ def test_what_cannot_come_to_its_end(host: Host, going: Making) -> None:
 
 
 def test_a_follower_that_is_gone(host: Host, going: Making) -> None:
-    """Killed, or asked to end: what it followed goes on in the kernel; the job is found as interrupted."""
+    """Killed, or asked to end: what it followed continues in the kernel; the job is found as interrupted."""
 
     def killed() -> None:
         raise SystemExit
@@ -878,7 +878,7 @@ def test_what_a_plan_has_written_is_noted(tmp_path: Path, host: Host, *, destroy
     plan = Plan(title="t", subject="s", steps=(Step(argv=("tool-1",), why="w", destroys=destroys),))
     job = Job.create(plan, host="nas", folder=tmp_path)
     assert Worker(host, job, lambda _: cost).work() == "done"
-    told = [entry["text"] for entry in job.entries() if entry["event"] == "cost"]
-    assert told == ([words] if destroys and words else [])
+    reported = [entry["text"] for entry in job.entries() if entry["event"] == "cost"]
+    assert reported == ([words] if destroys and words else [])
     assert cost.calls == (["before", "after"] if destroys else [])
     assert job.state == "done"

@@ -180,19 +180,19 @@ def test_a_device_that_changed_before_it_joined(tidy: Guest) -> None:
 
 @pytest.mark.parametrize("safely", ["N", "Y"])
 def test_trim_through_raid5(tidy: Guest, safely: str) -> None:
-    """The members' counters tell; that it does not pass is a finding, and the job is done."""
+    """The members' counters decide; that it does not pass is a finding, and the job is done."""
     disks = loops(tidy, 3, 64)
     assert tidy.run(f"modprobe raid456 && echo {safely} >{SAFELY}").status == 0
     words = ("create", "--name=127", "--level=raid5", "--chunk=64", "--filesystem=ext4")
     made = plan(tidy, *words, "--mount=/srv/data", *disks)
-    [told] = [note for note in made["notes"] if note.startswith("TRIM ")]
+    [reported] = [note for note in made["notes"] if note.startswith("TRIM ")]
     said = apply(tidy, "--confirm=127")
     assert states(tidy) == ["done"]
     if safely == "Y":
-        assert told.startswith("TRIM works: all members support discards, and raid456 relies on them")
+        assert reported.startswith("TRIM works: all members support discards, and raid456 relies on them")
         assert re.search(r"^ +\| the members discarded [0-9.]+ MiB: TRIM passes$", said, re.MULTILINE), said
     else:
-        assert told.startswith("TRIM does not work: raid5 drops discards")
+        assert reported.startswith("TRIM does not work: raid5 drops discards")
         assert (
             'fstrim says "/srv/data: the discard operation is not supported",'
             " and the members discarded nothing: TRIM does not pass\n"
@@ -201,7 +201,7 @@ def test_trim_through_raid5(tidy: Guest, safely: str) -> None:
 
 @pytest.mark.parametrize("command", ["vgcreate", "lvcreate"])
 def test_killed_right_after(tidy: Guest, command: str) -> None:
-    """What the tool did is found: gone on with, the job does it no second time, and ends whole."""
+    """What the tool did is found: resumed, the job does it no second time, and ends whole."""
     disks = loops(tidy, 2, 64)
     words = ("create", "--name=127", "--level=raid1", "--bitmap=none", "--assume-clean")
     plan(tidy, *words, "--lvm=vg127", "--filesystem=ext4", *disks)

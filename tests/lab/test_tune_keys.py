@@ -120,7 +120,7 @@ def test_what_the_kernel_refuses_by_keys(guest: Guest, disks: tuple[str, ...]) -
 
 
 def test_further_knobs_by_keys(guest: Guest, disks: tuple[str, ...]) -> None:
-    """Knobs without a column, those of the array, and the system's; drift of what is kept is told."""
+    """Knobs without a column, those of the array, and the system's; drift of what is kept is reported."""
     first = disks[0]
     kept = guest.run(
         f"serial=$(sed -n s/^E:ID_SERIAL=//p /run/udev/data/b$(cat /sys/block/{first}/dev)) && mkdir -p"

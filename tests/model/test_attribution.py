@@ -10,7 +10,7 @@ from raidtui.model.knob import By, ChangedValue, Setting, Value
 UDEV = Setting(by=By.UDEV, where="/etc/udev/rules.d/60-ssd.rules:3", value="none")
 KEPT = Setting(by=By.UDEV, where="/etc/udev/rules.d/60-raidtui-io.rules:3", value="none", ours=True)
 TUNED = Setting(by=By.TUNED, where="profile fast", value="bfq")
-UNTOLD = Setting(by=By.POWER_PROFILES)
+UNKNOWN = Setting(by=By.POWER_PROFILES)
 UNSURE = Setting(by=By.UDEV, where="/x/9.rules:1", value="bfq", sure=False)
 NOW = ChangedValue(path="p", before="mq-deadline", value="none", by=By.NOW)
 KERNELS = Value(text="1", default="1")
@@ -30,7 +30,7 @@ BY_RULE = attributed(Value(text="none"), (UDEV,))
         ("bfq", "mq-deadline", (TUNED, UDEV), None, ("tuned", "bfq")),
         ("kyber", "mq-deadline", (UDEV,), None, ("not known", "none")),
         ("mq-deadline", "mq-deadline", (UDEV,), None, ("kernel", "none")),
-        ("kyber", "mq-deadline", (UNTOLD, UDEV), None, ("power-profiles-daemon", None)),
+        ("kyber", "mq-deadline", (UNKNOWN, UDEV), None, ("power-profiles-daemon", None)),
         ("none", "mq-deadline", (UDEV, UNSURE), None, ("60-ssd.rules:3", None)),
         ("bfq", "bfq", (UNSURE,), None, ("9.rules:1", "bfq")),
         ("none", None, (), NOW, ("raidtui, for now", None)),

@@ -1,4 +1,4 @@
-"""Snapshots: what is read, what could not be, and what stands in for it."""
+"""Snapshots: what is read, what could not be, and what is shown instead."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ NO_SYSFS = Lack(
 
 
 class Unreadable(Stage):
-    """A stage whose mdstat fails when told to."""
+    """A stage whose mdstat fails when asked to."""
 
     error: OSError | None = None
 
@@ -59,7 +59,7 @@ class Unreadable(Stage):
 
 
 class Recorded(Stage):
-    """A stage that tells what was read of it, and whose next readings of mdstat are given beforehand.
+    """A stage that reports what was read of it, and whose next readings of mdstat are given beforehand.
 
     An error among ``next_mdstats`` is raised.
     """
@@ -359,7 +359,7 @@ def test_forget_reads_afresh() -> None:
 
 
 def test_halves_of_a_mirror_that_came_apart() -> None:
-    """Both were started alone: one UUID, two arrays. Their keys differ, and both are told."""
+    """Both were started alone: one UUID, two arrays. Their keys differ, and both are reported."""
     half, other = raid1(members=("sda", None)), raid1("md127", members=(None, "sdb"))
     stage = host_tree(half).root()
     sampler = stage.sampler()

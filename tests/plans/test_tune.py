@@ -236,7 +236,7 @@ def test_refused(words: str, sentence: str) -> None:
     assert refused(setting(TuneHost(), words)) == sentence
 
 
-def test_an_unknown_knob_is_told_all_that_there_are() -> None:
+def test_an_unknown_knob_lists_all_that_there_are() -> None:
     sentence = refused(setting(TuneHost(), "sda colour=blue"))
     assert sentence.startswith("there is no knob 'colour'; there are: scheduler, queue_depth, nr_requests, ")
 

@@ -21,7 +21,7 @@ KINDS = {
     "mutated": "input of every parser, changed at random",
     "storm": "events of udev and of md without pause, the memory watched",
 }
-MOST_FAILURES = 10  # then one cause is likely, and further rounds tell nothing
+MOST_FAILURES = 10  # then one cause is likely, and further rounds show nothing new
 
 
 @dataclass(kw_only=True)
@@ -55,7 +55,7 @@ def main(argv: list[str] | None = None) -> int:
             progress.finished += 1
             save(chosen.state, progress)
     except KeyboardInterrupt:
-        say("interrupted; the same --state goes on from here" if chosen.state else "interrupted")
+        say("interrupted; the same --state continues from here" if chosen.state else "interrupted")
     finally:
         with_setup.close()
     say(f"{chosen.kind}: {progress.finished} rounds, {len(progress.failed)} failed")

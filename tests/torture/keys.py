@@ -1,9 +1,9 @@
-"""Random keys, pastes, clicks and sizes upon the console: it stays alive, and ends when it is told to.
+"""Random keys, pastes, clicks and sizes upon the console: it stays alive, and ends when it is asked to.
 
 A round plays some hundred keys upon the demo, through the parser that the terminal's bytes go through. After
 each burst the console is alive and what it shows is what it would draw anew. Every fourth round plays on real
 arrays, in a terminal of the laboratory's guest: whatever the keys do there, the console answers, and it ends
-when it is told to.
+when it is asked to.
 """
 
 from __future__ import annotations
@@ -280,7 +280,7 @@ async def _calm(pilot: Any) -> None:
 
 
 def _fits(app: StagedApp) -> bool:
-    """Whether the window's size has come to the screen; Textual passes it on when nothing else is to do."""
+    """Whether the window's size has reached the screen; Textual passes it on when nothing else is to do."""
     if app._exit or app._exception is not None or app._driver is None:
         return True
     size = app._driver._size or app.size
@@ -297,18 +297,18 @@ async def _drawn_anew(pilot: Any) -> None:
     try:
         for _ in range(_TRIES):
             await _calm(pilot)
-            before, shown = _told(app), _CLOCK.sub("", screen_text(pilot))
+            before, shown = _state(app), _CLOCK.sub("", screen_text(pilot))
             app.screen.refresh(layout=True)
             await _calm(pilot)
             anew = _CLOCK.sub("", screen_text(pilot))
-            if _told(app) == before:  # else something that was under way has ended in between
+            if _state(app) == before:  # else something that was under way has ended in between
                 break
         assert shown == anew, f"shown:\n{shown}\ndrawn anew:\n{anew}"
     finally:
         loop._on_report = take
 
 
-def _told(app: StagedApp) -> tuple[object, ...]:
+def _state(app: StagedApp) -> tuple[object, ...]:
     """What changes when something that was begun has ended."""
     main = app.main
     scrolled = [widget.scroll_offset for widget in app.screen.query("*")]

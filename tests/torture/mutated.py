@@ -432,8 +432,8 @@ def looked_at(root: Root) -> None:
 def _demo_tree(dice: random.Random) -> None:
     files = dict(demo_files()) | _ETC
     texts = list(files.values())
-    told = [path for path in sorted(files) if not path.startswith("/sys/")]
-    chosen = dice.sample(sorted(files), dice.randrange(1, 9)) + dice.sample(told, dice.randrange(1, 5))
+    reported = [path for path in sorted(files) if not path.startswith("/sys/")]
+    chosen = dice.sample(sorted(files), dice.randrange(1, 9)) + dice.sample(reported, dice.randrange(1, 5))
     for path in chosen:
         files[path] = mutated(dice, files[path], texts)
     if dice.random() < 0.3:

@@ -29,7 +29,7 @@ from tests.hosts.trees import Stage, Tree
 SMALL, WIDE = (80, 24), (120, 40)
 SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
 """For tests whose picture is taken in a small and in a wide window."""
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0  # on a busy machine; nothing waits longer than it must
 
 Paces = Pilot[int]
 Prepares = Callable[[Paces], Awaitable[None]]
@@ -82,7 +82,7 @@ async def until(pilot: Paces, condition: Callable[[], object], what: str = "") -
     """Wait until a condition holds.
 
     Raises:
-        AssertionError: it does not come to; the screen is in the error.
+        AssertionError: it is not reached; the screen is in the error.
     """
     loop = asyncio.get_running_loop()
     end_s = loop.time() + PATIENCE_S
@@ -122,7 +122,7 @@ async def look(pilot: Paces) -> None:
 
 
 async def seen(pilot: Paces, stage: Stage) -> None:
-    """Wait until the screen shows what the stage has come to."""
+    """Wait until the screen shows what the stage has reached."""
     app = app_of(pilot)
     await until(
         pilot,

@@ -221,7 +221,7 @@ async def test_what_reduces_is_confirmed(keys: tuple[str, ...], result: list[Any
         ("done", ("escape",), [None]),
     ],
 )
-async def test_orders_to_a_job(state: str, keys: tuple[str, ...], result: list[Any]) -> None:
+async def test_commands_to_a_job(state: str, keys: tuple[str, ...], result: list[Any]) -> None:
     results: list[Any] = []
     async with running(Kernel(raid10())) as pilot:
         view = job(state=state)()

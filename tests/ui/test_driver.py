@@ -29,7 +29,7 @@ Opens = Callable[..., Terminal]
 
 @pytest.fixture
 def opens(tmp_path: Path) -> Iterator[Opens]:
-    """Start raidtui upon a tree, in a shell that afterwards tells its status and how the terminal is."""
+    """Start raidtui upon a tree, in a shell that afterwards reports its status and how the terminal is."""
     host_tree(*ARRAYS["degraded"]).write_to(tmp_path / "host")
     opened: list[Terminal] = []
 

@@ -16,7 +16,7 @@ from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import follow, refuse_busy, start_new, start_worker
 from raidtui.jobs.states import entry_text
-from raidtui.jobs.store import COURSE_FILE, Job, all_jobs, find_job, jobs_folder
+from raidtui.jobs.store import SCHEDULE_FILE, Job, all_jobs, find_job, jobs_folder
 from raidtui.model.plan import Plan
 
 _OVER = frozenset({"done", "failed", "cancelled", "rolled back"})
@@ -67,7 +67,7 @@ def make_job(root: Root, schedule: Schedule) -> Job:
     plan = Plan(title=f"bench: {schedule.title}", subject=schedule.place.words, steps=())
     job = Job.create(plan, host=root.hostname or "")
     try:
-        job.keep(COURSE_FILE, encode_schedule(schedule))
+        job.keep(SCHEDULE_FILE, encode_schedule(schedule))
     except OSError as error:
         raise JobError(
             f"the benchmark cannot be written to {job.folder}: {error.strerror}; nothing was started"

@@ -52,7 +52,7 @@ class DiskKnobs:
         root: the host.
         setters: what sets knobs on this host.
         changed: what raidtui has written for now, by path.
-        disks: all whole disks, to find those that udev cannot tell apart.
+        disks: all whole disks, to find those that udev cannot distinguish.
     """
 
     def __init__(

@@ -38,7 +38,7 @@ def number_at(table: Mapping[str, Any], *keys: str) -> int | None:
 
 
 def text_at(table: Mapping[str, Any], *keys: str) -> str | None:
-    """Return a text without white space around it, cut to 200 characters; None where it is empty."""
+    """Return a text without white space at its ends, cut to 200 characters; None where it is empty."""
     found = value_at(table, keys)
     return (found.strip()[:_LONGEST_TEXT] or None) if isinstance(found, str) else None
 

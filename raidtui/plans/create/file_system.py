@@ -31,7 +31,7 @@ _PLACE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 def geometry(level: str, layout: int | None, chunk_kib: int, raid_disks: int) -> Geometry:
-    """Return the geometry for a file system; without a chunk (RAID-1) there is none to tell."""
+    """Return the geometry for a file system; without a chunk (RAID-1) there is none."""
     if not chunk_kib or level == "raid1":
         return Geometry(stride=0, width=0)
     return Geometry(stride=chunk_kib // BLOCK_KIB, width=data_disks(level, layout, raid_disks))

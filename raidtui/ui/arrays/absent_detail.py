@@ -57,7 +57,8 @@ def _members(absent: AbsentArray, width: int) -> Iterator[Line]:
         name = visible(member.name) if member is not None else "–"
         serial = tail(visible(member.serial), 14) if member is not None and member.serial else ""
         text = f"  {place:<2} {'':<4}  {fit(name, 11)} {fit(serial, 15)} "
-        words, role = _found(absent, member) if member is not None else ("missing", "bad")
+        missing = ("not found yet", "unknown") if absent.awaits_udev else ("missing", "bad")
+        words, role = _found(absent, member) if member is not None else missing
         yield [(text, "plain"), (fit(words, width - len(text)), role)]
 
 

@@ -93,7 +93,7 @@ def nothing_lines(report: Report, wanted: str, width: int) -> list[Line]:
         return [[(f" No array contains {visible(wanted)!r}. Esc shows all.", "plain")]]
     if not report.snapshot.readable:
         reason = report.snapshot.lacks[0].sentence if report.snapshot.lacks else ""
-        return [[(f" Cannot tell: {visible(reason)}", "bad")]]
+        return [[(f" Not known: {visible(reason)}", "bad")]]
     lines: list[Line] = [
         [],
         [

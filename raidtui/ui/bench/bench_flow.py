@@ -115,7 +115,8 @@ class BenchFlow:
     async def stop(self, progress: BenchProgress) -> None:
         """Ask whether a benchmark shall end now, and end it."""
         lines = [[(visible(f"Stop {progress.title}?"), "strong")], []]
-        ended = f"{counted(progress.done, 'run')} of {progress.of} ended and kept. " if progress.done else ""
+        has = "has ended and is" if progress.done == 1 else "have ended and are"
+        ended = f"{counted(progress.done, 'run')} of {progress.of} {has} kept. " if progress.done else ""
         words = (
             f"{ended}The current run ends now and is kept as partial. What the benchmark changed is put"
             " back, and its files are removed."

@@ -18,7 +18,7 @@ from raidtui.session.bench import BenchHistory, BenchSession
 from raidtui.session.watch import Report
 from raidtui.ui.bench.history_lines import HistoryEntry, details_lines, entries_of, history_head, history_line
 from raidtui.ui.bench.live_lines import live_lines
-from raidtui.ui.commands import DOWN, UP
+from raidtui.ui.commands import DOWN, STOP_BENCH, UP
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.frame.pages import wrapped
 from raidtui.ui.frame.pane import Pane
@@ -193,7 +193,8 @@ class BenchView(Pane):
         if self.live.display != shows:
             self.live.display = self.live_rule.display = shows
         if progress is not None:
-            self.live.show(live_lines(progress, width, height))
+            stop_key = STOP_BENCH.shown_key(self.shell.keymap)
+            self.live.show(live_lines(progress, width, height, stop_key=stop_key))
             self.live_rule.show([_rule(width)])
         self._entries = self._shown()
         self._settle_choice()

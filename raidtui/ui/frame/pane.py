@@ -18,7 +18,7 @@ from raidtui.ui.frame.screen_shell import ScreenShell, shell_of
 class Pane(Vertical):
     """A pane of the main screen; it draws a report and carries out its own commands.
 
-    There is one way of wiring. Requests that another pane or the app carries out go up as messages (a plan to
+    All panes are wired alike. Requests that another pane or the app carries out go up as messages (a plan to
     confirm, a verb that needs dialogs, a knob to measure). What the session holds is asked of ``shell``. The
     sentence above the footer and the footer itself are changed by calls of ``say`` and ``redraw_frame``: as
     messages they would arrive after the next key, and be drawn in a second write. Nothing is assigned on a

@@ -121,14 +121,14 @@ class PlanFlow:
         begun_after = 0
         while True:
             view = JobView(job_id, title, partial(self._news, begun_after))
-            order = await shell.ask(view)
+            command = await shell.ask(view)
             session.loop.look()
-            if order is None:
+            if command is None:
                 shell.say(f"{title}: {GOING if view.state in UNDER_WAY else view.state}", "plain")
                 return
             try:
                 with shell.writing():
-                    begun_after = await session.loop.aside(partial(_give, order, job_id))
+                    begun_after = await session.loop.aside(partial(_give, command, job_id))
             except JobError as error:
                 shell.say(str(error), "bad")
                 return
@@ -212,12 +212,12 @@ def _job_words(job: JobLine) -> str:
     return f"{job.state:<12} {at:<12}  {job.title}"
 
 
-def _give(order: str, job_id: str) -> int:
+def _give(command: str, job_id: str) -> int:
     """Cancel, resume or roll back; return the number of journal entries before the worker started, else 0."""
-    if order == "cancel":
+    if command == "cancel":
         storage.cancel_job(job_id)
         return 0
-    return storage.restart_job(job_id, back=order == "rollback")
+    return storage.restart_job(job_id, back=command == "rollback")
 
 
 def labels_on(survey: Survey, name: str) -> tuple[str, ...]:

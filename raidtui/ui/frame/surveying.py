@@ -13,7 +13,7 @@ from raidtui.host.reading import ReadingProgress, ReadingScope
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.session import storage
-from raidtui.session.host_thread import tell
+from raidtui.session.host_thread import call_soon
 from raidtui.session.session import Session
 from raidtui.ui.frame.pages import FrameScreen
 from raidtui.ui.frame.screen_shell import ScreenShell
@@ -45,7 +45,7 @@ class Surveying:
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
         self._steps: asyncio.Future[None] | None = None
-        self._reading = storage.reading_of(session.root, snapshot, scope, notify=self._tell)
+        self._reading = storage.reading_of(session.root, snapshot, scope, notify=self._notify)
         self._started = False
 
     def _start(self) -> None:
@@ -55,8 +55,8 @@ class Surveying:
             self._step()
             self._news.set()
 
-    def _tell(self) -> None:
-        tell(self._loop, self._news.set)
+    def _notify(self) -> None:
+        call_soon(self._loop, self._news.set)
 
     def _step(self) -> None:
         """Read a host that only one thread may read in that thread, one device after the other."""
@@ -104,7 +104,7 @@ class Surveying:
             waiting = Waiting(title)
             ended = asyncio.ensure_future(self._close_when_enough(waiting, names))
             try:
-                if await self.shown(waiting, lambda _, progress: waiting.tell(progress.words)) is None:
+                if await self.shown(waiting, lambda _, progress: waiting.progressed(progress.words)) is None:
                     return None
             finally:
                 ended.cancel()
@@ -169,10 +169,10 @@ class Waiting(FrameScreen[bool]):
     def on_mount(self) -> None:
         """Draw."""
         self._drawn = True
-        self.tell(self._words)
+        self.progressed(self._words)
         self._body.focus()
 
-    def tell(self, words: str) -> None:
+    def progressed(self, words: str) -> None:
         """Show how far the reading is."""
         self._words = words
         if self._drawn:

@@ -169,9 +169,9 @@ class TunePane(KnobView):
         if isinstance(result, Refusal):
             self.say(result.sentence, "warn")
         else:
-            self._tell(result, plan.notes, f"{plan.title} · u undoes it", knobs.trouble)
+            self._show_result(result, plan.notes, f"{plan.title} · u undoes it", knobs.trouble)
 
-    def _tell(self, result: TuneResult, notes: tuple[str, ...], done: str, trouble: str) -> None:
+    def _show_result(self, result: TuneResult, notes: tuple[str, ...], done: str, trouble: str) -> None:
         """Show the result; below the rule in full where not everything was done."""
         failed = result.sentences if not result.as_asked else ()
         self.news = (*((text, "bad") for text in failed), *((note, "plain") for note in notes if not failed))
@@ -277,4 +277,4 @@ class TunePane(KnobView):
             result = await knobs.undo(done, report.snapshot, tuning)
         finally:
             self.acting = False
-        self._tell(result, (), done.undo.title, knobs.trouble)
+        self._show_result(result, (), done.undo.title, knobs.trouble)

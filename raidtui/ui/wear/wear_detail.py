@@ -139,7 +139,7 @@ def groups_of(look: WearLook, snapshot: Snapshot) -> tuple[DiskGroup, ...]:
 
 
 def _group_lines(group: DiskGroup, look: WearLook, width: int, *, since: bool) -> Iterator[Line]:
-    if not _tells(group, look):
+    if not _is_shown(group, look):
         return
     bars = list(_bars(group, look, width, since=since))
     labels = [array.title for array in group.arrays]
@@ -169,8 +169,8 @@ def _group_lines(group: DiskGroup, look: WearLook, width: int, *, since: bool) -
         yield from _said("", sentence, remedy, role, width)
 
 
-def _tells(group: DiskGroup, look: WearLook) -> bool:
-    """Whether there is more to say of its disks than that they were not read."""
+def _is_shown(group: DiskGroup, look: WearLook) -> bool:
+    """Whether any of its disks was read, or sleeps."""
     disks = [disk for disk in look.disks if disk.name in group.disks]
     return any(disk.unread is None or disk.unread.why in ASLEEP for disk in disks)
 

@@ -1,9 +1,9 @@
-"""The guest's end of the line: takes jobs, starts them, tells how they ended, cleans up after a test.
+"""The guest's end of the line: takes jobs, starts them, reports how they ended, cleans up after a test.
 
 Runs inside the guest as its own program on the bare standard library (`python -I -S agent.py LINE`; a serial
 line or a virtio port), imports nothing of the project. One JSON object a line in both directions; each
 request has an `id`, each answer repeats it. One thread: the line and a pidfd per job are polled together, so
-that a job's end is told at once.
+that a job's end is reported at once.
 """
 
 import base64
@@ -56,7 +56,7 @@ class Agent:
 
     def serve(self) -> None:
         """Take requests and watch jobs; returns when the line is closed."""
-        self.tell(0, event="ready")
+        self.report(0, event="ready")
         poll = select.poll()
         poll.register(self.line, select.POLLIN)
         rest = b""
@@ -76,14 +76,14 @@ class Agent:
                 for text in lines:
                     self.answer(json.loads(text))
 
-    def tell(self, ident: int, **fields: object) -> None:
+    def report(self, ident: int, **fields: object) -> None:
         """Write one answer."""
         data = memoryview(json.dumps({"id": ident, **fields}).encode() + b"\n")
         while data:
             data = data[os.write(self.line, data) :]
 
     def answer(self, request: dict[str, Any]) -> None:
-        """Do what one request asks; what goes wrong is told, never fatal."""
+        """Do what one request asks; what goes wrong is reported, never fatal."""
         ident = request["id"]
         try:
             match request["op"]:
@@ -96,20 +96,20 @@ class Agent:
                     self.start(ident, request)
                 case "kill":
                     self.kill(request["job"], request["signal"])
-                    self.tell(ident, event="done")
+                    self.report(ident, event="done")
                 case "size":
                     set_size(request["tty"], request["rows"], request["cols"])
-                    self.tell(ident, event="done")
+                    self.report(ident, event="done")
                 case "sync":
                     with contextlib.suppress(FileNotFoundError), Path(request["path"]).open("rb") as file:
                         os.fsync(file)
-                    self.tell(ident, event="done")
+                    self.report(ident, event="done")
                 case "release":
-                    self.tell(ident, event="done", left=self.release())
+                    self.report(ident, event="done", left=self.release())
                 case "refresh":
-                    self.tell(ident, event="done", left=self.refresh(request["disks"]))
+                    self.report(ident, event="done", left=self.refresh(request["disks"]))
         except (OSError, subprocess.SubprocessError, KeyError) as error:
-            self.tell(ident, event="error", text=f"{type(error).__name__}: {error}")
+            self.report(ident, event="error", text=f"{type(error).__name__}: {error}")
 
     def start(self, ident: int, request: dict[str, Any]) -> None:
         """Start a program in a session of its own, on a console or with its outputs in files."""
@@ -148,7 +148,7 @@ class Agent:
             started=started,
             deadline=None if timeout is None else started + timeout,
         )
-        self.tell(ident, event="started", pid=process.pid)
+        self.report(ident, event="started", pid=process.pid)
 
     def ended(self, job: Job) -> None:
         """Tell how a job ended and what it wrote."""
@@ -161,7 +161,9 @@ class Agent:
             file = JOBS / f"{job.ident}.{name}"
             texts[name] = base64.b64encode(file.read_bytes() if file.exists() else b"").decode()
             file.unlink(missing_ok=True)
-        self.tell(job.ident, event="ended", status=status, seconds=seconds, timed_out=job.timed_out, **texts)
+        self.report(
+            job.ident, event="ended", status=status, seconds=seconds, timed_out=job.timed_out, **texts
+        )
 
     def patience_ms(self) -> float | None:
         """Until the next deadline of a job."""

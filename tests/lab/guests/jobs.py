@@ -54,9 +54,9 @@ def plan(guest: Guest, *words: str) -> dict[str, Any]:
 
 def refusal(guest: Guest, *words: str) -> str:
     """The sentence with which a plan is refused."""
-    told = raidtui(guest, "plan", *words)
-    assert (told.status, told.stdout) == (2, ""), told.output
-    return told.stderr.removeprefix("raidtui: not possible: ").rstrip("\n")
+    result = raidtui(guest, "plan", *words)
+    assert (result.status, result.stdout) == (2, ""), result.output
+    return result.stderr.removeprefix("raidtui: not possible: ").rstrip("\n")
 
 
 def apply(guest: Guest, *words: str, status: int = 0) -> str:

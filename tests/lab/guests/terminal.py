@@ -108,7 +108,7 @@ class Terminal:
         """Press keys: `press("c", "down", "shift+right", "ctrl+p")`.
 
         Raises:
-            ValueError: an unknown key; or escape before another key, which no program can tell from alt:
+            ValueError: an unknown key; or escape before another key, which programs read as alt:
                 press it last, then wait for what it does.
         """
         if "escape" in names[:-1]:

@@ -48,7 +48,7 @@ def test_a_table() -> None:
     )
 
 
-def test_too_few_runs_are_told_once() -> None:
+def test_too_few_runs_are_reported_once() -> None:
     """The series of each block size are compared with that of one SSD: a sentence for each of these."""
     found = compared([run for run in HEAT if run.repeat == 0])
     assert found.count("too few runs") == 21

@@ -205,7 +205,7 @@ async def test_what_is_lost_wants_every_serial_number(ask: Asked) -> None:
     assert offer.schedule.scratch.devices == ("sdf", "sde")
 
 
-async def test_what_was_typed_stays_on_the_way_back(ask: Asked) -> None:
+async def test_what_was_typed_stays_on_going_back(ask: Asked) -> None:
     async with opened(FormKind.SWEEP, replace(ARRAYS, scratch="sde,sdg"), ask) as there:
         review = await there.review()
         await there.type(TYPED[0])

@@ -146,7 +146,7 @@ def test_a_long_title_is_cut_by_what_was_measured_not_by_its_words() -> None:
     assert "  random read and wri… data" in row([measured(RANDOM, 98_300.0, title=title)])
     changed = sweep("scheduler", {name: SCHEDULERS[name] for name in ("none", "bfq")})
     changed = [replace(run, title=title, preset="hot-spots") for run in changed]
-    assert "  hot-s… by scheduler data" in row(changed)
+    assert "  hot-sp… by scheduler data" in row(changed)
 
 
 def test_a_wide_row() -> None:
@@ -214,7 +214,7 @@ def test_details() -> None:
     )
 
 
-def test_where_runs_differ_all_that_they_had_is_told() -> None:
+def test_where_runs_differ_all_that_they_had_is_reported() -> None:
     disk = surroundings().disks[0]
     other = replace(
         surroundings(), disks=(replace(disk, scheduler="bfq", worn_percent=(3.0, 4.0)),), free_bytes=300

@@ -176,7 +176,7 @@ async def test_a_value_chosen() -> None:
 
 
 class Begun:
-    """The desk's jobs: none is begun."""
+    """The session's jobs: none is begun."""
 
     def __init__(self) -> None:
         self.plans: list[Plan] = []

@@ -41,14 +41,17 @@ def more_of(pilot: Paces) -> str:
 # -- by keys
 
 
-async def test_frequencies_go_by_tenths_of_a_gigahertz() -> None:
+async def test_frequencies_go_by_tenths_of_a_gigahertz(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raidtui.ui.tune.tune_pane._SETTLE_S", 3600.0)  # a busy machine lets keys wait
     kernel = host(cpus=INTEL)
     async with running(kernel) as pilot:
-        await opened(pilot, *CPU, "tab", "tab", "tab")
+        pane = await opened(pilot, *CPU, "tab", "tab", "tab")
         head = " max_freq_khz of policy0, policy2: 4200000 kHz"
         await until(pilot, lambda: lines_of(pilot, "#knob-body").startswith(head))
         await pilot.press("left", "left")
         assert "max [4.0 GHz]" in more_of(pilot)
+        assert kernel.writes == []
+        pane.settle()
         writes = [(f"{POLICIES}/policy{number}/scaling_max_freq", "4000000") for number in (0, 2)]
         await wrote(pilot, kernel, *writes)
         await says(pilot, "max_freq_khz 4200000 → 4000000 (policy0, policy2) · u undoes it")

@@ -348,7 +348,7 @@ RECOVERS = raid1(
 )
 
 
-async def test_the_log_tells_what_a_recover_cost() -> None:
+async def test_the_log_reports_what_a_recover_cost() -> None:
     root = host({"sdc": evo("sdc", 12 * TB), "sdd": evo("sdd", 12 * TB, 96)}, PAIR)
 
     def become(array: ArraySpec, written_bytes: int) -> None:
@@ -361,8 +361,8 @@ async def test_the_log_tells_what_a_recover_cost() -> None:
         assert [argv[-1] for argv in root.asked] == ["/dev/sdc", "/dev/sdd"]
         await move(pilot, lambda: become(PAIR, 232 * GB))
         await settled(pilot)
-        told = [event for event in main_of(pilot).events if event.kind is EventKind.WEAR]
-        assert [(event.subject, event.text) for event in told] == [
+        reported = [event for event in main_of(pilot).events if event.kind is EventKind.WEAR]
+        assert [(event.subject, event.text) for event in reported] == [
             ("data", "recover wrote 225 GB to sdd (0.084 % of its life)")
         ]
         await pilot.press("6")

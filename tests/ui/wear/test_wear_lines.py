@@ -208,7 +208,7 @@ def test_healthy() -> None:
     )
 
 
-SPELLS = (
+COSTS = (
     MarkedCost(
         what="recover of data",
         began_s=EPOCH_S - 6 * 86_400,
@@ -224,7 +224,7 @@ SPELLS = (
 
 def test_out_of_line_with_what_a_recover_cost() -> None:
     assert (
-        body(SKEWED, costs=SPELLS, width=108)
+        body(SKEWED, costs=COSTS, width=108)
         == """\
  data      sda ██████▉                             12.4 TB    sdd is out of line: 5.0 x the others, 49.3 TB
            sdb ██████▉                             12.4 TB    more written
@@ -342,7 +342,7 @@ def test_a_history_that_cannot_be_read() -> None:
 def test_lines_are_no_wider_than_the_window() -> None:
     odd = {**SKEWED, "sda": evo("sda", TB, model="[bold]" + "long " * 30), "sdb": denied("sdb")}
     for width in (60, 80, 100, 120):
-        for line in body(odd, width=width, costs=SPELLS).split("\n"):
+        for line in body(odd, width=width, costs=COSTS).split("\n"):
             assert len(line) <= width
 
 

@@ -115,7 +115,7 @@ class Rename:
         return "126" if self._data.name == "127" else "127"
 
     def prepare(self) -> None:
-        """Nothing: it goes both ways."""
+        """Nothing: it works in both directions."""
 
     def plan(self) -> PlanFile:
         """See ``Case``."""
@@ -234,7 +234,7 @@ def seen(data: Data, *others: str) -> tuple[dict[str, str | None], str]:
 
 
 def taken_back(level: str, disks: tuple[str, ...], new: str, *, spare: bool) -> dict[str, object]:
-    """A replace whose copy goes on when its job is rolled back."""
+    """A replace whose copy continues when its job is rolled back."""
     sh("mdadm --stop --scan 2>/dev/null; udevadm settle")
     clear(*disks, new)
     data = Data(level, disks, size_mib=20)
@@ -292,7 +292,7 @@ def stopped_outside(disks: tuple[str, ...], new: str) -> list[object]:
 
 
 def lets_others(job: Job) -> tuple[bool, bool]:
-    """Whether another job could begin while this one goes on, and whether this one can be cancelled."""
+    """Whether another job could begin while this one continues, and whether this one can be cancelled."""
     try:
         cancel(job)
     except JobError:
@@ -301,7 +301,7 @@ def lets_others(job: Job) -> tuple[bool, bool]:
 
 
 def filled(verb: str, disks: tuple[str, ...]) -> list[object]:
-    """A member added, or a chunk grown: the job goes on as long as the kernel does, and no longer."""
+    """A member added, or a chunk grown: the job continues as long as the kernel does, and no longer."""
     sh("mdadm --stop --scan 2>/dev/null; udevadm settle")
     level, given = ("raid1", disks[:2]) if verb == "add" else ("raid5", disks[:3])
     data = Data(level, given, size_mib=20)

@@ -130,7 +130,7 @@ def cut() -> None:
 
 
 def look(seed: int) -> list[str]:
-    """After the next boot: what is wrong with the data, the jobs and the black box; then go on, or back."""
+    """After the next boot: what is wrong with data, jobs and black box; then resume or roll back."""
     rng = random.Random(seed + 1)
     kept = json.loads(KEPT.read_text())
     wrong = assembled(kept)

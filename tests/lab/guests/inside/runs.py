@@ -49,7 +49,7 @@ class Case(Protocol):
         """Return the plan. Where all is as it was at another time, so is the plan."""
 
     def settle(self) -> None:
-        """Wait until what the last plan began has come to its end; the plan was carried out."""
+        """Wait until what the last plan began has ended; the plan was carried out."""
 
     def wrong(self, *, done: bool) -> str:
         """Return what is not as it must be, where the plan was carried out, or was not; or ""."""
@@ -104,13 +104,13 @@ def job_of(file: PlanFile) -> Job:
 def work(job: Job, fault: Callable[[], None] | None = None, *, back: bool = False) -> int:
     """Have a child work on a job; return its exit status, negative where a signal ended it.
 
-    One that follows what goes on in the kernel is left to that: 0.
+    One that follows what continues in the kernel is left to that: 0.
     """
     pid = os.fork()
     if pid == 0:
         status = 70
         try:
-            raidtui.jobs.worker._END_S = 0.0  # what goes on here takes long
+            raidtui.jobs.worker._END_S = 0.0  # what continues here takes long
             if fault is not None:
                 fault()
             status = work_on(open_root("/"), job.folder, back=back)
@@ -168,7 +168,7 @@ def before_entry(number: int, happening: Callable[[Job], object]) -> None:
 
 
 def killed_in_tool(number: int) -> None:
-    """SIGKILL while the Nth tool that changes something has just begun; it goes on."""
+    """SIGKILL while the Nth tool that changes something has just begun; it continues."""
     real, count = run_tool, 0
 
     def dying(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOutput:
@@ -223,7 +223,7 @@ exec %(folder)s/mdadm "$@"
 
 
 def break_mdadm() -> None:
-    """Put a script in mdadm's place that fails when told so."""
+    """Put a script in mdadm's place that fails where the case asks for it."""
     FAULT.mkdir()
     (FAULT / "script").write_text(BROKEN % {"folder": FAULT})
     path = Path(str(tool_path("mdadm"))).resolve()

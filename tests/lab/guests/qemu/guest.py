@@ -120,15 +120,15 @@ class QemuGuest(Guest):
         Raises:
             LabError: the disk is not there.
         """
-        told = self.run(f"readlink -e {disk.path}")
-        if told.status != 0:
+        result = self.run(f"readlink -e {disk.path}")
+        if result.status != 0:
             raise LabError(f"{disk.name} is not there")
-        return Path(told.stdout.strip()).name
+        return Path(result.stdout.strip()).name
 
     def pull(self, disk: Disk) -> None:
         """Take a disk away while the guest runs, and wait until its device is gone.
 
-        NVMe and SCSI are unplugged. QEMU cannot unplug SATA: there the kernel is told to forget the disk.
+        NVMe and SCSI are unplugged. QEMU cannot unplug SATA: there the kernel is asked to forget the disk.
         """
         rescan = ""
         if disk.bus == "sata":
@@ -174,7 +174,7 @@ class QemuGuest(Guest):
         self._throttled.add(disk)
 
     def warn(self, disk: Disk, bits: int = UNRELIABLE) -> None:
-        """Set an NVMe's critical warnings, as its SMART log tells them; 0 is none."""
+        """Set an NVMe's critical warnings, as its SMART log reports them; 0 is none."""
         path = f"/machine/peripheral/{disk.name}"
         self.qmp.command("qom-set", {"path": path, "property": "smart_critical_warning", "value": bits})
         self._warning.add(disk)

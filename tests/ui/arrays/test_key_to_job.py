@@ -1,4 +1,4 @@
-"""The ways from a key to a job that begin with devices: build, assemble, zero; and what is asked on them."""
+"""The flows from a key to a job that begin with devices: build, assemble, zero; and what is asked on them."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ def test_assemble(shows: Shows, fake: Fake, size: tuple[int, int]) -> None:
 
 
 @SIZES
-def test_ways_to_assemble(shows: Shows, fake: Fake, size: tuple[int, int]) -> None:
+def test_start_methods(shows: Shows, fake: Fake, size: tuple[int, int]) -> None:
     async def choose(pilot: Paces) -> None:
         await at(pilot, Choice, "a")
         await pilot.press("enter")
