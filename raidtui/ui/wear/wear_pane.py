@@ -14,8 +14,7 @@ from raidtui.first_frame import SMALLEST
 from raidtui.session.watch import Report
 from raidtui.ui.commands import WEAR, Command
 from raidtui.ui.frame.lines import Lines, ScrollLines
-from raidtui.ui.frame.pane import Pane
-from raidtui.ui.frame.row_list import RowList
+from raidtui.ui.frame.pane import Pane, RowList
 from raidtui.ui.frame.screen_shell import later
 from raidtui.ui.wear.self_test_flow import SelfTestFlow
 from raidtui.ui.wear.wear_detail import body_lines, history_lines

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import pytest
-
 from raidtui.ui.frame.choose import Choice
 from raidtui.ui.frame.plan_view import PlanView
 from tests.demo.scene import Scene
 from tests.ui.staging import (
-    SMALL,
-    WIDE,
+    SIZES,
     Paces,
     Prepares,
+    Shows,
     app_of,
     lines_of,
     message_of,
@@ -25,8 +21,6 @@ from tests.ui.staging import (
 from tests.ui.wear.test_wear import HEALTHY, host, opened, pane_of
 from tests.wear.hosts import denied
 
-Shows = Callable[..., None]
-SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
 STARTED = "short self-test of sda started"
 
 
