@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 
-import pytest
 from msgspec.structs import replace
 
 from raidtui.bench.estimate import ExpectedRuns, WriteEstimate
@@ -24,10 +22,11 @@ from raidtui.ui.frame.dialog import Question
 from tests.bench.records import READ, record
 from tests.ui.bench.bench_pane_stage import StagedBench, log_of, looked, measured, opened, pane_of, tree
 from tests.ui.staging import (
+    SIZES,
     SMALL,
-    WIDE,
     Paces,
     Prepares,
+    Shows,
     header_of,
     lines_of,
     main_of,
@@ -39,8 +38,6 @@ from tests.ui.staging import (
 )
 from tests.ui.tune import tune_stage
 
-Shows = Callable[..., None]
-SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
 WORK = replace(READ, block_bytes=4096, size_bytes=1 << 30, depth=32, jobs=2, runtime_s=60, engine="libaio")
 DATA = ArrayNow(name="md127", label="data", state="clean")
 SURROUNDINGS = Surroundings(

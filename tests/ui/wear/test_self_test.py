@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
-
-import pytest
+from collections.abc import Collection
 
 from raidtui.model.snapshot import Snapshot
 from raidtui.ui.frame.choose import Choice
@@ -13,10 +11,10 @@ from raidtui.ui.frame.plan_view import PlanView
 from raidtui.wear.readings import WearLook
 from tests.demo.scene import Scene
 from tests.ui.staging import (
-    SMALL,
-    WIDE,
+    SIZES,
     Paces,
     Prepares,
+    Shows,
     app_of,
     lines_of,
     main_of,
@@ -29,8 +27,6 @@ from tests.ui.staging import (
 from tests.ui.wear.test_wear import HEALTHY, host, opened, pane_of
 from tests.wear.hosts import denied
 
-Shows = Callable[..., None]
-SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
 STARTED = "short self-test of sda started"
 
 
@@ -132,10 +128,10 @@ async def test_keys_are_not_lost_while_the_disk_is_read_again() -> None:
         wearing = pane_of(pilot)._wearing()
         again, begun, go_on = wearing.look_again, asyncio.Event(), asyncio.Event()
 
-        async def slow(before: WearLook, snapshot: Snapshot, names: Collection[str]) -> WearLook:
+        async def slow(look: WearLook, snapshot: Snapshot, names: Collection[str]) -> WearLook:
             begun.set()
             await go_on.wait()
-            return await again(before, snapshot, names)
+            return await again(look, snapshot, names)
 
         wearing.look_again = slow  # type: ignore[method-assign]
         await pilot.press("enter")
