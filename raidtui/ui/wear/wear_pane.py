@@ -137,7 +137,7 @@ class WearPane(Pane):
         if self.report is None:
             return
         await SelfTestFlow(self.shell).run(name, self.report.snapshot)
-        await self._read_again((name,))
+        later(self, partial(self._read_again, (name,)))  # after the flow, which holds keys for its forms
 
     def _marked(self, look: WearLook) -> None:
         read = any(disk.entry is not None for disk in look.disks)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Collection
+
+from raidtui.model.snapshot import Snapshot
 from raidtui.ui.frame.choose import Choice
 from raidtui.ui.frame.plan_view import PlanView
+from raidtui.wear.readings import WearLook
 from tests.demo.scene import Scene
 from tests.ui.staging import (
     SIZES,
@@ -12,6 +17,7 @@ from tests.ui.staging import (
     Shows,
     app_of,
     lines_of,
+    main_of,
     message_of,
     running,
     screen_text,
@@ -114,6 +120,27 @@ async def test_it_is_aborted() -> None:
         await pilot.press("y")
         await until(pilot, lambda: message_of(pilot) == "self-test of sda aborted")
         await until(pilot, lambda: "short self-test aborted" in lines_of(pilot, "#wear-body"))
+
+
+async def test_keys_are_not_lost_while_the_disk_is_read_again() -> None:
+    async with running(Scene().root) as pilot:
+        await chosen(pilot)
+        wearing = pane_of(pilot)._wearing()
+        again, begun, go_on = wearing.look_again, asyncio.Event(), asyncio.Event()
+
+        async def slow(look: WearLook, snapshot: Snapshot, names: Collection[str]) -> WearLook:
+            begun.set()
+            await go_on.wait()
+            return await again(look, snapshot, names)
+
+        wearing.look_again = slow  # type: ignore[method-assign]
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app_of(pilot).screen, PlanView), "the plan is there")
+        await pilot.press("y")
+        await until(pilot, begun.is_set, "the disk is being read")
+        await pilot.press("1")
+        await until(pilot, lambda: main_of(pilot).pane == "arrays", "pane 1")
+        go_on.set()
 
 
 async def test_undo_aborts_it() -> None:
