@@ -140,7 +140,9 @@ def _subject_lines(subject: Subject) -> list[str]:
 
 def _wrapped(text: str) -> list[str]:
     width = max(_LEAST_WIDTH, min(_MOST_WIDTH, shutil.get_terminal_size().columns))
-    return textwrap.wrap(text, width, initial_indent="      ", subsequent_indent="      ")
+    return textwrap.wrap(
+        text, width, initial_indent="      ", subsequent_indent="      ", break_on_hyphens=False
+    )
 
 
 def _facts(value: Value) -> str:

@@ -125,7 +125,9 @@ class MainScreen(PaintingScreen):
         return pane
 
     def show_pane(self, name: str) -> None:
-        """Bring an opened pane into view."""
+        """Bring an opened pane into view. What another pane said goes; the log has what matters of it."""
+        if name != self.pane:
+            self._message = []
         self.pane, pane = name, self.panes[name]
         for each in self.panes.values():
             if each is not self.arrays:
@@ -336,7 +338,9 @@ _PANES: Mapping[str, Callable[[], type[Pane]]] = {
 
 def _message_lines(text: str, role: str, width: int, most: int) -> list[Line]:
     """Return a sentence in at most ``most`` lines; pane 6 has all of it."""
-    parts = textwrap.wrap(text.strip(), width - 1, initial_indent=" ", subsequent_indent=" ") or [""]
+    parts = textwrap.wrap(
+        text.strip(), width - 1, initial_indent=" ", subsequent_indent=" ", break_on_hyphens=False
+    ) or [""]
     if len(parts) > most:
         parts = [*parts[: most - 1], fit_words(" ".join(parts[most - 1 :]), width - 1)]
     return [[(fit(part, width), role)] for part in parts]

@@ -138,8 +138,22 @@ def test_it_holds(kind: FactKind, subject: str, value: str) -> None:
             "sdv has the superblock of 00000000 (00000000:00000000:00000000:00000009)",
         ),
         (FactKind.SUPERBLOCK, "sdq", "", "sdq has the superblock of unknown (?)"),
-        (FactKind.ARRAY, "md126", DATA.array_uuid, "md126 is another array now"),
-        (FactKind.ARRAY, "md7", DATA.array_uuid, "md7 is not there"),
+        (
+            FactKind.ARRAY,
+            "md126",
+            DATA.array_uuid,
+            (
+                "md126 is another array now; the array of the plan is md127: assemble it as md126,"
+                " or make a new plan"
+            ),
+        ),
+        (
+            FactKind.ARRAY,
+            "md7",
+            DATA.array_uuid,
+            "md7 is not there; the array of the plan is md127: assemble it as md7, or make a new plan",
+        ),
+        (FactKind.ARRAY, "md126", OTHER, "md126 is another array now"),
         (FactKind.ARRAY, "md7", "", "md7 is not there"),
         (FactKind.GONE, "md127", "", "md127 is there"),
         (FactKind.GONE, "md125", "", "md125 is there"),

@@ -434,6 +434,44 @@ def test_killed_and_resumed(
     assert journal(job, since=since) == ["work", *how, "begin 2", "step done 2", "done"]
 
 
+ARRAY = "fbbb2b1c:6dbccfed:d429a0ed:a9ec20ed"
+DASHED = "fbbb2b1c-6dbc-cfed-d429-a0eda9ec20ed"
+ELSEWHERE = "the array of the plan is md126: assemble it as md127, or make a new plan"
+
+
+@pytest.mark.parametrize(
+    ("there", "why"),
+    [
+        pytest.param({"md126": DASHED}, f"md127 is not there; {ELSEWHERE}", id="under another name"),
+        pytest.param(
+            {"md126": DASHED, "md127": DASHED[::-1].replace("-", "")},
+            f"md127 is another array now; {ELSEWHERE}",
+            id="another array has its name",
+        ),
+        pytest.param({}, "md127 is not there", id="nowhere"),
+    ],
+)
+def test_a_job_whose_array_came_back_under_another_name_is_refused_and_can_be_resumed(
+    tmp_path: Path, host: Host, there: dict[str, str], why: str
+) -> None:
+    """Plans name arrays by the kernel's name: no other array is touched, and the job waits for its own."""
+    same = (Fact(kind=FactKind.ARRAY, subject="md127", value=ARRAY),)
+    job = job_of(tmp_path, replace(PLAN, steps=tuple(up(path, needs=same) for path in PATHS)))
+    host.put("/sys/class/block/md127/md/uuid", f"{DASHED}\n")
+    kill_at(host, f"{B} 1", done=False)
+    with pytest.raises(SystemExit):
+        Worker(host, job).work()
+    host.drop("/sys/class/block/md127")
+    for name, uuid in there.items():
+        host.put(f"/sys/class/block/{name}/md/uuid", f"{uuid}\n")
+    assert Worker(host, Job(job.folder)).work() == "failed"
+    assert (host.did, host.state, reason(job)) == ([f"{A} 1"], "100", f"step 2: {why}")
+    for name in there:
+        host.drop(f"/sys/class/block/{name}")
+    host.put("/sys/class/block/md127/md/uuid", f"{DASHED}\n")
+    assert (Worker(host, Job(job.folder)).work(), host.state) == ("done", "111")
+
+
 def test_a_step_that_proves_nothing_is_done_again(tmp_path: Path, host: Host) -> None:
     job = job_of(tmp_path, replace(PLAN, steps=(TOOL,)), {"event": "work"}, {"event": "begin", "step": 0})
     assert Worker(host, job).work() == "done"

@@ -1,4 +1,4 @@
-"""Keys that are typed before the screen is there."""
+"""Keys that are typed before the screen is there, and keys that go to another pane."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from textual import events
 
 from tests.hosts.specs import raid1
 from tests.hosts.trees import host_tree
-from tests.ui.staging import main_of, running, staged, until
+from tests.ui.staging import main_of, message_of, running, staged, until
 
 MANY = [raid1(f"md{n}", f"vol{n}", uuid=f"{n:032x}", members=(f"sd{n}a", f"sd{n}b")) for n in range(1, 31)]
 
@@ -26,6 +26,16 @@ async def test_the_rows_move_with_the_choice(key: str, rows: range) -> None:
         assert chosen in rows
         assert pane.chosen == pane._listed[chosen].key
         assert pane.rows.top <= chosen < pane.rows.top + pane.rows.size.height
+
+
+async def test_what_a_pane_said_goes_with_it() -> None:
+    async with running(host_tree(*MANY)) as pilot:
+        main_of(pilot).say("nothing was built", "plain")
+        assert message_of(pilot) == "nothing was built"
+        await pilot.press("1")
+        assert message_of(pilot) == "nothing was built"
+        await pilot.press("6")
+        assert message_of(pilot) == ""
 
 
 async def test_the_page_keys_move_the_choice_of_pane_3() -> None:

@@ -41,7 +41,7 @@ def absent_body_lines(report: Report, absent: AbsentArray, width: int) -> list[L
         lines += finding_lines(finding, finding.remedy, width)
     for lack in report.snapshot.lacks:
         if lack.part != "changes":  # the header says read-only
-            parts = textwrap.wrap(visible(lack.sentence), width - 2)
+            parts = textwrap.wrap(visible(lack.sentence), width - 2, break_on_hyphens=False)
             lines += [[(fit(" " + part, width), "dim")] for part in parts]
     return lines
 

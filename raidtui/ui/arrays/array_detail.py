@@ -31,7 +31,7 @@ _MEMBER_ROLES = {"in_sync": "plain", "faulty": "bad", "rebuilding": "warn", "rep
 @lru_cache(maxsize=64)
 def _parts(text: str, width: int) -> tuple[str, ...]:
     """Return a text cut into lines; cached, as the same few are drawn each time."""
-    return tuple(textwrap.wrap(text, width))
+    return tuple(textwrap.wrap(text, width, break_on_hyphens=False))
 
 
 def head_lines(report: Report, array: Array, width: int, chart_height: int) -> list[Line]:

@@ -101,7 +101,7 @@ def nothing_lines(report: Report, wanted: str, width: int) -> list[Line]:
         [],
     ]
     for lack in report.snapshot.lacks:
-        parts = textwrap.wrap(visible(lack.sentence), max(20, width - 3))
+        parts = textwrap.wrap(visible(lack.sentence), max(20, width - 3), break_on_hyphens=False)
         lines += [[(f" {part}", "dim")] for part in parts]
     return lines
 

@@ -209,4 +209,4 @@ def _needed(records: Sequence[RunRecord]) -> list[int]:
 
 
 def _prose(text: str, role: str = "plain") -> list[Line]:
-    return [[(part, role)] for part in textwrap.wrap(text, WIDTH - 4)]
+    return [[(part, role)] for part in textwrap.wrap(text, WIDTH - 4, break_on_hyphens=False)]

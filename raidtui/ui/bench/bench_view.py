@@ -162,8 +162,8 @@ class BenchView(Pane):
         )
         why = f": {progress.reason}" if progress.reason and progress.state != "cancelled" else ""
         text = f"{progress.title}: {words}{why}{kept}"
-        self.say(text, _ROLES[tone])
         session = self.session()
+        self.shell.say(text, _ROLES[tone], logged=session is None)
         if session is not None:
             session.note(text, tone)
 

@@ -159,7 +159,9 @@ def _losses(offer: Offer, devices: Sequence[Candidate], width: int) -> list[Line
         start = f"  {fit(visible(each.name), room)}{size}  {fit(visible(each.model), model)}"
         start += fit(serial, _SERIAL + 2)
         what = lost.get(each.name, "")
-        parts = textwrap.wrap(visible(what or "nothing known"), max(20, width - cell_width(start)))
+        parts = textwrap.wrap(
+            visible(what or "nothing known"), max(20, width - cell_width(start)), break_on_hyphens=False
+        )
         lines.append([(start, "strong"), (parts[0], "bad" if what else "plain")])
         lines += [[(" " * cell_width(start), "plain"), (part, "bad")] for part in parts[1:]]
     return [*lines, []]
@@ -271,11 +273,13 @@ def _array_notes(offer: Offer) -> list[str]:
 
 
 def _labelled(label: str, text: str, width: int) -> list[Line]:
-    parts = textwrap.wrap(visible(text), max(20, width - _LABEL)) or [""]
+    parts = textwrap.wrap(visible(text), max(20, width - _LABEL), break_on_hyphens=False) or [""]
     lines: list[Line] = [[(fit(label, _LABEL), "dim"), (parts[0], "plain")]]
     return [*lines, *([(" " * _LABEL, "plain"), (part, "plain")] for part in parts[1:])]
 
 
 def _wrapped(text: str, width: int, role: str, *, indent: int = 0) -> list[Line]:
-    parts = textwrap.wrap(visible(text), width, subsequent_indent=" " * indent, drop_whitespace=True)
+    parts = textwrap.wrap(
+        visible(text), width, subsequent_indent=" " * indent, drop_whitespace=True, break_on_hyphens=False
+    )
     return [[(part, role)] for part in parts or [""]]

@@ -63,7 +63,9 @@ def decided_lines(
         if words is None and what not in asked:
             continue
         role = "accent" if what == now else "strong" if words is not None else "dim"
-        parts = textwrap.wrap(visible("–" if words is None else words), max(1, room - 1)) or [""]
+        parts = textwrap.wrap(
+            visible("–" if words is None else words), max(1, room - 1), break_on_hyphens=False
+        ) or [""]
         if len(parts) > _MOST_PARTS:
             parts = [*parts[: _MOST_PARTS - 1], "…"]
         lines.append([(fit(what, _LABEL), role), (fit(parts[0], room), "plain")])

@@ -280,7 +280,7 @@ class WhyScreen(PageScreen[None]):
         width = min(_WIDEST, self.inner_width - 1)
         lines: list[Line] = []
         for text in self._page:
-            parts = [text] if text[:1] in {"", " "} else textwrap.wrap(text, width)
+            parts = [text] if text[:1] in {"", " "} else textwrap.wrap(text, width, break_on_hyphens=False)
             lines += [[(part, "plain")] for part in parts]
         self.show_body(lines)
         self.show_keys(("↑↓", "scroll"), ("Esc", "back"))

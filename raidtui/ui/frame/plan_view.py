@@ -181,7 +181,7 @@ def _losses(plan: Plan, width: int, devices: Mapping[str, Device]) -> list[Line]
     for name in names:
         what = visible(lost.get(name, "")) or "empty"
         start = f"  {fit(visible(name), room)}{_disk(devices.get(name), model)}"
-        parts = textwrap.wrap(what, max(20, width - cell_width(start))) or [""]
+        parts = textwrap.wrap(what, max(20, width - cell_width(start)), break_on_hyphens=False) or [""]
         lines.append([(start, "strong"), (parts[0], "bad" if name in lost else "plain")])
         lines += [[(" " * cell_width(start), "plain"), (part, "bad")] for part in parts[1:]]
     return [*lines, []]

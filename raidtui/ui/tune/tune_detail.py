@@ -141,7 +141,9 @@ def _found(finding: TuneFinding, width: int) -> Iterator[Line]:
     for number, part in enumerate(textwrap.wrap(visible(finding.sentence), room, break_on_hyphens=False)):
         head = fit(label if number == 0 else "", _LABEL - 1)
         yield [(f"{head} ", role), (part, "warn" if grave else "plain")]
-    for number, part in enumerate(textwrap.wrap(visible(finding.remedy), max(20, width - _LABEL - 3))):
+    for number, part in enumerate(
+        textwrap.wrap(visible(finding.remedy), max(20, width - _LABEL - 3), break_on_hyphens=False)
+    ):
         yield [(" " * _LABEL + ("→ " if number == 0 else "  "), "dim"), (part, "plain")]
 
 

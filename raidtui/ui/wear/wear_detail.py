@@ -96,10 +96,10 @@ def _listed(names: Sequence[str]) -> str:
 
 def _said(label: str, sentence: str, remedy: str, role: str, width: int) -> Iterator[Line]:
     room = max(20, width - LABEL - 1)
-    for number, part in enumerate(textwrap.wrap(visible(sentence), room)):
+    for number, part in enumerate(textwrap.wrap(visible(sentence), room, break_on_hyphens=False)):
         head = fit(label if number == 0 else "", LABEL)
         yield [(head, role), (part, role if role in {"warn", "bad", "dim"} else "plain")]
-    for number, part in enumerate(textwrap.wrap(visible(remedy), room - 2)):
+    for number, part in enumerate(textwrap.wrap(visible(remedy), room - 2, break_on_hyphens=False)):
         yield [(" " * LABEL + ("→ " if number == 0 else "  "), "dim"), (part, "plain")]
 
 
@@ -148,7 +148,7 @@ def _group_lines(group: DiskGroup, look: WearLook, width: int, *, since: bool) -
     beside: list[tuple[str, str]] = []
     below: list[tuple[str, str, str]] = []
     for sentence, remedy, role in _paragraphs(group, look):
-        parts = textwrap.wrap(sentence, room) if room >= 24 else []
+        parts = textwrap.wrap(sentence, room, break_on_hyphens=False) if room >= 24 else []
         if parts and not below and len(beside) + len(parts) <= len(bars):
             beside += [(part, role) for part in parts]
             if remedy:

@@ -415,6 +415,17 @@ async def test_its_end_is_reported_though_another_pane_is_in_view() -> None:
         assert log_of(pilot) == ["random read 4K, depth 32: done"]
 
 
+async def test_one_that_failed_is_logged_once() -> None:
+    app, benching = measured(progress=RUNNING)
+    async with app.run_test(size=SMALL) as pilot:
+        await opened(pilot)
+        benching.progress = replace(RUNNING, state="failed", reason="fio was killed by SIGSEGV")
+        await looked(pilot)
+        words = "random read 4K, depth 32: failed: fio was killed by SIGSEGV; what was measured is kept"
+        await says(pilot, words)
+        assert [each.text for each in app.main.events if "SIGSEGV" in each.text] == [words]
+
+
 async def test_at_rest_and_out_of_view_nobody_looks() -> None:
     async with measured(*OLD)[0].run_test(size=SMALL) as pilot:
         pane = await opened(pilot)
