@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Collection, Sequence
 
 from msgspec import Struct
-from textual import events
 
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array, Phase
@@ -14,7 +13,6 @@ from raidtui.model.finding import Health
 from raidtui.model.levels import layout_short
 from raidtui.model.verdict import ROLES, state
 from raidtui.session.watch import Report
-from raidtui.ui.frame.pane import RowList
 from raidtui.view.array_row import Brief
 from raidtui.view.line import RANKS, Line
 from raidtui.view.text import visible
@@ -188,15 +186,3 @@ def keep_choice(
     row = next((i for i, array in enumerate(listed) if array.key == key), 0)
     named = [array.key for array in shown if any(array.name == o.name for o in listed[row : row + 1])]
     return Chosen(key=named[0] if named else keys[min(row, len(keys) - 1)], gone=gone)
-
-
-class ArrayList(RowList):
-    """The rows. Pages and ends move the choice, too."""
-
-    def on_key(self, event: events.Key) -> None:
-        """Move by pages, and to the ends."""
-        far = {"pageup": -self.size.height, "pagedown": self.size.height, "home": -(10**6), "end": 10**6}
-        if event.key in far:
-            event.stop()
-            event.prevent_default()
-            self._move(far[event.key])
