@@ -71,7 +71,7 @@ def find_directory(root: Root, directory: str) -> Place | Refusal:
     if not os.access(path, os.W_OK | os.X_OK):
         return Refusal(
             code=RefusalCode.WRONG_STATE,
-            why=f"{path} may not be written to by this user",
+            why=f"{path} is not writable by this user",
             remedy="choose another folder",
         )
     mount = _mount_of(root, path)

@@ -80,7 +80,7 @@ _DISK = (
         low=0,
         what="How far ahead the kernel reads a file that is read in order. The value of the mounted device"
         " counts: the array's own, not that of its members.",
-        risk="Too much reads data that nobody wants, and takes memory and IOPS from random reads.",
+        risk="Too much reads data that is not needed, and takes memory and IOPS from random reads.",
     ),
     Knob(
         name="rq_affinity",

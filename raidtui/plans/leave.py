@@ -1,4 +1,4 @@
-"""Members that go: fail, remove, and the superblock that is wiped from what is no member any more."""
+"""Members that go: fail, remove, and the superblock that is wiped from what is no longer a member."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ class ProgressWatcher:
             self._heard_s = now_s
         self._progress = replace(follow(self._progress, found), unheard_s=now_s - self._heard_s)
         if found.state == "made" and now_s - self._found_s > _BEGIN_S:
-            self._progress = replace(self._progress, state="not begun", reason="its worker never began")
+            self._progress = replace(self._progress, state="not begun", reason="its worker never started")
         return self._progress
 
     def _find(self) -> None:

@@ -233,8 +233,8 @@ _MEANINGS = {
     errno.ENOSPC: "there is no space left at {where}; choose a smaller size, or make room",
     errno.EDQUOT: "the quota at {where} is used up; choose a smaller size, or make room",
     errno.EROFS: "the file system at {where} is read-only; remount it, or choose another folder",
-    errno.EACCES: "{where} may not be written to by this user; choose another folder, or use sudo",
-    errno.EPERM: "{where} may not be written to by this user; choose another folder, or use sudo",
+    errno.EACCES: "{where} is not writable by this user; choose another folder, or use sudo",
+    errno.EPERM: "{where} is not writable by this user; choose another folder, or use sudo",
     errno.EINVAL: "{where} does not accept such requests: direct I/O needs blocks of whole sectors, and some"
     " file systems do not support it; try larger blocks, or use the page cache (--no-direct)",
     errno.EIO: "{where} failed with an I/O error; see the kernel log",

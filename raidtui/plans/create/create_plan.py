@@ -186,7 +186,7 @@ def _undo(request: CreateRequest, shape: Shape, devices: tuple[Device, ...]) -> 
     zeros = (
         Step(
             argv=("mdadm", "--zero-superblock", device.path),
-            why=f"{device.disk.name} is no member any more",
+            why=f"{device.disk.name} is no longer a member",
             needs=(
                 *device_facts(device, untouched=False),
                 Fact(kind=FactKind.SUPERBLOCK, subject=device.disk.name, value=shape.uuid),

@@ -215,7 +215,7 @@ def body_lines(
         sentence = loss_sentence(array.level, array.layout, len(array.up), missing)
     held = only_holders(array) if sentence else ()
     if array.parity_unfinished and not array.missing_slots:
-        sentence = "until this resync ends, parity is incomplete: if one goes, data may be lost"
+        sentence = "until this resync ends, parity is incomplete: if one fails, data may be lost"
         lines += _wrapped(sentence, width, "warn")
     elif sentence:
         if held:

@@ -72,7 +72,7 @@ class BenchReview(PageScreen[Offer]):
         typed, word = visible(self._typed) + "▏", visible(device.word)
         notes: list[Line] = [
             [(self._said or f"What is on {visible(device.name)} will be lost. There is no undo.", "warn")],
-            [(f"To go on, type its {what}, {word}, and Enter:", "warn")],
+            [(f"To continue, type its {what}, {word}, and Enter:", "warn")],
             [(f"[{typed:<{max(_LEAST_FIELD, cell_width(word) + 1)}}]", "strong"), (f"  {far}", "dim")],
         ]
         self.show_keys(("Enter", "that is it"), ("↑↓", "scroll"), ("Esc", "back"), notes=notes)
