@@ -27,7 +27,7 @@ class Script:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """One run.  None means "not requested" or "did not happen"; `ran` is False if it could not be measured."""
+    """One run.  None means "not requested" or "did not happen"; `ran` is False if that failed."""
 
     ran: bool = True
     why_not: str = ""

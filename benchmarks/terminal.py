@@ -102,7 +102,7 @@ class Answers:
 
 
 class _Emulator(pyte.Screen):  # type: ignore[misc, unused-ignore]
-    """pyte's screen with the alternate screen that pyte lacks: entering clears it, leaving restores the other."""
+    """pyte's screen with an alternate screen: entering clears it, leaving restores the other one."""
 
     _main: Any = None
 

@@ -39,7 +39,7 @@ _PARTS = {
 
 
 class Offer(Struct, frozen=True, kw_only=True):
-    """A schedule that can be run, with what it costs.
+    """A schedule that can be run, with its costs.
 
     Args:
         losses: what is lost, by device.

@@ -1,4 +1,4 @@
-"""``raidtui bench``: what it takes, and which subcommand carries it out; each imports what it needs."""
+"""``raidtui bench``: its arguments and subcommands; each imports only what it needs."""
 
 from __future__ import annotations
 

@@ -238,7 +238,7 @@ class OptionError(JobError):
 
 
 def request_of(root: Root, arguments: argparse.Namespace) -> Request:
-    """Return what was asked for.
+    """Return the request of the arguments.
 
     Raises:
         OptionError: an option cannot be read.

@@ -263,9 +263,9 @@ def _plan_create(arguments: argparse.Namespace, survey: Survey, names: dict[str,
     """Return the plan of a new array.
 
     Args:
-        arguments: what was typed.
+        arguments: the arguments of the verb.
         survey: the host.
-        names: kernel names of the devices, by what was typed.
+        names: kernel names of the devices, by the typed words.
     """
     request = CreateRequest(
         uuid=new_uuid(),

@@ -39,7 +39,7 @@ class CostMeasure(Protocol):
         """Take the first reading."""
 
     def after(self) -> str:
-        """Take the second reading; return a sentence on what was written, or ""."""
+        """Take the second reading; return a sentence on the written bytes, or ""."""
 
 
 Measuring = Callable[[Plan], CostMeasure]

@@ -22,10 +22,10 @@ class Knob(Struct, frozen=True, kw_only=True):
 
     Args:
         name: stable; JSON, profiles and the command line use it.
-        scopes: what it belongs to.
+        scopes: the subjects that have it.
         file: below the subject's folder; "" where a tool sets it.
-        what: what it does.
-        risk: what it may cost.
+        what: its effect.
+        risk: its risk.
         unit: of the number.
         choices: words that can be written, where they are the same everywhere.
         low, high: the range, where it is the same everywhere.

@@ -38,9 +38,9 @@ class FioEnd(Struct, frozen=True, kw_only=True):
 
     Args:
         status: its exit status; negative where a signal ended it; None where it had to be killed.
-        dump: the last whole object: what is known of the run.
+        dump: the last complete object.
         raw: that object as it was printed.
-        said: what it printed besides.
+        said: its other output.
         stopped: whether it was asked to end.
         broken: how many objects could not be read.
         cpu_s: CPU time of fio and its children, user and system; None where it was not measured.
@@ -84,7 +84,7 @@ def run_fio(
     Args:
         argv: as ``fio_argv`` returns it.
         folder: where its files are.
-        take: takes the samples as they come.
+        take: called with new samples.
         stopped: whether it shall end: asked ten times a second.
 
     Raises:
@@ -111,7 +111,7 @@ def run_fio(
 
 
 class _Output:
-    """Both outputs of a process, as they come."""
+    """Both outputs of a process, as they arrive."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._selector = selectors.DefaultSelector()
@@ -133,7 +133,7 @@ class _Output:
 
     @property
     def open(self) -> bool:
-        """Whether more may come."""
+        """Whether more output may arrive."""
         return bool(self._selector.get_map())
 
     def close(self) -> None:

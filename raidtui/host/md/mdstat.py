@@ -184,7 +184,7 @@ def parse_array(name: str, lines: list[str]) -> MdstatArray:
     """Parse one array: ``lines[0]`` is what follows "name : ", the rest are its indented lines.
 
     Raises:
-        MdstatError: the lines are none that md.c prints.
+        MdstatError: md.c prints no such lines.
     """
     array = MdstatArray(name, "\n".join(lines))
     _parse_head(array, lines[0].split() if lines else [])
