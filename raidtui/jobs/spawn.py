@@ -45,12 +45,21 @@ def begin_job(plan: Plan, *, host: str) -> Job:
     """
     refuse_busy(jobs_folder())
     job = Job.create(plan, host=host)
+    start_new(job)
+    return job
+
+
+def start_new(job: Job) -> None:
+    """Start the worker of a new job. If it cannot be started, the job is removed.
+
+    Raises:
+        JobError: it cannot be started.
+    """
     try:
         start_worker(job)
     except JobError:
         job.discard()
         raise
-    return job
 
 
 def start_worker(job: Job, *, back: bool = False, more: tuple[str, ...] = ()) -> None:

@@ -186,8 +186,7 @@ class TuneSession:
         self._root = loop.root.apart() or loop.root
         self._tuner: Tuner | None = None
         self._erc: dict[str, ErrorRecovery | None] = {}
-        self._thread: HostThread | None = None
-        self._asking: HostThread | None = None
+        self._thread, self._asking = HostThread(), HostThread()  # never closed, as that of the wear pane
         self.measuring = False
         """Whether a benchmark ran when the values were read last."""
 
@@ -281,18 +280,11 @@ class TuneSession:
 
     async def _work(self, work: Callable[[], T]) -> T:
         """Run in the thread for knobs: the watching must not wait for slow files and tools."""
-        if not self._root.live:
-            return await self.loop.work(work)
-        if self._thread is None:
-            self._thread = HostThread()  # never closed, as that of the wear pane
-        return await self._thread.run(work)
+        return await (self._thread.run(work) if self._root.live else self.loop.work(work))
 
     async def _apart(self, work: Callable[[], T]) -> T:
-        if not self._root.live:
-            return await self.loop.work(work)
-        if self._asking is None:
-            self._asking = HostThread()  # never closed, as that of the wear pane
-        return await self._asking.run(work)
+        """Run in another thread: a disk that is asked may take seconds."""
+        return await (self._asking.run(work) if self._root.live else self.loop.work(work))
 
 
 def ask_erc(root: Root, names: Sequence[str]) -> dict[str, ErrorRecovery | None]:

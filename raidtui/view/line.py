@@ -7,9 +7,11 @@ looks like. Plain classes and the standard library only, see ``raidtui.first_fra
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from raidtui.view.text import cell_width, fit_words, visible
+
+TYPE_CHECKING = False  # as in raidtui/__main__.py: the first frame imports this
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 RANKS = {"bad": 0, "warn": 1, "unknown": 2, "ok": 3}
 """The order of rows by role; rows of one role keep the kernel's order."""

@@ -56,9 +56,7 @@ def fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host) -> FakeFio:
     """A fio, and workers that are done before they are followed."""
     fake = FakeFio(tmp_path / "fio")
     monkeypatch.setattr("raidtui.bench.run.fio_process.tool_path", fake.find)
-    monkeypatch.setattr(
-        "raidtui.bench.run.bench_jobs.start_worker", lambda job: BenchWorker(host, job).work()
-    )
+    monkeypatch.setattr("raidtui.jobs.spawn.start_worker", lambda job: BenchWorker(host, job).work())
     monkeypatch.setattr(BenchWorker, "_listen", lambda _: None)
     return fake
 

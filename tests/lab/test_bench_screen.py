@@ -43,17 +43,22 @@ def go_to(terminal: Terminal, label: str) -> None:
     raise AssertionError(f"no field {label!r}; the screen:\n{terminal.screen()}")
 
 
+def field_of(row: str) -> str:
+    """The label of a row with the cursor's mark; what stands right of it may change by itself."""
+    return row.partition("▸ ")[2].split("  ")[0]
+
+
 def marked(text: str) -> list[str]:
     """The rows with the cursor's mark: while the screen is drawn there may be none, or two."""
     return [line for line in text.split("\n") if "▸" in line]
 
 
 def at_one_row(before: str, label: str = "") -> Callable[[str], bool]:
-    """A screen whose cursor is at one row, with this label, and not at the one before."""
+    """A screen whose cursor is at one row, with this label, and not at the field of the one before."""
 
     def there(text: str) -> bool:
         rows = marked(text)
-        return len(rows) == 1 and rows[0] != before and label in rows[0]
+        return len(rows) == 1 and field_of(rows[0]) != field_of(before) and label in rows[0]
 
     return there
 

@@ -83,7 +83,7 @@ def test_a_form_is_there_while_its_devices_are_read(slow_mdadm: Guest) -> None:
         terminal.press("A")
         terminal.wait_for("Add which device to data?")
         terminal.wait_for(re.compile(r"\d+ of \d+ devices read …"))
-        wait_until(lambda: set(disks[:4]) <= examined(guest), 20, "the devices are being read")
+        wait_until(lambda: set(disks[:4]) <= examined(guest), what="the devices are being read")
         fails = guest.run(f"/tmp/mdadm {data.path} --fail /dev/{disks[5]}")
         assert fails.status == 0, fails.output
         terminal.wait_for("1 degraded")  # the header, behind the form
@@ -91,7 +91,7 @@ def test_a_form_is_there_while_its_devices_are_read(slow_mdadm: Guest) -> None:
         terminal.press("6", "F", "escape")
         terminal.wait_for("nothing was changed")
         assert guest.run(f"touch {GO}").status == 0
-        wait_until(lambda: guest.run("pgrep -f [s]low-mdadm").status != 0, 20, "no mdadm runs")
+        wait_until(lambda: guest.run("pgrep -f [s]low-mdadm").status != 0, what="no mdadm runs")
         terminal.press("6")
         terminal.wait_for(lambda text: "in_sync" not in text)
         terminal.press("1")

@@ -49,7 +49,7 @@ def test_what_somebody_has_open_is_not_taken(guest: Guest) -> None:
         assert states(guest)[-1] == "failed"
     finally:
         assert guest.run("echo >/tmp/end1; echo >/tmp/end2; umount /mnt/x; losetup -D").status == 0
-        assert (holder.wait(20).status, other.wait(20).status) == (0, 0)
+        assert (holder.wait(60).status, other.wait(60).status) == (0, 0)
     plan(guest, *create)
     assert apply(guest, "--confirm=130").endswith("done\n")
 

@@ -224,11 +224,13 @@ def test_one_job_at_a_time(guest: Guest, data: Made) -> None:
         f"with only_worker(Path({JOBS!r}), 'other'):\n    Path('/tmp/held').touch()\n    time.sleep(60)",
         interpreter="python",
     )
-    wait_until(lambda: guest.run("test -e /tmp/held").status == 0, 30, "the lock is held")
+    wait_until(lambda: guest.run("test -e /tmp/held").status == 0, what="the lock is held")
     assert "raidtui: another job is running: other" in apply(guest, status=75)
     holder.kill()
-    holder.wait(10)
-    wait_until(lambda: json.loads(raidtui(guest, "jobs", "--json").stdout) is not None, 30, "jobs are listed")
+    holder.wait(60)
+    wait_until(
+        lambda: json.loads(raidtui(guest, "jobs", "--json").stdout) is not None, what="jobs are listed"
+    )
     assert apply(guest).endswith("done\n")
 
 

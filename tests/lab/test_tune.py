@@ -116,7 +116,7 @@ def appear_again(guest: Guest, *disks: str) -> None:
         assert done.status == 0, done.output
         # udevd writes its record of a disk when it has carried out the rules.
         here = f"udevadm settle && [ -e /run/udev/data/b$(cat /sys/block/{disk}/dev) ]"
-        wait_until(lambda here=here: guest.run(here).status == 0, 10, f"{disk} again")  # type: ignore[misc]
+        wait_until(lambda here=here: guest.run(here).status == 0, what=f"{disk} again")  # type: ignore[misc]
 
 
 def test_set_and_undone_by_another_run(guest: Guest, scsi: Scsi) -> None:
@@ -311,7 +311,7 @@ def test_a_raid5(guest: Guest, scsi: Scsi) -> None:
             f" && mdadm --assemble {made.path} --homehost=lab {members} && udevadm settle"
         )
         assert again.status == 0, again.output
-        wait_until(lambda: read(guest, cache) == ["1024"], 10, "udev has written what is kept")
+        wait_until(lambda: read(guest, cache) == ["1024"], what="udev has written what is kept")
         assert read(guest, f"{made.kernel}/md/sync_speed_max") == ["12345 (local)"]
         looked = guest.run(f"echo 512 >/sys/block/{cache} && {look}")
         assert looked.status == 0, looked.output

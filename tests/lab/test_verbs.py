@@ -18,7 +18,7 @@ def idle(guest: Guest, kernel: str) -> None:
         found = guest.run(f"cat {path}/sync_action {path}/reshape_position").stdout.split()
         return found == ["idle", "none"]
 
-    wait_until(rests, 60, f"{kernel} idle")
+    wait_until(rests, what=f"{kernel} idle")
 
 
 def read(guest: Guest, path: str) -> str:
@@ -107,7 +107,7 @@ def test_a_check_is_taken_back(guest: Guest) -> None:
     assert do(guest, "check", "125").endswith("done\n")
     assert read(guest, action) == "check"
     assert raidtui(guest, "jobs", "rollback", last_job(guest)).status == 0
-    wait_until(lambda: read(guest, action) == "idle", 10, "the check has ended")
+    wait_until(lambda: read(guest, action) == "idle", what="the check has ended")
     assert states(guest)[-1] == "rolled back"
 
 

@@ -121,7 +121,7 @@ def test_a_member_that_was_being_rebuilt_does_not_count(guest: Guest) -> None:
         result = guest.run(f"mdadm --examine /dev/{names[2]} | grep -o 'Recovery Offset : [0-9]*'").stdout
         return bool(result) and int(result.split()[-1]) > 0
 
-    wait_until(stored, 30, "a place of the rebuild is stored")
+    wait_until(stored, what="a place of the rebuild is stored")
     assert guest.run("mdadm --stop /dev/md/t && udevadm settle").status == 0
     starts(guest, "raid5", *names)  # the rebuild continues
     starts(guest, "raid5", "--run", names[0], names[1])

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
+import pytest
 from textual._context import visible_screen_stack
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -26,10 +27,14 @@ from tests.hosts.specs import raid10
 from tests.hosts.trees import Stage, Tree
 
 SMALL, WIDE = (80, 24), (120, 40)
+SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
+"""For tests whose picture is taken in a small and in a wide window."""
 PATIENCE_S = 60.0  # on a busy machine; nothing waits longer than it must
 
 Paces = Pilot[int]
 Prepares = Callable[[Paces], Awaitable[None]]
+Shows = Callable[..., None]
+"""The fixture ``shows``: compares a screen with its accepted picture."""
 
 
 class StagedApp(RaidApp):
@@ -131,6 +136,14 @@ async def move(pilot: Paces, change: Callable[[], None]) -> None:
     """Change the host, and wait for the report about it."""
     await in_worker(pilot, change)
     await look(pilot)
+
+
+async def at(pilot: Paces, screen: type[Any], *keys: str) -> Any:
+    """Press keys, and wait until such a screen is there."""
+    await pilot.press(*keys)
+    await until(pilot, lambda: isinstance(pilot.app.screen, screen), f"a {screen.__name__}")
+    await pilot.pause()
+    return pilot.app.screen
 
 
 async def asked(pilot: Paces) -> None:

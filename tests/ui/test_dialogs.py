@@ -21,10 +21,7 @@ from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10
 from tests.plans.new_array import request, survey
 from tests.ui.machines import host
-from tests.ui.staging import SMALL, WIDE, Paces, running, shown, staged
-
-Shows = Callable[..., None]
-SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
+from tests.ui.staging import SIZES, Paces, Shows, running, shown, staged
 
 
 def create() -> Plan:

@@ -133,14 +133,6 @@ def test_members_side_by_side() -> None:
 # -- all disks at once, and the ledger
 
 
-@pytest.fixture
-def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where a live host's ledger is."""
-    path = tmp_path / "wear.sqlite"
-    monkeypatch.setattr("raidtui.wear.readings.ledger_path", lambda: path)
-    return path
-
-
 def two_disks() -> WearHost:
     made = WearHost(
         raid1("md127", "data", members=("sda2", "sdb2")),

@@ -14,7 +14,7 @@ from raidtui.bench.run.live_file import Line, read_live
 from raidtui.bench.schedule import Schedule, encode_schedule
 from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.spawn import follow, refuse_busy, start_worker
+from raidtui.jobs.spawn import follow, refuse_busy, start_new, start_worker
 from raidtui.jobs.states import entry_text
 from raidtui.jobs.store import SCHEDULE_FILE, Job, all_jobs, find_job, jobs_folder
 from raidtui.model.plan import Plan
@@ -53,11 +53,7 @@ def begin(root: Root, schedule: Schedule) -> Job:
             "an interrupted benchmark has just been put back and settings have changed: run the command again"
         )
     job = make_job(root, schedule)
-    try:
-        start_worker(job)
-    except JobError:
-        job.discard()
-        raise
+    start_new(job)
     return job
 
 

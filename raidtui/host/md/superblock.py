@@ -23,7 +23,7 @@ from raidtui.host.md.mdadm import (
     read_examine,
     read_examine_words,
 )
-from raidtui.host.roots.root import Root
+from raidtui.host.roots.root import Root, whole_number
 from raidtui.host.udev import has_udev_entry, read_udev_entry
 from raidtui.model.geometry import raid10_layout
 from raidtui.model.levels import disk_count
@@ -133,8 +133,7 @@ def _time(text: str) -> float | None:
 
 
 def _number(text: str | None) -> int | None:
-    word = (text or "").strip().rstrip(",")
-    return int(word) if word.isascii() and word.isdigit() and len(word) < 20 else None
+    return whole_number((text or "").strip().rstrip(","))
 
 
 class FoundMember(Struct, frozen=True, kw_only=True):

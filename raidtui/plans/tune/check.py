@@ -21,6 +21,20 @@ _WATCHING = frozenset({By.TUNED, By.TLP, By.AUTO_CPUFREQ, By.POWER_PROFILES})
 """Services that may set values again at any time."""
 
 
+def refuse_knob(subject: Subject, knob: str) -> Refusal | None:
+    """Return why a subject does not have a knob, or None."""
+    if knob not in KNOBS:
+        return Refusal(
+            code=RefusalCode.NOT_FOUND,
+            why=f"there is no knob {knob!r}",
+            remedy=f"there are: {', '.join(KNOBS)}",
+        )
+    if knob not in subject.values:
+        why = subject.absent.get(knob) or f"{subject.title} has no {knob}"
+        return Refusal(code=RefusalCode.NOT_FOUND, why=why)
+    return None
+
+
 def refuse_value(subject: Subject, knob: str, value: str, wanted: Wanted) -> Refusal | None:
     """Return why a knob of a subject cannot have a value, or None.
 
@@ -30,16 +44,8 @@ def refuse_value(subject: Subject, knob: str, value: str, wanted: Wanted) -> Ref
         value: what is requested.
         wanted: everything that is requested along with it.
     """
-    if knob not in KNOBS:
-        return Refusal(
-            code=RefusalCode.NOT_FOUND,
-            why=f"there is no knob {knob!r}",
-            remedy=f"there are: {', '.join(KNOBS)}",
-        )
-    if knob not in subject.values:
-        return Refusal(
-            code=RefusalCode.NOT_FOUND, why=subject.absent.get(knob) or f"{subject.title} has no {knob}"
-        )
+    if refusal := refuse_knob(subject, knob):
+        return refusal
     known = subject.values[knob]
     if knob == "scheduler" and value in OLD_SCHEDULERS and value not in known.choices:
         return _old_scheduler(value)

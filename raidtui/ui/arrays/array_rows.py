@@ -1,9 +1,11 @@
-"""The rows of the list of arrays, what it shows without rows, and the counts in the header."""
+"""The list of arrays: its rows, which one is chosen, what it shows without rows; the counts in the header."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+
+from msgspec import Struct
 
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array, Phase
@@ -144,3 +146,43 @@ def matches(array: Listed, text: str) -> bool:
     if array.sync is not None:
         words.append(array.sync.action)
     return any(text.lower() in word.lower() for word in words)
+
+
+class Chosen(Struct, frozen=True, kw_only=True):
+    """Which array is chosen.
+
+    Args:
+        key: of the array; None where there is none.
+        gone: was chosen when it was stopped; nothing else was chosen since.
+    """
+
+    key: str | None = None
+    gone: str | None = None
+
+
+def keep_choice(
+    before: Chosen, shown: Sequence[Listed], listed: Sequence[Listed], *, is_there: bool = False
+) -> Chosen:
+    """Return the choice among the arrays that are shown now.
+
+    It follows the array's identity; where that is gone, the row stays until it is back.
+
+    Args:
+        before: what was chosen.
+        shown: the arrays that are shown from now on.
+        listed: those that were shown before.
+        is_there: whether the host has the chosen one, shown or not.
+    """
+    keys = [array.key for array in shown]
+    key, gone = before.key, before.gone
+    if gone in keys:
+        key, gone = gone, None
+    if key in keys:
+        return Chosen(key=key, gone=gone)
+    if gone is None and not is_there:
+        gone = key
+    if not shown:
+        return Chosen(gone=gone)
+    row = next((i for i, array in enumerate(listed) if array.key == key), 0)
+    named = [array.key for array in shown if any(array.name == o.name for o in listed[row : row + 1])]
+    return Chosen(key=named[0] if named else keys[min(row, len(keys) - 1)], gone=gone)

@@ -19,13 +19,21 @@ from raidtui.plans.sync_speed import plan_limits
 from raidtui.session.watch import Report, limit_path
 from raidtui.ui.arrays.absent_detail import absent_body_lines, absent_head_lines
 from raidtui.ui.arrays.array_detail import body_lines, head_lines, unit_lines
-from raidtui.ui.arrays.array_list import ArrayList, Chosen, keep_choice
 from raidtui.ui.arrays.array_plans import DirectFlow, offers, plan_of
-from raidtui.ui.arrays.array_rows import Listed, brief_of, matches, nothing_lines, ordered, shared_titles
+from raidtui.ui.arrays.array_rows import (
+    Chosen,
+    Listed,
+    brief_of,
+    keep_choice,
+    matches,
+    nothing_lines,
+    ordered,
+    shared_titles,
+)
 from raidtui.ui.arrays.slider import Slider
 from raidtui.ui.commands import ARRAYS, Command
 from raidtui.ui.frame.lines import Lines, ScrollLines
-from raidtui.ui.frame.pane import Pane
+from raidtui.ui.frame.pane import Pane, RowList
 from raidtui.ui.frame.screen_shell import later
 from raidtui.view.array_row import brief_line
 from raidtui.view.line import Line
@@ -72,7 +80,7 @@ class ArraysPane(Pane):
         """Whether a plan is being carried out: the next one waits for the report after it."""
         self._queued = ""
         self._slider_key: tuple[str | None, bool] | None = None
-        self.rows = ArrayList(self.move)
+        self.rows = RowList(self.move, id="array-list")
         self.head = Lines(id="array-head")
         self.low, self.high = Slider("min", id="min"), Slider("max", id="max")
         self.body = ArrayBody(id="array-body")

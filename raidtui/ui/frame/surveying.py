@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from typing import TypeVar
 
 from textual.screen import Screen
@@ -158,12 +158,43 @@ def surveying(shell: ScreenShell, snapshot: Snapshot, scope: ReadingScope) -> It
         found.close()
 
 
+async def awaited(shell: ScreenShell, title: str, words: str, work: Awaitable[T]) -> T | None:
+    """Wait for what is read of the host; None where Esc was pressed.
+
+    Args:
+        shell: the app.
+        title: of the dialog that is shown where it takes longer than a moment.
+        words: what is being read.
+        work: the reading; where Esc was pressed its result is thrown away.
+
+    Raises:
+        Exception: what ``work`` raises.
+    """
+    reading = asyncio.ensure_future(work)
+    done, _ = await asyncio.wait({reading}, timeout=_AT_ONCE_S)
+    if not done:
+        waiting = Waiting(title, words)
+
+        def close(_: object) -> None:
+            if waiting.is_current:
+                waiting.dismiss(True)
+
+        reading.add_done_callback(close)
+        try:
+            await shell.ask(waiting)
+        finally:
+            reading.remove_done_callback(close)
+            if not reading.done():
+                reading.cancel()
+    return None if reading.cancelled() or not reading.done() else reading.result()
+
+
 class Waiting(FrameScreen[bool]):
     """Shown while something is read, and closed when it is; gives None where Esc was pressed."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, words: str = "") -> None:
         super().__init__(title)
-        self._words = ""
+        self._words = words
         self._drawn = False
 
     def on_mount(self) -> None:

@@ -226,7 +226,7 @@ class TunePane(KnobView):
 
     async def _then_read(self, dialog: Callable[[], Awaitable[None]]) -> None:
         await dialog()
-        await self.read(afresh=True)
+        self.action_read()  # after the flow, which holds keys for its forms
 
     def action_profile(self) -> None:
         """Choose a profile, show what it changes, and set that."""

@@ -352,7 +352,7 @@ def test_devices_that_are_others_now(host: Host, srv: Path, fio: FakeFio) -> Non
 
 def test_one_at_a_time(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
-    monkeypatch.setattr("raidtui.bench.run.bench_jobs.start_worker", lambda job: started.append(job.id))
+    monkeypatch.setattr("raidtui.jobs.spawn.start_worker", lambda job: started.append(job.id))
     job = make_job(host, schedule(srv))
     with only_worker(jobs_folder(), "another"):
         assert bench_on(host, job.folder) == 75

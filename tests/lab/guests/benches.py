@@ -63,7 +63,7 @@ def kill_worker(guest: Guest) -> None:
     pid = re.search(r"\(pid (\d+),", read(guest, f"{JOBS}/lock"))
     assert pid is not None
     assert guest.run(f"kill -KILL {pid[1]}").status == 0
-    wait_until(lambda: guest.run("pgrep -x fio").status != 0, 20, "fio's end")
+    wait_until(lambda: guest.run("pgrep -x fio").status != 0, what="fio's end")
 
 
 def kept(guest: Guest) -> list[dict[str, Any]]:

@@ -27,10 +27,11 @@ from tests.hosts.specs import raid5, raid10
 from tests.plans.new_array import FOUR, UUID
 from tests.ui.machines import OLD, plain_host, ssd
 from tests.ui.staging import (
-    SMALL,
-    WIDE,
+    SIZES,
     Paces,
+    Shows,
     app_of,
+    at,
     in_worker,
     main_of,
     message_of,
@@ -41,8 +42,6 @@ from tests.ui.staging import (
     until,
 )
 
-Shows = Callable[..., None]
-SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
 FIRST_FOUR = ("space", "down") * 4
 
 
@@ -152,14 +151,6 @@ async def console(*arrays: Any) -> Any:
     """The console, as root on a host with these arrays."""
     async with running(Kernel(*arrays)) as pilot:
         yield pilot
-
-
-async def at(pilot: Paces, screen: type[Any], *keys: str) -> Any:
-    """Press keys, and wait until such a screen is there."""
-    await pilot.press(*keys)
-    await until(pilot, lambda: isinstance(pilot.app.screen, screen), f"a {screen.__name__}")
-    await pilot.pause()
-    return pilot.app.screen
 
 
 async def closed(pilot: Paces, *keys: str) -> str:

@@ -20,22 +20,18 @@ from raidtui.bench.workload import Workload
 from raidtui.model.plan import Loss, Refusal, RefusalCode
 from raidtui.ui.bench.form_lines import Form, FormRow, in_form, rows_of
 from raidtui.ui.bench.review_page import offer_lines
-from raidtui.view.line import Line
 from raidtui.view.text import cell_width
 from tests.bench.forms.choices import KNOWN, PLACE
+from tests.ui.drawn import texts
 
 WORK = Workload(rw="randread", block_bytes=4096, size_bytes=1 << 30, runtime_s=60)
 SCHEDULE = Schedule(title="x", place=PLACE, work=WORK)
 NOTE = FormField(name="note", of=FormKind.RUN, part=FormPart.HOW, label="note", hint="Kept.", usual="none")
 
 
-def text_of(lines: list[Line]) -> list[str]:
-    return ["".join(text for text, _ in line).rstrip() for line in lines]
-
-
 def review(schedule: Schedule, devices: tuple[Candidate, ...] = (), **more: Any) -> list[str]:
     offer = Offer(schedule=schedule, cost=estimate_writes(schedule, disks=4), **more)
-    return text_of(offer_lines(offer, devices, 78))
+    return texts(offer_lines(offer, devices, 78))
 
 
 def test_one_run_by_time() -> None:
@@ -130,7 +126,7 @@ def test_a_form_fits_and_the_chosen_row_is_in_view(kind: FormKind, width: int, h
         form = Form(
             draft=draft, rows=rows, at=at, width=width, height=height, meaning=("More.", "", "And more.")
         )
-        lines = text_of(form.lines)
+        lines = texts(form.lines)
         assert len(lines) <= height
         assert all(cell_width(line) <= width for line in lines)
         (mark,) = [line for line in lines if line.startswith("▸")]
@@ -153,7 +149,7 @@ def test_a_text_with_a_cursor(text: str, cursor: int, width: int, shown: str) ->
     form = Form(
         draft=BenchDraft(note=text), rows=(FormRow(field=NOTE),), at=0, cursor=cursor, width=width, height=9
     )
-    assert text_of(form.lines)[0] == f"▸ note             {shown}"
+    assert texts(form.lines)[0] == f"▸ note             {shown}"
 
 
 def test_what_options_are_called_in_a_form() -> None:

@@ -34,14 +34,11 @@ from tests.bench.records import (
     surroundings,
     sweep,
 )
+from tests.ui.drawn import text
 
 SCHEDULED = sweep("scheduler", SCHEDULERS)
 PAIR = sweep("scheduler", {name: SCHEDULERS[name] for name in ("none", "bfq")})
 HEAT = chunk_sweep()
-
-
-def text(lines: Sequence[Line]) -> str:
-    return "\n".join("".join(part for part, _ in line).rstrip() for line in lines)
 
 
 def entry(records: Sequence[RunRecord]) -> HistoryEntry:

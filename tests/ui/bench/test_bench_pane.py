@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
-from collections.abc import Callable
 
-import pytest
 from msgspec.structs import replace
 
 from raidtui.bench.estimate import ExpectedRuns, WriteEstimate
+from raidtui.bench.forms.known import HostChoices
 from raidtui.bench.offer import Offer
 from raidtui.bench.place import Place
 from raidtui.bench.results.run_record import PARTIAL, Flow, RunRecord, RunSample
 from raidtui.bench.run.bench_progress import BenchProgress
 from raidtui.bench.schedule import Schedule
 from raidtui.bench.surroundings import ArrayNow, Surroundings
+from raidtui.model.snapshot import Snapshot
 from raidtui.ui.bench.compare_page import Comparison
 from raidtui.ui.bench.export_page import Export
 from raidtui.ui.bench.form_page import BenchForm
 from raidtui.ui.frame.choose import Ask
 from raidtui.ui.frame.dialog import Question
+from raidtui.ui.frame.lines import ScrollLines
+from raidtui.ui.frame.surveying import Waiting
 from tests.bench.records import READ, record
 from tests.ui.bench.bench_pane_stage import StagedBench, log_of, looked, measured, opened, pane_of, tree
 from tests.ui.staging import (
+    SIZES,
     SMALL,
-    WIDE,
     Paces,
     Prepares,
+    Shows,
     header_of,
     lines_of,
     main_of,
@@ -39,8 +43,6 @@ from tests.ui.staging import (
 )
 from tests.ui.tune import tune_stage
 
-Shows = Callable[..., None]
-SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
 WORK = replace(READ, block_bytes=4096, size_bytes=1 << 30, depth=32, jobs=2, runtime_s=60, engine="libaio")
 DATA = ArrayNow(name="md127", label="data", state="clean")
 SURROUNDINGS = Surroundings(
@@ -194,6 +196,29 @@ async def test_a_benchmark_is_begun() -> None:
         await until(pilot, lambda: pane.progress is not None and pane.chosen == JOB)
         await says(pilot, "started; it continues when you leave raidtui")
         assert pane.live.display
+
+
+async def test_while_the_host_is_read_a_dialog_waits_and_escape_leaves_it() -> None:
+    """A disk that hangs: nothing else can be typed into the pane, and nothing is started."""
+    app, benching = measured()
+    read = asyncio.Event()
+
+    async def slowly(snapshot: Snapshot) -> HostChoices:
+        del snapshot
+        await read.wait()
+        return HostChoices()
+
+    benching.known = slowly  # type: ignore[method-assign]
+    async with app.run_test(size=SMALL) as pilot:
+        await opened(pilot, "n")
+        await until(pilot, lambda: isinstance(app.screen, Waiting), "the dialog")
+        await until(pilot, lambda: "reading what can be measured …" in app.screen.query_one(ScrollLines).text)
+        await pilot.press("escape")
+        await says(pilot, "nothing was started")
+        await pilot.press("n")
+        await until(pilot, lambda: isinstance(app.screen, Waiting), "the dialog")
+        read.set()
+        await until(pilot, lambda: isinstance(app.screen, BenchForm), "the form")
 
 
 async def test_what_could_not_be_begun_is_said() -> None:

@@ -19,10 +19,10 @@ from raidtui.ui.frame.plan_view import JobView, PlanView
 from raidtui.ui.frame.surveying import Waiting
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid1, raid10
-from tests.ui.arrays.test_key_to_job import at
 from tests.ui.staging import (
     Paces,
     app_of,
+    at,
     header_of,
     in_worker,
     look,

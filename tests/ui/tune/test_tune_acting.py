@@ -18,6 +18,7 @@ from tests.ui.staging import (
     Paces,
     app_of,
     asked,
+    at,
     lines_of,
     main_of,
     message_of,
@@ -26,7 +27,7 @@ from tests.ui.staging import (
     screen_text,
     until,
 )
-from tests.ui.tune.tune_stage import AHEAD, at, at_rest, host, opened, pane_of, row_of, wrote
+from tests.ui.tune.tune_stage import AHEAD, at_rest, host, opened, pane_of, row_of, wrote
 
 # -- values for now
 

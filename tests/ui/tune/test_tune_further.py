@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,10 @@ from raidtui.ui.frame.choose import Ask, Choice
 from raidtui.ui.frame.plan_view import PlanView
 from tests.hosts.tune_host import ACPI, CPUS, INTEL, POLICIES, RULES
 from tests.ui.staging import (
-    SMALL,
-    WIDE,
+    SIZES,
     Paces,
+    Shows,
+    at,
     lines_of,
     message_of,
     running,
@@ -25,10 +25,8 @@ from tests.ui.staging import (
     staged,
     until,
 )
-from tests.ui.tune.tune_stage import AHEAD, at, at_rest, host, opened, row_of, wrote
+from tests.ui.tune.tune_stage import AHEAD, at_rest, host, opened, pictured, row_of, wrote
 
-Shows = Callable[..., None]
-SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
 CPU, VM_ROW, SYSTEM = ["down"] * 7, ["down"] * 9, ["down"] * 10
 DRIFTED = 'ACTION=="add", ENV{ID_SERIAL_SHORT}=="SSDA0001", ATTR{queue/scheduler}="none"\n'
 WANTS = "/etc/systemd/system/multi-user.target.wants"
@@ -222,13 +220,6 @@ async def test_processors_are_followed_while_a_benchmark_runs(monkeypatch: pytes
 
 
 # -- pictures
-
-
-def pictured(*keys: str) -> Callable[[Paces], object]:
-    async def prepare(pilot: Paces) -> None:
-        await opened(pilot, *keys)
-
-    return prepare
 
 
 @SIZES

@@ -6,9 +6,7 @@ import asyncio
 import errno
 import subprocess
 import sys
-from collections.abc import Callable
 
-import pytest
 from msgspec.structs import replace
 
 from raidtui.demo.demo_host import demo_root
@@ -18,9 +16,10 @@ from raidtui.ui.frame.choose import Choice
 from raidtui.ui.frame.help import HelpScreen
 from tests.hosts.tune_host import BLOCK, FOUR, INTEL, POLICIES
 from tests.ui.staging import (
-    SMALL,
-    WIDE,
+    SIZES,
     Paces,
+    Shows,
+    at,
     lines_of,
     message_of,
     running,
@@ -30,19 +29,9 @@ from tests.ui.staging import (
     until,
 )
 from tests.ui.states import CHECK
-from tests.ui.tune.tune_stage import AHEAD, VM, at, at_rest, host, opened, row_of
-
-Shows = Callable[..., None]
-SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
+from tests.ui.tune.tune_stage import AHEAD, VM, at_rest, host, opened, pictured, row_of
 
 # -- pictures
-
-
-def pictured(*keys: str) -> Callable[[Paces], object]:
-    async def prepare(pilot: Paces) -> None:
-        await opened(pilot, *keys)
-
-    return prepare
 
 
 @SIZES

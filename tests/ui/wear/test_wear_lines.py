@@ -15,16 +15,13 @@ from raidtui.wear.ledger_entries import Mark, MarkedCost
 from raidtui.wear.readings import WearLook, WearReader
 from tests.hosts.specs import ArraySpec, raid0, raid1, raid10
 from tests.hosts.trees import EPOCH_S
+from tests.ui.drawn import text
 from tests.wear.disks import facts, smartctl_json, text_of
 from tests.wear.hosts import GB, TB, WearHost, asleep, denied, dom, evo, nvme
 
 DATA = raid10("md127", "data", members=("sda2", "sdb2", "sdc2", "sdd2"), component_kib=219_726_562)
 FOUR = {name: evo(name, 12_400 * GB) for name in ("sda", "sdb", "sdc", "sdd")}
 SKEWED = {**FOUR, "sdd": evo("sdd", 61_700 * GB, 89)}
-
-
-def text(lines: list[Line]) -> str:
-    return "\n".join("".join(part for part, _ in line).rstrip() for line in lines)
 
 
 def roles(line: Line, *wanted: str) -> list[str]:
