@@ -128,10 +128,8 @@ async def test_what_the_kernel_refuses() -> None:
         await pilot.press("tab", "left")
         await wrote(pilot, kernel, ("sda/device/queue_depth", "16"))
         body = lines_of(pilot, "#knob-body")
-        assert body.split("\n")[:2] == [
-            " queue_depth of sda is not set to 16: the kernel refuses this value; it",
-            " is 32",
-        ]
+        sentence = " queue_depth of sda is not set to 16: the kernel refuses this value; it is 32"
+        assert body.split("\n")[0] == sentence
         assert message_of(pilot).startswith("not done: the kernel refuses this value")
         assert "[32]" in row_of(pilot, 0)
         await pilot.press("down")
