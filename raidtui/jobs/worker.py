@@ -1,7 +1,7 @@
 """The worker: carries out the plan of a job, in a process of its own that outlives the terminal.
 
 Before each step and after it the journal is on disk. Killed anywhere, nothing is lost: what was under way is
-known, and ``resume`` looks whether it had come to its end before doing it (again).
+known, and ``resume`` checks whether it had finished before doing it again.
 """
 
 from __future__ import annotations

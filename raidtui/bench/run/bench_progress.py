@@ -39,7 +39,7 @@ class BenchProgress(Struct, frozen=True, kw_only=True):
         run: the run under way, from 0; None before the first one.
         record: that run as it began.
         samples: of that run, since fio last reset its counters.
-        around: what surrounded it last; None before it was seen.
+        surroundings: its last reading; None before the first.
         done: how many runs have ended.
         steady: the steady state after the last round; None if it is not requested.
         ended: the numbers of those that have ended since its worker began.
