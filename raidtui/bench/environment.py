@@ -39,7 +39,7 @@ class DiskSettings(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A disk and how the kernel treats it; None where the kernel has no such setting.
 
     Args:
-        worn_percent, written_bytes: what the disk said of itself (SMART), before and after all runs.
+        worn_percent, written_bytes: SMART figures of the disk, before and after all runs.
     """
 
     name: str
@@ -195,7 +195,7 @@ def array_shape(array: Array) -> ArrayShape:
 
 
 def with_wear(environment: Environment, before: Mapping[str, Wear], after: Mapping[str, Wear]) -> Environment:
-    """Return the surroundings with what the disks said of their wear before and after."""
+    """Return the surroundings with the disks' wear before and after."""
     none: Wear = (None, None)
     disks = tuple(
         replace(

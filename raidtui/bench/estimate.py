@@ -200,7 +200,7 @@ class RunsDone(Struct, frozen=True, kw_only=True):
     Args:
         ended: the numbers of the runs that have ended.
         spent_s: how long these took, with all that was done between them.
-        at: the number of the run that is under way, or was last; those before it come no more.
+        at: the number of the present or the last run; those before it are over.
         at_s: how long it has been measured.
     """
 

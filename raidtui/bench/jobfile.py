@@ -40,7 +40,7 @@ class JobFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A job file.
 
     Args:
-        name: what it is called.
+        name: its name.
         text: the file.
         writes: whether any job writes.
         size_bytes: what its jobs work on together; None where the file does not say.
@@ -58,7 +58,7 @@ def judge_job_file(name: str, text: str) -> JobFile | Refusal:
     """Return a job file with what it does, or why it is not run.
 
     Args:
-        name: what it is called.
+        name: its name.
         text: the file.
     """
     sections = _sections(text)

@@ -39,7 +39,7 @@ _PARTS = {
 
 
 class Offer(Struct, frozen=True, kw_only=True):
-    """A schedule that can be run, with what it costs.
+    """A schedule that can be run, with its costs.
 
     Args:
         losses: what is lost, by device.
@@ -76,7 +76,7 @@ def make_offer(root: Root, request: Request) -> Offer | Refusal:
     if not root.live:
         return Refusal(
             code=RefusalCode.NOT_HERE,
-            why="a captured tree is only looked at",
+            why="a capture is read-only",
             remedy="leave --root and --demo out",
         )
     if refusal := refuse_fio(read_fio_version(root)):
@@ -203,7 +203,7 @@ def _where(root: Root, request: Request) -> Site | Refusal:
         site = offer_scratch(root, array, _shapes(request), request.confirmed)
         return _about("scratch", site) if isinstance(site, Refusal) else site
     if not os.access(f"/dev/{request.device}", os.R_OK):
-        why = f"/dev/{request.device} may not be read by this user"
+        why = f"/dev/{request.device} is not readable by this user"
         return FieldRefusal(code=RefusalCode.INVALID, part="device", why=why, remedy="run it with sudo")
     site = offer_device(root, request.device, write=request.write, confirmed=request.confirmed)
     return _about("device", site) if isinstance(site, Refusal) else site

@@ -48,7 +48,7 @@ class TuneKnob(Struct, frozen=True, kw_only=True):
         name: as in ``raidtui.model.knob_table``.
         subjects: whose.
         snapshot: the present state.
-        tuning: the present values, which it is put back to.
+        tuning: the present values, which are restored.
     """
 
     name: str
@@ -89,7 +89,7 @@ class BitmapKnob(Struct, frozen=True, kw_only=True):
 
 
 def knob_named(name: str) -> Knob | Refusal:
-    """Return what is known of the knob with this name, or that there is none."""
+    """Return the knob with this name, or a refusal."""
     word = name.replace("-", "_")
     knob = KNOBS.get(_SHORT.get(word, word))
     return knob or Refusal(
@@ -98,7 +98,7 @@ def knob_named(name: str) -> Knob | Refusal:
 
 
 def find_knob(name: str, root: Root, place: Place) -> SweepKnob | Refusal:
-    """Return the knob with this name for a place, or that there is none.
+    """Return the knob with this name for a place, or a refusal.
 
     Args:
         name: as ``raidtui tune`` has it; dashes will do.
@@ -193,7 +193,7 @@ def scratch_axis(name: str, values: Sequence[str], shapes: Sequence[Scratch]) ->
 
     Args:
         name: as ``raidtui tune`` has it; dashes will do.
-        values: what it becomes.
+        values: its values.
         shapes: all arrays that will be made.
     """
     knob = knob_named(name)

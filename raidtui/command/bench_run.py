@@ -124,7 +124,7 @@ def stop(arguments: argparse.Namespace) -> int:
 def put_back(root: Root) -> int:
     """Put back what interrupted benchmarks have changed."""
     if not root.live:
-        raise JobError("a captured tree is only looked at: there is nothing to put back here")
+        raise JobError("a capture is read-only: there is nothing to restore here")
     found = settle(root)
     for each in found:
         lines = [f"put back: {title}" for title in each.back]
@@ -238,7 +238,7 @@ class OptionError(JobError):
 
 
 def request_of(root: Root, arguments: argparse.Namespace) -> Request:
-    """Return what was asked for.
+    """Return the request of the arguments.
 
     Raises:
         OptionError: an option cannot be read.

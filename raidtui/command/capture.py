@@ -56,7 +56,7 @@ _SMART_S = 15.0
 
 
 class NotingRoot(Root):
-    """Another root, and what was read through it: a capture holds what the readers need, and no more.
+    """A root that records what is read through it: a capture holds what the readers need, and no more.
 
     The names in a folder are not noted: what counts is which of them is read then.
 
@@ -74,7 +74,7 @@ class NotingRoot(Root):
 
     @property
     def files(self) -> dict[str, bytes]:
-        """What was read, by path; what was found to be there, and not read, is without content."""
+        """The files that were read, by path; None for files that were only found."""
         return dict.fromkeys(sorted(self._there), b"") | self._read
 
     def read(self, path: str, *, keep: bool = False) -> bytes:
@@ -180,7 +180,7 @@ def write_capture(root: Root, target: Path, *, with_serials: bool = False) -> in
 
 
 def _above(path: str) -> Iterator[str]:
-    """Yield the folders that a path lies in."""
+    """Yield the folders above a path."""
     parts = path.split("/")
     return ("/".join(parts[:end]) for end in range(2, len(parts)))
 
@@ -281,7 +281,7 @@ def knob_files(root: Root, snapshot: Snapshot) -> tuple[dict[str, bytes], dict[s
 
 
 def _taken(path: str, data: bytes) -> bytes | None:
-    """Return what is taken of a file, None for nothing."""
+    """Return the part of a file that is captured; None for nothing."""
     part = next((part for pattern, part in _PARTS if pattern.fullmatch(path)), None)
     if part is None or not data or path in OUR_FILES.values():
         return data

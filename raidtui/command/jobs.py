@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ):
         each = subcommands.add_parser(name, help=words, description=f"{words.capitalize()}.")
         each.add_argument("id", metavar="ID", help="of the list, or a unique beginning or end of it")
-    work = subcommands.add_parser("work", help="used by raidtui itself: work on a job in this process")
+    work = subcommands.add_parser("work", help="internal: work on a job in this process")
     work.add_argument("folder", type=Path)
     work.add_argument("--back", action="store_true")
 

@@ -42,8 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Print how worn the disks are, what was written to them, and what is wrong with them."
     )
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="as JSON (docs/wear.md)")
-    form.add_argument("--prometheus", action="store_true", help="as metrics (docs/wear.md)")
+    form.add_argument("--json", action="store_true", help="print JSON (docs/wear.md)")
+    form.add_argument("--prometheus", action="store_true", help="print Prometheus metrics (docs/wear.md)")
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
         "--from",

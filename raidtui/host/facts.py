@@ -113,7 +113,7 @@ def _array(root: Root, name: str, value: str) -> str:
 
 
 def kernel_name(root: Root, uuid: str) -> str | None:
-    """Return the kernel's name of the array with this UUID, or None where there is none."""
+    """Return the kernel's name of the array with this UUID, or None."""
     for name in root.names(BLOCK):
         if name.startswith("md") and read_uuid(root, f"{BLOCK}/{name}/md") == uuid:
             return name

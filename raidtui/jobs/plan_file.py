@@ -23,7 +23,7 @@ def save_plan(plan: Plan, *, host: str, made_s: float) -> bytes:
     """Return a plan as JSON.
 
     Raises:
-        JobError: it holds text that is none (a name of bytes that are not UTF-8).
+        JobError: it holds a name whose bytes are not UTF-8.
     """
     file = PlanFile(raidtui_plan=SCHEMA, host=host, made_s=made_s, plan=plan)
     try:
@@ -36,7 +36,7 @@ def load_plan(data: bytes) -> PlanFile:
     """Return a saved plan.
 
     Raises:
-        JobError: it is none, or of another version.
+        JobError: it is not a plan, or of another version.
     """
     try:
         head = msgspec.json.decode(data)

@@ -201,7 +201,7 @@ class Job:
     def entries(self) -> list[Mapping[str, Any]]:
         """Return the entries of the journal: ``event`` is a string, ``at_s`` a time, a step a number.
 
-        Lines that are no entries are left out, such as one that a crash has cut.
+        Lines that are not entries are left out, such as one that a crash has cut.
         """
         found: list[Mapping[str, Any]] = []
         with contextlib.suppress(FileNotFoundError):

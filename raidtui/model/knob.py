@@ -22,7 +22,7 @@ class KnobScope(StrEnum):
 
 
 class By(StrEnum):
-    """What sets a knob, in the order of a boot: what comes later wins."""
+    """What sets a knob, in the order of a boot: the last one wins."""
 
     KERNEL = "kernel"
     COMMAND_LINE = "command-line"
@@ -53,14 +53,14 @@ class Setting(Struct, frozen=True, kw_only=True):
     """Something on this host that sets a knob, or has set it.
 
     Args:
-        by: what does.
+        by: the setter.
         where: the place: "/etc/udev/rules.d/60-ssd.rules:3", "profile balanced".
-        value: what it sets; None where that is not known.
+        value: the value that it sets; None if not known.
         path: the file that is written to; parts may have wildcards.
         ours: whether raidtui wrote it, to keep a value.
         sure: whether it applies for certain; a udev rule may match on what only udev knows.
         only: the kind of disks it is for; "" for all.
-        running: of a daemon, whether it runs now; None for what is no daemon.
+        running: of a daemon, whether it runs now; None for other setters.
     """
 
     by: By
@@ -111,8 +111,8 @@ class ChangedValue(Struct, frozen=True, kw_only=True):
 
     Args:
         path: the file.
-        before: what it was before the first of these writes.
-        value: what was written last.
+        before: the value before the first of these writes.
+        value: the value written last.
         by: NOW or RUN.
     """
 
@@ -128,12 +128,12 @@ class Value(Struct, frozen=True, kw_only=True):
     Args:
         text: the kernel's value, as it would be written.
         path: the file that it is read from and written to; "" where a tool does that.
-        choices: what can be written, where these are words.
+        choices: the words that can be written; empty for numbers.
         low, high: the range, where it is a number; None where the kernel shows no bound.
         multiple: numbers are multiples of this.
         step: the next number is the next multiple of this; with 0, half of the number and twice the number.
         default: the kernel's initial value; None where it is not known.
-        set_by: what has set it, as far as is known.
+        set_by: the setter of the present value, as far as known.
         others: everything that sets it, in the order of a boot.
         at_boot: the value after a reboot; None where it is not known.
         kept: the value that raidtui keeps it at; None where it does not keep it.
@@ -175,7 +175,7 @@ class Subject(Struct, frozen=True, kw_only=True):
         cpus: the processors of a policy: "0-7".
         identity: a disk's serial number or WWN, to show.
         model: a disk's.
-        needs: what must hold right before something is written.
+        needs: facts to check right before a write.
         guard: (path, text) that must hold right before a write: an array's UUID.
         match: how a udev rule identifies it: ("ENV{ID_SERIAL}", "..."); None where none can.
         no_match: why none can.
@@ -217,7 +217,7 @@ class Tuning(Struct, frozen=True, kw_only=True):
     Args:
         subjects: the disks (members first, by array), the policies, "cpu", the arrays, "system".
         lacks: what the host does not have, a sentence each.
-        no_cpufreq: why nothing is known of the processors; "" where it is.
+        no_cpufreq: why nothing is known of the processors; "" if it is known.
         texts: raidtui's own files, by path; without missing ones. Bytes as characters, as in Survey.texts.
         folders: folders of configuration that are there.
         systemd: whether systemd is PID 1.

@@ -30,9 +30,7 @@ def _diff(
     old: Snapshot, new: Snapshot, old_findings: Sequence[Finding], new_findings: Sequence[Finding]
 ) -> Iterator[Event]:
     if old.readable != new.readable:
-        tone, text = (
-            (Tone.GOOD, "can be read again") if new.readable else (Tone.BAD, "cannot be read any more")
-        )
+        tone, text = (Tone.GOOD, "can be read again") if new.readable else (Tone.BAD, "can no longer be read")
         yield Event(at_s=new.taken_s, kind=EventKind.KERNEL, subject="/proc/mdstat", text=text, tone=tone)
     old_own, new_own = by_subject(old_findings), by_subject(new_findings)
     before = {array.key: array for array in old.arrays}
@@ -65,7 +63,7 @@ def _diff_absent(old: Snapshot, new: Snapshot, findings: dict[str, list[Finding]
             yield _absent_event(new, absent, findings)
     for absent in old.absent:
         if new.absent_array(absent.key) is None and new.array(absent.key) is None:
-            text = "has no members any more" if absent.present else "is no longer named"
+            text = "no longer has members" if absent.present else "is no longer named"
             yield Event(at_s=new.taken_s, kind=EventKind.KERNEL, subject=absent.title, text=text)
 
 

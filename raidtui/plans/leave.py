@@ -1,4 +1,4 @@
-"""Members that go: fail, remove, and the superblock that is wiped from what is no member any more."""
+"""Members that leave: fail, remove, and zero-superblock of former members."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def plan_zero_superblock(survey: Survey, name: str, *, destroys: Collection[str]
     Args:
         survey: the host, with all devices: the others show whether this one is needed.
         name: the device.
-        destroys: names of arrays that may be destroyed, as somebody typed them.
+        destroys: names of arrays that may be destroyed, as typed.
     """
     if refusal := needs_root(survey.snapshot):
         return refusal

@@ -18,7 +18,7 @@ _HARM = {
 
 
 def plan_sentences(plan: Plan) -> list[str]:
-    """Return a plan as lines: what it is, what is lost, every step, every command that undoes it."""
+    """Return a plan as lines: title, losses, every step, every command that undoes it."""
     lines = [f"{plan.title} ({_HARM[plan.harm]})"]
     lines += [f"  lost afterwards: {text}" for text in plan.loses]
     lines += [f"  {text}" for text in (plan.warning, *plan.notes) if text]

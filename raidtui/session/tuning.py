@@ -78,7 +78,7 @@ class Tuner:
 
     Args:
         root: the host.
-        record: what was set for now; the default is the host's.
+        record: the values set until reboot; by default the host's.
         journal: where writes are noted.
     """
 
@@ -96,7 +96,7 @@ class Tuner:
 
     @property
     def measuring(self) -> bool:
-        """Whether a benchmark runs on this host, whoever started it."""
+        """Whether a benchmark runs on this host, from here or elsewhere."""
         if not self._root.live:
             return False
         from raidtui.jobs.lock import worker_of  # noqa: PLC0415
@@ -173,10 +173,10 @@ class Tuner:
 
 
 class TuneSession:
-    """What pane 4 holds of one host.
+    """The knobs of one host, for pane 4.
 
     Args:
-        shell: the front end; its log gets what was changed.
+        shell: the front end; its log gets the changes.
         loop: what watches the host.
     """
 
@@ -215,7 +215,7 @@ class TuneSession:
         return result
 
     async def last(self) -> tuple[UndoEntry | Refusal, bool]:
-        """Return what was set last since the boot, and whether this run did it."""
+        """Return the last change since the boot, and whether this run made it."""
 
         def work() -> tuple[UndoEntry | Refusal, bool]:
             done = self._at().last()
@@ -300,7 +300,7 @@ def ask_erc(root: Root, names: Sequence[str]) -> dict[str, ErrorRecovery | None]
 
 
 def partly_undone(outcome: PlanOutcome) -> Plan | None:
-    """Return the plan that undoes what was done of a plan; None where nothing was."""
+    """Return the plan that undoes the finished steps of a plan; None if there are none."""
     from raidtui.jobs.runner import undo_of  # noqa: PLC0415
 
     undo = undo_of(outcome.plan)

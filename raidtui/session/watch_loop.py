@@ -190,7 +190,7 @@ class WatchLoop:
         return await self._aside.run(work)
 
     async def left_changed(self) -> Plan | None:
-        """Return what this session has changed and not put back."""
+        """Return the changes of this session that were not restored."""
         return await self._thread.run(self.watch.left_changed)
 
     async def answers(self) -> bool:

@@ -68,7 +68,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
     Args:
         root: the host.
         config: the user's settings.
-        theme: the theme asked for on the command line.
+        theme: the theme of the command line.
     """
 
     CSS_PATH = "raidtui.tcss"
@@ -144,7 +144,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
 
     @property
     def held(self) -> bool:
-        """Whether the screen is held still."""
+        """Whether the display is frozen."""
         return self.main.held
 
     @property
@@ -162,7 +162,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
         return self._root.now_s()  # the demo is another root
 
     def redraw_frame(self) -> None:
-        """Draw the header and the footer anew."""
+        """Redraw header and footer."""
         self.main.redraw_frame()
 
     def say(self, text: str, role: str = "warn", *, logged: bool = True) -> None:
@@ -192,7 +192,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
     async def on_event(self, event: events.Event) -> None:
         """Deliver an event; in a window too small for panes, only keys that work everywhere.
 
-        A verb must not act on an array that nobody sees.
+        A verb must not act on an array that is not in view.
         """
         typed = isinstance(event, events.Key | events.Paste) and len(self.screen_stack) == 1
         if typed and self._draws_no_pane and getattr(event, "key", "") not in self._keys_everywhere:

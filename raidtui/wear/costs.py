@@ -72,8 +72,8 @@ def share_figure(shares: Sequence[Share | None], *, less: str = "less than ", ab
 
     Args:
         shares: one for each disk.
-        less: stands before an upper bound.
-        about: stands before any other figure.
+        less: prefix of an upper bound.
+        about: prefix of any other figure.
     """
     known = [share for share in shares if share is not None]
     if not known or len(known) < len(shares):

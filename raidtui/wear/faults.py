@@ -95,7 +95,7 @@ class Fault(Struct, frozen=True, kw_only=True):
 
     Args:
         field: of ``SmartReading``.
-        count: as it stands.
+        count: the present count.
         grown: by how much more than a week ago, or than at the first reading since.
         still_s: for how long the history shows the same count; None where it has no earlier reading of it.
     """
@@ -117,8 +117,8 @@ def faults_of(
     """Yield the counts of a disk that are not 0.
 
     Args:
-        reading: what it says now.
-        before: what it said a week ago.
+        reading: the present reading.
+        before: the reading a week ago.
         earlier: its readings in the history without this one, the oldest first.
         now_s: epoch seconds.
     """

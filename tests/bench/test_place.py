@@ -100,7 +100,7 @@ def test_a_folder_of_somebody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("os.access", lambda *_: False)
     found = find_directory(stacked(), str(tmp_path))
     assert isinstance(found, Refusal)
-    assert found.sentence == f"{tmp_path} may not be written to by this user; choose another folder"
+    assert found.sentence == f"{tmp_path} is not writable by this user; choose another folder"
 
 
 def test_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

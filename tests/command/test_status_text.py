@@ -214,7 +214,7 @@ def test_a_kernel_without_md() -> None:
         "nas (capture.tar.gz): no md array.",
         (
             "Not known: /proc/mdstat: not there: the kernel has no md loaded; "
-            "modprobe md_mod loads it, mdadm does so by itself."
+            "load it with modprobe md_mod; mdadm loads it itself."
         ),
         "Not known: udev: no database: serial numbers and labels may be missing.",
     ]

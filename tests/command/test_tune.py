@@ -158,7 +158,7 @@ def test_a_refusal_of_the_kernel(tune: Run) -> None:
     host = TuneHost()
     host.refuses["sda/device/queue_depth"] = errno.EINVAL
     assert tune(host, "set sda queue_depth=8") == (
-        1, "queue_depth of sda is not set to 8: the kernel does not take this value; it is 32\n", ""
+        1, "queue_depth of sda is not set to 8: the kernel refuses this value; it is 32\n", ""
     )  # fmt: skip
     status, out, _ = tune(host, "set sda queue_depth=8 --json")
     assert status == 1
@@ -169,8 +169,8 @@ def test_a_refusal_of_the_kernel(tune: Run) -> None:
         "changes": [{"subject": "sda", "knob": "queue_depth", "before": "32", "asked": "8", "now": "32"}],
         "files": [],
         "failed": f"echo 8 > {BLOCK}/sda/device/queue_depth",
-        "reason": "the kernel does not take this value",
-        "sentences": ["queue_depth of sda is not set to 8: the kernel does not take this value; it is 32"],
+        "reason": "the kernel refuses this value",
+        "sentences": ["queue_depth of sda is not set to 8: the kernel refuses this value; it is 32"],
     }
 
 

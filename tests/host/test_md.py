@@ -508,7 +508,7 @@ def test_a_failed_member_loses_its_slot_without_any_other_sign() -> None:
 
 
 def test_a_removed_member_whose_folder_is_still_there_is_no_member() -> None:
-    """The folder stays in sysfs for a while; its files cannot be read any more."""
+    """The folder stays in sysfs for a while; its files can no longer be read."""
     root = host_tree(raid10(failed=("sdb",))).root()
     reader = ArrayReader(root, use_mdadm=False)
     [entry] = parse_mdstat(root.text("/proc/mdstat") or "").arrays

@@ -239,7 +239,7 @@ def test_export() -> None:
 def test_export_of_something_else(line: str) -> None:
     with pytest.raises(MdadmError) as raised:
         parse_export(f"MD_LEVEL=raid1\n{line}\n")
-    assert str(raised.value) == f"mdadm printed a line that is no KEY=value: {line[:60]!r}"
+    assert str(raised.value) == f"mdadm printed a line that is not KEY=value: {line[:60]!r}"
 
 
 def test_why_mdadm_did_not_answer() -> None:

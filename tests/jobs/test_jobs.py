@@ -73,7 +73,7 @@ def test_all_steps_in_order(journal: Journal) -> None:
     ("code", "reason"),
     [
         (errno.EBUSY, "the kernel is busy with another sync action"),
-        (errno.EINVAL, "the kernel does not take this value"),
+        (errno.EINVAL, "the kernel refuses this value"),
         (errno.EACCES, "permission denied: needs root"),
         (errno.EPERM, "permission denied: needs root"),
         (errno.ENOENT, "the file is not there: the array was stopped, or its level has none"),

@@ -151,7 +151,7 @@ def test_a_knob_that_refuses_its_old_value_is_refused_before_fio(guest: Guest, s
     assert why == (
         "preread_bypass_threshold cannot be swept: writing the present value to"
         f" /sys/class/block/{stripes}/md/preread_bypass_threshold (200) is refused:"
-        " the kernel does not take this value; nothing was measured"
+        " the kernel refuses this value; nothing was measured"
     )
     assert (read(guest, f"{folder}/preread_bypass_threshold"), kept(guest)) == ("200", [])
     done(guest, *READ, f"--device={stripes}")
@@ -174,7 +174,7 @@ def test_a_knob_that_refuses_its_old_value_in_the_end(guest: Guest, stripes: str
     command = f"echo 200 > /sys/class/block/{stripes}/md/preread_bypass_threshold"
     assert restored.status == 1, restored.output
     assert restored.stdout == (
-        f"{job}: not put back: {command}: the kernel does not take this value\n"
+        f"{job}: not put back: {command}: the kernel refuses this value\n"
         "What is not put back stays as it is until you change it. Later benchmarks can run.\n"
     )
     now = [read(guest, f"{folder}/{name}") for name in ("preread_bypass_threshold", "group_thread_cnt")]

@@ -179,7 +179,7 @@ def test_what_the_kernel_refuses(guest: Guest, scsi: Scsi) -> None:
         assert refused[0] == 1
         assert refused[1].startswith(
             f"scheduler of {first}: mq-deadline → none\nscheduler of {second} is not set to bfq:"
-            " the kernel does not take this value; it is mq-deadline\n"
+            " the kernel refuses this value; it is mq-deadline\n"
         )
         assert undone == (0, f"scheduler of {first}: none → mq-deadline\nnr_requests of {first}: 192 → 256\n")
         why = f"queue_depth of {first} must be from 1 to 192, not 193"

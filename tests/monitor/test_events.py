@@ -336,7 +336,7 @@ def test_limits() -> None:
 def test_unreadable_and_readable_again() -> None:
     good = snapshot_of(host_tree(raid1()))
     stale = replace(good, readable=False, stale=Stale(since_s=EPOCH_S, reason=str(errno.EIO)))
-    assert between(good, stale) == [("kernel!!", "/proc/mdstat", "cannot be read any more")]
+    assert between(good, stale) == [("kernel!!", "/proc/mdstat", "can no longer be read")]
     assert between(stale, good) == [("kernel+", "/proc/mdstat", "can be read again")]
 
 

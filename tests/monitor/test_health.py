@@ -302,7 +302,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
             (
                 DEGRADED,
                 "journal-missing",
-                "has lost its journal device and takes no writes until it has one, or another policy",
+                "has lost its journal device and accepts no writes until it has a new one, or another policy",
                 "mdadm --readonly /dev/md125, then mdadm /dev/md125 --add-journal DEVICE",
             )
         ],
@@ -314,7 +314,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
             (
                 DEGRADED,
                 "journal-missing",
-                "has lost its journal device and takes no writes until it has one, or another policy",
+                "has lost its journal device and accepts no writes until it has a new one, or another policy",
                 "mdadm --readonly /dev/md125, then mdadm /dev/md125 --add-journal DEVICE",
             )
         ],

@@ -39,7 +39,7 @@ from tests.hosts.trees import (
 NO_MD = Lack(
     part="/proc/mdstat",
     reason="not there: the kernel has no md loaded",
-    remedy="modprobe md_mod loads it, mdadm does so by itself",
+    remedy="load it with modprobe md_mod; mdadm loads it itself",
 )
 NO_UDEV = Lack(part="udev", reason="no database: serial numbers and labels may be missing")
 NO_SYSFS = Lack(

@@ -71,7 +71,7 @@ def test_the_whole_plan(conf: list[dict[str, str]]) -> None:
             *(
                 Step(
                     argv=("mdadm", "--zero-superblock", f"/dev/{name}"),
-                    why=f"{name} is no member any more",
+                    why=f"{name} is no longer a member",
                     needs=(*same(name, untouched=False), fact(FactKind.SUPERBLOCK, name, UUID)),
                     proves=(fact(FactKind.SUPERBLOCK, name),),
                     destroys=True,

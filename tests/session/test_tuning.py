@@ -82,7 +82,7 @@ def test_what_the_kernel_makes_of_it() -> None:
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        (errno.EINVAL, "the kernel does not take this value"),
+        (errno.EINVAL, "the kernel refuses this value"),
         (errno.EBUSY, "the kernel is busy, or another setting prevents it"),
         (errno.EACCES, "permission denied: needs root"),
         (errno.EROFS, "a captured tree is never written to"),

@@ -21,7 +21,7 @@ _JOB_S = 120.0
 
 
 def open_up() -> None:
-    """Switch the guest on."""
+    """Start the guest."""
     _GUESTS.append(PowerGuest.boot())
 
 
@@ -36,7 +36,7 @@ def round_of(seed: int) -> None:
     """One job, one cut, one boot.
 
     Raises:
-        AssertionError: something was lost, or cannot be resumed; what, is in the error.
+        AssertionError: something was lost, or cannot be resumed; the error says what.
     """
     kind = KINDS[seed % len(KINDS)]
     (guest,) = _GUESTS
@@ -44,7 +44,7 @@ def round_of(seed: int) -> None:
 
 
 def cut_in(guest: PowerGuest, kind: str, seed: int) -> None:
-    """Carry out a job of a kind, cut the power in the middle, look at what is left after the boot."""
+    """Carry out a job of a kind, cut the power during it, and check the state after the boot."""
     guest.reset()
     share = guest.folder / "share"
     program = guest.spawn(words("go", kind, seed), timeout=None)
@@ -58,7 +58,7 @@ def cut_in(guest: PowerGuest, kind: str, seed: int) -> None:
 
 
 def asked(share: Path, program: Program) -> bool:
-    """Whether the guest has asked for the cut."""
+    """Return whether the guest has asked for the cut."""
     if (share / "cut").exists():
         return True
     if program.status is not None:

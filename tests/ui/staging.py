@@ -42,6 +42,12 @@ class StagedApp(RaidApp):
 
     CSS_PATH: ClassVar[str] = str(Path(raidtui.ui.__file__).parent / "raidtui.tcss")
 
+    async def _press_keys(self, keys: Iterable[str]) -> None:
+        """Press keys, and wait until each has been delivered that does not wait for a form."""
+        await super()._press_keys(keys)
+        while self._held and self._passing and not self._opening and not self._exit:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+
     async def on_unmount(self) -> None:
         if not self.session.loop._stopped:
             await self.session.loop.stop()

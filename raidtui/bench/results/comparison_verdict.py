@@ -30,7 +30,7 @@ Pair = tuple[Sequence[float], Sequence[float]]
 
 
 class VerdictOutcome(StrEnum):
-    """How a comparison came out. ``same`` is a finding; ``open`` is none."""
+    """The outcome of a comparison. ``same`` is a finding, ``open`` is not."""
 
     HIGHER = "higher"
     LOWER = "lower"
@@ -90,7 +90,7 @@ def compare_family(pairs: Sequence[Pair], *, margin: float = MARGIN) -> tuple[Ve
 
     Args:
         pairs: two series of at least one run each, one value a run.
-        margin: below which part of the first a difference is none.
+        margin: the fraction of the first below which a difference does not count.
     """
     known = [place for place, pair in enumerate(pairs) if _has_ratio(pair)]
     of = max(1, len(known))
@@ -109,7 +109,7 @@ def _has_ratio(pair: Pair) -> bool:
 
 
 def _error_of(of: int, counts: Sequence[tuple[int, int]]) -> float:
-    """Return how often the family may err: by the numbers of runs alone, never by what they measured."""
+    """Return the error rate of the family: it depends on the numbers of runs, never on their results."""
     least = min((2 / math.comb(one + two, one) for one, two in counts), default=1.0)
     return ERROR if least <= ERROR / of else MOST_ERROR
 

@@ -1,4 +1,4 @@
-"""Benchmarks as jobs: start one, follow it, and put back what an interrupted one left."""
+"""Benchmarks as jobs: start one, follow it, and undo the changes of an interrupted one."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def find_bench(name: str = "") -> Job:
     """Return the benchmark with this id, or with a unique prefix or suffix of it; without one, the newest.
 
     Raises:
-        JobError: there is none, or more than one.
+        JobError: no benchmark matches, or several do.
     """
     if name:
         job = find_job(name)
@@ -128,7 +128,7 @@ def restore(root: Root) -> list[str]:
 
 
 class Restored(Struct, frozen=True, kw_only=True):
-    """The outcome for an interrupted benchmark; it does not block later ones any more.
+    """The outcome for an interrupted benchmark; it no longer blocks later ones.
 
     Args:
         job: its id.
@@ -163,7 +163,7 @@ def settle_apart() -> list[Restored]:
     """Do the same in worker processes, and wait for them: only a main thread can handle signals.
 
     Raises:
-        JobError: another job is running, or a worker cannot be started, or did not come to its end.
+        JobError: another job is running, or a worker cannot be started, or did not finish.
     """
     found = []
     for job in interrupted():
@@ -218,7 +218,7 @@ def news(job: Job, since: int = 0, offset: int = 0) -> News:
 
 
 def entry_words(entry: Mapping[str, Any]) -> str:
-    """Return a journal entry as one or more lines; "" where it has nothing for people."""
+    """Return a journal entry as one or more lines; "" if there is nothing to print."""
     event = entry.get("event")
     if event == "run":
         return f"{_place(entry)}  {entry.get('words', '')}"

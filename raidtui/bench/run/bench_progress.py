@@ -38,17 +38,17 @@ class BenchProgress(Struct, frozen=True, kw_only=True):
         doing: what is done between the runs now: trimming, waiting, building an array; "" in a run.
         run: the run under way, from 0; None before the first one.
         record: that run as it began.
-        samples: of that run, since fio last began to count anew.
-        around: what surrounded it last; None before it was seen.
+        samples: of that run, since fio last reset its counters.
+        surroundings: its last reading; None before the first.
         done: how many runs have ended.
-        steady: what the last round that ended said of the steady state; None where it is not waited for.
+        steady: the steady state after the last round; None if it is not requested.
         ended: the numbers of those that have ended since its worker began.
         expected: how long its runs were taken to last; None where its schedule cannot be read.
         first_s, last_s: epoch seconds at which its worker began and the last run ended.
         ramp_s: how long the ramp of the present run was.
         behind_s: how much later than fio's last report the surroundings were read, by the worker's clock:
             they are read on where fio hangs.
-        unheard_s: for how long nothing at all has come from the worker, by the clock of who follows it.
+        unheard_s: seconds since the last sign of the worker, by the clock of the follower.
     """
 
     job: str
@@ -100,7 +100,7 @@ class BenchProgress(Struct, frozen=True, kw_only=True):
 
 
 def follow(before: BenchProgress, found: News) -> BenchProgress:
-    """Return the state with what was noted since. Pure."""
+    """Return the state after further entries. Pure."""
     after = before
     for entry in found.entries:
         after = _with_entry(after, entry)
@@ -169,7 +169,7 @@ class ProgressWatcher:
         self._progress: BenchProgress | None = None
 
     def look(self) -> BenchProgress | None:
-        """Return the newest benchmark as it is now; None where there is none."""
+        """Return the newest benchmark as it is now; None if there is no benchmark."""
         if self._progress is None or self._progress.state != "running":
             self._find()
         if self._job is None or self._progress is None:
@@ -182,7 +182,7 @@ class ProgressWatcher:
             self._heard_s = now_s
         self._progress = replace(follow(self._progress, found), unheard_s=now_s - self._heard_s)
         if found.state == "made" and now_s - self._found_s > _BEGIN_S:
-            self._progress = replace(self._progress, state="not begun", reason="its worker never began")
+            self._progress = replace(self._progress, state="not begun", reason="its worker never started")
         return self._progress
 
     def _find(self) -> None:

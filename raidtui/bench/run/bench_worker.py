@@ -41,7 +41,7 @@ class BenchWorker:
 
     Args:
         root: the host.
-        job: what is to be done.
+        job: the job.
         measuring: makes what measures what a schedule costs its disks.
     """
 
@@ -99,7 +99,7 @@ class BenchWorker:
             return self._end("rolled back" if state == "done" else state, reason)
 
     def _settle(self) -> str:
-        """Put back what is possible, note the rest, and end in any case."""
+        """Undo what is possible, note the rest, and end in any case."""
         with contextlib.suppress(JobError):  # a journal that takes one line more is all that this needs
             self._job.keep_room()
         self._job.note_work(back=True)

@@ -65,7 +65,7 @@ def measure(
         record: as it began.
         place: where it runs.
         folder: where its files are.
-        add: takes the samples as they come.
+        add: called with new samples.
         add_surroundings: likewise what surrounds the run; called in another thread.
         stopped: whether it shall end.
 
@@ -196,7 +196,7 @@ class SurroundingsThread:
         clock: monotonic seconds.
 
     Attributes:
-        seen: what was read since fio last began to count anew.
+        seen: the readings since fio last reset its counters.
     """
 
     def __init__(

@@ -48,8 +48,8 @@ class Stage:
     Args:
         root: the host.
         job: the benchmark's job.
-        schedule: what it does.
-        stopped: whether somebody asked to stop.
+        schedule: its schedule.
+        stopped: returns whether a stop was requested.
     """
 
     def __init__(self, root: Root, job: Job, schedule: Schedule, stopped: Callable[[], bool]) -> None:
@@ -68,7 +68,7 @@ class Stage:
 
         Raises:
             StageError: something does not hold, or the folder cannot be made.
-            ChangeError: what an earlier worker left cannot be taken back.
+            ChangeError: the changes of an earlier worker cannot be undone.
         """
         self.take_back_rest()
         needs = (
@@ -135,7 +135,7 @@ class Stage:
         """Put everything back, and remove the folder with its files.
 
         Raises:
-            ChangeError: something cannot be put back.
+            ChangeError: a change cannot be undone.
         """
         self._holder.let_go()
         try:
@@ -159,7 +159,7 @@ class Stage:
 
         Raises:
             StageError: it cannot be.
-            ChangeError: a change failed, and was taken back.
+            ChangeError: a change failed, and was undone.
         """
         scratch, knobs = self._schedule.scratch_at(run.point), self._schedule.knobs_at(run.point)
         if self._schedule.place.writes:
@@ -331,7 +331,7 @@ class Holder:
         self._number = -1
 
     def take(self, name: str) -> str:
-        """Hold a device instead of what was held before; return why that cannot be, or ""."""
+        """Hold a device instead of the one held before; return why that fails, or ""."""
         if name == self.name:
             return ""
         self.let_go()
@@ -345,7 +345,7 @@ class Holder:
         return ""
 
     def let_go(self) -> None:
-        """Hold nothing."""
+        """Release the device that is held."""
         if self.name:
             os.close(self._number)
         self.name = ""

@@ -189,7 +189,7 @@ class DiskKnobs:
         )
 
     def _needs(self, disk: Disk) -> tuple[Fact, ...]:
-        """Return what must hold right before a write: the name may belong to another disk by then."""
+        """Return the facts to check right before a write: the name may belong to another disk by then."""
         if disk.identity:
             return (Fact(kind=FactKind.SERIAL, subject=disk.name, value=disk.identity),)
         path = f"{_node(disk.name)}/diskseq"

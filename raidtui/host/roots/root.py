@@ -158,7 +158,7 @@ class Root(ABC):
 
 
 def whole_number(text: str | None) -> int | None:
-    """Return a count as the kernel and its tools write it, blanks around it aside; None for anything else."""
+    """Return a count as the kernel and its tools write it, stripped of blanks; None for anything else."""
     word = (text or "").strip()
     return int(word) if word.isascii() and word.isdigit() and len(word) < 20 else None
 

@@ -73,7 +73,7 @@ def parse_smart(text: str, name: str = "", status: int | None = None) -> SmartRe
 def parse_nonmedium(text: str) -> int | None:
     """Return a SAS disk's non-medium errors from ``smartctl --json=o -l error``.
 
-    smartctl (7.5) has no key for them: they stand in its text, which ``o`` takes into the JSON form.
+    smartctl (7.5) has no key for them: they are in its text output, which ``o`` takes into the JSON form.
     """
     try:
         whole = msgspec.json.decode(text)

@@ -41,7 +41,7 @@ def refuse_value(subject: Subject, knob: str, value: str, wanted: Wanted) -> Ref
     Args:
         subject: the disk, policy, array or system.
         knob: the knob's name.
-        value: what is requested.
+        value: the requested value.
         wanted: everything that is requested along with it.
     """
     if refusal := refuse_knob(subject, knob):
@@ -159,7 +159,7 @@ def tune_notes(wishes: Sequence[Wish], *, kept: bool = False) -> tuple[str, ...]
     """Return notes, a sentence each.
 
     Args:
-        wishes: what is about to be set.
+        wishes: the values to set.
         kept: whether it is also kept over reboots.
     """
     found: list[str] = []

@@ -124,7 +124,7 @@ def items_for_now(tuning: Tuning) -> tuple[KeepItem, ...]:
 
 
 def kept_items(tuning: Tuning) -> tuple[KeepItem, ...]:
-    """Return what raidtui keeps for what is present."""
+    """Return the values that raidtui keeps for present subjects."""
     return tuple(
         KeepItem(subject=subject.name, knob=knob, value=value.kept)
         for subject in tuning.subjects

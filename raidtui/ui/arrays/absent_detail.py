@@ -1,4 +1,4 @@
-"""A chosen array that does not run, in lines: what was found of it, and what to do."""
+"""A chosen array that does not run, in lines: its members that were found, and the remedy."""
 
 from __future__ import annotations
 

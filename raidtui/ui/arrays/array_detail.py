@@ -1,4 +1,4 @@
-"""The chosen array in lines: identity, sync, members, what may fail, findings."""
+"""The chosen array in lines: identity, sync, members, survivable failures, findings."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def _unit_words(array: Array, width: int) -> str:
 def body_lines(
     report: Report, array: Array, width: int, keymap: Mapping[str, str] | None = None
 ) -> list[Line]:
-    """Return members, what may fail, what uses the array, and the findings with their remedies.
+    """Return members, survivable failures, users of the array, and the findings with their remedies.
 
     The last cell of a line stays empty: a scroll bar is there.
     """
@@ -215,7 +215,7 @@ def body_lines(
         sentence = loss_sentence(array.level, array.layout, len(array.up), missing)
     held = only_holders(array) if sentence else ()
     if array.parity_unfinished and not array.missing_slots:
-        sentence = "until this resync ends, parity is incomplete: if one goes, data may be lost"
+        sentence = "until this resync ends, parity is incomplete: if one fails, data may be lost"
         lines += _wrapped(sentence, width, "warn")
     elif sentence:
         if held:

@@ -27,7 +27,7 @@ def plan_of(
 
     Args:
         command_id: as in ``raidtui.ui.commands``.
-        report: what is known of the host, if anything.
+        report: the last report; None before the first.
         key: of the chosen array, if one is.
         system_scope: whether the sliders move the system's limits.
     """

@@ -83,7 +83,7 @@ def nothing_lines(report: Report, wanted: str, width: int) -> list[Line]:
     """Return why the list has no rows.
 
     Args:
-        report: what is known of the host.
+        report: the last report.
         wanted: the text of the filter; "" where all arrays are listed.
         width: of the window.
     """
@@ -152,7 +152,7 @@ class Chosen(Struct, frozen=True, kw_only=True):
     """Which array is chosen.
 
     Args:
-        key: of the array; None where there is none.
+        key: of the array; None without one.
         gone: was chosen when it was stopped; nothing else was chosen since.
     """
 
@@ -168,7 +168,7 @@ def keep_choice(
     It follows the array's identity; where that is gone, the row stays until it is back.
 
     Args:
-        before: what was chosen.
+        before: the previous choice.
         shown: the arrays that are shown from now on.
         listed: those that were shown before.
         is_there: whether the host has the chosen one, shown or not.

@@ -105,7 +105,7 @@ class ArraysPane(Pane):
         return self.report.snapshot.absent_array(self.chosen) if self.report else None
 
     def show_report(self, report: Report) -> None:
-        """Draw a report; what is equal is not drawn again."""
+        """Draw a report; equal parts are not redrawn."""
         self.report = report
         shown = ordered(report)
         if self.wanted_text:
@@ -380,6 +380,6 @@ class ArraysPane(Pane):
             self._carry_out(plan)
 
     def forget_asked(self) -> None:
-        """Show the kernel's values: what was requested was not done."""
+        """Show the kernel's values, since the request was not carried out."""
         for slider in (self.low, self.high):
             slider.forget_asked()

@@ -1,4 +1,4 @@
-"""Pane 5 as far as it reads and shows: what is measured now, the history, and the chosen benchmark."""
+"""Pane 5 as a display: the running benchmark, the history, and the chosen one."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class BenchList(ScrollLines, can_focus=True, inherit_bindings=False):
         self._move(delta)
 
     def on_click(self, event: events.Click) -> None:
-        """Choose what is under the mouse."""
+        """Choose the row under the mouse."""
         self._point(event.y + self.scroll_offset.y)
 
 
@@ -65,7 +65,7 @@ class BenchView(Pane):
     """See the module.
 
     Args:
-        report: what is known of the arrays, if anything.
+        report: the last report; None before the first.
     """
 
     ID = "bench-pane"
@@ -102,7 +102,7 @@ class BenchView(Pane):
         yield from (self.live, self.live_rule, self.head, self.rows, self.rule, self.body)
 
     def on_mount(self) -> None:
-        """Draw what is known."""
+        """Draw the present state."""
         self.live.display = self.live_rule.display = False
         self.redraw()
 

@@ -1,4 +1,4 @@
-"""How a benchmark's form looks: a row for each field, what is known of the one at the cursor below them."""
+"""A benchmark's form in lines: a row for each field, and below them the hint of the current one."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class HistoryEntry(Struct, frozen=True, kw_only=True):
         title, note: of its newest run.
         work: what was measured, without what was changed; "" for a job file.
         axes: the labels of what was changed between its runs.
-        place: the folder or the devices; ``array`` the array's label or name, "" where there is none.
+        place: the folder or the devices; ``array`` the array's label or name, "" without one.
         at_s: epoch seconds of its first run.
         records: its runs, in their order.
         partial, failed: how many of them are.
@@ -257,7 +257,7 @@ def _result(entry: HistoryEntry, width: int) -> tuple[str, str]:
 
 
 def details_lines(entry: HistoryEntry, width: int) -> list[Line]:
-    """Return all that is known of a benchmark, in lines of at most ``width`` cells."""
+    """Return the details of a benchmark, in lines of at most ``width`` cells."""
     series = series_of(entry.records)
     lines = _headline(entry, width)
     for heat in heat_maps(entry.records):

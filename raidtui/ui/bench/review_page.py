@@ -27,7 +27,7 @@ class BenchReview(PageScreen[Offer]):
     """Gives the offer, or None.
 
     Args:
-        offer: what can be started.
+        offer: the benchmark to start.
         devices: those that are overwritten.
         confirmed: serial numbers that were typed for the same loss before.
 
@@ -72,7 +72,7 @@ class BenchReview(PageScreen[Offer]):
         typed, word = visible(self._typed) + "▏", visible(device.word)
         notes: list[Line] = [
             [(self._said or f"What is on {visible(device.name)} will be lost. There is no undo.", "warn")],
-            [(f"To go on, type its {what}, {word}, and Enter:", "warn")],
+            [(f"To continue, type its {what}, {word}, and Enter:", "warn")],
             [(f"[{typed:<{max(_LEAST_FIELD, cell_width(word) + 1)}}]", "strong"), (f"  {far}", "dim")],
         ]
         self.show_keys(("Enter", "that is it"), ("↑↓", "scroll"), ("Esc", "back"), notes=notes)
@@ -125,7 +125,7 @@ def offer_lines(offer: Offer, devices: Sequence[Candidate], width: int) -> list[
     """Return an offer in lines of at most ``width`` cells.
 
     Args:
-        offer: what can be started.
+        offer: the benchmark to start.
         devices: those that are overwritten.
         width: cells of a line.
     """
@@ -146,7 +146,7 @@ def offer_lines(offer: Offer, devices: Sequence[Candidate], width: int) -> list[
 
 
 def _losses(offer: Offer, devices: Sequence[Candidate], width: int) -> list[Line]:
-    """Return every device that is overwritten, with what is on it; empty ones, too."""
+    """Return every device that is overwritten, with its contents; empty ones, too."""
     if not devices:
         return []
     lost = {loss.device: loss.what for loss in offer.losses}

@@ -205,7 +205,7 @@ class WizardScreen(PageScreen[WizardDraft]):
 
     def _keys(self) -> list[tuple[str, str]]:
         following = asked(self.draft, self._survey)[-1] == self.step
-        onward = ("Enter", f"go on to the {REVIEW}" if following else "next")
+        onward = ("Enter", f"continue to the {REVIEW}" if following else "next")
         if self.step in WORDS:
             return [onward, ("Esc", "back")]
         if self.step == "devices" and not self._picks:

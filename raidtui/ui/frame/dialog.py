@@ -77,7 +77,7 @@ class Question(Dialog[str]):
     """A text and answers of one letter each; Esc and Enter give the harmless answer.
 
     Args:
-        lines: what is asked.
+        lines: the question.
         answers: (key, words) pairs; the result is the key.
         harmless: the result of Esc and Enter.
     """

@@ -26,7 +26,7 @@ class Pane(Vertical):
     for a message of theirs could be overtaken by the next key.
 
     Args:
-        report: what is known of the host, if anything.
+        report: the last report; None before the first.
     """
 
     ID: ClassVar[str]
@@ -58,7 +58,7 @@ class Pane(Vertical):
         self.redraw()
 
     def redraw(self) -> None:
-        """Draw everything from what is at hand."""
+        """Draw everything from the present state."""
         raise NotImplementedError
 
     def come(self) -> None:

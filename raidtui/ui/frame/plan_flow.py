@@ -64,11 +64,11 @@ class PlanFlow:
         self._shell = shell
 
     async def end(self, made: Made, devices: Mapping[str, Device], *, of: str = "") -> None:
-        """Offer a plan, or show why there is none.
+        """Offer a plan, or show the refusal.
 
         Args:
             made: the plan or refusal.
-            devices: what is known of the devices, by kernel name.
+            devices: the devices, by kernel name.
             of: what a refusal begins with.
         """
         if isinstance(made, Refusal):
@@ -169,7 +169,7 @@ class PlanFlow:
 
         Args:
             found: the reading.
-            title: what is asked.
+            title: the question.
             judge: makes the rows.
             names: returns the devices that a row is about, by its key.
             nothing: shown where there is no row.

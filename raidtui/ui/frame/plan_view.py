@@ -40,7 +40,7 @@ class PlanView(PageScreen[str]):
 
     Args:
         plan: the plan.
-        devices: what is known of the devices, by kernel name.
+        devices: the devices, by kernel name.
         title: the title; the plan's where it is "".
         right: at the right of the title.
     """
@@ -127,7 +127,7 @@ def review_lines(plan: Plan, width: int, devices: Mapping[str, Device] | None = 
     Args:
         plan: the plan.
         width: cells of a line.
-        devices: what is known of the devices, by kernel name.
+        devices: the devices, by kernel name.
     """
     lines = _losses(plan, width, devices or {})
     for number, step in enumerate(plan.steps, 1):
@@ -148,7 +148,7 @@ def no_undo(plan: Plan) -> str:
 
 
 def _end(plan: Plan) -> str:
-    """Return what can be undone."""
+    """Return how many steps can be undone."""
     if words := no_undo(plan):
         return f"{words[0].upper()}{words[1:]}: what is on the devices cannot be restored."
     undone = sum(bool(step.undo) for step in plan.steps)
@@ -157,7 +157,7 @@ def _end(plan: Plan) -> str:
 
 
 def _losses(plan: Plan, width: int, devices: Mapping[str, Device]) -> list[Line]:
-    """Return each device that is overwritten, with what is on it; empty ones, too."""
+    """Return each device that is overwritten, with its contents; empty ones, too."""
     if plan.loses and not plan.losses:  # a plan of an earlier version
         return [
             [("Lost afterwards:", "bad")],

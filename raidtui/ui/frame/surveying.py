@@ -35,7 +35,7 @@ class Surveying:
     Args:
         shell: the app.
         session: of the host.
-        scope: what is read.
+        scope: what to read.
     """
 
     def __init__(self, shell: ScreenShell, session: Session, snapshot: Snapshot, scope: ReadingScope) -> None:
@@ -69,7 +69,7 @@ class Surveying:
         self._news.set()
 
     def survey(self) -> Survey:
-        """Return what has been read so far."""
+        """Return the survey so far."""
         return self._reading.survey()
 
     def close(self) -> None:
@@ -164,7 +164,7 @@ async def awaited(shell: ScreenShell, title: str, words: str, work: Awaitable[T]
     Args:
         shell: the app.
         title: of the dialog that is shown where it takes longer than a moment.
-        words: what is being read.
+        words: the progress of reading.
         work: the reading; where Esc was pressed its result is thrown away.
 
     Raises:

@@ -229,7 +229,7 @@ class TunePane(KnobView):
         self.action_read()  # after the flow, which holds keys for its forms
 
     def action_profile(self) -> None:
-        """Choose a profile, show what it changes, and set that."""
+        """Choose a profile, show its changes, and set them."""
         row, flow = self._may("tune.profile"), self._flow()
         if row is not None and flow is not None:
             self.shell.open_flow(lambda: self._profile(flow))
@@ -257,7 +257,7 @@ class TunePane(KnobView):
         self.post_message(self.MeasureWanted(self.knob, (value.text, other), array))
 
     def action_undo(self) -> None:
-        """Undo what was set last."""
+        """Undo the last change."""
         if self._may("tune.undo") is not None:
             self.asked = ""
             self.acting = True

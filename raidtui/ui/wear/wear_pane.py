@@ -39,7 +39,7 @@ class WearPane(Pane):
     """See the module.
 
     Args:
-        report: what is known of the arrays, if anything.
+        report: the last report; None before the first.
     """
 
     ID = "wear-pane"

@@ -174,7 +174,7 @@ def test_a_worker_that_never_begins_is_not_waited_for(monkeypatch: pytest.Monkey
     now_s = 121.0
     way = watcher.look()
     assert way is not None
-    assert (way.state, way.reason, way.works) == ("not begun", "its worker never began", False)
+    assert (way.state, way.reason, way.works) == ("not begun", "its worker never started", False)
 
 
 def test_a_run_in_which_fio_reports_nothing_promises_no_time() -> None:

@@ -304,7 +304,7 @@ def stuck(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
 def test_restore_finds_what_to_put_back(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What can be is put back, the rest is listed with its command, and later benchmarks run."""
     job = stuck(host, srv, monkeypatch)
-    left = "echo mq-deadline > /sys/class/block/sdb/queue/scheduler: the kernel does not take this value"
+    left = "echo mq-deadline > /sys/class/block/sdb/queue/scheduler: the kernel refuses this value"
     assert settle(host) == [Restored(job=job.id, left=(left,))]
     now = ["[none] mq-deadline" if disk == "sdb" else "none [mq-deadline]" for disk in DISKS]
     assert [host.knobs(disk)["queue/scheduler"] for disk in DISKS] == now

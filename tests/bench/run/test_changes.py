@@ -145,7 +145,7 @@ def test_a_change_that_fails_is_taken_back(host: Host, tmp_path: Path) -> None:
     (plan, _) = axis(host, "queue-depth", "8", "32").plans
     host.fails["sdc/device/queue_depth"] = errno.EINVAL
     changes = Changes(host, tmp_path)
-    with pytest.raises(ChangeError, match="the kernel does not take this value"):
+    with pytest.raises(ChangeError, match="the kernel refuses this value"):
         changes.make("queue_depth 8", plan)
 
 
@@ -232,7 +232,7 @@ def test_a_trial_of_a_value_that_is_refused(host: Host, tmp_path: Path) -> None:
 
     host.write = write  # type: ignore[method-assign]
     why = Changes(host, tmp_path).try_out(plans)
-    assert why == f"{plans[0].title}: step 3: the kernel does not take this value"
+    assert why == f"{plans[0].title}: step 3: the kernel refuses this value"
     assert [host.knobs(disk) for disk in DISKS] == [AS_BEFORE] * 4
     assert not left_behind(tmp_path)
 

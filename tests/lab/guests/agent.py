@@ -1,4 +1,4 @@
-"""The guest's end of the line: takes jobs, starts them, reports how they ended, cleans up after a test.
+"""The guest's side of the line: takes jobs, starts them, reports how they ended, cleans up after a test.
 
 Runs inside the guest as its own program on the bare standard library (`python -I -S agent.py LINE`; a serial
 line or a virtio port), imports nothing of the project. One JSON object a line in both directions; each
@@ -151,7 +151,7 @@ class Agent:
         self.report(ident, event="started", pid=process.pid)
 
     def ended(self, job: Job) -> None:
-        """Tell how a job ended and what it wrote."""
+        """Report how a job ended, and its output."""
         status = job.process.wait()
         seconds = time.monotonic() - job.started
         os.close(job.pidfd)
@@ -166,12 +166,12 @@ class Agent:
         )
 
     def patience_ms(self) -> float | None:
-        """Until the next deadline of a job."""
+        """Return the time until the next deadline of a job."""
         deadlines = [job.deadline for job in self.jobs.values() if job.deadline is not None]
         return max(0.0, min(deadlines) - time.monotonic()) * 1000 + 1 if deadlines else None
 
     def enforce_deadlines(self) -> None:
-        """Kill the jobs whose time is over."""
+        """Kill the jobs whose time limit has passed."""
         for job in self.jobs.values():
             if job.deadline is not None and time.monotonic() >= job.deadline:
                 job.timed_out = True
@@ -189,7 +189,7 @@ class Agent:
                 os.kill(pid, number)
 
     def release(self) -> list[str]:
-        """End every job's processes, take mounts and arrays down; returns the arrays that would not go."""
+        """End every job's processes, take down mounts and arrays; return arrays that still run."""
         for ident in list(self.jobs):
             self.jobs[ident].deadline = None
         give_up = time.monotonic() + 5
@@ -237,7 +237,7 @@ def opened(path: str, flags: int) -> Iterator[int]:
 
 
 def open_console(path: str) -> contextlib.AbstractContextManager[int]:
-    """A console, without making it ours."""
+    """Open a console without making it the controlling terminal."""
     return opened(path, os.O_RDWR | os.O_NOCTTY)
 
 
@@ -253,7 +253,7 @@ def set_size(console: str, rows: int, cols: int) -> None:
 
 
 def run(*argv: str) -> None:
-    """Run a tool whose outcome is looked at afterwards."""
+    """Run a tool; the caller checks the result."""
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         subprocess.run(argv, capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=15)
 
@@ -285,7 +285,7 @@ def stop_array(name: str) -> None:
 
 
 def unmount_all() -> None:
-    """Whatever a test mounted, mapped, swapped to or looped."""
+    """Undo every mount, mapping, swap and loop device of a test."""
     mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
     for source, place, *_ in reversed(mounts):
         if source.startswith("/dev/"):

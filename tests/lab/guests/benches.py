@@ -15,13 +15,13 @@ _STAT = ("reads", "_", "read_sectors", "_", "writes", "_", "written_sectors", "_
 
 
 def bench(guest: Guest, *words: str) -> Result:
-    """Run an order of the bench. That this machine is busy with other things is no matter."""
+    """Run a subcommand of bench, without the check for a quiet machine."""
     anyhow = ("--no-quiet-check",) if words[0] in {"run", "sweep"} else ()
     return raidtui(guest, "bench", *words, *anyhow, timeout=240)
 
 
 def done(guest: Guest, *words: str) -> Result:
-    """Run one that does what it was asked to.
+    """Run one that succeeds.
 
     Raises:
         AssertionError: it did not; what it said is in the error.
@@ -32,14 +32,14 @@ def done(guest: Guest, *words: str) -> Result:
 
 
 def refused(guest: Guest, *words: str) -> str:
-    """The sentence with which an order is refused."""
+    """Return the sentence with which a subcommand is refused."""
     result = bench(guest, *words)
     assert (result.status, result.stdout) == (REFUSED, ""), result.output
     return result.stderr.removeprefix("raidtui: not possible: ").rstrip("\n")
 
 
 def begun(guest: Guest, *words: str) -> str:
-    """Begin a benchmark and leave it to itself; its id. It has measured something when this returns."""
+    """Start a benchmark in the background; return its id once it has measured something."""
     ramp = ("--ramp=0",) if any(word.startswith("--runtime") for word in words) else ()
     result = json.loads(done(guest, *words, *ramp, "--detach", "--json").stdout)
     job: str = result["job"]
@@ -59,7 +59,7 @@ def has_ended(guest: Guest) -> bool:
 
 
 def kill_worker(guest: Guest) -> None:
-    """SIGKILL for the worker that is at it; its fio goes along."""
+    """Kill the worker (SIGKILL) with its fio."""
     pid = re.search(r"\(pid (\d+),", read(guest, f"{JOBS}/lock"))
     assert pid is not None
     assert guest.run(f"kill -KILL {pid[1]}").status == 0
@@ -85,7 +85,7 @@ def stat(guest: Guest, name: str) -> dict[str, int]:
 
 
 def read(guest: Guest, path: str) -> str:
-    """What a file of the kernel says."""
+    """Return the text of a kernel file."""
     return guest.run(f"cat {path}").stdout.strip()
 
 

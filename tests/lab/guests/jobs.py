@@ -11,7 +11,7 @@ from tests.lab.guests.guest import Guest, Result
 PLAN = "/tmp/plan.json"
 JOBS = "/var/lib/raidtui/jobs"
 
-# A worker that ends by SIGKILL right before its Nth word to the journal: between any two of its doings.
+# A worker that ends by SIGKILL right before its Nth journal entry: between any two of its actions.
 _KILLED = """
 import os, signal
 from pathlib import Path
@@ -60,7 +60,7 @@ def refusal(guest: Guest, *words: str) -> str:
 
 
 def apply(guest: Guest, *words: str, status: int = 0) -> str:
-    """Apply the saved plan; what was said."""
+    """Apply the saved plan; return the output."""
     done = raidtui(guest, "apply", PLAN, *words)
     assert done.status == status, done.output
     return done.output
@@ -80,7 +80,7 @@ def killed_worker(guest: Guest, number: int) -> tuple[str, int]:
 
 
 def results(guest: Guest, case: str, *calls: str) -> list[Any]:
-    """Call functions of ``inside`` and ``cases`` in the guest, with a case of theirs; what they return.
+    """Call functions of ``inside`` and ``cases`` in the guest, with one of their cases; return their results.
 
     Raises:
         AssertionError: one of them failed.

@@ -81,7 +81,7 @@ class PowerGuest(UmlGuest):
         return super().boot(disks, size_mib, mem_mib)
 
     def cut(self) -> None:
-        """Take the power away."""
+        """Cut the power."""
         assert self._process is not None
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()

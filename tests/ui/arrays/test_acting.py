@@ -167,7 +167,7 @@ async def test_asked_and_kernel_are_both_shown_until_they_agree() -> None:
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        (errno.EINVAL, "the kernel does not take this value"),
+        (errno.EINVAL, "the kernel refuses this value"),
         (errno.EBUSY, "the kernel is busy with another sync action"),
         (errno.EACCES, "permission denied: needs root"),
     ],

@@ -317,11 +317,11 @@ async def test_esc_while_the_host_is_asked() -> None:
 
     async with opened(FormKind.RUN, BenchDraft(), ask) as there:
         await there.press("enter")
-        await until(there.pilot, lambda: "asking the host" in there.text)
+        await until(there.pilot, lambda: "reading the host" in there.text)
         await there.press("down", "right", "enter", "x")
         assert there.form.draft == BenchForm(FormKind.RUN, BenchDraft(), ask, KNOWN).draft
         await there.press("escape")
-        assert "asking the host" not in there.text
+        assert "reading the host" not in there.text
         answered.set()
         await there.press("down")
         assert "oo late" not in there.text

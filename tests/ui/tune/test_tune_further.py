@@ -49,7 +49,7 @@ async def test_frequencies_go_by_tenths_of_a_gigahertz(monkeypatch: pytest.Monke
         head = " max_freq_khz of policy0, policy2: 4200000 kHz"
         await until(pilot, lambda: lines_of(pilot, "#knob-body").startswith(head))
         await pilot.press("left", "left")
-        assert "max [4.0 GHz]" in more_of(pilot)
+        await until(pilot, lambda: "max [4.0 GHz]" in more_of(pilot))
         assert kernel.writes == []
         pane.settle()
         writes = [(f"{POLICIES}/policy{number}/scaling_max_freq", "4000000") for number in (0, 2)]

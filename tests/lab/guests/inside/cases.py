@@ -49,7 +49,7 @@ def exports(path: str) -> dict[str, str]:
 
 
 def digest(path: str) -> str:
-    """What is on an array."""
+    """Return the data of an array."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -125,7 +125,7 @@ class Rename:
         return self._plans[name]
 
     def settle(self) -> None:
-        """It is called so now."""
+        """Return its present name."""
         self._data.name = self._other
 
     def wrong(self, *, done: bool) -> str:
@@ -162,7 +162,7 @@ class Create:
         return self._plan
 
     def settle(self) -> None:
-        """The resync need not end."""
+        """Nothing: the resync need not end."""
 
     def wrong(self, *, done: bool) -> str:
         """See ``Case``."""
@@ -184,7 +184,7 @@ class Replace:
         self._plans: dict[str, PlanFile] = {}
 
     def prepare(self) -> None:
-        """The copy takes long."""
+        """Slow the copy down."""
         clear(self.new)
         speed(100)
 
@@ -196,7 +196,7 @@ class Replace:
         return self._plans[self.old]
 
     def settle(self) -> None:
-        """Until the copy is whole; the old member is free then."""
+        """Wait until the copy is complete; the old member is free then."""
         speed(500_000)
         kernel = self._data.kernel
         until(lambda: state_of(kernel, self.new) == "in_sync", f"{self.new} in sync")
@@ -321,7 +321,7 @@ def filled(verb: str, disks: tuple[str, ...]) -> list[object]:
 
 
 def checked(disks: tuple[str, ...]) -> tuple[object, ...]:
-    """A check that is taken back while it runs."""
+    """A check that is rolled back while it runs."""
     data = Data("raid10", disks, size_mib=32)
     speed(100)
     job = job_of(planned("check", data.name))

@@ -58,7 +58,7 @@ class Operations:
         self._count = 0
 
     def next(self) -> str:
-        """Do something; return what was done, and what came of it."""
+        """Carry out an operation; return its name and its result."""
         rng, running = self._rng, oracle.arrays()
         used = {each for array in running.values() for each in array["members"]}
         free = [disk for disk in self._disks if disk not in used]
@@ -149,7 +149,7 @@ class Operations:
         return rng.choice(doings)()
 
     def _scribble(self, path: str, member: str) -> str:
-        """Write noise behind md's back, so that a check finds mismatches; or through it."""
+        """Write noise to a member directly, so that a check finds mismatches; or through md."""
         target = rng_choice(self._rng, f"/dev/{member}", path)
         words = [
             "dd",
@@ -212,7 +212,7 @@ def view(report: Report) -> dict[str, dict[str, Any]]:
 
 
 def differences(said: dict[str, dict[str, Any]], true: dict[str, dict[str, Any]]) -> list[str]:
-    """Each field that is not what it must be; the number of fields compared is its other measure."""
+    """Return each field that is wrong, and how many fields were compared."""
     if said.keys() != true.keys():
         return [f"arrays: {sorted(said)}, in truth {sorted(true)}"]
     wrong = []
@@ -266,7 +266,7 @@ def compare(read: Callable[[float], Report], counted: list[int]) -> list[str]:
 
 
 def read_once(_: float) -> Report:
-    """What a raidtui that has just been started says."""
+    """Return the report of a newly started raidtui."""
     console = HostWatch(open_root("/"))
     try:
         return console.refresh()

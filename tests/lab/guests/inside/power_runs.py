@@ -86,7 +86,7 @@ def inside_disks() -> tuple[str, ...]:
 
 
 def carry_out(kind: str, seed: int) -> None:
-    """Carry the plan out, and have the power cut at the Nth thing that happens, or a moment after it."""
+    """Carry out the plan, and cut the power at the Nth event or a moment later."""
     rng = random.Random(seed)
     file = prepared(kind, rng)
     number, after_s = rng.randrange(1, MOST), rng.choice((0.0, 0.0, rng.uniform(0.0, 0.3)))
@@ -123,7 +123,7 @@ def carry_out(kind: str, seed: int) -> None:
 
 
 def cut() -> None:
-    """Ask for the cut, and do nothing more."""
+    """Ask for the power cut and wait for it."""
     CUT.touch()
     while True:
         time.sleep(60)
@@ -176,7 +176,7 @@ def whole(job: Job) -> list[str]:
 
 
 def brought_to_an_end(job: Job, *, back: bool) -> list[str]:
-    """Resume a job, or roll it back; return what that left to be wished."""
+    """Resume a job, or roll it back; return what is wrong afterwards."""
     if job.state not in {"made", "interrupted", "failed"}:
         return []
     if back:

@@ -40,19 +40,19 @@ Row = tuple[object, ...]
 
 
 class Case(Protocol):
-    """A change of storage, again and again."""
+    """A change of storage that can be repeated."""
 
     def prepare(self) -> None:
-        """Make it possible (again)."""
+        """Prepare the host for it."""
 
     def plan(self) -> PlanFile:
-        """Return the plan. Where all is as it was at another time, so is the plan."""
+        """Return the plan; equal states give equal plans."""
 
     def settle(self) -> None:
         """Wait until what the last plan began has ended; the plan was carried out."""
 
     def wrong(self, *, done: bool) -> str:
-        """Return what is not as it must be, where the plan was carried out, or was not; or ""."""
+        """Return what is wrong after the plan was carried out, or was not; or ""."""
 
 
 def sh(script: str) -> str:
@@ -134,17 +134,17 @@ def settle(case: Case, job: Job) -> None:
 
 
 def killed_at_entry(number: int) -> None:
-    """SIGKILL right before the Nth word to the journal: between any two doings of a worker."""
+    """SIGKILL right before the Nth journal entry: between any two actions of a worker."""
     before_entry(number, lambda _: os.kill(os.getpid(), signal.SIGKILL))
 
 
 def full_at_entry(number: int) -> None:
-    """The disk of the journal runs full right before the Nth word to it."""
+    """The disk of the journal runs full right before its Nth entry."""
     before_entry(number, fill)
 
 
 def fuller_at_entry(number: int) -> None:
-    """It does so, and the room that was kept is gone, too."""
+    """The same, and the reserved room is used up, too."""
 
     def happening(job: Job) -> None:
         job.give_room_up()
@@ -154,7 +154,7 @@ def fuller_at_entry(number: int) -> None:
 
 
 def before_entry(number: int, happening: Callable[[Job], object]) -> None:
-    """Let something happen right before the Nth word to the journal."""
+    """Do something right before the Nth entry of the journal."""
     real, count = Job.note, 0
 
     def note(self: Job, **entry: object) -> None:
@@ -188,7 +188,7 @@ def killed_in_tool(number: int) -> None:
 
 
 def fill(job: Job) -> None:
-    """Leave not a byte where the jobs are, nor in the last page of the journal."""
+    """Fill the file system of the jobs, and the last page of the journal."""
     with (job.folder / "journal.jsonl").open("ab", buffering=0) as journal:
         journal.write(b"\n" * (-journal.tell() % 4096))
     with contextlib.suppress(OSError), FILLER.open("ab", buffering=0) as file:
@@ -236,7 +236,7 @@ def small_var() -> None:
 
 
 def last_reason(job: Job) -> str:
-    """Why a job ended so."""
+    """Return why a job ended."""
     return str(job.entries()[-1].get("reason", ""))
 
 
@@ -372,7 +372,7 @@ def end_me(number: int, signal_number: int) -> None:
 
 
 def ending_worker() -> None:
-    """Be such a worker: ``-m raidtui jobs work FOLDER``."""
+    """Run as such a worker: ``-m raidtui jobs work FOLDER``."""
     pid, wanted, signal_number = map(int, os.environ["LAB_END"].split())
     real, begun = Job.note, 0
 

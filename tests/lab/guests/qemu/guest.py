@@ -40,7 +40,7 @@ while read -r file was; do change; done </run/governors
 
 
 class QemuGuest(Guest):
-    """A guest with SATA, NVMe and SCSI disks. `reset` also takes back all that was done to its hardware."""
+    """A guest with SATA, NVMe and SCSI disks. `reset` also restores its hardware."""
 
     agent_line = "agent"
     consoles: ClassVar[Mapping[str, str]] = {"/dev/hvc0": "con1", "/dev/hvc1": "con2"}
@@ -115,7 +115,7 @@ class QemuGuest(Guest):
         return tuple(disk for disk in self.hardware if disk.bus == "scsi")
 
     def kernel_name(self, disk: Disk) -> str:
-        """The kernel's name of a disk, which no boot promises: sda, nvme0n1.
+        """Return the kernel's name of a disk, which may change at each boot: sda, nvme0n1.
 
         Raises:
             LabError: the disk is not there.
