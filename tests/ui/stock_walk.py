@@ -45,6 +45,7 @@ async def dialog(pilot: Paces, key: str, filled: str, *keys: str) -> str:
     """Open a dialog, press keys in it, and leave it once it is filled; return what it showed.
 
     Args:
+        pilot: presses keys.
         key: opens it.
         filled: what it shows when everything has been read and typed.
         keys: pressed in it.
