@@ -44,8 +44,8 @@ def go_to(terminal: Terminal, label: str) -> None:
 
 
 def field_of(row: str) -> str:
-    """The label of a row with the cursor's mark; what stands right of it may change by itself."""
-    return row.partition("▸ ")[2].split("  ")[0]
+    """What stands first in a row with the cursor's mark: its label or value; the rest changes by itself."""
+    return row.partition("▸ ")[2].lstrip().split("  ")[0]
 
 
 def marked(text: str) -> list[str]:

@@ -136,7 +136,7 @@ def test_further_knobs_by_keys(guest: Guest, disks: tuple[str, ...]) -> None:
         terminal.wait_for(re.compile(r"^ more +affinity \[1\]", re.MULTILINE), WAIT_S)
         terminal.press("right")  # EINVAL: this kernel is built for one processor
         terminal.wait_for(
-            f" rq_affinity of {first} is not set to 2: the kernel refuses this value; it is\n 1\n",
+            f" rq_affinity of {first} is not set to 2: the kernel refuses this value; it is 1\n",
             WAIT_S,
         )
         terminal.press("tab", "tab", "right")
