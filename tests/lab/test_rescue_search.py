@@ -14,7 +14,7 @@ from tests.lab.guests.jobs import checksum, raidtui
 FILLED = """
 mkdir -p /tmp/place && mount {path} /tmp/place && cd /tmp/place && mkdir -p one/two three/four five &&
 for n in $(seq 1 60); do dd if=/dev/urandom of=one/two/f$n bs=20k count=1 status=none || exit 1; done &&
-for n in $(seq 1 40); do mkdir -p five/d$n top$n && echo $n > five/d$n/file && echo $n > top$n/f || exit 1; done &&
+for n in $(seq 40); do mkdir -p five/d$n top$n && echo $n >five/d$n/f && echo $n >top$n/f || exit 1; done &&
 sync && for n in $(seq 1 40); do mkdir top$n/more && echo $n > top$n/more/file || exit 1; done &&
 for n in 1 2 3 4; do dd if=/dev/urandom of=three/four/large$n bs=1M count=8 status=none || exit 1; done &&
 cd / && umount /tmp/place
