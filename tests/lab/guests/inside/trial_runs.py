@@ -11,7 +11,8 @@ from pathlib import Path
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.opening import open_root
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.store import Job, load_plan
+from raidtui.jobs.plan_file import load_plan
+from raidtui.jobs.store import Job
 from raidtui.model.plan import Refusal
 from raidtui.monitor.sampler import Sampler
 from raidtui.rescue.mdadm_words import Assembly, Recreation
