@@ -17,6 +17,7 @@ from raidtui.session.rescue_search_run import SearchRun
 from raidtui.session.rescue_trials import KnownTrial, TrialWish, last_trial
 from raidtui.ui.frame.choose import Choice, Option
 from raidtui.ui.frame.surveying import Surveying, surveying
+from raidtui.ui.rescue.copy_flow import CopyFlow
 from raidtui.ui.rescue.diagnosing import LOOSE, Diagnosing
 from raidtui.ui.rescue.guide_lines import title_of
 from raidtui.ui.rescue.guide_rows import GuideRow, guide_rows
@@ -107,6 +108,9 @@ class RescueFlow(TrialFlow):
             row = self._row(known, survey, uuid, key)
             if row is None or not row.enters:
                 self._shell.say(row.way.why_not if row is not None else "it is no longer there")
+            elif row.copy:
+                if await CopyFlow(self._shell).copy(found, row.copy):
+                    return False
             elif row.search:
                 if await self._search(row.search, known.array(survey, uuid), survey, fresh):
                     return False
