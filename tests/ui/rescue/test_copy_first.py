@@ -13,15 +13,14 @@ from raidtui.model.survey import Survey
 from raidtui.rescue.copying.copy_plan import CopyRequest, ImageFile
 from raidtui.rescue.records import MediumState, RescueFacts
 from raidtui.ui.frame.choose import Ask, Choice
-from raidtui.ui.frame.job_view import JobView
-from raidtui.ui.frame.plan_view import PlanView
+from raidtui.ui.frame.plan_view import JobView, PlanView
 from raidtui.ui.rescue.guide_screen import GuideScreen
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10
-from tests.ui.arrays.test_ways import Fake, at, closed, console
+from tests.ui.arrays.test_key_to_job import Fake, closed, console
 from tests.ui.machines import ssd
 from tests.ui.rescue.test_guide import chosen, opened, wreck
-from tests.ui.staging import SMALL, WIDE, Paces, message_of, screen_text, staged, until
+from tests.ui.staging import SMALL, WIDE, Paces, at, message_of, screen_text, staged, until
 
 Shows = Callable[..., None]
 SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
@@ -97,6 +96,16 @@ async def test_a_device_is_overwritten_only_after_its_name_was_typed(copied: lis
         assert copied == []
         await at(pilot, GuideScreen, "escape")
         assert await closed(pilot, "escape") == "nothing was changed"
+    assert copied == []
+
+
+async def test_members_of_an_array_at_rest_are_no_targets(copied: list[Plan]) -> None:
+    async with console() as pilot:
+        await to_targets(pilot)
+        await pilot.press("down", "down", "enter")
+        await pilot.pause()
+        assert "sda2 has a superblock of media, which does not run" in screen_text(pilot)
+        assert isinstance(pilot.app.screen, Choice)
     assert copied == []
 
 
