@@ -99,7 +99,8 @@ def test_a_lost_geometry_is_found(  # noqa: PLR0917
     first = found["candidates"][0]
     assert (first["level"], first["layout"] or "") == (level, layout)
     assert first["chunk_bytes"] == (None if level == 1 else chunk << 10)
-    assert first["data_offset_sectors"] == 2048
+    # mdadm leaves room for four chunks where it can
+    assert first["data_offset_sectors"] == (4096 if chunk == 512 else 2048)
     assert (first["proof"]["check"], first["proof"]["contents"]) == ("clean", "ext4")
     assert _alike(first["order"], level, layout) == _alike(truth, level, layout)
 
