@@ -23,7 +23,7 @@ def switched_on(bytecode: None) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("switched_on")
-@pytest.mark.parametrize("kind", ["zero-superblock", "create", "replace"])
+@pytest.mark.parametrize("kind", ["zero-superblock", "create", "replace", "rescue-force", "rescue-create"])
 def test_a_power_cut(kind: str) -> None:
     """Data and black box are whole, the job is found as what it was, and goes on or is taken back."""
     power_cut.cut_in(kind, seed=3)

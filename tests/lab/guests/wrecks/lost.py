@@ -24,7 +24,6 @@ def lost(
         given=tuple(sorted(there)),
         search=search,
         proof=proof,
-        causes=frozenset({"no-superblock"}),
     )
 
 
@@ -64,6 +63,7 @@ ZEROED = (
         "r5-parity-first",
         "c12 -l5 -n4 -c64 --layout=parity-first $D0 $D2 $D1 $D3",
         Truth(level=5, order=named("0213"), layout="parity-first"),
+        search=Found.TIE,
     ),
     lost(
         "r5-six",
@@ -92,6 +92,7 @@ ZEROED = (
         "r4",
         "c12 -l4 -n4 -c64 $D1 $D0 $D3 $D2",
         Truth(level=4, order=named("1032")),
+        search=Found.TIE,
     ),
     lost(
         "r6",
