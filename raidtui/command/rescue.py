@@ -16,6 +16,7 @@ _DIAGNOSE = "diagnose"
 _OF_HOST = ("--root", "--demo")
 _SUBCOMMANDS = {
     _DIAGNOSE: "read all superblocks, and say what happened and which ways back there are (default)",
+    "search": "search for level, order, chunk, layout and data offset without superblocks; only reads",
     "try": "try a way back with the members read-only, and judge it by what stands on the array",
     "plan": "print the plan of what a trial has rehearsed; nothing is changed",
     "copy": "copy a disk that gives read errors, with GNU ddrescue",

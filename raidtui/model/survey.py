@@ -88,7 +88,7 @@ class Superblock(Struct, frozen=True, kw_only=True):
         offset_sectors: the data offset on this member, in 512-byte sectors.
         super_sectors: where the superblock is, in sectors; None for 0.90.
         avail_sectors: how much of this device can hold data.
-        used_sectors: how much of it does, parity included; None for levels without redundancy.
+        used_sectors: how much of it does, parity included.
         spare_sectors: free space before the data: room for a reshape without a backup file.
         recovery_sectors: how much of it had been rebuilt; None where all of its data are up to date.
         roles: the state of the array as this member recorded it, a letter per slot: A active, "." missing,

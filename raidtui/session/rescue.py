@@ -76,6 +76,18 @@ def read_facts(root: Root, names: Collection[str] = ()) -> RescueFacts | None:
     members = () if names else tuple(found.name for found in MemberScan(root).read())
     scope = ReadingScope(closely=tuple(names) or members, everything=not names, digests=False)
     survey = Reading(root, snapshot, scope).start().wait()
+    return look_closer(root, survey, snapshot, names)
+
+
+def look_closer(root: Root, survey: Survey, snapshot: Snapshot, names: Collection[str] = ()) -> RescueFacts:
+    """Look at the devices of a survey, and ask SMART; return what a diagnosis is made from.
+
+    Args:
+        root: the host.
+        survey: its devices.
+        snapshot: its arrays.
+        names: as of ``read_rescue``.
+    """
     surfaces = {each.device: each for each in read_surfaces(root, survey, snapshot)}
     late = frozenset(name for name, each in surfaces.items() if each.silent)
     disks = sorted({device.disk.disk for device in survey.devices.values()} - late)

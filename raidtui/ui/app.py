@@ -271,16 +271,19 @@ class RaidApp(DefectHooks, KeyOrderApp):
 
     # -- flows
 
-    def on_arrays_pane_build_wanted(self, message: ArraysPane.BuildWanted) -> None:
-        """Assemble an array, or wipe a superblock: flows of the room that builds arrays."""
-        from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
-
+    def on_arrays_pane_flow_wanted(self, message: ArraysPane.FlowWanted) -> None:
+        """Open the guide for an array that does not start, or wipe a superblock."""
         message.stop()
-        flow, snapshot = BuildFlow(self), message.snapshot
-        assemble = message.verb == "assemble"
-        self.run_flow(
-            (lambda: flow.assemble(snapshot, message.uuid)) if assemble else (lambda: flow.zero(snapshot))
-        )
+        snapshot, array = message.snapshot, message.array
+        if message.verb == "zero":
+            from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
+
+            self.run_flow(lambda: BuildFlow(self).zero(snapshot))
+        else:
+            from raidtui.ui.rescue.rescue_flow import RescueFlow  # noqa: PLC0415
+
+            uuid, label = (array.uuid, array.title) if array is not None else (None, "")
+            self.run_flow(lambda: RescueFlow(self).guide(snapshot, uuid, label))
 
     def action_build(self) -> None:
         """Open the wizard."""

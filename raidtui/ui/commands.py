@@ -129,9 +129,9 @@ STOP = Command(
     help="Stop the array; nothing on it is changed.",
 )  # fmt: skip
 ASSEMBLE = Command(
-    id="arrays.assemble", keys="a", action="repair('assemble')", label="Assemble", foot=False,
-    words="start run activate import",
-    help="Start an array that does not run: normally, read-only or degraded.",
+    id="arrays.assemble", keys="a", action="repair('assemble')", label="Start", foot=False,
+    words="assemble run activate import rescue recover force stale kicked superblock lost",
+    help="Start or rescue an array that does not run: what happened, the ways back, what each writes.",
 )  # fmt: skip
 LOCATE = Command(
     id="arrays.locate", keys="i", action="repair('locate')", label="Which disk", foot=False,

@@ -183,7 +183,7 @@ def mirror(guest: Guest) -> list[str]:
 @pytest.mark.parametrize("fault", ["killed_at_entry", "killed_in_tool"])
 def test_a_trial_that_is_killed_anywhere_is_cleaned(guest: Guest, fault: str) -> None:
     """At the end of it nothing is there, nothing is read-only, and no byte of a member is another one."""
-    names = mirror(guest)
+    names = mirror(guest)[:1]
     script = "import json\nfrom tests.lab.guests.inside import runs, trial_runs\n"
     script += f"print(json.dumps(trial_runs.killed_trials({names!r}, runs.{fault})))"
     done = guest.run(script, interpreter="python", timeout=900)
@@ -191,4 +191,115 @@ def test_a_trial_that_is_killed_anywhere_is_cleaned(guest: Guest, fault: str) ->
     *rows, last = json.loads(done.stdout)
     assert last[1:] == [0, [], "", True]
     assert {tuple(map(str, row[1:])) for row in rows} == {(str(-signal.SIGKILL), "[]", "", "True")}, rows
-    assert len(rows) > (40 if fault == "killed_at_entry" else 20)
+    assert len(rows) > (30 if fault == "killed_at_entry" else 15)
+
+
+def inside(guest: Guest, call: str) -> list[Any]:
+    """Call a function of ``trial_runs`` in the guest."""
+    script = (
+        f"import json\nfrom tests.lab.guests.inside import trial_runs\nprint(json.dumps(trial_runs.{call}))"
+    )
+    done = guest.run(script, interpreter="python", timeout=300)
+    assert done.status == 0, done.output
+    found: list[Any] = json.loads(done.stdout)
+    return found
+
+
+def test_a_store_that_fills_makes_the_trial_void(guest: Guest) -> None:
+    """It says nothing of the candidate, and ends as any other."""
+    names = mirror(guest)
+    status, check, void, remains, same = inside(guest, f"full_stores({names!r})")
+    assert (status, check, remains, same) == (1, "not-tried", "", True)
+    assert void == f"the store of {names[0]} is full, and its overlay is void"
+
+
+@pytest.mark.parametrize("entry", [12, 30])
+def test_a_member_that_vanishes_makes_the_trial_void(guest: Guest, sd: str, entry: int) -> None:
+    """Before its overlay is there, and when the array is."""
+    names = [disk_names(guest)[0], sd]
+    made = make_array(guest, "data", 1, names, extra=["--assume-clean"])
+    done = guest.run(f"mkfs.ext4 -q {made.path}; mdadm --stop {made.path} && udevadm settle")
+    assert done.status == 0, done.output
+    status, check, void, state, remains, same = inside(guest, f"vanished({names!r}, {sd!r}, {entry})")
+    assert (status, check, state, remains, same) == (1, "not-tried", "failed", "", True), void
+    assert sd in void
+
+
+def test_what_lies_in_partitions_and_volumes_is_found(guest: Guest) -> None:
+    """RAID 6, which the device mapper cannot do: a table, a file system in it, and a volume group."""
+    names = disk_names(guest)[:4]
+    made = make_array(guest, "data", 6, names, chunk=64, extra=["--assume-clean"])
+    done = guest.run(
+        f"printf 'label: gpt\\nsize=60M\\nsize=120M, type=E6D6D379-F507-44C2-A23C-238F2A3DF928\\n' |"
+        f" sfdisk --quiet {made.path} && udevadm settle && md=$(readlink -f {made.path}) &&"
+        " mkfs.ext4 -q ${md}p1 && pvcreate -q ${md}p2 && vgcreate -q vg0 ${md}p2 &&"
+        " lvcreate -q -y -n first -L 20M vg0 && lvcreate -q -y -n data -L 40M vg0 &&"
+        " mkfs.ext4 -q /dev/vg0/data && wipefs -qa /dev/vg0/first && vgchange -an vg0 && udevadm settle &&"
+        f" mdadm --stop $md && mdadm --zero-superblock {' '.join(f'/dev/{name}' for name in names)}"
+    )
+    assert done.status == 0, done.output
+    before = checksum(guest, names)
+    words = "level=6,layout=left-symmetric,chunk=64,offset=2048"
+    outcome = tried(guest, "rebuild-superblocks", *names, "--geometry", words)
+    assert [
+        (each["place"], each["proof"]["contents"], each["proof"]["check"]) for each in outcome["findings"]
+    ] == [
+        ("", "gpt", "clean"),
+        ("p1", "ext4", "clean"),
+        ("p2", "LVM2_member", "clean"),
+        ("p2/vg0/first", "", "no-file-system"),
+        ("p2/vg0/data", "ext4", "clean"),
+    ]
+    assert checksum(guest, names) == before
+
+
+@pytest.mark.parametrize(
+    ("level", "layout", "members", "stored"),
+    [(10, "n2", 4, False), (10, "f2", 4, True), (10, "o2", 3, True), (0, "", 3, False), (4, "", 4, False)],
+)
+def test_levels_by_the_least_that_can_do(
+    guest: Guest, level: int, layout: str, members: int, *, stored: bool
+) -> None:
+    names = disk_names(guest)[:members]
+    clean = ["--assume-clean"] if level else []
+    made = make_array(guest, "data", level, names, chunk=64, layout=layout or None, extra=clean)
+    filled(guest, str(made.path))
+    done = guest.run(
+        f"mdadm --stop {made.path}; mdadm --zero-superblock {' '.join(f'/dev/{n}' for n in names)}"
+    )
+    assert done.status == 0, done.output
+    words = f"level={level},chunk=64,offset=2048" + (f",layout={layout}" if layout else "")
+    outcome = tried(guest, "rebuild-superblocks", *names, "--geometry", words, "--hashes", SUMS)
+    assert outcome["proof"]["check"] == "clean", outcome
+    assert bool(outcome["store_sectors"]) is stored
+
+
+def test_superblocks_that_suffice_are_used_on_the_members_themselves(guest: Guest) -> None:
+    """XFS, whose log is not replayed; a member is absent; the inactive array of the others is let go."""
+    names = disk_names(guest)[:4]
+    made = make_array(guest, "data", 5, names, chunk=64, extra=["--assume-clean"])
+    filled(guest, str(made.path), kind="xfs")
+    done = guest.run(
+        f"mdadm --stop {made.path} && mdadm --zero-superblock /dev/{names[3]} && udevadm settle;"
+        f" mdadm --incremental /dev/{names[0]}; cat /proc/mdstat"
+    )
+    assert "inactive" in done.stdout, done.output
+    before = checksum(guest, names)
+    outcome = tried(guest, "start-degraded", *names[:3], "--hashes", SUMS, "--verify")
+    assert (outcome["proof"]["check"], outcome["proof"]["contents"]) == ("clean", "xfs")
+    assert outcome["store_sectors"] == {}
+    assert checksum(guest, names) == before
+
+
+def test_what_is_held_stays_until_it_is_cleaned(guest: Guest) -> None:
+    names = mirror(guest)
+    before = checksum(guest, names)
+    held = raidtui(guest, "rescue", "try", "force", *names, "--hold")
+    assert held.status == 0, held.output
+    place = guest.run("grep raidtui-rescue /proc/mounts").stdout.split()
+    assert (place[2], place[3].partition(",")[0]) == ("ext4", "ro")
+    assert "file1" in guest.run(f"ls {place[1]}").stdout
+    refused = raidtui(guest, "rescue", "try", "force", *names)
+    assert (refused.status, f"{names[0]} is in use" in refused.stderr) == (2, True), refused.output
+    assert raidtui(guest, "rescue", "clean").status == 0
+    assert (left(guest), checksum(guest, names)) == ("", before)

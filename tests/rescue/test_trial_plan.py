@@ -236,13 +236,8 @@ MAPS = {"sda": "A", "sdb": "B", "sdc": "C", "sdd": "D"}
         (4, "", "sda sdb sdc", "0 2000 raid raid4 2 8 nosync 3 - A - B - C"),
         (5, "right-asymmetric", "sdb sda sdc", "0 2000 raid raid5_ra 2 8 nosync 3 - B - A - C"),
         (5, "parity-last", "sdb - sdc", "0 2000 raid raid5_n 2 8 nosync 3 - B - - - C"),
-        (
-            10,
-            "n2",
-            "sda sdb sdc sdd",
-            "0 2000 raid raid10 6 8 nosync raid10_copies 2 raid10_format near 4 - A - B - C - D",
-        ),
-        (10, "f2", "sda sdb", "0 1000 raid raid10 6 8 nosync raid10_copies 2 raid10_format far 2 - A - B"),
+        (10, "n2", "sda missing sdc sdd", "0 2000 striped 2 8 A 0 C 0"),
+        (10, "n3", "sdb sda sdc", "0 1000 striped 1 8 B 0"),
     ],
 )
 def test_tables(level: int, layout: str, order: str, table: str) -> None:
@@ -258,7 +253,9 @@ def test_tables(level: int, layout: str, order: str, table: str) -> None:
         (5, "ddf-N-continue", "sda sdb sdc"),
         (0, "", "sda missing"),
         (5, "left-symmetric", "sda missing missing"),
-        (10, "x2", "sda sdb"),
+        (10, "f2", "sda sdb"),
+        (10, "n2", "sda sdb sdc"),
+        (10, "n2", "sda sdb missing missing"),
     ],
 )
 def test_what_the_device_mapper_has_not(level: int, layout: str, order: str) -> None:

@@ -147,7 +147,7 @@ async def test_help_lists_keys_and_reasons() -> None:
         assert pilot.app.screen.query("#help-text")
         text = re.sub(r"\s+", " ", lines_of(pilot, "#help-text"))
         labels = ("Check", "Cancel", "Pause", "Scope", "Give back", "Undo")
-        repairs = ("Replace", "Add", "Fail", "Remove", "Rename", "Stop", "Assemble", "Zero")
+        repairs = ("Replace", "Add", "Fail", "Remove", "Rename", "Stop", "Start", "Zero")
         for key, label in zip("cxpsguRAFMNTaZ", (*labels, *repairs), strict=True):
             assert f" {key} {label} " in text
         assert text.count("not now: needs root; run it as: sudo raidtui") == 15

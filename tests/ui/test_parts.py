@@ -194,7 +194,7 @@ def test_the_wizard_is_not_loaded_before_it_is_wanted() -> None:
     code = (
         "import sys, raidtui.ui.app; print(sorted(name for name in sys.modules if name.startswith("
         "('raidtui.plans.wizard', 'raidtui.plans.create', 'raidtui.ui.build.build_flow',"
-        " 'raidtui.ui.arrays.repair_flow',"
+        " 'raidtui.ui.rescue', 'raidtui.rescue', 'raidtui.ui.arrays.repair_flow',"
         " 'raidtui.ui.build.wizard_screen', 'raidtui.session.storage'))))"
     )
     done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Tables of the device mapper's target raid: an array without superblocks. Pure.
+"""Tables of the device mapper: an array without superblocks. Pure.
 
 Linux, Documentation/admin-guide/device-mapper/dm-raid.rst. Its RAID 6 layouts are not those of md.
 """
@@ -21,7 +21,6 @@ _PARITY = {
     "parity-last": "raid5_n",
     "parity-first": "raid5_0",
 }
-_FORMATS = {"n": "near", "f": "far", "o": "offset"}
 
 
 class MapsRefusal(Struct, frozen=True, kw_only=True):
@@ -71,10 +70,21 @@ def array_table(geometry: RescueGeometry, sectors: int, maps: Mapping[str, str])
         if lost > 1:
             return MapsRefusal(why=f"RAID {level} misses {lost} members")
         return f"0 {sectors * (slots - 1)} raid {kind} 2 {chunk} nosync {slots} {pairs}"
-    if level == 10 and geometry.layout[:1] in _FORMATS and geometry.layout[1:].isdigit():
-        copies = int(geometry.layout[1:])
-        if sectors * slots % copies:
-            return MapsRefusal(why="the copies do not fill the members")
-        words = f"{chunk} nosync raid10_copies {copies} raid10_format {_FORMATS[geometry.layout[0]]}"
-        return f"0 {sectors * slots // copies} raid raid10 6 {words} {slots} {pairs}"
+    if level == 10:
+        return _near(geometry, sectors, maps)
     return MapsRefusal(why=f"the device mapper has no RAID {level} as md has it")
+
+
+def _near(geometry: RescueGeometry, sectors: int, maps: Mapping[str, str]) -> str | MapsRefusal:
+    """A stripe over one copy of each: dm-raid knows no layout of RAID 10 without superblocks of its own."""
+    word, slots = geometry.layout, len(geometry.order)
+    copies = int(word[1:]) if word[:1] == "n" and word[1:].isdigit() and int(word[1:]) > 0 else 0
+    if not copies or slots % copies:
+        return MapsRefusal(why=f"the device mapper cannot stripe over the layout {word} of {slots} members")
+    sets = [geometry.order[first : first + copies] for first in range(0, slots, copies)]
+    there = [next((name for name in each if name != MISSING), "") for each in sets]
+    if not all(there):
+        return MapsRefusal(why="all copies of a part are missing")
+    parts = " ".join(f"{maps[name]} 0" for name in there)
+    chunk = geometry.chunk_bytes // SECTOR_BYTES
+    return f"0 {sectors * len(sets)} striped {len(sets)} {chunk} {parts}"

@@ -58,7 +58,7 @@ def lvm_parts(root: Root, target: str) -> tuple[Part, ...]:
     physical = root.run(*("pvs", *options, "--options", "pe_start", target), timeout_s=_TOOL_S)
     try:
         begins = int(json.loads(physical.stdout)["report"][0]["pv"][0]["pe_start"])
-        rows: list[dict[str, str]] = json.loads(volumes.stdout)["report"][0]["lv"]
+        rows: list[dict[str, str]] = json.loads(volumes.stdout)["report"][0]["seg"]
     except (ValueError, LookupError, TypeError):
         return ()
     lines: dict[str, list[str] | None] = {}

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from raidtui.host.roots.root import Root
 from raidtui.rescue.proof import CheckResult, Proof
 from raidtui.rescue.trial.parts import Part, lvm_parts, table_parts
 from raidtui.rescue.trial.patient_tool import PatientEnd, run_patiently
 from raidtui.rescue.trial.trial_record import TrialFinding
+from raidtui.rescue.trial.trial_replay import needs_replay, replayed
+from raidtui.rescue.trial.trial_request import TrialNames
 
 _EXT = frozenset({"ext2", "ext3", "ext4"})
 _TOOLS = {
@@ -34,14 +38,14 @@ class Checker:
     Args:
         root: the host.
         folder: where the output of each check is kept.
-        own: what the names of the maps begin with that parts need.
+        names: the trial's.
         cancelled: whether to end.
     """
 
-    def __init__(self, root: Root, folder: Path, own: str, cancelled: Callable[[], bool]) -> None:
+    def __init__(self, root: Root, folder: Path, names: TrialNames, cancelled: Callable[[], bool]) -> None:
         self._root = root
         self._folder = folder
-        self._own = own
+        self._names = names
         self._cancelled = cancelled
         self._count = 0
         self.places: dict[str, tuple[str, str]] = {}
@@ -57,8 +61,9 @@ class Checker:
         """
         kind, table = self._kind_of(target)
         if kind in _TOOLS:
-            self.places[place] = (target, kind)
-            return (TrialFinding(place=place, proof=self._checked(target, kind)),)
+            path = self._replayed(target) if kind in _EXT and needs_replay(target) else ""
+            self.places[place] = (path or target, kind)
+            return (TrialFinding(place=place, proof=self._checked(path or target, kind, target)),)
         parts: Sequence[Part] = ()
         if depth < _DEEPEST and kind == "LVM2_member":
             parts = lvm_parts(self._root, target)
@@ -76,16 +81,26 @@ class Checker:
         rows = dict(line.partition("=")[::2] for line in output.stdout.split("\n") if "=" in line)
         return rows.get("TYPE", ""), rows.get("PTTYPE", "")
 
-    def _checked(self, target: str, kind: str) -> Proof:
-        argv = (*_TOOLS[kind], target)
+    def _checked(self, path: str, kind: str, target: str) -> Proof:
+        argv = (*_TOOLS[kind], path)
         self._count += 1
         end = run_patiently(argv, self._folder / f"check-{self._count}.txt", self._cancelled)
-        return _judged(kind, argv, end)
+        proof = _judged(kind, argv, end)
+        if path != target:
+            return replace(proof, sure=f"{proof.sure}, its journal replayed on an overlay")
+        if kind in _EXT and needs_replay(target):
+            return replace(proof, sure=f"{proof.sure}; its journal could not be replayed on an overlay")
+        return proof
+
+    def _replayed(self, target: str) -> str:
+        """Return an overlay with the journal replayed, where the file system was not unmounted."""
+        self._count += 1
+        return replayed(self._root, self._names, target, self._count)
 
     def _map(self, part: Part) -> str:
         """Map a part, read-only; return its path, or "" where that fails."""
         self._count += 1
-        name = f"{self._own}-on-{self._count}"
+        name = f"{self._names.own}-on-{self._count}"
         made = self._root.run("dmsetup", "create", name, "--readonly", "--table", part.table)
         return f"/dev/mapper/{name}" if made.status == 0 else ""
 

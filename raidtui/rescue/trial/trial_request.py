@@ -10,6 +10,8 @@ from raidtui.rescue.mdadm_words import Assembly, Recreation
 
 PREFIX = "raidtui-rescue-"
 """All that a trial makes has a name that begins so, and then the trial's own letters."""
+ROOMS = ("/var/tmp", "/var/lib/raidtui", "/tmp")  # noqa: S108  (a private folder is made in one of them)
+"""Where stores are kept, the best place first, unless a folder is named."""
 STORE_BYTES = 256 << 20
 """The size of a store, sparse: a trial writes superblocks alone, and little of that is used."""
 ROOM_BYTES = 16 << 20
@@ -84,6 +86,11 @@ class TrialNames(Struct, frozen=True, kw_only=True):
     def rules(self) -> str:
         """The file of udev's rules."""
         return f"/run/udev/rules.d/01-{self.own}.rules"
+
+    @property
+    def scratch(self) -> str:
+        """A folder for what a check needs: that of the stores, else one where stores are kept usually."""
+        return self.stores if self.folder else f"{ROOMS[0]}/{self.own}"
 
     @property
     def stores(self) -> str:

@@ -10,24 +10,34 @@ from raidtui.host.maps import read_loops, read_maps, stands_on
 from raidtui.host.mounts import read_mounts
 from raidtui.host.roots.root import Root
 from raidtui.jobs.runner import Say
-from raidtui.rescue.trial.trial_request import PREFIX
+from raidtui.rescue.trial.trial_request import PREFIX, ROOMS, TrialNames
 
-ROOMS = ("/var/tmp", "/var/lib/raidtui", "/tmp")  # noqa: S108  (a private folder is made in one of them)
-"""Where stores are kept, the best place first, unless a folder is named."""
 _RUN = "/run"
 _RULES = "/run/udev/rules.d"
 _PATIENCE_S = 15.0
 _PACE_S = 0.1
 
 
-def let_go(root: Root, own: str, say: Say) -> None:
-    """Unmount what a trial has mounted, and remove the maps of partitions and volumes on its array.
+def let_go(root: Root, names: TrialNames, say: Say) -> None:
+    """Unmount what a trial has mounted, and remove the maps of parts and journals on its array.
 
     Args:
         root: the host.
-        own: what the trial's names begin with.
+        names: the trial's.
         say: receives what fails.
     """
+    _let_go(root, names.own, say)
+    for loop, file in read_loops(root).items():
+        if file.startswith(f"{names.scratch}/journal-"):
+            _tool(root, say, "losetup", "--detach", f"/dev/{loop}")
+    journals = [file for file in root.names(names.scratch) if file.startswith("journal-")]
+    if journals:
+        _tool(root, say, "rm", "--force", *(f"{names.scratch}/{file}" for file in journals))
+    if not names.folder and root.is_there(names.scratch):
+        _tool(root, say, "rmdir", names.scratch)
+
+
+def _let_go(root: Root, own: str, say: Say) -> None:
     places = [mount.where for mount in read_mounts(root) if mount.where.startswith(f"{_RUN}/{own}/")]
     for place in sorted(places, reverse=True):
         _tool(root, say, "umount", place)
@@ -44,7 +54,7 @@ def sweep(root: Root, say: Say) -> tuple[str, ...]:
         say: receives what is taken down, and what fails.
     """
     for own in [name for name in root.names(_RUN) if name.startswith(PREFIX)]:
-        let_go(root, own, say)
+        _let_go(root, own, say)
     for array in [name for name in root.names(BLOCK) if name.startswith("md")]:
         if any(name.startswith(PREFIX) for name in stands_on(root, array)):
             _tool(root, say, "mdadm", "--stop", f"/dev/{array}")

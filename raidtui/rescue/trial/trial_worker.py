@@ -87,7 +87,7 @@ class TrialWorker(Worker):
 
     def _taken_down(self, plan: Plan, state: JobState, reason: str) -> JobState:
         """Undo all that the trial has made, and compare the members with what they held before."""
-        let_go(self._root, self._trial.names.own, self._say)
+        let_go(self._root, self._trial.names, self._say)
         if stuck := self._all_undone(plan):
             return self._end(JobState.STUCK, reason=stuck)
         if changed := self._changed(plan):
@@ -125,7 +125,7 @@ class TrialWorker(Worker):
         trial = self._trial
         if state is not JobState.DONE:
             return self._refused(plan, reason)
-        checker = Checker(self._root, self._job.folder, trial.names.own, lambda: self._cancelled)
+        checker = Checker(self._root, self._job.folder, trial.names, lambda: self._cancelled)
         findings = checker.check(trial.target)
         proof = findings[0].proof
         if trial.looks.mounts and not self._cancelled:

@@ -17,6 +17,7 @@ from raidtui.model.plan import Refusal
 from raidtui.model.survey import Survey
 from raidtui.rescue.mdadm_words import Recreation
 from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
+from raidtui.rescue.trial.maps_table import MapsRefusal, array_table
 from raidtui.rescue.trial.trial_plan import TrialPlan, plan_trial
 from raidtui.rescue.trial.trial_record import (
     TrialLooks,
@@ -26,9 +27,10 @@ from raidtui.rescue.trial.trial_record import (
     make_trial,
     outcome_of,
 )
-from raidtui.rescue.trial.trial_request import TrialHost, TrialMethod, TrialRequest
-from raidtui.rescue.trial.trial_sweep import ROOMS, remains, sweep
+from raidtui.rescue.trial.trial_request import ROOMS, TrialHost, TrialMethod, TrialRequest
+from raidtui.rescue.trial.trial_sweep import remains, sweep
 from raidtui.rescue.trial.trial_worker import TrialWorker
+from raidtui.view.units import SECTOR_BYTES
 
 _FIRST_ARRAY, _FIRST_LOOP, _MOST_LOOPS = 300, 64, 512
 
@@ -153,9 +155,9 @@ def prove(root: Root, survey: Survey, geometry: RescueGeometry, *, store: str = 
 
 def methods_of(geometry: RescueGeometry) -> tuple[TrialMethod, ...]:
     """Return how a geometry can be tried, the least first."""
-    if geometry.level == 6:  # Q is another one there
-        return (TrialMethod.OVERLAYS,)
-    return (TrialMethod.MAPPED, TrialMethod.OVERLAYS)
+    table = array_table(geometry, geometry.chunk_bytes or SECTOR_BYTES, dict.fromkeys(geometry.order, ""))
+    mapped = not isinstance(table, MapsRefusal)
+    return (*((TrialMethod.MAPPED,) if mapped else ()), TrialMethod.OVERLAYS)
 
 
 def clean(root: Root, say: Callable[[str], None]) -> tuple[str, ...]:

@@ -48,6 +48,11 @@ def state_of(report: Report, array: Listed) -> tuple[str, str]:
     )
 
 
+def is_down(report: Report, array: Array) -> bool:
+    """Whether an array that the kernel lists does not run, or has failed."""
+    return not array.is_container and (not array.active or report.healths[array.key] is Health.FAILED)
+
+
 def brief_of(report: Report, array: Listed, shared: Collection[str] = ()) -> Brief:
     """Return an array's row; ``shared`` as from ``shared_titles``."""
     role, word = state_of(report, array)

@@ -21,7 +21,7 @@ from raidtui.session.watch import Report, limit_path
 from raidtui.ui.arrays.absent_detail import absent_body_lines, absent_head_lines
 from raidtui.ui.arrays.array_detail import body_lines, head_lines, unit_lines
 from raidtui.ui.arrays.array_list import ArrayList, Chosen, keep_choice
-from raidtui.ui.arrays.array_rows import Listed, brief_of, matches, ordered, shared_titles
+from raidtui.ui.arrays.array_rows import Listed, brief_of, is_down, matches, ordered, shared_titles
 from raidtui.ui.arrays.direct_flow import DirectFlow
 from raidtui.ui.arrays.offers import offers, plan_of
 from raidtui.ui.arrays.slider import Slider
@@ -41,25 +41,25 @@ class ArrayBody(ScrollLines, can_focus=True):
 
 
 class ArraysPane(Pane):
-    """Pane 1. ``BuildWanted`` asks the app for what another room does."""
+    """Pane 1. ``FlowWanted`` asks the app for what another room does."""
 
     ID = "arrays-pane"
     BINDINGS: ClassVar[list[BindingType]] = [each for command in ARRAYS for each in command.bindings]
 
-    class BuildWanted(Message):
-        """A verb about devices that no array uses; the room that builds arrays carries it out.
+    class FlowWanted(Message):
+        """A verb that a flow of another room carries out.
 
         Args:
             verb: assemble, zero.
             snapshot: the host.
-            uuid: of the array that is chosen and does not run, if one is.
+            array: the one that is chosen, if it does not run or has failed.
         """
 
-        def __init__(self, verb: str, snapshot: Snapshot, uuid: str | None) -> None:
+        def __init__(self, verb: str, snapshot: Snapshot, array: Listed | None) -> None:
             super().__init__()
             self.verb = verb
             self.snapshot = snapshot
-            self.uuid = uuid
+            self.array = array
 
     def __init__(self, report: Report | None = None) -> None:
         super().__init__(report)
@@ -318,10 +318,11 @@ class ArraysPane(Pane):
             self.shell.drop_held_keys()
             self.say(refusal.sentence if isinstance(refusal, Refusal) else "")
             return
-        snapshot, array, absent = self.report.snapshot, self.array, self.absent
+        snapshot, array = self.report.snapshot, self.array
         if verb in {"assemble", "zero"}:
             self.shell.begin_opening()
-            self.post_message(self.BuildWanted(verb, snapshot, absent.uuid if absent else None))
+            down = self.absent or (array if array is not None and is_down(self.report, array) else None)
+            self.post_message(self.FlowWanted(verb, snapshot, down))
         elif array is not None:
             from raidtui.ui.arrays.repair_flow import RepairFlow  # noqa: PLC0415
 

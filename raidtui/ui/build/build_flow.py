@@ -1,27 +1,21 @@
-"""Plans that begin with devices and not with an array: build, assemble, zero a superblock."""
+"""Plans that begin with devices and not with an array: build, zero a superblock."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 from msgspec.structs import replace
 
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
-from raidtui.model.survey import Device, Survey
-from raidtui.plans.assemble import StartMethod, start_methods, stopped_arrays
+from raidtui.model.survey import Survey
 from raidtui.plans.create.create_plan import new_array_words
 from raidtui.plans.leave import plan_zero_superblock
 from raidtui.plans.wizard.wizard_draft import WizardDraft, plan_draft
 from raidtui.plans.wizard.wizard_steps import REVIEW, asked
 from raidtui.session import storage
 from raidtui.ui.build.wizard_screen import TITLE, WizardScreen
-from raidtui.ui.frame.choose import Option
-from raidtui.ui.frame.plan_flow import Made, Offered, PlanFlow, labels_on, offered_devices
+from raidtui.ui.frame.plan_flow import Offered, PlanFlow, labels_on, offered_devices
 from raidtui.ui.frame.surveying import Surveying, surveying
 
-_ASSEMBLE = "Assemble which array?"
-_NONE_AT_REST = "no device has a superblock of an array that is not running"
 _NO_SUPERBLOCK = "no device has an md superblock"
 
 
@@ -65,35 +59,6 @@ class BuildFlow(PlanFlow):
                     return
                 self._shell.expect_array(None)
 
-    async def assemble(self, snapshot: Snapshot, uuid: str | None = None) -> None:
-        """Start an array that is not running: choose it, choose how, review, job.
-
-        Args:
-            snapshot: the host.
-            uuid: of the array that was chosen before, if one was.
-        """
-        with surveying(self._shell, snapshot, storage.form_scope("assemble", None, snapshot)) as found:
-            if uuid is not None:
-                survey = await found.read(_ASSEMBLE)
-                if survey is None:
-                    return
-                if all(each.block.uuid != uuid for each in stopped_arrays(survey)):
-                    uuid = None
-            if uuid is None:
-                uuid = await self.row(found, _ASSEMBLE, _at_rest, nothing=_NONE_AT_REST)
-            at_rest = {each.block.uuid: each for each in stopped_arrays(found.survey())}
-            array = at_rest.get(uuid) if uuid else None
-            made: Made = None
-            devices: Mapping[str, Device] = {}
-            if array is not None:
-                made, devices = await self.choose(
-                    found,
-                    f"How to start {array.block.label}?",
-                    lambda survey: _start_methods(survey, uuid or ""),
-                    names=lambda _: array.names,
-                )
-        await self.end(made, devices)
-
     async def zero(self, snapshot: Snapshot) -> None:
         """Zero a superblock: choose the device, review, job."""
         with surveying(self._shell, snapshot, storage.form_scope("zero-superblock", None, snapshot)) as found:
@@ -102,30 +67,9 @@ class BuildFlow(PlanFlow):
         await self.end(made, devices)
 
 
-def _at_rest(survey: Survey) -> list[Offered]:
-    return [
-        Offered(option=Option(key=each.block.uuid or "", words=each.words), made=None)
-        for each in stopped_arrays(survey)
-    ]
-
-
-def _start_methods(survey: Survey, uuid: str) -> list[Offered]:
-    found = (each for each in stopped_arrays(survey) if each.block.uuid == uuid)
-    return [_start_method(method) for array in found for method in start_methods(array, survey)]
-
-
 def _with_superblock(survey: Survey) -> list[Offered]:
     found = {name: each for name, each in survey.devices.items() if each.superblock is not None}
     return offered_devices(replace(survey, devices=found), lambda name, _: _zeroed(survey, name))
-
-
-def _start_method(method: StartMethod) -> Offered:
-    """Return the row of a start method; its note is shown again where it is confirmed."""
-    made = method.made
-    if isinstance(made, Refusal):
-        return Offered(option=Option(key=method.key, words=method.words, refusal=made.sentence), made=made)
-    option = Option(key=method.key, words=method.words, note=method.note)
-    return Offered(option=option, made=replace(made, notes=(method.note, *made.notes)))
 
 
 def _zeroed(survey: Survey, name: str) -> Plan | Refusal:

@@ -72,6 +72,10 @@ class Surveying:
         """Return what has been read so far."""
         return self._reading.survey()
 
+    def draw_again(self) -> None:
+        """Show what has been read once more: something else is known now."""
+        self._news.set()
+
     def close(self) -> None:
         """End the reading."""
         self._reading.cancel()

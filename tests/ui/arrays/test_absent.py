@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from raidtui.model.snapshot import Snapshot
-from raidtui.ui.build.build_flow import BuildFlow
+from raidtui.ui.rescue.rescue_flow import RescueFlow
 from tests.hosts.kernel import Kernel
 from tests.hosts.members import TWO, UUID, udev
 from tests.hosts.specs import raid1, raid5
@@ -64,11 +64,12 @@ async def test_an_array_that_is_not_started() -> None:
 async def test_assembling_begins_with_the_chosen_one(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted: list[str | None] = []
 
-    async def assemble(self: BuildFlow, snapshot: Snapshot, uuid: str | None = None) -> None:
+    async def guide(self: RescueFlow, snapshot: Snapshot, uuid: str | None, label: str) -> None:
         del self, snapshot
+        assert label == "old"
         wanted.append(uuid)
 
-    monkeypatch.setattr(BuildFlow, "assemble", assemble)
+    monkeypatch.setattr(RescueFlow, "guide", guide)
     async with running(with_old()) as pilot:
         await pilot.press("up", "a")
         await until(pilot, lambda: wanted)

@@ -1,4 +1,4 @@
-"""The ways from a key to a job that begin with devices: build, assemble, zero; and what is asked on them."""
+"""The ways from a key to a job that begin with devices: build, zero; and what is asked on them."""
 
 from __future__ import annotations
 
@@ -268,89 +268,6 @@ async def test_the_demo_host_is_left_alone() -> None:
         await pilot.press("2")
         await until(pilot, lambda: message_of(pilot) != "")
         await says(pilot, "the demo host is simulated: no array can be built on it")
-
-
-# -- assemble
-
-
-@SIZES
-def test_assemble(shows: Shows, fake: Fake, size: tuple[int, int]) -> None:
-    async def choose(pilot: Paces) -> None:
-        await at(pilot, Choice, "a")
-
-    shows(staged(Kernel(raid10())), size=size, prepare=choose)
-
-
-@SIZES
-def test_ways_to_assemble(shows: Shows, fake: Fake, size: tuple[int, int]) -> None:
-    async def choose(pilot: Paces) -> None:
-        await at(pilot, Choice, "a")
-        await pilot.press("enter")
-        await until(pilot, lambda: "How to start media?" in screen_text(pilot))
-
-    shows(staged(Kernel(raid10())), size=size, prepare=choose)
-
-
-@SIZES
-def test_assemble_review(shows: Shows, fake: Fake, size: tuple[int, int]) -> None:
-    async def choose(pilot: Paces) -> None:
-        await at(pilot, Choice, "a")
-        await pilot.press("enter")
-        await until(pilot, lambda: "How to start media?" in screen_text(pilot))
-        await at(pilot, PlanView, "down", "enter")
-
-    shows(staged(Kernel(raid10())), size=size, prepare=choose)
-
-
-@pytest.mark.parametrize(
-    ("downs", "flags"),
-    [(0, ("--run", "--readonly")), (1, ("--run",))],
-    ids=["read-only", "degraded"],
-)
-async def test_a_degraded_array_is_started(fake: Fake, downs: int, flags: tuple[str, ...]) -> None:
-    """Normal and read-only cannot be chosen: a member is missing."""
-    async with console() as pilot:
-        await at(pilot, Choice, "a")
-        await pilot.press("enter")
-        await until(pilot, lambda: "How to start media?" in screen_text(pilot))
-        await at(pilot, PlanView, *["down"] * downs, "enter")
-        await pilot.press("enter")  # Enter alone never does it
-        assert await done(pilot, "y") == "assemble: media: done"
-    [plan] = fake.begun
-    assert [step.argv for step in plan.steps] == [
-        ("mdadm", "--assemble", "/dev/md/media", f"--uuid={UUID}", *flags, "/dev/sda2", "/dev/sdb2")
-    ]
-
-
-async def test_nothing_to_assemble(fake: Fake) -> None:
-    fake.devices = {"sdd2": ssd("sdd2")}
-    async with console() as pilot:
-        await at(pilot, Choice, "a")
-        assert "no device has a superblock of an array that is not running" in screen_text(pilot)
-        assert await closed(pilot, "enter", "escape") == "nothing was changed"
-
-
-@pytest.mark.parametrize("keys", [("escape",), ("enter", "escape"), ("enter", "enter", "escape")])
-async def test_leaving_before_anything_is_started(fake: Fake, keys: tuple[str, ...]) -> None:
-    async with console() as pilot:
-        await at(pilot, Choice, "a")
-        for key in keys:
-            before = pilot.app.screen
-            await pilot.press(key)
-            await until(pilot, lambda before=before: pilot.app.screen is not before)  # type: ignore[misc]
-            await pilot.pause()
-        await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
-    assert fake.begun == []
-
-
-async def test_another_job_is_running(fake: Fake) -> None:
-    fake.busy = "another job is running: job-0; wait for it, or cancel it"
-    async with console() as pilot:
-        await at(pilot, Choice, "a")
-        await pilot.press("enter")
-        await until(pilot, lambda: "How to start media?" in screen_text(pilot))
-        await at(pilot, PlanView, "enter")
-        assert await closed(pilot, "y") == fake.busy
 
 
 # -- zero

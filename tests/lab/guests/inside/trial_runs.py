@@ -14,18 +14,18 @@ from raidtui.model.plan import Refusal
 from raidtui.monitor.sampler import Sampler
 from raidtui.rescue.mdadm_words import Assembly
 from raidtui.rescue.trial.trial_plan import plan_trial
-from raidtui.rescue.trial.trial_record import TrialLooks
+from raidtui.rescue.trial.trial_record import TrialLooks, outcome_of
 from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest
 from raidtui.rescue.trial.trial_worker import TrialWorker
 from raidtui.rescue.trial.trials import clean, make_trial_job, new_ident, read_trial_host
-from tests.lab.guests.inside.runs import Fault, Row, sh, until
+from tests.lab.guests.inside.runs import Fault, Row, before_entry, sh, until
 
 LEFT = (
     "dmsetup ls | grep raidtui; losetup --all | grep raidtui; grep ^md /proc/mdstat;"
     " ls -d /run/udev/rules.d/*raidtui* /run/raidtui-rescue* /var/tmp/raidtui-rescue* 2>/dev/null;"
-    " grep raidtui /proc/mounts; true"
+    " grep raidtui-rescue /proc/mounts; true"
 )
-_TOOLS = "mdadm|dmsetup|losetup|blockdev|udevadm|truncate|mkdir|rmdir|rm|e2fsck|modprobe"
+_TOOLS = "(mdadm|dmsetup|losetup|blockdev|udevadm|truncate|mkdir|rmdir|rm|e2fsck|modprobe)(.bin)?"
 
 
 def killed_trials(names: list[str], fault: Fault, step: int = 1) -> list[Row]:
@@ -47,7 +47,33 @@ def killed_trials(names: list[str], fault: Fault, step: int = 1) -> list[Row]:
     return rows
 
 
-def _trial(names: list[str]) -> Job:
+def full_stores(names: list[str]) -> Row:
+    """Try with stores that hold less than what is written: (exit status, check, void, left, as before)."""
+    before = _state(names)
+    job = _trial(names, store_bytes=8 << 10)
+    status = _work(job, lambda _: None, 0)
+    return (status, *_outcome(job), sh(LEFT), _state(names) == before)
+
+
+def vanished(names: list[str], goner: str, steps: int) -> Row:
+    """Take a disk away before a step's end: (exit status, check, void, state, left, the others as before)."""
+    others = [name for name in names if name != goner]
+    before = _state(others)
+    job = _trial(names)
+
+    def gone(number: int) -> None:
+        before_entry(number, lambda _: Path(f"/sys/block/{goner}/device/delete").write_text("1"))
+
+    status = _work(job, gone, steps)
+    return (status, *_outcome(job), job.state, sh(LEFT), _state(others) == before)
+
+
+def _outcome(job: Job) -> tuple[str, str]:
+    found = outcome_of(job)
+    return (str(found.proof.check), found.void) if found is not None else ("", "")
+
+
+def _trial(names: list[str], store_bytes: int = 16 << 20) -> Job:
     root = open_root("/")
     survey = read_survey(root, Sampler(root).sample(), tuple(names))
     blocks = [device.superblock for device in survey.devices.values()]
@@ -57,7 +83,7 @@ def _trial(names: list[str]) -> Job:
         method=TrialMethod.OVERLAYS,
         made=Assembly(devices=tuple(names), uuid=uuid, force=True, run=True),
         label="a mirror",
-        store_bytes=16 << 20,
+        store_bytes=store_bytes,
     )
     made = plan_trial(survey, read_trial_host(root), request)
     if isinstance(made, Refusal):

@@ -1,0 +1,267 @@
+"""``raidtui rescue search DEVICE...``: the geometry of an array without its superblocks, by reads alone.
+
+Exit status: 0 unique and proven, 1 not unique or not proven, 2 nothing was found, or too much is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from raidtui.host.roots.root import Root
+
+if TYPE_CHECKING:
+    from raidtui.model.survey import Superblock
+    from raidtui.rescue.proof import RescueGeometry
+    from raidtui.rescue.search.find_geometry import SearchRequest
+    from raidtui.rescue.search.limits import SearchStage
+    from raidtui.rescue.search.outcome import SearchCandidate, SearchResult
+
+PROVEN, NOT_PROVEN, NOTHING, NOT_READ = 0, 1, 2, 3
+_WIDTH = 80
+_LEVELS = (0, 1, 4, 5, 6, 10)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what ``rescue search`` takes."""
+    parser.description = (
+        "Find out how an array was laid out over these devices, from what is on them. Superblocks are not"
+        " needed. Nothing is written. A blank disk or a spare may be among the devices."
+    )
+    parser.add_argument("devices", nargs="+", metavar="DEVICE", help="devices, or images of them")
+    parser.add_argument("--raid-devices", type=int, metavar="N", help="the number of slots, if it is known")
+    parser.add_argument(
+        "--level", type=_level, action="append", default=[], metavar="LEVEL", help="0, 1, 4, 5, 6 or 10"
+    )
+    parser.add_argument("--layout", default="", metavar="WORD", help="left-symmetric, n2, ...")
+    parser.add_argument("--chunk", type=int, metavar="KIB", help="the chunk size in KiB")
+    parser.add_argument("--size", type=int, metavar="KIB", help="how much of each member was used, in KiB")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the places that are read")
+    parser.add_argument(
+        "--trial", action="store_true", help="check the best by the kernel, too; the devices stay read-only"
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON (docs/rescue.md)")
+
+
+def _level(word: str) -> int:
+    number = word.lower().removeprefix("raid")
+    if not number.isdigit() or int(number) not in _LEVELS:
+        raise argparse.ArgumentTypeError(f"{word}: 0, 1, 4, 5, 6 or 10")
+    return int(number)
+
+
+def run(root: Root, arguments: argparse.Namespace) -> int:
+    """Search; return the exit status, see the module."""
+    from raidtui.command.streams import print_json  # noqa: PLC0415
+    from raidtui.rescue.search.find_geometry import search_geometry  # noqa: PLC0415
+    from raidtui.rescue.search.limits import SearchWatch  # noqa: PLC0415
+    from raidtui.view.text import visible  # noqa: PLC0415
+
+    if not root.live:
+        print("raidtui: not done: a capture has no content of disks", file=sys.stderr)
+        return NOT_READ
+    paths, names = _paths(root, arguments.devices)
+    shown = _Progress() if sys.stderr.isatty() else None
+    try:
+        result = search_geometry(paths, _request(root, arguments, names), SearchWatch(shown))
+    except OSError as error:
+        print(f"raidtui: {visible(str(error.filename))}: {error.strerror}", file=sys.stderr)
+        return NOT_READ
+    finally:
+        if shown is not None:
+            shown.end()
+    if arguments.trial:
+        result = _tried(root, result)
+    if arguments.json:
+        print_json(result_dict(result))
+    else:
+        for line in result_lines(result):
+            print(visible(line))
+    return status_of(result)
+
+
+def _paths(root: Root, words: list[str]) -> tuple[list[str], list[str]]:
+    """Return what is opened, each once, and the kernel's names of devices under /dev."""
+    from pathlib import Path  # noqa: PLC0415
+
+    from raidtui.command.device_names import kernel_name  # noqa: PLC0415
+
+    paths: dict[str, None] = {}
+    names = []
+    for word in words:
+        if Path(word).is_file():
+            paths[word] = None
+        else:
+            name = kernel_name(root, word)
+            paths[f"/dev/{name}"] = None
+            names.append(name)
+    return list(paths), names
+
+
+def _request(root: Root, arguments: argparse.Namespace, names: list[str]) -> SearchRequest:
+    from raidtui.rescue.search.find_geometry import SearchRequest  # noqa: PLC0415
+    from raidtui.rescue.search.shapes import Wanted  # noqa: PLC0415
+
+    wanted = Wanted(
+        slots=arguments.raid_devices,
+        levels=tuple(arguments.level),
+        layout=arguments.layout,
+        chunk_bytes=arguments.chunk << 10 if arguments.chunk else None,
+        component_bytes=arguments.size << 10 if arguments.size else None,
+    )
+    return SearchRequest(wanted=wanted, superblocks=_superblocks(root, names), seed=arguments.seed)
+
+
+def _superblocks(root: Root, names: list[str]) -> dict[str, Superblock]:
+    from raidtui.host.md.mdadm import MdadmTimeoutError  # noqa: PLC0415
+    from raidtui.host.md.superblock import read_superblock  # noqa: PLC0415
+
+    found = {}
+    for name in names:
+        try:
+            superblock = read_superblock(root, name)
+        except MdadmTimeoutError:
+            continue
+        if superblock is not None:
+            found[name] = superblock
+    return found
+
+
+def _tried(root: Root, result: SearchResult) -> SearchResult:
+    """Return the result with the kernel's word on the first candidate."""
+    import msgspec  # noqa: PLC0415
+
+    from raidtui.host.reading import read_survey  # noqa: PLC0415
+    from raidtui.jobs.lock import JobError  # noqa: PLC0415
+    from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
+    from raidtui.rescue.proof import CheckResult  # noqa: PLC0415
+    from raidtui.rescue.trial.trials import prove  # noqa: PLC0415
+
+    if not result.candidates:
+        return result
+    first = result.candidates[0]
+    survey = read_survey(root, Sampler(root).sample(), first.geometry.present)
+    try:
+        proof = prove(root, survey, first.geometry)
+    except JobError as error:
+        print(f"raidtui: no trial: {error}", file=sys.stderr)
+        return result
+    if proof.check in {CheckResult.NOT_TRIED, CheckResult.NOT_POSSIBLE}:
+        print(f"raidtui: no trial: {proof.sure}", file=sys.stderr)
+        return result
+    sure = f"{proof.sure} {first.proof.sure}"
+    first = msgspec.structs.replace(first, proof=msgspec.structs.replace(proof, sure=sure))
+    return msgspec.structs.replace(result, candidates=(first, *result.candidates[1:]))
+
+
+def status_of(result: SearchResult) -> int:
+    """Return the exit status of a result."""
+    from raidtui.rescue.proof import CheckResult  # noqa: PLC0415
+    from raidtui.rescue.search.outcome import SearchOutcome  # noqa: PLC0415
+
+    if not result.candidates:
+        return NOTHING
+    proven = result.candidates[0].proof.check is CheckResult.CLEAN
+    return PROVEN if result.outcome is SearchOutcome.UNIQUE and proven else NOT_PROVEN
+
+
+def result_dict(result: SearchResult) -> dict[str, Any]:
+    """Return the form for programs (docs/rescue.md)."""
+    from raidtui.rescue.search.outcome import SearchOutcome  # noqa: PLC0415
+
+    return {
+        "candidates": [_candidate_dict(candidate) for candidate in result.candidates],
+        "unique": result.outcome is SearchOutcome.UNIQUE,
+        "outcome": result.outcome,
+        "alike": result.alike,
+        "more_alike": result.more,
+        "text": list(result.text),
+        "blank": list(result.blank),
+        "bytes_read": result.bytes_read,
+        "seconds": result.seconds,
+        "geometries_tested": result.tested,
+    }
+
+
+def _candidate_dict(candidate: SearchCandidate) -> dict[str, Any]:
+    return {
+        **_geometry_dict(candidate.geometry),
+        "proof": {
+            "check": candidate.proof.check,
+            "contents": candidate.proof.contents or None,
+            "sure": candidate.proof.sure,
+        },
+        "best": candidate.best,
+        "blocks_right": candidate.passed,
+        "blocks_wrong": candidate.failed,
+        "reads_the_same": [_geometry_dict(geometry) for geometry in candidate.same],
+        "notes": list(candidate.notes),
+    }
+
+
+def _geometry_dict(geometry: RescueGeometry) -> dict[str, Any]:
+    return {
+        "level": geometry.level,
+        "layout": geometry.layout or None,
+        "chunk_bytes": geometry.chunk_bytes or None,
+        "data_offset_sectors": geometry.data_offset_sectors,
+        "size_sectors": geometry.size_sectors,
+        "metadata": geometry.metadata,
+        "order": list(geometry.order),
+    }
+
+
+def result_lines(result: SearchResult) -> list[str]:
+    """Return what is printed, at most 80 columns wide."""
+    from raidtui.view.units import amount  # noqa: PLC0415
+
+    lines: list[str] = []
+    for sentence in result.text:
+        lines += textwrap.wrap(sentence, _WIDTH)
+    for number, candidate in enumerate(result.candidates, 1):
+        lines += ["", *_candidate_lines(number, candidate)]
+    more = result.alike - sum(candidate.best for candidate in result.candidates)
+    if more > 0:
+        lines += ["", f"... and {more} more that fit alike."]
+    cost = f"Read {amount(result.bytes_read)} in {result.seconds:.1f} s"
+    lines += ["", f"{cost}; geometries tested: {result.tested}."]
+    return lines
+
+
+def _candidate_lines(number: int, candidate: SearchCandidate) -> list[str]:
+    geometry = candidate.geometry
+    words = [f"RAID {geometry.level}"]
+    if geometry.layout:
+        words.append(geometry.layout)
+    if geometry.chunk_bytes:
+        words.append(f"chunk {geometry.chunk_bytes >> 10} KiB")
+    words.append(f"data offset {geometry.data_offset_sectors} sectors")
+    first = f"{number:>2}. {', '.join(words)}"
+    lines = textwrap.wrap(first, _WIDTH, subsequent_indent="    ")
+    order = f"order: {' '.join(geometry.order)}"
+    lines += textwrap.wrap(order, _WIDTH, initial_indent="    ", subsequent_indent="      ")
+    said = f"{candidate.proof.check}: {candidate.proof.sure}" if candidate.best else "has less for it."
+    for sentence in (said, *candidate.notes):
+        lines += textwrap.wrap(sentence, _WIDTH, initial_indent="    ", subsequent_indent="    ")
+    return lines
+
+
+class _Progress:
+    """One line on the terminal that says what is done."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def __call__(self, stage: SearchStage, done: int, total: int) -> None:
+        """Draw the line anew if it says something else now."""
+        text = f"{stage}: {100 * done // total if total else 100:>3} %"
+        if text != self._last:
+            self._last = text
+            print(f"\r{text:<24}", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Take the line away."""
+        if self._last:
+            print(f"\r{'':<24}\r", end="", file=sys.stderr, flush=True)

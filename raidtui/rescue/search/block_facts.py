@@ -1,0 +1,143 @@
+"""Facts about what stands on an array: which block must be where, and how it is recognised.
+
+A fact holds for the array's addresses, so it is tested against a geometry block by block and device by
+device: no order of the members has to be assumed. What a recognised block says (a bitmap, an inode) makes new
+facts.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from typing import Concatenate, ParamSpec, TypeVar
+
+from msgspec import Struct
+
+_More = ParamSpec("_More")
+_Result = TypeVar("_Result")
+_MOST_WAITING = 40_000
+
+
+class BlockFact(Struct, frozen=True, kw_only=True, eq=False):
+    """A block that is recognised at its place.
+
+    Args:
+        address: byte in the array.
+        length: bytes.
+        kind: what it is, in words: "ext4 inode table".
+        verify: whether bytes are this block: by its checksum, its own number, its identity.
+        learn: what the block says about others.
+        must: whether it has to be there: a journal's next block may be of an older turn.
+        checked: whether a checksum says it, not only the look.
+    """
+
+    address: int
+    length: int
+    kind: str
+    verify: Callable[[bytes], bool]
+    learn: Callable[[bytes], Iterable[BlockFact]] | None = None
+    must: bool = True
+    checked: bool = True
+
+
+def on(
+    function: Callable[Concatenate[bytes, _More], _Result], *args: _More.args, **kwargs: _More.kwargs
+) -> Callable[[bytes], _Result]:
+    """Return a function of bytes whose other arguments are what they are now."""
+    return lambda data: function(data, *args, **kwargs)
+
+
+class Stretch(Struct, frozen=True, kw_only=True):
+    """Where a volume lies on the array, in pieces.
+
+    Args:
+        pieces: byte in the volume, length, byte in the array; in the volume's order.
+    """
+
+    pieces: tuple[tuple[int, int, int], ...]
+
+    @classmethod
+    def whole(cls, start: int = 0, length: int = 1 << 62) -> Stretch:
+        """Return a volume in one piece, from a byte of the array on."""
+        return cls(pieces=((0, length, start),))
+
+    @property
+    def length(self) -> int:
+        """The volume's size in bytes."""
+        first, length, _ = self.pieces[-1]
+        return first + length
+
+    def at(self, byte: int, length: int) -> int | None:
+        """Return the array's byte, or None where the bytes are not in one piece."""
+        for first, size, start in self.pieces:
+            if first <= byte and byte + length <= first + size:
+                return start + byte - first
+        return None
+
+    def part(self, first: int, length: int) -> Stretch:
+        """Return a part of it as a volume."""
+        pieces = []
+        for begin, size, start in self.pieces:
+            low, high = max(first, begin), min(first + length, begin + size)
+            if low < high:
+                pieces.append((low - first, high - low, start + low - begin))
+        return Stretch(pieces=tuple(pieces) or ((0, 0, 0),))
+
+
+class FactPool:
+    """Facts that wait to be tested, each address and kind once; taken in a mixed order.
+
+    Args:
+        seed: of the order.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)  # noqa: S311  (an order that can be repeated)
+        self._waiting: dict[str, list[BlockFact]] = {}
+        self._known: set[tuple[int, str]] = set()
+
+    def __len__(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+    def add(self, facts: Iterable[BlockFact]) -> None:
+        """Add facts; those that are known are left out."""
+        for fact in facts:
+            key = (fact.address, fact.kind)
+            if key in self._known or len(self._known) > _MOST_WAITING:
+                continue
+            self._known.add(key)
+            self._waiting.setdefault(fact.kind, []).append(fact)
+
+    def take(self, count: int, wanted: Callable[[BlockFact], bool] | None = None) -> list[BlockFact]:
+        """Return facts by turns of their kinds, chance deciding within a kind.
+
+        Args:
+            count: how many at most.
+            wanted: those that are taken first.
+        """
+        taken: list[BlockFact] = []
+        if wanted is not None:
+            taken = self._turns(count, wanted)
+        return taken + self._turns(count - len(taken), lambda _: True)
+
+    def _turns(self, count: int, wanted: Callable[[BlockFact], bool]) -> list[BlockFact]:
+        queues: list[Iterator[BlockFact]] = []
+        for facts in self._waiting.values():
+            fitting = [fact for fact in facts if wanted(fact)]
+            self._random.shuffle(fitting)
+            queues.append(iter(fitting))
+        taken: list[BlockFact] = []
+        while queues and len(taken) < count:
+            left = []
+            for queue in queues:
+                fact = next(queue, None)
+                if fact is not None and len(taken) < count:
+                    taken.append(fact)
+                    left.append(queue)
+            queues = left
+        gone = set(map(id, taken))
+        for kind, facts in list(self._waiting.items()):
+            self._waiting[kind] = [fact for fact in facts if id(fact) not in gone]
+            if not self._waiting[kind]:
+                del self._waiting[kind]
+        return taken

@@ -1,0 +1,203 @@
+"""Tests many geometries on what stands on the array, and drops those that fall behind."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+
+from raidtui.rescue.search.assignment import OrderSearch, OrdersFound
+from raidtui.rescue.search.block_facts import BlockFact, FactPool
+from raidtui.rescue.search.galois import xor
+from raidtui.rescue.search.hypothesis import Hypothesis
+from raidtui.rescue.search.limits import SearchStage, SearchWatch
+from raidtui.rescue.search.samples import BLOCK, Samples
+
+_ROUNDS = (6, 10, 16, 32)
+_MOST_FACTS = 900
+_ENOUGH = 64
+_KEPT = 0.6
+_CLOSE = 8
+_MIRROR_TRIES, _MIRROR_ROWS = 24, 4
+_ZERO = bytes(BLOCK)
+
+
+class Exploration:
+    """Tests geometries on the facts of one root.
+
+    Args:
+        facts: what must be where.
+        hypotheses: the geometries.
+        watch: told how far it is.
+        seed: of the order of the facts.
+    """
+
+    def __init__(
+        self, facts: Iterable[BlockFact], hypotheses: Sequence[Hypothesis], watch: SearchWatch, seed: int
+    ) -> None:
+        self._pool = FactPool(seed)
+        self._pool.add(facts)
+        self._alive = list(hypotheses)
+        self._watch = watch
+        self._learned: set[BlockFact] = set()
+        self.tested = 0
+        self.kinds: dict[str, int] = {}
+
+    def run(self) -> list[Hypothesis]:
+        """Return the geometries that are left, the best first."""
+        rounds = 0
+        while self._alive and len(self._pool) and self.tested < _MOST_FACTS:
+            count = _ROUNDS[min(rounds, len(_ROUNDS) - 1)]
+            rounds += 1
+            batch = self._pool.take(count, self._tells if rounds > 2 else None)
+            self.tested += len(batch)
+            self._test(batch)
+            self._prune()
+            if self._alive and self.tested >= _ENOUGH and self._decided():
+                break
+        return self._alive
+
+    def _test(self, batch: Sequence[BlockFact]) -> None:
+        new: list[BlockFact] = []
+        for number, hypothesis in enumerate(self._alive):
+            self._watch.at(SearchStage.CANDIDATES, self.tested, self.tested + len(self._pool))
+            for fact in batch:
+                data = hypothesis.test(fact)
+                if data is None or fact in self._learned:
+                    continue
+                self._learned.add(fact)
+                self.kinds[fact.kind] = self.kinds.get(fact.kind, 0) + 1
+                if fact.learn is not None:
+                    new += fact.learn(data)
+            if number == 0 and new:
+                self._pool.add(new)
+                new = []
+        self._pool.add(new)
+
+    def _prune(self) -> None:
+        self._alive.sort(key=lambda each: -each.bound)
+        best = self._alive[0].bound
+        self._alive = [each for each in self._alive if each.bound >= best * _KEPT - 2 and each.bound > 0]
+
+    def _close(self) -> list[Hypothesis]:
+        best = self._alive[0].bound
+        return [each for each in self._alive[:_CLOSE] if each.bound >= best * 0.95 - 2]
+
+    def _decided(self) -> bool:
+        return len(self._close()) == 1 and not undecided(self._alive[0])
+
+    def _tells(self, fact: BlockFact) -> bool:
+        """Whether a fact may separate what is still alike."""
+        best = self._alive[0]
+        open_slots = undecided(best)
+        if any(slot in open_slots for slot in best.slots_of(fact)):
+            return True
+        close = self._close()
+        places = best.shape.places(fact.address)
+        return any(other.shape.places(fact.address) != places for other in close[1:])
+
+
+def undecided(hypothesis: Hypothesis) -> frozenset[int]:
+    """Return the slots for which nothing says which device is in them."""
+    slots = []
+    for slot, tests in enumerate(hypothesis.tests):
+        gains = [hypothesis.gain(slot, place) for place in range(len(hypothesis.group))]
+        top = max(gains)
+        gone = tests >= 4 and not any(hypothesis.hits[slot])
+        if not gone and (top <= 0 or gains.count(top) > 1):
+            slots.append(slot)
+    return frozenset(slots)
+
+
+def mark_q(hypothesis: Hypothesis, samples: Samples) -> None:
+    """Note for RAID 6 with all members which device has Q in the sampled rows.
+
+    The XOR of all members but that one is 0, whatever the order is.
+    """
+    shape = hypothesis.shape
+    if shape.level != 6 or len(hypothesis.group) != shape.slots or hypothesis.offset % BLOCK:
+        return
+    for row in samples.rows:
+        byte = row.offset - hypothesis.offset
+        blocks = [row.blocks[place] for place in hypothesis.group] if byte >= 0 else []
+        if not blocks or not all(blocks):
+            continue
+        value = xor(blocks)
+        having = [place for place, block in enumerate(blocks) if block == value]
+        if len(having) == 1 and value != _ZERO:
+            hypothesis.mark(shape.row(byte // shape.chunk_bytes).q, having)
+
+
+class Mirrors:
+    """Whether devices in two slots of RAID 10 hold the same chunks.
+
+    Args:
+        hypothesis: the geometry.
+        size_bytes: the array's size, or what of it is in use.
+        seed: of the places.
+    """
+
+    def __init__(self, hypothesis: Hypothesis, size_bytes: int, seed: int) -> None:
+        self._hypothesis = hypothesis
+        self._known: dict[tuple[int, int, int, int], bool] = {}
+        places = random.Random(seed)  # noqa: S311  (places that can be repeated)
+        shape = hypothesis.shape
+        self._common: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for number in range(_MIRROR_TRIES * shape.slots):
+            end = size_bytes if number % 2 else min(size_bytes, 64 << 20)
+            copies = shape.places(places.randrange(max(BLOCK, end)) // BLOCK * BLOCK)
+            for one, first in copies:
+                for two, second in copies:
+                    if one != two:
+                        self._common.setdefault((one, two), []).append((first, second))
+        self.partners = tuple(
+            tuple({two for one, two in self._common if one == slot}) for slot in range(shape.slots)
+        )
+
+    def fit(self, slot: int, place: int, other: int, partner: int) -> bool:
+        """Whether two slots with their devices go together; True where all is zero."""
+        key = (slot, place, other, partner)
+        if key not in self._known:
+            equal = said = 0
+            for first, second in self._common.get((slot, other), ()):
+                one, two = self._read(place, first), self._read(partner, second)
+                if not one or not two or (one == _ZERO and two == _ZERO):
+                    continue
+                said += 1
+                equal += one == two
+                if said == _MIRROR_ROWS:
+                    break
+            self._known[key] = said == 0 or 2 * equal >= said
+        return self._known[key]
+
+    def _read(self, place: int, byte: int) -> bytes:
+        source = self._hypothesis.recogniser.sources[self._hypothesis.group[place]]
+        return source.read(self._hypothesis.offset + byte, BLOCK)
+
+
+def best_orders(
+    hypothesis: Hypothesis, *, lost: bool, mirrors: Mirrors | None, known: dict[int, int] | None = None
+) -> OrdersFound:
+    """Return the orders that fit a geometry best.
+
+    Args:
+        hypothesis: the geometry, tested.
+        lost: whether more slots may be empty than the level survives, to see that it was this geometry.
+        mirrors: for RAID 10.
+        known: places by slot that are known.
+    """
+    shape = hypothesis.shape
+    gains = [
+        [hypothesis.gain(slot, place) for place in range(len(hypothesis.group))]
+        for slot in range(shape.slots)
+    ]
+
+    def allowed(missing: frozenset[int]) -> bool:
+        return lost or shape.survives(missing)
+
+    return OrderSearch(
+        gains,
+        allowed=allowed,
+        fits=mirrors.fit if mirrors is not None else None,
+        known=known,
+        partners=mirrors.partners if mirrors is not None else (),
+    ).search()

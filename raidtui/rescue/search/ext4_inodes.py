@@ -1,0 +1,213 @@
+"""ext4's inode tables, directories, extent trees and attribute blocks: each has its own checksum.
+
+Source: fs/ext4/inode.c (ext4_inode_csum), fs/ext4/namei.c (ext4_dirblock_csum, ext4_dx_csum),
+fs/ext4/extents.c (ext4_extent_block_csum), fs/ext4/xattr.c (ext4_xattr_block_csum).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from raidtui.rescue.search.block_facts import BlockFact, Stretch, on
+from raidtui.rescue.search.crc32c import crc32c
+
+_ROOT = 2
+_TYPES = frozenset({0x1000, 0x2000, 0x4000, 0x6000, 0x8000, 0xA000, 0xC000})
+_DIRECTORY = 0x4000
+_EXTENTS, _INLINE = 0x80000, 0x10000000
+_EXTENT_MAGIC = 0xF30A
+_DIRECT = 12
+_MOST_OF_A_DIRECTORY = 64
+
+
+class Ext4Inodes:
+    """What a file system says of its inodes.
+
+    Args:
+        seed: of the checksums; None without metadata_csum.
+        block_bytes: the block size.
+        inode_bytes: the size of an inode.
+        blocks: the size of the file system in blocks.
+        first_inode: the first that is not reserved.
+    """
+
+    def __init__(
+        self, *, seed: int | None, block_bytes: int, inode_bytes: int, blocks: int, first_inode: int
+    ) -> None:
+        self._seed = seed
+        self._block_bytes = block_bytes
+        self._inode_bytes = inode_bytes
+        self._blocks = blocks
+        self._first_inode = first_inode
+
+    def table_block(
+        self, byte: int, first: int, used: tuple[int, ...], where: Stretch, *, old: bool = False
+    ) -> BlockFact | None:
+        """Return the fact of a block of the inode table; None where it is not in one piece.
+
+        Args:
+            byte: where it is in the file system.
+            first: the number of its first inode.
+            used: the numbers of its inodes that are in use, by the bitmap.
+            where: the file system.
+            old: whether that is not known: any of them may be in use, or none.
+        """
+        address = where.at(byte, self._block_bytes)
+        expected = tuple(number for number in used if number == _ROOT or number >= self._first_inode)
+        if address is None or not expected:
+            return None
+        return BlockFact(
+            address=address,
+            length=self._block_bytes,
+            kind="ext4 old inode table" if old else "ext4 inode table",
+            verify=on(self._is_any_table if old else self._is_table, first, expected),
+            learn=on(self._inodes_of, first, expected, where),
+            must=not old,
+            checked=self._seed is not None,
+        )
+
+    def _one(self, data: bytes, first: int, number: int) -> bytes:
+        start = (number - first) * self._inode_bytes
+        return data[start : start + self._inode_bytes]
+
+    def _is_table(self, data: bytes, first: int, expected: tuple[int, ...]) -> bool:
+        return len(data) == self._block_bytes and all(
+            self._is_inode(self._one(data, first, number), number) for number in expected
+        )
+
+    def _is_any_table(self, data: bytes, first: int, expected: tuple[int, ...]) -> bool:
+        if len(data) != self._block_bytes:
+            return False
+        inodes = [(number, self._one(data, first, number)) for number in expected]
+        written = [(number, inode) for number, inode in inodes if any(inode)]
+        return bool(written) and all(self._is_inode(inode, number) for number, inode in written)
+
+    def _is_inode(self, inode: bytes, number: int) -> bool:
+        mode, links = struct.unpack_from("<H", inode, 0)[0], struct.unpack_from("<H", inode, 26)[0]
+        if self._seed is None:
+            return mode & 0xF000 in _TYPES and links > 0 and not struct.unpack_from("<I", inode, 20)[0]
+        if mode & 0xF000 not in _TYPES:
+            return False
+        crc = crc32c(self._inode_seed(inode, number), inode[:0x7C] + b"\0\0" + inode[0x7E:128])
+        low = struct.unpack_from("<H", inode, 0x7C)[0]
+        if self._inode_bytes <= 128:
+            return bool(crc & 0xFFFF == low)
+        extra: int = struct.unpack_from("<H", inode, 128)[0]
+        if extra < 4:
+            return bool(crc32c(crc, inode[128:]) & 0xFFFF == low)
+        crc = crc32c(crc, inode[128:130] + b"\0\0" + inode[132:])
+        return bool(crc == low | struct.unpack_from("<H", inode, 130)[0] << 16)
+
+    def _inode_seed(self, inode: bytes, number: int) -> int:
+        seed = 0 if self._seed is None else self._seed
+        return crc32c(crc32c(seed, struct.pack("<I", number)), inode[100:104])
+
+    def _inodes_of(
+        self, data: bytes, first: int, expected: tuple[int, ...], where: Stretch
+    ) -> Iterator[BlockFact]:
+        for number in expected:
+            inode = self._one(data, first, number)
+            if not struct.unpack_from("<H", inode, 26)[0]:  # no links: it was deleted
+                continue
+            yield from self._attributes(inode, where)
+            flags: int = struct.unpack_from("<I", inode, 32)[0]
+            is_dir = struct.unpack_from("<H", inode, 0)[0] & 0xF000 == _DIRECTORY
+            seed = self._inode_seed(inode, number)
+            if flags & _INLINE:
+                continue
+            if flags & _EXTENTS:
+                yield from self._extents(inode[40:100], number, seed, where, is_dir=is_dir)
+            elif is_dir:
+                for index, block in enumerate(struct.unpack_from(f"<{_DIRECT}I", inode, 40)):
+                    if block:
+                        yield from self._directory(block, index, number, seed, where)
+
+    def _attributes(self, inode: bytes, where: Stretch) -> Iterator[BlockFact]:
+        block = struct.unpack_from("<I", inode, 104)[0] | struct.unpack_from("<H", inode, 118)[0] << 32
+        address = where.at(block * self._block_bytes, self._block_bytes)
+        if block and self._seed is not None and address is not None:
+            yield BlockFact(
+                address=address,
+                length=self._block_bytes,
+                kind="ext4 attributes",
+                verify=on(self._are_attributes, block),
+            )
+
+    def _are_attributes(self, data: bytes, block: int) -> bool:
+        if len(data) != self._block_bytes or data[:4] != b"\0\0\x02\xea" or self._seed is None:
+            return False
+        crc = crc32c(crc32c(self._seed, struct.pack("<Q", block)), data[:16] + bytes(4) + data[20:])
+        return bool(struct.unpack_from("<I", data, 16)[0] == crc)
+
+    def _extents(
+        self, node: bytes, number: int, seed: int, where: Stretch, *, is_dir: bool
+    ) -> Iterator[BlockFact]:
+        magic, entries, _, depth = struct.unpack_from("<HHHH", node, 0)
+        if magic != _EXTENT_MAGIC or 12 + 12 * entries > len(node):
+            return
+        for index in range(entries):
+            first, one, two, three = struct.unpack_from("<IHHI", node, 12 + 12 * index)
+            if depth:
+                low, high = struct.unpack_from("<IH", node, 16 + 12 * index)
+                yield from self._extent_block(low | high << 32, number, seed, where, is_dir=is_dir)
+            elif is_dir and one <= 0x8000:
+                for step in range(min(one, _MOST_OF_A_DIRECTORY)):
+                    yield from self._directory((three | two << 32) + step, first + step, number, seed, where)
+
+    def _extent_block(
+        self, block: int, number: int, seed: int, where: Stretch, *, is_dir: bool
+    ) -> Iterator[BlockFact]:
+        address = where.at(block * self._block_bytes, self._block_bytes)
+        if address is not None and block < self._blocks:
+            yield BlockFact(
+                address=address,
+                length=self._block_bytes,
+                kind="ext4 extent tree",
+                verify=on(self._is_extent_block, seed),
+                learn=on(self._extents, number, seed, where, is_dir=is_dir),
+                checked=self._seed is not None,
+            )
+
+    def _is_extent_block(self, data: bytes, seed: int) -> bool:
+        if len(data) != self._block_bytes:
+            return False
+        magic, entries, most, depth = struct.unpack_from("<HHHH", data, 0)
+        end = 12 + 12 * most
+        if magic != _EXTENT_MAGIC or entries > most or depth > 5 or end + 4 > len(data):
+            return False
+        return self._seed is None or crc32c(seed, data[:end]) == struct.unpack_from("<I", data, end)[0]
+
+    def _directory(
+        self, block: int, index: int, number: int, seed: int, where: Stretch
+    ) -> Iterator[BlockFact]:
+        address = where.at(block * self._block_bytes, self._block_bytes)
+        if address is not None and 0 < block < self._blocks and (self._seed is not None or index == 0):
+            yield BlockFact(
+                address=address,
+                length=self._block_bytes,
+                kind="ext4 directory",
+                verify=on(self._is_directory, index, number, seed),
+                checked=self._seed is not None,
+            )
+
+    def _is_directory(self, data: bytes, index: int, number: int, seed: int) -> bool:
+        size = self._block_bytes
+        if len(data) != size:
+            return False
+        if index == 0 and (struct.unpack_from("<I", data, 0)[0] != number or data[6:9] != b"\x01\x02."):
+            return False
+        if self._seed is None:
+            return True
+        if data[size - 12 : size - 4] == b"\0\0\0\0\x0c\0\0\xde":
+            return bool(crc32c(seed, data[: size - 12]) == struct.unpack_from("<I", data, size - 4)[0])
+        return self._is_index(data, seed)
+
+    def _is_index(self, data: bytes, seed: int) -> bool:
+        at = 32 if struct.unpack_from("<H", data, 4)[0] == 12 else 8
+        limit, count = struct.unpack_from("<HH", data, at)
+        tail = at + limit * 8
+        if count > limit or tail + 8 > len(data):
+            return False
+        crc = crc32c(seed, data[: at + count * 8] + data[tail : tail + 4] + bytes(4))
+        return bool(crc == struct.unpack_from("<I", data, tail + 4)[0])

@@ -1,0 +1,314 @@
+"""The search: level, order, chunk, layout and data offset of an array without its superblocks.
+
+Devices are opened for reading only. What is read is bounded by the samples and the number of candidates, not
+by the size of the devices.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct, field
+
+from raidtui.model.survey import Superblock
+from raidtui.rescue.search.anchors import WINDOW_BYTES, AnchorScan, ArrayRoot
+from raidtui.rescue.search.explore import Exploration, mark_q
+from raidtui.rescue.search.hypothesis import Hypothesis, Recogniser
+from raidtui.rescue.search.limits import SearchWatch
+from raidtui.rescue.search.mapping import StripeShape
+from raidtui.rescue.search.members import OpenMember, Rebuilt, Source
+from raidtui.rescue.search.outcome import SearchOutcome, SearchResult
+from raidtui.rescue.search.ranking import Ranking, rank
+from raidtui.rescue.search.report import SearchReport
+from raidtui.rescue.search.samples import Samples, samples_of, take_samples
+from raidtui.rescue.search.shapes import (
+    ALL_LEVELS,
+    Wanted,
+    components,
+    likely_levels,
+    shapes,
+    slot_numbers,
+    with_strides,
+)
+from raidtui.view.units import counted
+
+_MOST_ROOTS = 6
+_DEEP_BYTES = 2 << 30
+_STRONG = 12
+_PARTITION_STARTS = (1 << 20, 63 * 512)
+_LARGEST_LOST = 3
+
+
+class SearchRequest(Struct, frozen=True, kw_only=True):
+    """What is searched for.
+
+    Args:
+        wanted: what a person knows of the array.
+        superblocks: of devices that have one still, by name.
+        seed: of the places that are read: the same seed reads the same.
+    """
+
+    wanted: Wanted = field(default_factory=Wanted)
+    superblocks: Mapping[str, Superblock] = field(default_factory=dict)
+    seed: int = 1
+
+
+class Ground(Struct, frozen=True, kw_only=True):
+    """What geometries are tested on.
+
+    Args:
+        recogniser: the devices, with the XOR of those with data behind them.
+        rebuilt: the number of that.
+        data: the numbers of the devices with data.
+        samples: of all devices.
+    """
+
+    recogniser: Recogniser
+    rebuilt: int
+    data: tuple[int, ...]
+    samples: Samples
+
+
+class Attempt(Struct, frozen=True, kw_only=True):
+    """What one root has given.
+
+    Args:
+        root: what stands on the array then.
+        lost: whether more members are missing than the level survives.
+    """
+
+    root: ArrayRoot
+    ranking: Ranking
+    lost: bool = False
+
+    @property
+    def value(self) -> float:
+        """What speaks for the best candidate, less what speaks against it."""
+        best = self.ranking.best
+        return max((each.gain - each.failed for each in best), default=0.0)
+
+
+class GeometrySearch:
+    """One search.
+
+    Args:
+        members: the devices, opened.
+        request: what is searched for.
+        watch: told how far it is; may end it.
+    """
+
+    def __init__(self, members: Sequence[OpenMember], request: SearchRequest, watch: SearchWatch) -> None:
+        self._members = tuple(members)
+        self._request = request
+        self._watch = watch
+        self._tested = 0
+
+    def run(self) -> SearchResult:
+        """Search.
+
+        Raises:
+            SearchCancelledError: the caller has ended it.
+        """
+        began = time.monotonic()
+        report = SearchReport(self._members, self._request.superblocks, self._watch, self._request.seed)
+        result = self._search(report)
+        return report.finished(
+            result,
+            bytes_read=sum(member.bytes_read for member in self._members),
+            seconds=time.monotonic() - began,
+            tested=self._tested,
+        )
+
+    def _search(self, report: SearchReport) -> SearchResult:
+        scan = AnchorScan(self._members, self._watch)
+        scan.run(0, min(WINDOW_BYTES, self._largest()))
+        samples = take_samples(self._members, self._watch, seed=self._request.seed)
+        numbers = range(len(self._members))
+        data = [number for number in numbers if number in scan.written or samples.written[number]]
+        blank = tuple(self._members[number].name for number in numbers if number not in data)
+        if not data:
+            return SearchResult(
+                outcome=SearchOutcome.NOTHING,
+                blank=blank,
+                text=("There is nothing here: all that was read of the devices is zero.",),
+            )
+        of_data = samples_of(samples, data)
+        levels, why = likely_levels(of_data, len(data))
+        recogniser, rebuilt = self._sources(data)
+        ground = Ground(recogniser=recogniser, rebuilt=rebuilt, data=tuple(data), samples=samples)
+        roots = scan.roots() or self._deeper(recogniser, data)
+        attempts = self._roots(roots, ground, levels)
+        best = max(attempts, key=lambda attempt: attempt.value, default=None)
+        text = [f"Level: {why}."] if why else []
+        if blank:
+            text.append(f"Blank in all that was read, so no data member: {', '.join(blank)}.")
+        if best is None or not best.ranking.best or best.value <= 0:
+            return report.nothing(text, blank, len(data))
+        return report.of_attempt(best.root, best.ranking, lost=best.lost, text=text, blank=blank)
+
+    def _largest(self) -> int:
+        return max((member.size_bytes for member in self._members), default=0)
+
+    def _sources(self, data: Sequence[int]) -> tuple[Recogniser, int]:
+        """Return the devices, with the XOR of those with data behind them, and its number."""
+        sources: list[Source] = list(self._members)
+        sources.append(Rebuilt([self._members[number] for number in data], "missing"))
+        return Recogniser(sources), len(self._members)
+
+    def _deeper(self, recogniser: Recogniser, data: Sequence[int]) -> list[ArrayRoot]:
+        """Look for anchors where the start of the array is missing or overwritten."""
+        scan = AnchorScan(recogniser.sources, self._watch)
+        rebuilt = len(self._members)
+        if len(data) > 1:
+            scan.run(0, min(WINDOW_BYTES, self._largest()), lambda number: number == rebuilt)
+        if not scan.roots():
+            end = min(_DEEP_BYTES, self._largest())
+            scan.run(WINDOW_BYTES, end, lambda number: number in data)
+        return scan.roots()
+
+    def _roots(
+        self,
+        roots: Sequence[ArrayRoot],
+        ground: Ground,
+        levels: tuple[int, ...],
+    ) -> list[Attempt]:
+        attempts: list[Attempt] = []
+        for root in roots[:_MOST_ROOTS]:
+            attempts += self._attempts(root, ground, levels)
+            if _strong(attempts):
+                return attempts
+        for root in roots[:_MOST_ROOTS]:
+            if root.file_system is not None and root.kind not in {"gpt", "LVM2_member"}:
+                for start in _PARTITION_STARTS:
+                    moved = root.moved(start)
+                    attempts += self._attempts(moved, ground, levels)
+                    if _strong(attempts):
+                        return attempts
+        most = max((attempt.value for attempt in attempts), default=0.0)
+        for root in roots[:_MOST_ROOTS]:
+            lost = self._lost(root, ground)
+            if lost.value > max(0.0, 2 * most):
+                attempts.append(lost)
+        return attempts
+
+    def _attempts(
+        self,
+        root: ArrayRoot,
+        ground: Ground,
+        levels: tuple[int, ...],
+    ) -> list[Attempt]:
+        """Ask about the levels that the samples speak for, and about all where those do not fit."""
+        wanted = self._request.wanted
+        made = []
+        if levels:
+            likely = self._allowed(levels)
+            numbers = slot_numbers(len(ground.data), likely, wanted, whole=True)
+            made.append(self._attempt(root, ground, likely, numbers))
+        if not _strong(made):
+            every = self._allowed(ALL_LEVELS)
+            numbers = slot_numbers(len(ground.data), every, wanted, whole=False)
+            numbers = tuple(dict.fromkeys((*self._told(), *numbers)))
+            made.append(self._attempt(root, ground, every, numbers))
+        return made
+
+    def _allowed(self, levels: Sequence[int]) -> tuple[int, ...]:
+        wanted = self._request.wanted.levels
+        return tuple(level for level in levels if level in wanted) or wanted if wanted else tuple(levels)
+
+    def _told(self) -> tuple[int, ...]:
+        """Return the numbers of slots that superblocks tell, unless a person has said one."""
+        if self._request.wanted.slots is not None:
+            return ()
+        told = {each.raid_disks for each in self._request.superblocks.values() if each.raid_disks}
+        return tuple(sorted(number for number in told if number is not None))
+
+    def _attempt(
+        self,
+        root: ArrayRoot,
+        ground: Ground,
+        levels: Sequence[int],
+        numbers: Sequence[int],
+        *,
+        lost: bool = False,
+    ) -> Attempt:
+        hypotheses: list[Hypothesis] = []
+        for slots in numbers:
+            for shape in shapes(levels, slots, self._request.wanted):
+                if (slots - len(ground.data) > shape.most_missing) != lost:
+                    continue
+                group = list(ground.data)
+                if shape.level in {4, 5} and slots == len(group) + 1 and not lost:
+                    group.append(ground.rebuilt)
+                hypotheses += self._with_offsets(root, shape, ground.recogniser, group)
+        self._tested += len(hypotheses)
+        for hypothesis in hypotheses:
+            mark_q(hypothesis, ground.samples)
+        exploration = Exploration(root.facts(), hypotheses, self._watch, self._request.seed)
+        left = exploration.run()
+        ranking = rank(
+            left,
+            ground.samples,
+            rebuilt=ground.rebuilt,
+            used_bytes=root.size_bytes or 64 << 20,
+            given=self._request.wanted.slots or len(self._members),
+            seed=self._request.seed,
+            lost=lost,
+        )
+        return Attempt(root=root, ranking=ranking, lost=lost)
+
+    def _with_offsets(
+        self, root: ArrayRoot, shape: StripeShape, recogniser: Recogniser, group: Sequence[int]
+    ) -> list[Hypothesis]:
+        sizes = [self._members[number].size_bytes for number in group if number < len(self._members)]
+        found = []
+        for offset in root.offsets(shape):
+            for each in with_strides(shape, sizes, offset, self._request.wanted):
+                size = max(components(sizes, offset, shape.chunk_bytes, self._request.wanted))
+                capacity = sum(sizes) if shape.level == 0 else each.capacity(size)
+                if capacity >= root.size_bytes:
+                    found.append(Hypothesis(each, offset, recogniser, group))
+        return found
+
+    def _lost(self, root: ArrayRoot, ground: Ground) -> Attempt:
+        """Ask whether it was an array of which too much is missing."""
+        wanted = self._request.wanted
+        count = len(ground.data)
+        numbers = range(count + 1, max(count + _LARGEST_LOST, len(self._members)) + 1)
+        numbers_asked = (wanted.slots,) if wanted.slots is not None else tuple(numbers)
+        levels = self._allowed((5, 0, 6, 4, 10))
+        return self._attempt(root, ground, levels, numbers_asked, lost=True)
+
+
+def _strong(attempts: Sequence[Attempt]) -> bool:
+    """Whether more need not be asked: much speaks for a candidate, or all that a header alone can say."""
+    return any(
+        attempt.value >= _STRONG or (attempt.root.file_system is None and attempt.value > 0)
+        for attempt in attempts
+    )
+
+
+def search_geometry(
+    paths: Sequence[str], request: SearchRequest | None = None, watch: SearchWatch | None = None
+) -> SearchResult:
+    """Search for the geometry of an array on devices or images.
+
+    Args:
+        paths: of the devices; a spare or a blank disk may be among them.
+        request: what is searched for.
+        watch: told how far it is; may end it.
+
+    Raises:
+        OSError: a device cannot be opened.
+        SearchCancelledError: the caller has ended it.
+        ValueError: no device is given.
+    """
+    if not paths:
+        raise ValueError(counted(0, "device"))
+    members: list[OpenMember] = []
+    try:
+        members += (OpenMember(path) for path in paths)
+        return GeometrySearch(members, request or SearchRequest(), watch or SearchWatch()).run()
+    finally:
+        for member in members:
+            member.close()

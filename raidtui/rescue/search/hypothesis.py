@@ -1,0 +1,111 @@
+"""A geometry without an order of its members, and what blocks at their places say about it.
+
+A block that must be at a place of the array is looked for on every device at the byte that the geometry says:
+so each block tells which device is in which slot, or that the geometry is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from raidtui.rescue.search.block_facts import BlockFact
+from raidtui.rescue.search.mapping import StripeShape
+from raidtui.rescue.search.members import Source
+
+
+class Recogniser:
+    """Whether a block is what a fact says, remembered for each device and byte.
+
+    Args:
+        sources: devices, and the member that is rebuilt from the others where there is one.
+    """
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self.sources = tuple(sources)
+        self._known: dict[tuple[BlockFact, int, int], bool] = {}
+
+    def at(self, fact: BlockFact, source: int, byte: int) -> bool:
+        """Whether a device has the fact's block at a byte."""
+        key = (fact, source, byte)
+        found = self._known.get(key)
+        if found is None:
+            data = self.sources[source].read(byte, fact.length)
+            found = len(data) == fact.length and fact.verify(data)
+            self._known[key] = found
+        return found
+
+
+class Hypothesis:
+    """Level, layout, chunk, number of slots and data offset, with what was found for them.
+
+    Args:
+        shape: how the bytes lie over the slots.
+        offset: the byte on each device at which the data begin.
+        recogniser: the devices.
+        group: which devices may be members, by their numbers in the recogniser.
+    """
+
+    def __init__(self, shape: StripeShape, offset: int, recogniser: Recogniser, group: Sequence[int]) -> None:
+        self.shape = shape
+        self.offset = offset
+        self.group = tuple(group)
+        self._recogniser = recogniser
+        self.tests = [0] * shape.slots
+        self.hits = [[0] * len(self.group) for _ in range(shape.slots)]
+        self.checked = 0
+        self.failed = 0
+
+    @property
+    def recogniser(self) -> Recogniser:
+        """The devices."""
+        return self._recogniser
+
+    def slots_of(self, fact: BlockFact) -> tuple[int, ...]:
+        """Return the slots that hold a fact's block."""
+        return tuple(slot for slot, _ in self.shape.places(fact.address))
+
+    def test(self, fact: BlockFact) -> bytes | None:
+        """Look for a block on all devices; return it where one has it.
+
+        A block that lies in two chunks is passed over.
+        """
+        chunk = self.shape.chunk_bytes
+        if self.shape.level != 1 and fact.address % chunk + fact.length > chunk:
+            return None
+        found: list[tuple[int, list[int]]] = []
+        data: bytes | None = None
+        for slot, byte in self.shape.places(fact.address):
+            have = []
+            for place, source in enumerate(self.group):
+                if self._recogniser.at(fact, source, self.offset + byte):
+                    have.append(place)
+                    if data is None:
+                        data = self._recogniser.sources[source].read(self.offset + byte, fact.length)
+            found.append((slot, have))
+        if data is None and not fact.must:
+            return None
+        self.checked += 1
+        self.failed += data is None
+        for slot, have in found:
+            self.mark(slot, have)
+        return data
+
+    def mark(self, slot: int, have: Sequence[int]) -> None:
+        """Note that a slot was tested, and the places in the group that passed."""
+        self.tests[slot] += 1
+        for place in have:
+            self.hits[slot][place] += 1
+
+    @property
+    def bound(self) -> float:
+        """The most that an order of the members could gain, for one copy of the data."""
+        gains = [
+            [max(0, 2 * hit - tests) for hit in row] for row, tests in zip(self.hits, self.tests, strict=True)
+        ]
+        by_slot: int = sum(map(max, gains))
+        by_device: int = sum(map(max, zip(*gains, strict=True)))
+        return min(by_slot, by_device) / self.shape.copies_of(len(self.group))
+
+    def gain(self, slot: int, place: int) -> int:
+        """Return what speaks for a device in a slot, less what speaks against it."""
+        return 2 * self.hits[slot][place] - self.tests[slot]

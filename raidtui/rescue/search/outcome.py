@@ -1,0 +1,63 @@
+"""What a search has found. Pure."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from raidtui.rescue.proof import Proof, RescueGeometry
+
+
+class SearchOutcome(StrEnum):
+    """How a search ended, for programs. docs/rescue.md documents each; none changes."""
+
+    UNIQUE = "unique"
+    TIED = "tied"
+    IMPOSSIBLE = "impossible"
+    NOTHING = "nothing"
+
+
+class SearchCandidate(Struct, frozen=True, kw_only=True):
+    """A geometry that the members' content speaks for.
+
+    Args:
+        passed: blocks that were recognised at their places.
+        failed: blocks that were not, and must be there.
+        best: whether nothing separates it from the first.
+        same: other geometries that read the same.
+        notes: what else is to be known of it, sentences.
+    """
+
+    geometry: RescueGeometry
+    proof: Proof
+    passed: int
+    failed: int
+    best: bool
+    same: tuple[RescueGeometry, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class SearchResult(Struct, frozen=True, kw_only=True):
+    """What a search says.
+
+    Args:
+        candidates: the best first; of many that are alike, the first few.
+        alike: how many geometries nothing separates; those that read the same count as one.
+        more: whether there are more of them than were counted.
+        text: what was found, sentences for people.
+        blank: devices on which nothing was found.
+        bytes_read: from all devices.
+        seconds: how long it took.
+        tested: how many geometries were tested without regard to the order.
+    """
+
+    outcome: SearchOutcome
+    candidates: tuple[SearchCandidate, ...] = ()
+    alike: int = 0
+    more: bool = False
+    text: tuple[str, ...] = ()
+    blank: tuple[str, ...] = ()
+    bytes_read: int = 0
+    seconds: float = 0.0
+    tested: int = 0

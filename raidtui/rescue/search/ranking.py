@@ -1,0 +1,297 @@
+"""Candidates in the order of what speaks for them; those that read the same are one, ties stay ties."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from raidtui.rescue.search.assignment import MOST_ORDERS
+from raidtui.rescue.search.explore import Mirrors, best_orders
+from raidtui.rescue.search.hypothesis import Hypothesis
+from raidtui.rescue.search.logical import LogicalArray
+from raidtui.rescue.search.mapping import PARITY_OF, StripeShape
+from raidtui.rescue.search.members import Source
+from raidtui.rescue.search.samples import BLOCK, Samples
+from raidtui.rescue.search.shapes import COMMON_CHUNKS
+
+_COMPARED = 96
+_MOST_COMPARED = 400
+_MOST_PARITY = 64
+_FITS, _CONTRADICTED = 0.5, 0.1
+_ENOUGH_OF_BEST = 0.75
+
+
+class Ranked(Struct, frozen=True, kw_only=True):
+    """A geometry with an order.
+
+    Args:
+        shape: how the bytes lie over the slots.
+        offset: the byte on each member at which the data begin.
+        order: by slot the number of the device; -1 for a missing one.
+        passed: blocks that were recognised at their places.
+        failed: blocks that were not.
+        unused: devices with data that are no members then.
+        parity: the share of sampled rows whose parity is right; None where that says nothing.
+        swaps: slots that may be exchanged and read the same.
+        like: other geometries that read the same.
+    """
+
+    shape: StripeShape
+    offset: int
+    order: tuple[int, ...]
+    passed: int
+    failed: int
+    unused: int
+    parity: float | None = None
+    swaps: tuple[tuple[int, ...], ...] = ()
+    like: tuple[Ranked, ...] = ()
+
+    @property
+    def missing(self) -> int:
+        """How many slots are empty."""
+        return self.order.count(-1)
+
+    @property
+    def gain(self) -> float:
+        """What speaks for it, less what speaks against it, for one copy of the data."""
+        return (self.passed - self.failed) / self.shape.copies_of(self.shape.slots - self.missing)
+
+    def array(self, sources: Sequence[Source]) -> LogicalArray:
+        """Return it as a device to read from."""
+        members = [None if number < 0 else sources[number] for number in self.order]
+        return LogicalArray(self.shape, self.offset, members)
+
+
+class Ranking(Struct, frozen=True, kw_only=True):
+    """Candidates, the best first.
+
+    Args:
+        best: those that nothing separates.
+        others: those with less, or with something against them.
+        more: whether there are more of the best than were counted.
+    """
+
+    best: tuple[Ranked, ...] = ()
+    others: tuple[Ranked, ...] = ()
+    more: bool = False
+
+
+def rank(
+    hypotheses: Sequence[Hypothesis],
+    samples: Samples,
+    *,
+    rebuilt: int,
+    used_bytes: int,
+    given: int,
+    seed: int,
+    lost: bool = False,
+) -> Ranking:
+    """Return the candidates.
+
+    Args:
+        hypotheses: geometries, tested.
+        samples: of all devices.
+        rebuilt: the number of the source that stands for a missing member; -1 for none.
+        used_bytes: how much of the array is known to be in use.
+        given: how many devices were given, blank ones too.
+        seed: of the places that are read.
+        lost: whether more members may be missing than a level survives.
+    """
+    found: list[Ranked] = []
+    more = False
+    for hypothesis in hypotheses:
+        orders, some_more = _orders(hypothesis, rebuilt=rebuilt, used_bytes=used_bytes, seed=seed, lost=lost)
+        found += orders
+        more = more or some_more
+        if len(found) > MOST_ORDERS:
+            more = True
+            break
+    found = _distinct(found)
+    if not found:
+        return Ranking()
+    top = max(found, key=lambda each: (each.gain, -each.failed, -each.unused, -each.missing))
+    best = [each for each in found if _as_good(each, top)]
+    best = _by_parity(best, samples, hypotheses[0].recogniser.sources)
+    best = _by_reading(best, given)
+    shown = [one for each in best for one in (each, *each.like)]
+    others = [each for each in found if not any(_same(each, one) for one in shown)]
+    return Ranking(
+        best=tuple(sorted(best, key=_habit)),
+        others=tuple(sorted(others, key=lambda each: (-each.gain, _habit(each)))),
+        more=more and len(best) > 1,
+    )
+
+
+def _as_good(each: Ranked, top: Ranked) -> bool:
+    if top.failed == 0:
+        return each.failed == 0 and each.gain >= top.gain * _ENOUGH_OF_BEST
+    return each.gain >= top.gain - 1
+
+
+def _same(one: Ranked, two: Ranked) -> bool:
+    return one.shape == two.shape and one.offset == two.offset and one.order == two.order
+
+
+def _by_reading(best: list[Ranked], given: int) -> list[Ranked]:
+    """Of candidates that read the same, leave one, which names the others.
+
+    RAID 10 far reads like RAID 0 in its first half, RAID 0 like RAID 4 without its parity. The one that
+    explains most copies is left, then one of as many slots as devices are given, then one with fewest missing
+    members.
+    """
+    left = sorted(
+        best,
+        key=lambda each: (-each.passed, each.unused, each.shape.slots != given, each.missing, _habit(each)),
+    )
+    if len(left) > _MOST_COMPARED:
+        return left
+    kept: list[tuple[Ranked, list[frozenset[object]], list[Ranked]]] = []
+    for each in left:
+        places = _places(each)
+        for _, other, like in kept:
+            if all(one & two for one, two in zip(places, other, strict=True)):
+                like.append(each)
+                break
+        else:
+            kept.append((each, places, []))
+    return [msgspec.structs.replace(each, like=tuple(like)) for each, _, like in kept]
+
+
+def _orders(
+    hypothesis: Hypothesis, *, rebuilt: int, used_bytes: int, seed: int, lost: bool
+) -> tuple[list[Ranked], bool]:
+    shape = hypothesis.shape
+    if shape.level == 1:
+        return _mirror(hypothesis), False
+    mirrors = Mirrors(hypothesis, used_bytes, seed) if shape.level == 10 else None
+    orders = best_orders(hypothesis, lost=lost, mirrors=mirrors)
+    groups = _swaps(shape)
+    ranked: dict[tuple[int, ...], Ranked] = {}
+    for order in orders.orders:
+        used = [place for place in order if place >= 0]
+        passed = sum(hypothesis.hits[slot][place] for slot, place in enumerate(order) if place >= 0)
+        tests = sum(hypothesis.tests[slot] for slot, place in enumerate(order) if place >= 0)
+        numbers = [hypothesis.group[place] if place >= 0 else -1 for place in order]
+        numbers = [-1 if number == rebuilt else number for number in numbers]
+        for group in groups:
+            for slot, number in zip(group, sorted(numbers[slot] for slot in group), strict=True):
+                numbers[slot] = number
+        ranked.setdefault(
+            tuple(numbers),
+            Ranked(
+                shape=shape,
+                offset=hypothesis.offset,
+                order=tuple(numbers),
+                passed=passed,
+                failed=tests - passed,
+                unused=len(hypothesis.group) - len(used),
+                swaps=groups,
+            ),
+        )
+    return list(ranked.values()), orders.more
+
+
+def _mirror(hypothesis: Hypothesis) -> list[Ranked]:
+    """RAID 1: any order reads the same; devices that lack what they must have are no members."""
+    good = [
+        place for place in range(len(hypothesis.group)) if 2 * hypothesis.hits[0][place] > hypothesis.tests[0]
+    ]
+    slots = hypothesis.shape.slots
+    if not good:
+        return []
+    used = good[:slots]
+    numbers = [hypothesis.group[place] for place in used] + [-1] * (slots - len(used))
+    passed = sum(hypothesis.hits[0][place] for place in used)
+    return [
+        Ranked(
+            shape=hypothesis.shape,
+            offset=hypothesis.offset,
+            order=tuple(numbers),
+            passed=passed,
+            failed=hypothesis.tests[0] * len(used) - passed,
+            unused=len(hypothesis.group) - len(used),
+            swaps=(tuple(range(slots)),) if slots > 1 else (),
+        )
+    ]
+
+
+def _swaps(shape: StripeShape) -> tuple[tuple[int, ...], ...]:
+    """Return the slots that hold the same bytes at the same places: the pairs of RAID 10 near 2."""
+    copies = int(shape.layout[1:]) if shape.level == 10 and shape.layout.startswith("n") else 1
+    if copies == 1 or shape.slots % copies:
+        return ()
+    return tuple(tuple(range(slot, slot + copies)) for slot in range(0, shape.slots, copies))
+
+
+def _habit(each: Ranked) -> tuple[object, ...]:
+    """The order in which alike candidates are shown: the usual first. It decides nothing."""
+    return (
+        each.missing,
+        each.unused,
+        each.shape.level != 1,
+        each.shape.layout.startswith("parity"),
+        each.shape.layout not in {"left-symmetric", "n2", ""},
+        each.shape.chunk_bytes not in COMMON_CHUNKS,
+        each.offset,
+        each.order,
+    )
+
+
+def _places(each: Ranked) -> list[frozenset[object]]:
+    """Return where places all over the array are read from: the copies, or what they are rebuilt from."""
+    places = random.Random(0)  # noqa: S311  (the same for all candidates)
+    addresses = [places.randrange(1 << bits % 26 + 12) & ~(BLOCK - 1) for bits in range(_COMPARED)]
+    found: list[frozenset[object]] = []
+    for address in addresses:
+        copies = each.shape.places(address)
+        here: list[object] = [
+            (each.order[slot], each.offset + byte) for slot, byte in copies if each.order[slot] >= 0
+        ]
+        found.append(frozenset(here or [_rebuilt_from(each, *copies[0])]))
+    return found
+
+
+def _rebuilt_from(each: Ranked, slot: int, byte: int) -> object:
+    if each.shape.level not in PARITY_OF:
+        return each.shape.level, each.shape.chunk_bytes, slot, byte
+    row = each.shape.row(byte // each.shape.chunk_bytes)
+    devices = frozenset(each.order[other] for other in (*row.data, row.p) if other != slot)
+    if len(devices) == 1:
+        return next(iter(devices)), each.offset + byte
+    if -1 in devices:
+        return each.shape, each.order, byte
+    return devices, each.offset + byte
+
+
+def _distinct(found: list[Ranked]) -> list[Ranked]:
+    """Of orders of one level that are the same in all but name, leave one."""
+    if len(found) > _MOST_COMPARED:
+        return found
+    kept: dict[tuple[object, ...], Ranked] = {}
+    for each in sorted(found, key=_habit):
+        kept.setdefault((each.shape.level, each.shape.layout, each.shape.slots, *_places(each)), each)
+    return list(kept.values())
+
+
+def _by_parity(best: list[Ranked], samples: Samples, sources: Sequence[Source]) -> list[Ranked]:
+    """Add the share of rows with the right parity; drop what it contradicts, if anything is left then."""
+    if len(best) > _MOST_PARITY:
+        return best
+    judged = []
+    for each in best:
+        array, shares = each.array(sources), []
+        for row in samples.rows:
+            byte = row.offset - each.offset
+            if byte >= 0 and row.offset % BLOCK == each.offset % BLOCK:
+                fits = array.row_fits(byte, BLOCK)
+                if fits is not None:
+                    shares.append(fits)
+        parity = sum(shares) / len(shares) if len(shares) >= 4 else None
+        judged.append(msgspec.structs.replace(each, parity=parity))
+    if any(each.parity is not None and each.parity >= _FITS for each in judged):
+        return [each for each in judged if each.parity is None or each.parity >= _FITS]
+    left = [each for each in judged if each.parity is None or each.parity > _CONTRADICTED]
+    return left or judged

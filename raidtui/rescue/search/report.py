@@ -1,0 +1,293 @@
+"""From candidates to what is said: the superblocks that are left, the proof, notes and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from raidtui.model.geometry import raid10_layout
+from raidtui.model.survey import Superblock
+from raidtui.plans.create.create_request import MISSING
+from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
+from raidtui.rescue.search.anchors import ArrayRoot
+from raidtui.rescue.search.limits import SearchWatch
+from raidtui.rescue.search.mapping import StripeShape
+from raidtui.rescue.search.members import OpenMember
+from raidtui.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
+from raidtui.rescue.search.ranking import Ranked, Ranking
+from raidtui.rescue.search.walk import MOST_BLOCKS, Walk, walk
+from raidtui.view.units import counted, joined
+
+_SHOWN, _OTHERS_SHOWN = 12, 4
+_WALKED, _SHORT, _NEARLY_ALL = 400, 64, 0.75
+_SECTOR = 512
+_MADE_LATER_S = 3600
+
+
+class SearchReport:
+    """Makes the result of a search.
+
+    Args:
+        members: the devices.
+        superblocks: of devices that have one still, by name.
+        watch: told how far it is.
+        seed: of the places that are read.
+    """
+
+    def __init__(
+        self,
+        members: Sequence[OpenMember],
+        superblocks: Mapping[str, Superblock],
+        watch: SearchWatch,
+        seed: int,
+    ) -> None:
+        self._members = tuple(members)
+        self._superblocks = superblocks
+        self._watch = watch
+        self._seed = seed
+
+    def finished(self, result: SearchResult, *, bytes_read: int, seconds: float, tested: int) -> SearchResult:
+        """Return the result with what it has cost."""
+        unreadable = [member.name for member in self._members if member.unreadable]
+        text = result.text
+        if unreadable:
+            names = ", ".join(unreadable)
+            text += (f"{names}: not all of it can be read. Copy it first.",)
+        return msgspec.structs.replace(
+            result, bytes_read=bytes_read, seconds=round(seconds, 2), tested=tested, text=text
+        )
+
+    def nothing(self, text: list[str], blank: tuple[str, ...], count: int) -> SearchResult:
+        """Return that nothing fits.
+
+        Args:
+            text: what was found out so far.
+            blank: devices without anything.
+            count: devices with data.
+        """
+        devices = counted(count, "device")
+        text.append(f"No geometry was found: nothing on {devices} says where it belongs.")
+        return SearchResult(outcome=SearchOutcome.NOTHING, text=tuple(text), blank=blank)
+
+    def of_attempt(
+        self,
+        root: ArrayRoot,
+        ranking: Ranking,
+        *,
+        lost: bool,
+        text: list[str],
+        blank: tuple[str, ...],
+    ) -> SearchResult:
+        """Return the result.
+
+        Args:
+            root: what stands on the array.
+            ranking: the candidates.
+            lost: whether too many members are missing.
+            text: what was found out so far.
+            blank: devices without anything.
+        """
+        best = list(ranking.best)
+        if lost:
+            first = best[0]
+            text.append(
+                f"Impossible: the content is that of {_words(first.shape)}, and {first.missing} of them are"
+                " missing or blank: more than the level survives."
+            )
+            return SearchResult(outcome=SearchOutcome.IMPOSSIBLE, text=tuple(text), blank=blank)
+        best, decided = self._by_superblocks(best, root)
+        best = self._by_walks(best, root)
+        walks = [self._walk(each, root, MOST_BLOCKS) for each in best[:_SHOWN]]
+        if any(not found.bad for found in walks) and len(best) <= _SHOWN:
+            kept = [(each, found) for each, found in zip(best, walks, strict=True) if not found.bad]
+            best, walks = [each for each, _ in kept], [found for _, found in kept]
+        unique = len(best) == 1 and not ranking.more
+        if decided:
+            text.append(decided)
+        if not unique:
+            least = "At least " if ranking.more else ""
+            text.append(f"{least}{len(best)} geometries fit alike: not unique.")
+            text += _difference(best)
+        made = [
+            self._candidate(each, root, found, best=True)
+            for each, found in zip(best[:_SHOWN], walks, strict=True)
+        ]
+        made += [self._candidate(each, root, None, best=False) for each in ranking.others[:_OTHERS_SHOWN]]
+        return SearchResult(
+            outcome=SearchOutcome.UNIQUE if unique else SearchOutcome.TIED,
+            candidates=tuple(made),
+            alike=len(best),
+            more=ranking.more,
+            text=tuple(text),
+            blank=blank,
+        )
+
+    def _by_superblocks(self, best: list[Ranked], root: ArrayRoot) -> tuple[list[Ranked], str]:
+        """Leave the candidates that agree with the superblocks, if those can be believed."""
+        telling = {name: each for name, each in self._superblocks.items() if each.slot is not None}
+        best = [self._told(each, telling) for each in best]
+        if len(best) < 2:
+            return best, ""
+        made_s = root.file_system.made_s if root.file_system is not None else 0
+        for name, each in telling.items():
+            if made_s and each.created_s is not None and each.created_s > made_s + _MADE_LATER_S:
+                return best, f"The superblock of {name} is younger than the file system: it is not believed."
+        agreeing = [each for each in best if self._agrees(each, telling)]
+        if not telling or not agreeing or len(agreeing) == len(best):
+            return best, ""
+        names = joined(sorted(telling))
+        said = "" if made_s else " Whether they are as old as the file system is not known."
+        return agreeing, f"The superblocks of {names} decide between {len(best)} geometries.{said}"
+
+    def _told(self, each: Ranked, telling: Mapping[str, Superblock]) -> Ranked:
+        """Of geometries that read the same, take the one that the superblocks tell."""
+        if telling and not self._agrees(each, telling):
+            for one in each.like:
+                if self._agrees(one, telling):
+                    like = (each, *(other for other in each.like if other is not one))
+                    return msgspec.structs.replace(one, like=like)
+        return each
+
+    def _agrees(self, each: Ranked, telling: Mapping[str, Superblock]) -> bool:
+        slots = {self._members[number].name: slot for slot, number in enumerate(each.order) if number >= 0}
+        for name, superblock in telling.items():
+            if (
+                name in slots
+                and slots[name] != superblock.slot
+                and not _exchanged(each, slots[name], superblock)
+            ):
+                return False
+            if superblock.raid_disks not in {None, each.shape.slots}:
+                return False
+            if superblock.level not in {None, f"raid{each.shape.level}"}:
+                return False
+            if superblock.chunk_bytes not in {None, 0, each.shape.chunk_bytes} and each.shape.level != 1:
+                return False
+            if each.shape.level == 10 and superblock.layout not in {None, raid10_layout(each.shape.layout)}:
+                return False
+            if superblock.offset_sectors not in {None, each.offset // _SECTOR}:
+                return False
+        return True
+
+    def _walk(self, each: Ranked, root: ArrayRoot, most: int) -> Walk:
+        array = each.array(self._members)
+        return walk(array, root.facts(), self._watch, seed=self._seed, most=most)
+
+    def _by_walks(self, best: list[Ranked], root: ArrayRoot) -> list[Ranked]:
+        """Read a little of each candidate, with missing members rebuilt; leave those that read best."""
+        if not 1 < len(best) <= _WALKED:
+            return best
+        walked = [(each, self._walk(each, root, _SHORT)) for each in best]
+        least = min(found.bad for _, found in walked)
+        most = max(found.good for _, found in walked if found.bad == least)
+        return [each for each, found in walked if found.bad == least and found.good >= most * _NEARLY_ALL]
+
+    def _candidate(self, each: Ranked, root: ArrayRoot, found: Walk | None, *, best: bool) -> SearchCandidate:
+        return SearchCandidate(
+            geometry=self._geometry(each),
+            same=tuple(self._geometry(one) for one in _kinds(each)),
+            proof=_proof(each, root, found),
+            passed=each.passed,
+            failed=each.failed,
+            best=best,
+            notes=tuple(self._notes(each)),
+        )
+
+    def _geometry(self, each: Ranked) -> RescueGeometry:
+        shape = each.shape
+        return RescueGeometry(
+            level=shape.level,
+            order=tuple(MISSING if number < 0 else self._members[number].name for number in each.order),
+            layout=shape.layout if shape.level in {5, 6, 10} else "",
+            chunk_bytes=0 if shape.level == 1 else shape.chunk_bytes,
+            data_offset_sectors=each.offset // _SECTOR,
+            metadata=self._metadata(each.offset),
+            size_sectors=_size_sectors(shape),
+        )
+
+    def _metadata(self, offset: int) -> str:
+        told = {each.metadata for each in self._superblocks.values() if each.metadata}
+        if len(told) == 1 and (offset or next(iter(told)) in {"0.90", "1.0"}):
+            return str(next(iter(told)))
+        # Before 8 KiB there is no room for a superblock of 1.2, which lies at 4 KiB.
+        return "1.2" if offset >= 8192 else "1.0"
+
+    def _notes(self, each: Ranked) -> list[str]:
+        notes = [f"{_words(one.shape)} reads the same." for one in _kinds(each)]
+        for group in each.swaps:
+            names = [self._members[each.order[slot]].name for slot in group if each.order[slot] >= 0]
+            if len(names) > 1:
+                notes.append(f"{joined(names)} hold the same: exchanged, they read the same.")
+        if each.parity is not None and each.parity < 1:
+            notes.append(f"Parity agrees in {each.parity:.0%} of the sampled rows.")
+        if each.unused:
+            notes.append(f"{counted(each.unused, 'device')} with data are no members.")
+        return notes
+
+
+def _kinds(each: Ranked) -> list[Ranked]:
+    """Return the geometries that read the same, one of each other level."""
+    found: dict[int, Ranked] = {}
+    for one in sorted(each.like, key=lambda like: like.missing):
+        if one.shape.level != each.shape.level:
+            found.setdefault(one.shape.level, one)
+    return list(found.values())
+
+
+def _exchanged(each: Ranked, slot: int, superblock: Superblock) -> bool:
+    return any(slot in group and superblock.slot in group for group in each.swaps)
+
+
+def _size_sectors(shape: StripeShape) -> int | None:
+    """Return the members' size where the places of the data depend on it."""
+    if not shape.stride_bytes:
+        return None
+    return shape.stride_bytes * int(shape.layout[1:]) // _SECTOR
+
+
+def _proof(each: Ranked, root: ArrayRoot, found: Walk | None) -> Proof:
+    if found is None:
+        return Proof(check=CheckResult.NOT_TRIED, contents=root.kind, sure="Not checked.")
+    if not found.good:
+        return Proof(check=CheckResult.NO_FILE_SYSTEM, sure="Nothing was recognised.")
+    if found.bad:
+        kinds = joined([f"{count} of {kind}" for kind, count in sorted(found.failed.items())])
+        return Proof(
+            check=CheckResult.ERRORS,
+            contents=root.kind,
+            sure=f"{found.bad} of {found.good + found.bad} blocks are not what they must be: {kinds}.",
+        )
+    slots = f"{len(found.slots)} of {each.shape.slots} slots"
+    how = f"{found.checked} by checksum" if found.checked else "none by checksum"
+    return Proof(
+        check=CheckResult.CLEAN,
+        contents=root.kind,
+        sure=f"{counted(found.good, 'block')} of {_contents(found)} are right, {how}, in {slots}."
+        " Contents of files were not compared, and no file system check was run.",
+    )
+
+
+def _contents(found: Walk) -> str:
+    kinds = {kind.split(" ")[0] for kind in found.passed if not kind.endswith(" at the start")}
+    return joined(sorted(kinds)) or "its header"
+
+
+def _words(shape: StripeShape) -> str:
+    chunk = f", chunk {shape.chunk_bytes >> 10} KiB" if shape.level != 1 else ""
+    layout = f" {shape.layout}" if shape.level in {5, 6, 10} else ""
+    return f"RAID {shape.level}{layout} of {shape.slots} members{chunk}"
+
+
+def _difference(best: Sequence[Ranked]) -> list[str]:
+    """Say in what the best candidates differ."""
+    names: dict[str, set[object]] = {
+        "level": {each.shape.level for each in best},
+        "layout": {each.shape.layout for each in best},
+        "number of members": {each.shape.slots for each in best},
+        "chunk": {each.shape.chunk_bytes for each in best},
+        "data offset": {each.offset for each in best},
+        "order": {each.order for each in best},
+    }
+    differ = [name for name, values in names.items() if len(values) > 1]
+    return [f"They differ in: {joined(differ)}."] if differ else []

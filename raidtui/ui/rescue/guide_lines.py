@@ -1,0 +1,216 @@
+"""How the guide looks: the members of an array, what happened to it, and the ways back."""
+
+from __future__ import annotations
+
+import textwrap
+import time
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from raidtui.plans.whole import standing
+from raidtui.rescue.records import CauseCode, Presence, RescueArray, RescueMember
+from raidtui.ui.rescue.guide_rows import GuideRow
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width, fit, tail, visible
+from raidtui.view.units import SECTOR_BYTES, binary_size, counted, short_binary
+
+_ROLES = {
+    Presence.WHOLE: "ok",
+    Presence.JOURNAL: "plain",
+    Presence.SPARE: "plain",
+    Presence.DUPLICATE: "plain",
+    Presence.UNUSABLE: "bad",
+    Presence.SUPERBLOCK_LOST: "bad",
+}
+_STATES = {Presence.SUPERBLOCK_LOST: "no superbl."}
+_WIDE = 100
+_MOST = 100
+_MISSING = "missing"
+_WAY = 26
+
+
+class _Column(Struct, frozen=True, kw_only=True):
+    """A column of the table: its head, its cells, the most cells it is given, and whether it is narrow."""
+
+    head: str
+    cells: list[str]
+    most: int
+    right: bool = False
+    cut_left: bool = False
+
+
+def title_of(array: RescueArray) -> str:
+    """Return what an array is called: its name without the host, or what else there is."""
+    if array.uuid is None and not array.name:
+        return "devices without a superblock"
+    return array.name.rpartition(":")[2] or (array.uuid or "")[:8]
+
+
+def facts_of(array: RescueArray) -> str:
+    """Return level, slots, where it comes from."""
+    host = array.name.rpartition(":")[0]
+    facts = [array.level or "", counted(array.raid_disks, "slot") if array.raid_disks else ""]
+    facts += [f"of host {host}" if host else "", f"runs as {array.running}" if array.running else ""]
+    return ", ".join(visible(fact) for fact in facts if fact)
+
+
+def member_lines(array: RescueArray, silent: Sequence[str], width: int) -> list[Line]:
+    """Return the table of the members, the slots of which nothing was found, and the silent devices.
+
+    Args:
+        array: the array.
+        silent: kernel names of devices that have not answered.
+        width: cells of a line.
+    """
+    members = array.members
+    columns = _columns(array, wide=width >= _WIDE)
+    state = next(number for number, column in enumerate(columns) if column.head == "state")
+    sizes = [_size(column) for column in columns]
+    lines: list[Line] = [[(_cells([column.head for column in columns], columns, sizes, width), "dim")]]
+    for number in range(len(members) + len(array.missing)):
+        cells = [column.cells[number] for column in columns]
+        role = _ROLES.get(members[number].presence, "warn") if number < len(members) else "bad"
+        text = _cells(cells, columns, sizes, width)
+        start = 1 + sum(size + 2 for size in sizes[:state])
+        end = start + sizes[state]
+        lines.append([(text[:start], "plain"), (text[start:end], role), (text[end:], "plain")])
+    if silent:
+        words = f"no answer from {', '.join(silent)}: what {'they hold' if len(silent) > 1 else 'it holds'}"
+        lines += _wrapped(f" {words} is not known", width, "warn", 1)
+    return lines
+
+
+def _columns(array: RescueArray, *, wide: bool) -> list[_Column]:
+    members, slots = array.members, array.missing
+    none = [""] * len(slots)
+    blocks = {each.device: each.superblock for each in members if each.superblock is not None}
+    known = {each.name: each.why.removeprefix("is ") for each in standing(blocks).not_whole} if blocks else {}
+    sick = {name for cause in array.causes if cause.code is CauseCode.READ_ERRORS for name in cause.devices}
+    found = [
+        _Column(head="device", cells=[*(each.device for each in members), *("–" for _ in slots)], most=12),
+        _Column(
+            head="serial", cells=[*(each.serial for each in members), *none], most=9 + 7 * wide, cut_left=True
+        ),
+        _Column(
+            head="slot", cells=[*map(_slot, members), *(str(slot) for slot in slots)], most=4, right=True
+        ),
+        _Column(
+            head="state",
+            cells=[*(_STATES.get(each.presence, each.presence) for each in members), *[_MISSING] * len(none)],
+            most=11,
+        ),
+        _Column(head="events", cells=[*map(_events, members), *none], most=10, right=True),
+        _Column(head="written (UTC)", cells=[*map(_written, members), *none], most=15),
+    ]
+    if wide:
+        found += [
+            _Column(head="saw", cells=[*map(_saw, members), *none], most=8),
+            _Column(head="data at", cells=[*map(_data_at, members), *none], most=8, right=True),
+            _Column(head="size", cells=[*map(_device_size, members), *none], most=8, right=True),
+        ]
+    lacks = [_lack(each, known.get(each.device, ""), sick) for each in members]
+    found.append(_Column(head="what it lacks", cells=[*lacks, *none], most=60))
+    return found
+
+
+def _slot(member: RescueMember) -> str:
+    block = member.superblock
+    return "–" if block is None or block.slot is None else str(block.slot)
+
+
+def _events(member: RescueMember) -> str:
+    block = member.superblock
+    return "" if block is None or block.events is None else str(block.events)
+
+
+def _written(member: RescueMember) -> str:
+    block = member.superblock
+    if block is None or block.updated_s is None:
+        return ""
+    return time.strftime("%d %b %H:%M:%S", time.gmtime(block.updated_s))
+
+
+def _saw(member: RescueMember) -> str:
+    return (member.superblock.roles or "") if member.superblock is not None else ""
+
+
+def _data_at(member: RescueMember) -> str:
+    block = member.superblock
+    return "" if block is None or block.offset_sectors is None else str(block.offset_sectors)
+
+
+def _device_size(member: RescueMember) -> str:
+    return "" if member.size_bytes is None else short_binary(member.size_bytes)
+
+
+def _lack(member: RescueMember, why: str, sick: set[str]) -> str:
+    block = member.superblock
+    words = ["read errors"] if member.device in sick else []
+    if member.same_as:
+        words.append(f"same as {member.same_as}")
+    elif member.presence is Presence.REBUILDING and block is not None and block.recovery_sectors:
+        words.append(f"beyond {binary_size(block.recovery_sectors * SECTOR_BYTES)}")
+    elif why:
+        words.append(why)
+    if block is not None and block.checksum_ok is False:
+        words.append("checksum wrong")
+    if block is not None and block.bad_blocks:
+        words.append("bad blocks")
+    return ", ".join(words)
+
+
+def _size(column: _Column) -> int:
+    most = max((cell_width(visible(cell)) for cell in column.cells), default=0)
+    return min(column.most, max(most, cell_width(column.head))) if most else 0
+
+
+def _cells(cells: Sequence[str], columns: Sequence[_Column], sizes: Sequence[int], width: int) -> str:
+    parts = []
+    for cell, column, size in zip(cells, columns, sizes, strict=True):
+        if not size:
+            continue
+        text = visible(cell)
+        text = tail(text, size) if column.cut_left else fit(text, size).rstrip()
+        pad = " " * (size - cell_width(text))
+        parts.append(pad + text if column.right else text + pad)
+    return fit((" " + "  ".join(parts)).rstrip(), width)
+
+
+def cause_lines(array: RescueArray, width: int) -> list[Line]:
+    """Return what happened, the most important first."""
+    lines: list[Line] = []
+    for number, cause in enumerate(array.causes):
+        role = "strong" if number == 0 else "plain"
+        lines += _wrapped(f" · {cause.text}", min(width, _MOST), role, 3)
+    return lines
+
+
+def row_lines(rows: Sequence[GuideRow], at: int, width: int) -> list[Line]:
+    """Return the ways back, a line each; what is not possible is dim."""
+    lines: list[Line] = []
+    name = max((cell_width(row.words) for row in rows), default=0)
+    for number, row in enumerate(rows):
+        here = number == at
+        role = "dim" if not row.way.possible else "key" if here else "plain"
+        text = f"{'▸' if here else ' '} {fit(row.words, min(_WAY, name))}  {visible(row.writes_words)}"
+        lines.append([(fit(text, width), role)])
+    return lines
+
+
+def note_of(row: GuideRow, width: int) -> list[Line]:
+    """Return what a way does, what it forgives, and why it is not possible."""
+    room = min(width, _MOST)
+    first, *rest = _wrapped(f"{row.words}: {row.way.text}", room, "plain")
+    text, name = first[0][0], visible(row.words)
+    lines: list[Line] = [[(name, "strong"), (text[len(name) :], "plain")], *rest]
+    if row.way.forgives:
+        lines += _wrapped(f"It forgives: {row.way.forgives}.", room, "warn")
+    if not row.way.possible:
+        lines += _wrapped(f"Not possible: {row.way.why_not}.", room, "warn")
+    return lines
+
+
+def _wrapped(text: str, width: int, role: str, indent: int = 0) -> list[Line]:
+    parts = textwrap.wrap(visible(text), width, subsequent_indent=" " * indent, break_on_hyphens=False)
+    return [[(part, role)] for part in parts]

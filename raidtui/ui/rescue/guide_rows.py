@@ -1,0 +1,100 @@
+"""The ways back as rows of the guide: what each is called, and what Enter does with it. No widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from raidtui.model.plan import Plan, Refusal
+from raidtui.model.survey import Survey
+from raidtui.plans.assemble import start_methods, stopped_arrays
+from raidtui.rescue.records import RescueArray, WayBack, WayCode
+
+_WORDS: Mapping[WayCode, str] = {
+    WayCode.COPY: "copy first",
+    WayCode.BRING_BACK: "reconnect",
+    WayCode.RESTORE_SIZE: "restore the size",
+    WayCode.MAP: "map the partition",
+    WayCode.LOOK: "look, read-only",
+    WayCode.START: "start",
+    WayCode.DEGRADED: "start degraded",
+    WayCode.CONTINUE: "continue reshape",
+    WayCode.CONTINUE_WITHOUT: "reshape, no backup",
+    WayCode.REVERT: "revert reshape",
+    WayCode.TAKE_HALF: "take one half",
+    WayCode.FORCE: "force",
+    WayCode.SEARCH: "search",
+    WayCode.REBUILD: "new superblocks",
+}
+_NORMAL, _READ_ONLY = ("normal", "degraded"), ("read-only", "degraded-read-only")
+"""Start methods of raidtui.plans.assemble: of whole arrays, of degraded ones."""
+
+
+class GuideRow(Struct, frozen=True, kw_only=True):
+    """A way back as it is chosen.
+
+    Args:
+        key: of this row among the others.
+        words: what it is called.
+        plan: what is reviewed where it is chosen; None where it has no plan of its own.
+    """
+
+    key: str
+    words: str
+    way: WayBack
+    plan: Plan | None = None
+
+    @property
+    def enters(self) -> bool:
+        """Whether Enter does anything."""
+        return self.plan is not None
+
+    @property
+    def writes_words(self) -> str:
+        """What it writes, or why it is not possible, in a clause."""
+        if not self.way.possible:
+            return f"not possible: {self.way.why_not}"
+        return f"writes {self.way.writes}" if self.way.writes else "writes nothing"
+
+
+def guide_rows(array: RescueArray, survey: Survey) -> tuple[GuideRow, ...]:
+    """Return the ways back of an array: those that are possible first, from harmless to drastic.
+
+    Args:
+        array: the array.
+        survey: the host as far as it has been read.
+    """
+    rows: list[GuideRow] = []
+    for way in array.ways:
+        key = " ".join((way.code, *(way.devices if way.code is WayCode.TAKE_HALF else ())))
+        if way.code in {WayCode.START, WayCode.DEGRADED}:
+            rows += _starts(way, array, survey)
+        else:
+            of = f"take half of {way.devices[0]}" if way.code is WayCode.TAKE_HALF else ""
+            rows.append(GuideRow(key=key, words=of or _WORDS[way.code], way=way))
+    return tuple(sorted(rows, key=lambda row: not row.way.possible))
+
+
+def _starts(way: WayBack, array: RescueArray, survey: Survey) -> list[GuideRow]:
+    """Return the rows of a start; where its plan is refused, the reason is the plan's."""
+    words, run = _WORDS[way.code], way.code is WayCode.DEGRADED
+    key = f"{way.code} {_NORMAL[run]}"
+    stopped = next((each for each in stopped_arrays(survey) if each.block.uuid == array.uuid), None)
+    if not way.possible or stopped is None:
+        return [GuideRow(key=key, words=words, way=way)]
+    methods = start_methods(replace(stopped, names=way.devices) if run else stopped, survey)
+    found = {each.key: each for each in methods}
+    rows = []
+    for name, words_of in ((_READ_ONLY[run], f"{words}, read-only"), (_NORMAL[run], words)):
+        method = found.get(name)
+        if method is None:
+            continue
+        if isinstance(method.made, Refusal):
+            refused = replace(way, possible=False, why_not=method.made.sentence)
+            return [GuideRow(key=key, words=words, way=refused)]
+        own = replace(way, text=f"{way.text} {method.note}")
+        own = replace(own, writes="") if name in _READ_ONLY else own
+        rows.append(GuideRow(key=f"{way.code} {name}", words=words_of, way=own, plan=method.made))
+    return rows or [GuideRow(key=key, words=words, way=way)]

@@ -1,0 +1,35 @@
+"""docs/rescue.md names every code, every state and every field of a member."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from raidtui.command.rescue_diagnose import report_dict
+from raidtui.rescue.records import CauseCode, Presence, RescueArray, RescueMember, WayCode
+from raidtui.session.rescue import RescueReport
+
+TEXT = (Path(__file__).parents[2] / "docs" / "rescue.md").read_text(encoding="utf-8")
+
+
+def first_cells(heading: str) -> list[str]:
+    """Return the words in backticks of the first cells of the table below a heading."""
+    part = TEXT.partition(heading)[2].lstrip("\n").partition("\n\n")[0]
+    rows = [line for line in part.split("\n") if line.startswith("| `")]
+    return [word for row in rows for word in re.findall(r"`([a-z_-]+)`", row.split(" | ")[0])]
+
+
+def test_every_code() -> None:
+    assert first_cells("\n### `causes`\n")[1:] == list(CauseCode)
+    assert first_cells("They are listed from harmless to drastic.\n")[1:] == list(WayCode)
+
+
+def test_every_state() -> None:
+    assert first_cells("`backwards`; null without one |\n")[1:] == list(Presence)
+
+
+def test_every_field_of_a_member() -> None:
+    member = RescueMember(device="sda", superblock=None, presence=Presence.STALE)
+    array = RescueArray(uuid=None, name="", level=None, members=(member,))
+    (shown,) = report_dict(RescueReport(arrays=(array,)))["arrays"][0]["members"]
+    assert sorted(first_cells("\n### each member\n")) == sorted(shown)

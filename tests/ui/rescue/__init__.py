@@ -1,0 +1,1 @@
+"""The guide, on the screen."""
