@@ -14,14 +14,23 @@ from tests.lab.guests.wrecks.wreck import Wreck
 ALL = os.environ.get("RAIDTUI_WRECKS") == "all"
 """Whether each wreck is proven and tried, which takes three times as long: make wrecks."""
 TRIED = {"r5-cable-two", "r5-one-absent", "r5-zero-all", "r6-one-gone", "r10-far", "r0", "r5-one-gone"}
+LATER = {
+    *("r5-zero-all-512k", "r5-rs-16k", "r5-ra-32k", "r5-parity-first", "r5-part-of-the-disks", "r6-two-gone"),
+    *("r5-metadata-1.1", "r5-zero-three-of-four", "r5-recreated-partly-rebuilt", "r1-one-absent"),
+    *("r6-recreated-partly-resynced", "r6-two-absent", "r10-pair-lost-for-good", "r5-ppl-one-absent"),
+    *("r5-bad-sectors-one-absent", "luks-in-md", "xfs-in-md", "r5-recreated-and-rebuilt"),
+}
+"""Wrecks much like others, which only make wrecks makes."""
+MADE = [wreck for wreck in WRECKS if ALL or wreck.id not in LATER]
 
 
 def test_there_are_enough_and_each_has_its_name() -> None:
-    assert len({wreck.id for wreck in WRECKS}) == len(WRECKS) >= 40
+    assert len({wreck.id for wreck in WRECKS}) == len(WRECKS)
+    assert len(MADE) >= 40
     assert {wreck.id for wreck in WRECKS} == set(VERDICTS)
 
 
-@pytest.mark.parametrize("wreck", WRECKS, ids=lambda wreck: wreck.id)
+@pytest.mark.parametrize("wreck", MADE, ids=lambda wreck: wreck.id)
 def test_a_wreck(wreck_guest: Guest, wreck: Wreck) -> None:
     """It is what the table says, it is told as that, and its members are the same after each look at it."""
     make(wreck_guest, wreck)

@@ -22,7 +22,7 @@ _JOB_S = 120.0
 
 def open_up() -> None:
     """Switch the guest on."""
-    guest = PowerGuest.furnished()
+    guest = PowerGuest.furnished(size_mib=112)  # room for what a rescue saves, and more
     _GUESTS.append(guest)
     guest.switch_on()
 

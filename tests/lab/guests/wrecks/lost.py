@@ -118,7 +118,6 @@ ZEROED = (
         "r10-near",
         "c12 -l10 -n4 -c64 $D3 $D1 $D0 $D2",
         Truth(level=10, order=named("3102"), layout="n2"),
-        search=Found.TIE,
     ),
     lost(
         "r10-far",
@@ -139,7 +138,6 @@ ZEROED = (
         "r1",
         "c12 -l1 -n2 $D1 $D0",
         Truth(level=1, order=named("10"), chunk_kib=0),
-        search=Found.TIE,
     ),
     lost(
         "r5-metadata-0.90",

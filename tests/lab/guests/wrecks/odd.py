@@ -75,7 +75,6 @@ TABLES = (
         id="r1-partition-lost",
         make="gpt $D0 raid\ngpt $D1 raid\nc12 -l1 -n2 ${D0}1 ${D1}1\nfill\nstop\nno_table $D0\nno_table $D1",
         given=named("01"),
-        search=Found.TIE,
         proof="over 0\nlast=$(($(blockdev --getsz ${OVER[0]}) - 34))\n"
         'echo "0 $((last - 2047)) linear ${OVER[0]} 2048" | dmsetup create over-part\n'
         "assemble --run /dev/mapper/over-part\ncheck_ext4 $MD",
