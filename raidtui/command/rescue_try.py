@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,16 @@ if TYPE_CHECKING:
     from raidtui.rescue.trial.trial_request import TrialRequest
 
 _REFUSED = 2
-_START, _DEGRADED, _FORCE, _CREATE = "start", "start-degraded", "force", "rebuild-superblocks"
+_START, _DEGRADED, _HALF, _FORCE = "start", "start-degraded", "take-half", "force"
+_CONTINUE, _REVERT = "continue-reshape", "revert-reshape"
+_CREATE = "rebuild-superblocks"
 _WAYS = {
     _START: "as it is, by its superblocks",
     _DEGRADED: "without the members that are missing (--run)",
+    _HALF: "with one half of a mirror whose halves have run apart (--run)",
     _FORCE: "with members that are behind (--force)",
+    _CONTINUE: "in the middle of a reshape that has no backup file; it waits",
+    _REVERT: "with that reshape turned round (--update=revert-reshape)",
     _CREATE: "with new superblocks, as --geometry says",
 }
 
@@ -47,6 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", default="rescued", help="for new superblocks: the array's name")
     parser.add_argument(
         "--uuid", default="", help="for new superblocks: the array's UUID; default: a new one"
+    )
+    parser.add_argument(
+        "--backup-file", default="", metavar="FILE", help="for revert-reshape: a new backup file"
     )
     parser.add_argument("--overlays", action="store_true", help="on overlays also where less would do")
     parser.add_argument("--store", default="", metavar="FOLDER", help="keep what the overlays take there")
@@ -108,7 +117,17 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
         return Recreation(geometry=geometry, uuid=uuid, name=arguments.name, homehost=survey.homehost)
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
     uuid = next((block.uuid for block in blocks if block.uuid), "")
-    return Assembly(devices=names, uuid=uuid, run=arguments.way != _START, force=arguments.way == _FORCE)
+    backup = bool(arguments.backup_file) and arguments.way == _REVERT
+    return Assembly(
+        devices=names,
+        uuid=uuid,
+        run=arguments.way in {_DEGRADED, _HALF, _FORCE},
+        force=arguments.way == _FORCE,
+        update="revert-reshape" if arguments.way == _REVERT else "",
+        backup=os.path.abspath(arguments.backup_file) if backup else "",  # noqa: PTH100
+        invalid_backup=backup,
+        frozen=arguments.way == _REVERT,
+    )
 
 
 def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey: Survey) -> TrialRequest:
@@ -120,7 +139,7 @@ def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey:
     if not arguments.overlays:
         if isinstance(made, Recreation):
             method = methods_of(made.geometry)[0]
-        elif arguments.way != _FORCE:
+        elif arguments.way in {_START, _DEGRADED, _HALF}:
             method = TrialMethod.READ_ONLY
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
     return TrialRequest(
@@ -177,5 +196,6 @@ def _followed(job: Job, arguments: argparse.Namespace) -> int:
             most = max(outcome.store_sectors.values()) * SECTOR_BYTES
             print(f"The overlays have stored {binary_size(most)} each at most.")
         print(visible(f"{outcome.proof.check}: {outcome.proof.sure}"))
-        print(f"The real step: raidtui rescue plan {job.id}")
+        if outcome.proof.check in {CheckResult.CLEAN, CheckResult.ERRORS}:
+            print(f"The real step: raidtui rescue plan {job.id}")
     return 0 if outcome.proof.check is CheckResult.CLEAN else 1

@@ -113,6 +113,7 @@ def plan_real(
             *(step for each in saved for step in each.forth),
             *hold.begin,
             *map(let_go_of, waiting),
+            *_new_backup(made),
             start,
             *hold.end,
         ),
@@ -203,9 +204,18 @@ def _writes(made: Assembly | Recreation) -> bool:
     return isinstance(made, Recreation) or bool(made.force or made.update or made.backup)
 
 
+def _new_backup(made: Assembly | Recreation) -> tuple[Step, ...]:
+    """An empty backup file: mdadm 4.2 crashes where there is none."""
+    if isinstance(made, Recreation) or not made.backup or not made.invalid_backup:
+        return ()
+    return (Step(argv=("touch", made.backup), why="a new backup file"),)
+
+
 def _why(made: Assembly | Recreation) -> str:
     if isinstance(made, Recreation):
         return "new superblocks around the data, which stay; read-only, as it was tried"
+    if made.update or made.backup:
+        return "the reshape waits until the array is writable; read-only, as it was tried"
     if made.force:
         return "the members that are behind count as up to date; read-only, as it was tried"
     return "start it by its superblocks; read-only, as it was tried"

@@ -233,7 +233,7 @@ MAPS = {"sda": "A", "sdb": "B", "sdc": "C", "sdd": "D"}
     [
         (0, "", "sda sdb", "0 2000 striped 2 8 A 0 B 0"),
         (1, "", "missing sdb", "0 1000 linear B 0"),
-        (4, "", "sda sdb sdc", "0 2000 raid raid4 2 8 nosync 3 - A - B - C"),
+        (4, "", "sda sdb sdc", "0 2000 raid raid5_n 2 8 nosync 3 - A - B - C"),
         (5, "right-asymmetric", "sdb sda sdc", "0 2000 raid raid5_ra 2 8 nosync 3 - B - A - C"),
         (5, "parity-last", "sdb - sdc", "0 2000 raid raid5_n 2 8 nosync 3 - B - - - C"),
         (10, "n2", "sda missing sdc sdd", "0 2000 striped 2 8 A 0 C 0"),

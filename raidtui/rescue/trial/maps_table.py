@@ -64,7 +64,8 @@ def array_table(geometry: RescueGeometry, sectors: int, maps: Mapping[str, str])
         return f"0 {sectors * slots} striped {slots} {chunk} {parts}"
     pairs = " ".join("- -" if name == MISSING else f"- {maps[name]}" for name in geometry.order)
     if level in {4, 5}:
-        kind = "raid4" if level == 4 else _PARITY.get(geometry.layout)
+        # dm's raid4 has its parity first, md's last.
+        kind = _PARITY.get("parity-last" if level == 4 else geometry.layout)
         if kind is None:
             return MapsRefusal(why=f"the device mapper has no layout {geometry.layout}")
         if lost > 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui.model.array import Array
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
@@ -85,6 +86,7 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
         if stored:
             overlays = {device.disk.name: names.map(device.disk.name) for device in devices}
             steps += _overlaid(request, host, names, devices)
+        steps += _backed_up(request, names)
         steps.append(_started(request, names, devices, overlays))
         target = f"/dev/{names.array}"
     plan = Plan(
@@ -313,6 +315,26 @@ def _mapped(request: TrialRequest, names: TrialNames, devices: Sequence[Device])
     ]
 
 
+def _backup(names: TrialNames) -> str:
+    return f"{names.scratch}/backup"
+
+
+def _backed_up(request: TrialRequest, names: TrialNames) -> list[Step]:
+    """A copy of a reshape's backup file, or an empty one: mdadm 4.2 crashes where there is none."""
+    made = request.made
+    if not isinstance(made, Assembly) or not made.backup:
+        return []
+    file = _backup(names)
+    lost = made.invalid_backup
+    return [
+        Step(
+            argv=("truncate", "--size=0", file) if lost else ("cp", "--", made.backup, file),
+            why="a new backup file" if lost else "a copy of the backup file",
+            undo=(Step(argv=("rm", "-f", file), why="remove it"),),
+        )
+    ]
+
+
 def _started(
     request: TrialRequest, names: TrialNames, devices: Sequence[Device], overlays: dict[str, str]
 ) -> Step:
@@ -323,9 +345,12 @@ def _started(
 
     array = f"/dev/{names.array}"
     held = "|".join(overlays.get(device.disk.name, device.disk.name) for device in devices)
+    made = request.made
+    if isinstance(made, Assembly) and made.backup:
+        made = replace(made, backup=_backup(names))
     why = "new superblocks" if isinstance(request.made, Recreation) else "by its superblocks"
     return Step(
-        argv=mdadm_words(array, request.made, path),
+        argv=mdadm_words(array, made, path),
         why=f"start it {why}, read-only",
         timeout_s=_START_S,
         needs=(Fact(kind=FactKind.GONE, subject=names.array),),

@@ -77,7 +77,7 @@ def member_lines(array: RescueArray, silent: Sequence[str], width: int) -> list[
         lines.append([(text[:start], "plain"), (text[start:end], role), (text[end:], "plain")])
     if silent:
         words = f"no answer from {', '.join(silent)}: what {'they hold' if len(silent) > 1 else 'it holds'}"
-        lines += _wrapped(f" {words} is not known", width, "warn", 1)
+        lines += text_lines(f" {words} is not known", width, "warn", 1)
     return lines
 
 
@@ -182,7 +182,7 @@ def cause_lines(array: RescueArray, width: int) -> list[Line]:
     lines: list[Line] = []
     for number, cause in enumerate(array.causes):
         role = "strong" if number == 0 else "plain"
-        lines += _wrapped(f" · {cause.text}", min(width, _MOST), role, 3)
+        lines += text_lines(f" · {cause.text}", width, role, 3)
     return lines
 
 
@@ -200,17 +200,19 @@ def row_lines(rows: Sequence[GuideRow], at: int, width: int) -> list[Line]:
 
 def note_of(row: GuideRow, width: int) -> list[Line]:
     """Return what a way does, what it forgives, and why it is not possible."""
-    room = min(width, _MOST)
-    first, *rest = _wrapped(f"{row.words}: {row.way.text}", room, "plain")
+    first, *rest = text_lines(f"{row.words}: {row.way.text}", width, "plain")
     text, name = first[0][0], visible(row.words)
     lines: list[Line] = [[(name, "strong"), (text[len(name) :], "plain")], *rest]
     if row.way.forgives:
-        lines += _wrapped(f"It forgives: {row.way.forgives}.", room, "warn")
+        lines += text_lines(f"It forgives: {row.way.forgives}.", width, "warn")
     if not row.way.possible:
-        lines += _wrapped(f"Not possible: {row.way.why_not}.", room, "warn")
+        lines += text_lines(f"Not possible: {row.way.why_not}.", width, "warn")
     return lines
 
 
-def _wrapped(text: str, width: int, role: str, indent: int = 0) -> list[Line]:
-    parts = textwrap.wrap(visible(text), width, subsequent_indent=" " * indent, break_on_hyphens=False)
+def text_lines(text: str, width: int, role: str, indent: int = 0) -> list[Line]:
+    """Return a text in lines of at most ``width`` and 100 cells; those after the first are indented."""
+    parts = textwrap.wrap(
+        visible(text), min(width, _MOST), subsequent_indent=" " * indent, break_on_hyphens=False
+    )
     return [[(part, role)] for part in parts]

@@ -10,7 +10,9 @@ from msgspec.structs import replace
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Survey
 from raidtui.plans.assemble import start_methods, stopped_arrays
+from raidtui.rescue.mdadm_words import Assembly
 from raidtui.rescue.records import RescueArray, WayBack, WayCode
+from raidtui.rescue.trial.trial_request import TrialMethod
 
 _WORDS: Mapping[WayCode, str] = {
     WayCode.COPY: "copy first",
@@ -39,17 +41,27 @@ class GuideRow(Struct, frozen=True, kw_only=True):
         key: of this row among the others.
         words: what it is called.
         plan: what is reviewed where it is chosen; None where it has no plan of its own.
+        trial: what is tried before there is a plan; None where nothing is.
+        method: how it is tried.
+        search: the devices that are searched for a geometry; () for none.
     """
 
     key: str
     words: str
     way: WayBack
     plan: Plan | None = None
+    trial: Assembly | None = None
+    method: TrialMethod = TrialMethod.OVERLAYS
+    search: tuple[str, ...] = ()
 
     @property
-    def enters(self) -> bool:
-        """Whether Enter does anything."""
-        return self.plan is not None
+    def enters(self) -> str:
+        """What Enter does; "" for nothing."""
+        if self.plan is not None:
+            return "review the plan"
+        if self.search:
+            return "search" if self.way.code is WayCode.SEARCH else "search first"
+        return "try it" if self.trial is not None else ""
 
     @property
     def writes_words(self) -> str:
@@ -73,8 +85,22 @@ def guide_rows(array: RescueArray, survey: Survey) -> tuple[GuideRow, ...]:
             rows += _starts(way, array, survey)
         else:
             of = f"take half of {way.devices[0]}" if way.code is WayCode.TAKE_HALF else ""
-            rows.append(GuideRow(key=key, words=of or _WORDS[way.code], way=way))
+            row = GuideRow(key=key, words=of or _WORDS[way.code], way=way)
+            if way.possible and way.code in {WayCode.SEARCH, WayCode.REBUILD}:
+                row = replace(row, search=way.devices)
+            rows.append(_tried(row, array) if way.possible and array.uuid else row)
     return tuple(sorted(rows, key=lambda row: not row.way.possible))
+
+
+def _tried(row: GuideRow, array: RescueArray) -> GuideRow:
+    """Return the row of a way with what is tried of it, if anything is."""
+    if row.way.code not in {WayCode.LOOK, WayCode.TAKE_HALF, WayCode.FORCE} or not row.way.devices:
+        return row
+    made = Assembly(
+        devices=row.way.devices, uuid=array.uuid or "", run=True, force=row.way.code is WayCode.FORCE
+    )
+    look = row.way.code is WayCode.LOOK
+    return replace(row, trial=made, method=TrialMethod.READ_ONLY if look else TrialMethod.OVERLAYS)
 
 
 def _starts(way: WayBack, array: RescueArray, survey: Survey) -> list[GuideRow]:

@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 
 from raidtui.model.survey import Survey
 from raidtui.rescue.records import RescueArray
+from raidtui.session.rescue_trials import KnownTrial
 from raidtui.ui.frame.pages import PageScreen, rule
 from raidtui.ui.rescue.guide_lines import cause_lines, facts_of, member_lines, note_of, row_lines, title_of
 from raidtui.ui.rescue.guide_rows import GuideRow, guide_rows
@@ -16,17 +17,18 @@ from raidtui.view.line import Line
 from raidtui.view.text import visible
 
 TITLE = "What happened"
-AGAIN = "again"
+AGAIN, LAST = "again", "last"
 _LATER = "What happened is known when all devices have been read."
 _RUNS = "It is running: the ways back are offered when it is stopped (T in pane 1)."
 
 
 class GuideScreen(PageScreen[str]):
-    """Gives the key of a row, ``again``, or None.
+    """Gives the key of a row, ``again``, ``last``, or None.
 
     Args:
         label: what the array is called until it has been read.
         key: the row that is chosen at first; "" for the first one.
+        last: the last trial of the array, if there is one.
     """
 
     takes_ahead = True
@@ -37,9 +39,10 @@ class GuideScreen(PageScreen[str]):
         Binding("end", "move(9999)", show=False),
         Binding("enter", "take", show=False),
         Binding("r", "again", show=False),
+        Binding("t", "last", show=False),
     ]
 
-    def __init__(self, label: str, key: str = "") -> None:
+    def __init__(self, label: str, key: str = "", last: KnownTrial | None = None) -> None:
         super().__init__(TITLE)
         self._label = label
         self._array: RescueArray | None = None
@@ -47,7 +50,8 @@ class GuideScreen(PageScreen[str]):
         self._words = ""
         self._rows: tuple[GuideRow, ...] = ()
         self._key = key
-        self._moved = self._drawn = False
+        self._last = last
+        self._moved, self._drawn = bool(key), False
 
     def on_mount(self) -> None:
         """Draw."""
@@ -67,8 +71,6 @@ class GuideScreen(PageScreen[str]):
             return
         self._array, self._survey, self._words = array, survey, words
         self._rows = guide_rows(array, survey) if array is not None and not words else ()
-        if not self._key:
-            self._key = next((row.key for row in self._rows if row.enters), "")
         if self._drawn:
             self.draw()
         self.release()
@@ -82,7 +84,8 @@ class GuideScreen(PageScreen[str]):
         return next((number for number, row in enumerate(self._rows) if row.key == self._key), 0)
 
     @property
-    def _here(self) -> GuideRow | None:
+    def here(self) -> GuideRow | None:
+        """The chosen row."""
         return self._rows[self._at] if self._rows else None
 
     def draw(self) -> None:
@@ -92,11 +95,17 @@ class GuideScreen(PageScreen[str]):
         name = visible(title_of(array) if array is not None else self._label)
         self.show_head(f"{TITLE}: {name}", self._words or (facts_of(array) if array is not None else ""))
         notes = self._notes(width)
-        here = self._here
-        onward = [("Enter", "review the plan")] if here is not None and here.enters else []
+        here = self.here
+        onward = [("Enter", here.enters)] if here is not None and here.enters else []
         moves = [("↑↓", "choose")] if len(self._rows) > 1 else []
         self.show_keys(
-            *moves, *onward, ("r", "read again"), ("PgUp PgDn", "scroll"), ("Esc", "back"), notes=notes
+            *moves,
+            *onward,
+            *self._trial_key(),
+            ("r", "read again"),
+            ("PgUp PgDn", "scroll"),
+            ("Esc", "back"),
+            notes=notes,
         )
         lines, first = self._lines(width - 1)
         selected = first + self._at if self._rows else None
@@ -140,9 +149,19 @@ class GuideScreen(PageScreen[str]):
 
     def action_take(self) -> None:
         """Go on with the chosen way."""
-        here = self._here
+        here = self.here
         if here is not None and here.enters:
             self.dismiss(here.key)
+
+    def _trial_key(self) -> list[tuple[str, str]]:
+        if self._last is None:
+            return []
+        return [("t", "the trial that runs" if self._last.runs else "the last trial")]
+
+    def action_last(self) -> None:
+        """Go on with the last trial: follow it, or see what it has shown."""
+        if self._last is not None:
+            self.dismiss(LAST)
 
     def action_again(self) -> None:
         """Read all devices again."""

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from raidtui.host.reading import ReadingProgress
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
+from raidtui.rescue.mdadm_words import Recreation
 from raidtui.rescue.records import RescueArray
+from raidtui.rescue.trial.trial_request import TrialMethod
 from raidtui.session import storage
+from raidtui.session.rescue_search_run import SearchRun
+from raidtui.session.rescue_trials import KnownTrial, TrialWish, last_trial
 from raidtui.ui.frame.choose import Choice, Option
-from raidtui.ui.frame.plan_flow import PlanFlow
 from raidtui.ui.frame.surveying import Surveying, surveying
 from raidtui.ui.rescue.diagnosing import LOOSE, Diagnosing
 from raidtui.ui.rescue.guide_lines import title_of
-from raidtui.ui.rescue.guide_rows import guide_rows
-from raidtui.ui.rescue.guide_screen import AGAIN, TITLE, GuideScreen
+from raidtui.ui.rescue.guide_rows import GuideRow, guide_rows
+from raidtui.ui.rescue.guide_screen import AGAIN, LAST, TITLE, GuideScreen
+from raidtui.ui.rescue.proof_screen import PLAN
+from raidtui.ui.rescue.search_screen import SearchScreen
+from raidtui.ui.rescue.trial_flow import Fresh, TrialFlow
 from raidtui.view.text import fit
 from raidtui.view.units import counted
 
@@ -23,7 +31,7 @@ _WHICH = "Start or rescue which array?"
 _NONE_AT_REST = "no device has a superblock of an array that is not running"
 
 
-class RescueFlow(PlanFlow):
+class RescueFlow(TrialFlow):
     """From a key to a job, for arrays that do not start."""
 
     async def guide(self, snapshot: Snapshot, uuid: str | None = None, label: str = "") -> None:
@@ -71,33 +79,83 @@ class RescueFlow(PlanFlow):
     async def _of_array(self, found: Surveying, known: Diagnosing, uuid: str, label: str) -> bool:
         """Show an array and its ways until one was taken; return whether all is to be read again."""
         key = ""
+
+        async def fresh() -> Survey | None:
+            array = known.array(found.survey(), uuid)
+            names = tuple(member.device for member in array.members) if array is not None else ()
+            return await found.fresh(TITLE, names)
+
         while True:
-            chosen = await self._page(found, known, uuid, label, key)
+            array = known.array(found.survey(), uuid)
+            names = tuple(member.device for member in array.members) if array is not None else ()
+            last = await self._shell.session.loop.aside(partial(last_trial, uuid, names))
+            chosen = await self._page(found, known, uuid, GuideScreen(label, key, last))
             if chosen is None:
                 self._shell.say("nothing was changed", "plain")
                 return False
             if chosen == AGAIN:
                 return True
+            if chosen == LAST:
+                if last is not None and await self._found_again(last, fresh):
+                    return False
+                continue
             key = chosen
-            array = known.array(found.survey(), uuid)
-            names = tuple(member.device for member in array.members) if array is not None else ()
-            survey = await found.fresh(TITLE, names)
+            survey = await fresh()
             if survey is None:
                 self._shell.say("nothing was changed", "plain")
                 return False
-            array = known.array(survey, uuid)
-            rows = guide_rows(array, survey) if array is not None else ()
-            row = next((each for each in rows if each.key == chosen), None)
-            if row is None or row.plan is None:
+            row = self._row(known, survey, uuid, key)
+            if row is None or not row.enters:
                 self._shell.say(row.way.why_not if row is not None else "it is no longer there")
-                continue
-            plan = replace(row.plan, notes=(row.way.text, *row.plan.notes))
-            if await self.offer(plan, survey.devices):
+            elif row.search:
+                if await self._search(row.search, known.array(survey, uuid), survey, fresh):
+                    return False
+            elif row.trial is not None:
+                array = known.array(survey, uuid)
+                name = title_of(array) if array is not None else label
+                wish = TrialWish(made=row.trial, method=row.method, label=f"{row.words}: {name}")
+                if await self.attempt(wish, fresh):
+                    return False
+            elif row.plan is not None:
+                plan = replace(row.plan, notes=(row.way.text, *row.plan.notes))
+                if await self.offer(plan, survey.devices):
+                    return False
+
+    async def _search(
+        self, names: tuple[str, ...], array: RescueArray | None, survey: Survey, fresh: Fresh
+    ) -> bool:
+        """Search for a geometry, try the one that is chosen; return whether that led to its end."""
+        if not self._shell.session.root.live:
+            self._shell.say("a simulated or captured host has no content of disks")
+            return False
+        run = SearchRun(survey, names)
+        run.start()
+        name = title_of(array) if array is not None and array.name else "rescued"
+        uuid = (array.uuid if array is not None else None) or storage.new_uuid()
+        while True:
+            geometry = await self._shell.ask(SearchScreen(run, name))
+            if geometry is None:
                 return False
+            made = Recreation(geometry=geometry, uuid=uuid, name=name, homehost=survey.homehost)
+            words = f"raid{geometry.level} of {' '.join(geometry.order)}"
+            wish = TrialWish(made=made, method=TrialMethod.OVERLAYS, label=words)
+            if await self.attempt(wish, fresh):
+                return True
 
-    async def _page(self, found: Surveying, known: Diagnosing, uuid: str, label: str, key: str) -> str | None:
-        screen = GuideScreen(label, key)
+    async def _found_again(self, trial: KnownTrial, fresh: Fresh) -> bool:
+        """Follow a trial that was left, or show what it has shown; return whether its plan was taken."""
+        if trial.runs and not await self.watch(trial.job_id):
+            return True
+        return await self.proof(trial.job_id, fresh) == PLAN
 
+    @staticmethod
+    def _row(known: Diagnosing, survey: Survey, uuid: str, key: str) -> GuideRow | None:
+        array = known.array(survey, uuid)
+        rows = guide_rows(array, survey) if array is not None else ()
+        return next((each for each in rows if each.key == key), None)
+
+    @staticmethod
+    async def _page(found: Surveying, known: Diagnosing, uuid: str, screen: GuideScreen) -> str | None:
         def show(survey: Survey, progress: ReadingProgress) -> None:
             words = known.words(progress)
             screen.show_array(known.array(survey, uuid), survey, words)

@@ -12,7 +12,8 @@ from raidtui.host.roots.opening import open_root
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Refusal
 from raidtui.monitor.sampler import Sampler
-from raidtui.rescue.mdadm_words import Assembly
+from raidtui.rescue.mdadm_words import Assembly, Recreation
+from raidtui.rescue.proof import RescueGeometry
 from raidtui.rescue.trial.trial_plan import plan_trial
 from raidtui.rescue.trial.trial_record import TrialLooks, outcome_of
 from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest
@@ -50,7 +51,11 @@ def killed_trials(names: list[str], fault: Fault, step: int = 1) -> list[Row]:
 def full_stores(names: list[str]) -> Row:
     """Try with stores that hold less than what is written: (exit status, check, void, left, as before)."""
     before = _state(names)
-    job = _trial(names, store_bytes=8 << 10)
+    geometry = RescueGeometry(level=1, order=tuple(names), data_offset_sectors=2048)
+    again = Recreation(
+        geometry=geometry, uuid="01234567:89abcdef:01234567:89abcdef", name="data", homehost="lab"
+    )
+    job = _trial(names, again, store_bytes=8 << 10)
     status = _work(job, lambda _: None, 0)
     return (status, *_outcome(job), sh(LEFT), _state(names) == before)
 
@@ -73,7 +78,7 @@ def _outcome(job: Job) -> tuple[str, str]:
     return (str(found.proof.check), found.void) if found is not None else ("", "")
 
 
-def _trial(names: list[str], store_bytes: int = 16 << 20) -> Job:
+def _trial(names: list[str], made: Recreation | None = None, store_bytes: int = 16 << 20) -> Job:
     root = open_root("/")
     survey = read_survey(root, Sampler(root).sample(), tuple(names))
     blocks = [device.superblock for device in survey.devices.values()]
@@ -81,14 +86,14 @@ def _trial(names: list[str], store_bytes: int = 16 << 20) -> Job:
     request = TrialRequest(
         ident=new_ident(),
         method=TrialMethod.OVERLAYS,
-        made=Assembly(devices=tuple(names), uuid=uuid, force=True, run=True),
+        made=made or Assembly(devices=tuple(names), uuid=uuid, force=True, run=True),
         label="a mirror",
         store_bytes=store_bytes,
     )
-    made = plan_trial(survey, read_trial_host(root), request)
-    if isinstance(made, Refusal):
-        raise RuntimeError(made.sentence)  # noqa: TRY004  (it was refused)
-    return make_trial_job(root, made, request, TrialLooks(files=True))
+    planned = plan_trial(survey, read_trial_host(root), request)
+    if isinstance(planned, Refusal):
+        raise RuntimeError(planned.sentence)  # noqa: TRY004  (it was refused)
+    return make_trial_job(root, planned, request, TrialLooks(files=True))
 
 
 def _work(job: Job, fault: Fault, number: int) -> int:

@@ -1,0 +1,137 @@
+"""Trials from a front end: where their stores can lie, starting one, what came of it, and the real plan."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from msgspec import Struct
+
+from raidtui.host.roots.root import Root
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.states import UNDER_WAY
+from raidtui.jobs.store import Job
+from raidtui.model.plan import Plan, Refusal
+from raidtui.model.survey import Survey
+from raidtui.rescue.mdadm_words import Assembly, Recreation
+from raidtui.rescue.real_plan import plan_real
+from raidtui.rescue.saving import saving_room
+from raidtui.rescue.trial.trial_record import (
+    TrialLooks,
+    TrialOutcome,
+    TrialRecord,
+    all_trials,
+    outcome_of,
+    record_of,
+)
+from raidtui.rescue.trial.trial_request import ROOM_BYTES, TrialMethod, TrialRequest
+from raidtui.rescue.trial.trials import begin_trial, find_trial, new_ident, read_trial_host
+
+
+class TrialWish(Struct, frozen=True, kw_only=True):
+    """What a person wants tried, and how.
+
+    Args:
+        label: what it is called.
+        store: the folder for what the overlays take; "" where nothing is stored.
+        files: whether it is mounted read-only and its files are listed.
+        verify: whether the members are read as a whole before and after, and compared.
+    """
+
+    made: Assembly | Recreation
+    method: TrialMethod
+    label: str
+    store: str = ""
+    files: bool = False
+    verify: bool = False
+
+    @property
+    def room_bytes(self) -> int:
+        """What the stores take at most; 0 where nothing is stored."""
+        return ROOM_BYTES * len(self.made.devices) if self.method is TrialMethod.OVERLAYS else 0
+
+
+class KnownTrial(Struct, frozen=True, kw_only=True):
+    """A trial that was started.
+
+    Args:
+        title: what it is called.
+        made_s: when, epoch seconds; None where that is not known.
+        runs: whether it has not ended.
+        outcome: what came of it; None where it has not come to its end.
+    """
+
+    job_id: str
+    title: str
+    made_s: float | None
+    runs: bool
+    record: TrialRecord
+    outcome: TrialOutcome | None
+
+
+def trial_rooms(root: Root) -> tuple[tuple[str, int], ...]:
+    """Return the folders that are usual for stores, with the free bytes of each."""
+    return read_trial_host(root).rooms
+
+
+def start_trial(root: Root, survey: Survey, wish: TrialWish) -> str | Refusal:
+    """Start a trial; return its job's id, or why it cannot be.
+
+    Raises:
+        JobError: another job is running, or this one cannot be kept.
+    """
+    if not root.live:
+        raise JobError("a simulated or captured host cannot be tried")
+    request = TrialRequest(
+        ident=new_ident(), method=wish.method, made=wish.made, label=wish.label, store=wish.store
+    )
+    job = begin_trial(root, survey, request, TrialLooks(files=wish.files, verify=wish.verify))
+    return job if isinstance(job, Refusal) else job.id
+
+
+def known_trial(job_id: str) -> KnownTrial:
+    """Return a trial.
+
+    Raises:
+        JobError: there is none, or it cannot be read.
+    """
+    return _known(find_trial(job_id))
+
+
+def last_trial(uuid: str, names: Collection[str]) -> KnownTrial | None:
+    """Return the last trial of an array; None where there is none.
+
+    Args:
+        uuid: the array's.
+        names: kernel names of its devices: a trial of these alone is of it, too.
+    """
+    for job in reversed(all_trials()):
+        try:
+            found = _known(job)
+        except JobError:
+            continue
+        made = found.record.request.made
+        if made.uuid == uuid or set(made.devices) <= set(names):
+            return found
+    return None
+
+
+def _known(job: Job) -> KnownTrial:
+    line = job.line
+    return KnownTrial(
+        job_id=job.id,
+        title=line.title,
+        made_s=line.made_s,
+        runs=line.state in UNDER_WAY,
+        record=record_of(job),
+        outcome=outcome_of(job),
+    )
+
+
+def plan_of_trial(survey: Survey, trial: KnownTrial) -> Plan | Refusal:
+    """Return the plan of what a trial has rehearsed, or why there is none.
+
+    Args:
+        survey: the host, with the members read just now.
+        trial: the trial.
+    """
+    return plan_real(survey, trial.record, trial.outcome, saving_room(), job=trial.job_id)

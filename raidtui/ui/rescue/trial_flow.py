@@ -1,0 +1,118 @@
+"""From a way back to its proof: the trial, its job, what it has shown, and the real plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any
+
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.states import SETTLED, UNDER_WAY
+from raidtui.model.plan import Plan, Refusal
+from raidtui.model.survey import Survey
+from raidtui.session import rescue_trials as trials
+from raidtui.session import storage
+from raidtui.session.rescue_trials import KnownTrial, TrialWish
+from raidtui.ui.frame.job_view import JobView
+from raidtui.ui.frame.plan_flow import GOING, PlanFlow
+from raidtui.ui.rescue.proof_screen import PLAN, TRY_AGAIN, ProofScreen
+from raidtui.ui.rescue.trial_screen import TrialScreen
+
+Fresh = Callable[[], Coroutine[Any, Any, Survey | None]]
+"""Reads the members again; gives None where Esc was pressed."""
+
+
+class TrialView(JobView):
+    """A trial, live; closes with ``over`` when it has come to its end."""
+
+    async def _look(self) -> None:
+        await super()._look()
+        if self.state in SETTLED:
+            self.dismiss(OVER)
+
+
+OVER = "over"
+
+
+class TrialFlow(PlanFlow):
+    """What follows from a way that is tried first."""
+
+    async def attempt(self, wish: TrialWish, fresh: Fresh) -> bool:
+        """Try a way back, show the proof, and offer the plan; return False where it was left before.
+
+        Args:
+            wish: what is tried.
+            fresh: reads the members again.
+        """
+        loop, root = self._shell.session.loop, self._shell.session.root
+        rooms = await loop.aside(lambda: trials.trial_rooms(root))
+        said = ""
+        while True:
+            chosen = await self._shell.ask(TrialScreen(wish, rooms, said))
+            survey = await fresh() if chosen is not None else None
+            if chosen is None or survey is None:
+                return False
+            wish = chosen
+            try:
+                with self._shell.writing():
+                    job = await loop.aside(partial(trials.start_trial, root, survey, wish))
+            except JobError as error:
+                said = str(error)
+                continue
+            if isinstance(job, Refusal):
+                said = job.sentence
+                continue
+            if not await self.watch(job):
+                return True
+            taken = await self.proof(job, fresh)
+            if taken != TRY_AGAIN:
+                return taken == PLAN
+            said = ""
+
+    async def watch(self, job_id: str) -> bool:
+        """Show a trial while it runs; return whether it has come to its end."""
+        trial = await self._shell.session.loop.aside(lambda: trials.known_trial(job_id))
+        begun_after = 0
+        while True:
+            view = TrialView(job_id, trial.title, partial(self._news, begun_after))
+            order = await self._shell.ask(view)
+            self._shell.session.loop.look()
+            if order == OVER:
+                return True
+            if order is None:
+                words = GOING if view.state in UNDER_WAY else view.state
+                self._shell.say(f"{trial.title}: {words}", "plain")
+                return view.state not in UNDER_WAY and trial.outcome is not None
+            try:
+                with self._shell.writing():
+                    begun_after = await self._shell.session.loop.aside(partial(self.give, order, job_id))
+            except JobError as error:
+                self._shell.say(str(error), "bad")
+                return False
+
+    @staticmethod
+    def give(order: str, job_id: str) -> int:
+        """Cancel, resume or roll back; return the number of journal entries before the worker started."""
+        if order == "cancel":
+            storage.cancel_job(job_id)
+            return 0
+        return storage.restart_job(job_id, back=order == "rollback")
+
+    async def proof(self, job_id: str, fresh: Fresh) -> str | None:
+        """Show what a trial has shown; return ``plan`` where its plan was taken, ``again``, or None."""
+        loop = self._shell.session.loop
+        trial = await loop.aside(lambda: trials.known_trial(job_id))
+        while True:
+            survey = await fresh()
+            if survey is None:
+                return None
+            real = await loop.aside(partial(trials.plan_of_trial, survey, trial))
+            answer = await self._shell.ask(ProofScreen(trial, real))
+            if answer != PLAN or not isinstance(real, Plan):
+                return answer
+            if await self.offer(real, survey.devices, title=f"{_title(trial)}: the real step"):
+                return PLAN
+
+
+def _title(trial: KnownTrial) -> str:
+    return trial.record.request.label

@@ -1,0 +1,146 @@
+"""The second page of the guide: what is tried, where its overlays lie, and what is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from msgspec.structs import replace
+from textual.binding import Binding, BindingType
+
+from raidtui.rescue.trial.trial_request import TrialMethod
+from raidtui.session.rescue_trials import TrialWish
+from raidtui.ui.frame.pages import PageScreen
+from raidtui.ui.rescue.guide_lines import text_lines
+from raidtui.view.line import Line
+from raidtui.view.text import fit, visible
+from raidtui.view.units import binary_size, counted, joined
+
+_METHODS: Mapping[TrialMethod, str] = {
+    TrialMethod.READ_ONLY: "md starts it read-only on the members themselves: nothing is stored.",
+    TrialMethod.MAPPED: "The device mapper joins the members read-only: nothing is stored.",
+    TrialMethod.OVERLAYS: "md starts it on copy-on-write overlays: what it writes goes to the store, and is"
+    " dropped with it.",
+}
+_STORE, _FILES, _VERIFY = "store in", "files", "members"
+_LABEL = 12
+
+
+class TrialScreen(PageScreen[TrialWish]):
+    """Gives what is to be tried, or None.
+
+    Args:
+        wish: what is tried, as far as it is known.
+        rooms: folders for stores, the best first, with the free bytes of each.
+        said: why it is back.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", show=False),
+        Binding("down,j", "move(1)", show=False),
+        Binding("left,h", "change(-1)", show=False),
+        Binding("right,l,space", "change(1)", show=False),
+        Binding("enter", "start", show=False),
+    ]
+
+    def __init__(self, wish: TrialWish, rooms: tuple[tuple[str, int], ...], said: str = "") -> None:
+        super().__init__("")
+        stored = wish.method is TrialMethod.OVERLAYS
+        self._rooms = rooms if stored else ()
+        fits = [folder for folder, free in self._rooms if free >= wish.room_bytes]
+        self._wish = wish if wish.store else replace(wish, store=fits[0] if fits else "")
+        self._rows = (*((_STORE,) if stored else ()), _FILES, _VERIFY)
+        self._at = 0
+        self._said = said
+
+    def on_mount(self) -> None:
+        """Draw."""
+        self.draw()
+        self._body.focus()
+
+    @property
+    def _can_start(self) -> bool:
+        return self._wish.method is not TrialMethod.OVERLAYS or bool(self._wish.store)
+
+    def draw(self) -> None:
+        """Draw everything."""
+        width, wish = self.inner_width, self._wish
+        self.show_head(visible(f"Try: {wish.label}"), "nothing is written to the members")
+        names = joined(list(wish.made.devices))
+        lines: list[Line] = [
+            *text_lines(f"With {names}. {_METHODS[wish.method]}", width, "plain"),
+            *text_lines(
+                f"The kernel refuses all writes to {counted(len(wish.made.devices), 'member')} while the"
+                " trial lasts. What stands on the array is checked without repair; then all is taken"
+                " down. It is a job: it continues when this page is left.",
+                width,
+                "plain",
+            ),
+            [],
+        ]
+        first = len(lines)
+        lines += [self._row(row, width) for row in self._rows]
+        lines += [[], *text_lines(self._note(), width, "dim")]
+        if self._said:
+            lines += [[], *text_lines(self._said, width, "warn")]
+        self.show_body(lines, selected=first + self._at)
+        onward = [("Enter", "start the trial")] if self._can_start else []
+        self.show_keys(("↑↓", "choose"), ("←→", "change"), *onward, ("Esc", "back"))
+
+    def _row(self, row: str, width: int) -> Line:
+        here = self._rows[self._at] == row
+        value = visible(self._value(row))
+        shown = f"‹ {value} ›" if here else f"  {value}"
+        role = "key" if here else "plain"
+        if row == _STORE and not self._can_start:
+            role = "warn"
+        return [(fit(f"{'▸' if here else ' '} {fit(row, _LABEL)}{shown}", width), role)]
+
+    def _value(self, row: str) -> str:
+        if row == _STORE:
+            free = dict(self._rooms).get(self._wish.store)
+            return (
+                f"{self._wish.store}, {binary_size(free)} free" if free is not None else "no folder has room"
+            )
+        if row == _FILES:
+            return "mounted read-only and listed" if self._wish.files else "not looked at"
+        return (
+            "read as a whole before and after, and compared"
+            if self._wish.verify
+            else "first and last MiB compared"
+        )
+
+    def _note(self) -> str:
+        row = self._rows[self._at]
+        if row == _STORE:
+            return (
+                f"The stores are sparse files and take {binary_size(self._wish.room_bytes)} at most. One that"
+                " fills ends the trial: it says nothing then. raidtui rescue try --store takes any folder."
+            )
+        if row == _FILES:
+            return "A list of all files with their sizes is kept with the job."
+        return "Reading all of each member shows that no byte has changed. It takes as long as a check."
+
+    def action_move(self, delta: int) -> None:
+        """Choose another row."""
+        self._at = max(0, min(len(self._rows) - 1, self._at + delta))
+        self.draw()
+
+    def action_change(self, delta: int) -> None:
+        """Change the value of the chosen row."""
+        row, wish = self._rows[self._at], self._wish
+        if row == _FILES:
+            self._wish = replace(wish, files=not wish.files)
+        elif row == _VERIFY:
+            self._wish = replace(wish, verify=not wish.verify)
+        else:
+            fits = [folder for folder, free in self._rooms if free >= wish.room_bytes]
+            if fits:
+                at = fits.index(wish.store) if wish.store in fits else 0
+                self._wish = replace(wish, store=fits[(at + delta) % len(fits)])
+        self.draw()
+
+    def action_start(self) -> None:
+        """Start the trial."""
+        if self._can_start:
+            self.dismiss(self._wish)

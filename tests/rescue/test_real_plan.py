@@ -1,0 +1,172 @@
+"""The real step: only what was rehearsed and judged, on the members that were tried, and with a way back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from raidtui.model.plan import FactKind, Harm, Plan, Refusal
+from raidtui.model.survey import Superblock, Survey
+from raidtui.plans.shell_script import plan_sentences
+from raidtui.rescue.mdadm_words import Assembly, Recreation
+from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
+from raidtui.rescue.real_plan import SavingRoom, plan_real
+from raidtui.rescue.trial.trial_record import TrialLooks, TrialOutcome, TrialRecord
+from raidtui.rescue.trial.trial_request import TrialMethod, TrialNames, TrialRequest
+from tests.hosts.specs import inactive, raid10
+from tests.plans.new_array import UUID, device, survey
+
+MIB = 1 << 20
+NAMES = ("sda", "sdb", "sdc")
+ROOM = SavingRoom(folder="/var/lib/raidtui/rescue", free_bytes=100 << 30)
+CLEAN = Proof(check=CheckResult.CLEAN, contents="ext4", sure="e2fsck finds nothing wrong")
+OUTCOME = TrialOutcome(proof=CLEAN, digests={name: f"digest of {name}" for name in NAMES})
+FORCED = Assembly(devices=NAMES, uuid=UUID, force=True, run=True)
+AGAIN = Recreation(
+    geometry=RescueGeometry(
+        level=5, order=NAMES, layout="left-symmetric", chunk_bytes=65536, data_offset_sectors=264192
+    ),
+    uuid=UUID,
+    name="data",
+    homehost="nas",
+)
+
+
+def block(events: int, updated_s: float) -> Superblock:
+    return Superblock(
+        uuid=UUID, name="nas:data", raid_disks=4, events=events, updated_s=updated_s, offset_sectors=2048
+    )
+
+
+def members(*more: str) -> Survey:
+    """Three members of the same age, but for sdc, which is behind; sdd, if it is there, even more."""
+    ages = {"sda": (20, 100.0), "sdb": (20, 100.0), "sdc": (19, 86.0), "sdd": (3, 10.0)}
+    return survey(*(device(name, superblock=block(*ages[name])) for name in (*NAMES, *more)))
+
+
+def trial(made: Assembly | Recreation = FORCED, method: TrialMethod = TrialMethod.OVERLAYS) -> TrialRecord:
+    return TrialRecord(
+        request=TrialRequest(ident="abc", method=method, made=made, label="data"),
+        names=TrialNames(ident="abc", array="md300"),
+        start=1,
+        target="/dev/md300",
+        overlays={},
+        looks=TrialLooks(),
+    )
+
+
+def planned(host: Survey, record: TrialRecord, outcome: TrialOutcome | None = OUTCOME, **more: Any) -> Plan:
+    found = plan_real(host, record, outcome, more.get("room", ROOM), job="20261122-trial")
+    assert isinstance(found, Plan), found
+    return found
+
+
+def refused(host: Survey, record: TrialRecord, outcome: TrialOutcome | None = OUTCOME, **more: Any) -> str:
+    found = plan_real(host, record, outcome, more.get("room", ROOM), job="T")
+    assert isinstance(found, Refusal), found
+    return found.sentence
+
+
+def test_what_is_forgiven_is_said() -> None:
+    plan = planned(members("sdd"), trial())
+    assert plan.notes == (
+        "Trial 20261122-trial: clean: e2fsck finds nothing wrong.",
+        (
+            "sdc is 1 event behind, last updated 14 s before the newest: what was written in that time and"
+            " lies on it may be lost."
+        ),
+        "sdd is 17 events behind, last updated 90 s before the newest; it is left out.",
+    )
+    assert (plan.harm, plan.confirm, plan.rolls_back) == (Harm.DESTROYS, "data", True)
+    assert not [line for line in plan_sentences(plan) if "cannot be restored" in line]
+
+
+def test_the_ends_are_saved_before_and_restored_by_the_undo() -> None:
+    plan = planned(members(), trial(AGAIN))
+    saved = [step for step in plan.steps if step.argv[:1] == ("dd",)]
+    number = next(number for number, step in enumerate(plan.steps) if step.argv[:1] == ("mdadm",))
+    assert all(plan.steps.index(step) < number for step in saved)
+    assert [step.argv[1] for step in saved] == [f"if=/dev/{name}" for name in NAMES for _ in "ab"]
+    assert "count=135266304" in saved[0].argv  # all that lies before the data, and more than 128 MiB
+    assert f"count={128 * MIB}" in saved[1].argv
+    stop, *back = plan.steps[number].undo
+    assert stop.argv == ("mdadm", "--stop", "/dev/md/data")
+    assert [step.argv[2] for step in back] == [f"of=/dev/{name}" for name in NAMES for _ in "ab"]
+    assert f"seek={(100 << 30) - MIB}" in back[1].argv
+    assert f"skip={127 * MIB}" in back[1].argv
+    proofs = [(each.kind, each.subject, each.value) for each in back[1].proves]
+    assert proofs == [(FactKind.UNTOUCHED, "sda", "digest of sda")]
+
+
+def test_the_members_are_those_that_were_tried() -> None:
+    step = next(step for step in planned(members(), trial()).steps if step.argv[:1] == ("mdadm",))
+    kinds = {(fact.kind, fact.subject) for fact in step.needs}
+    for name in NAMES:
+        wanted = (FactKind.SERIAL, FactKind.SIZE, FactKind.FREE, FactKind.UNTOUCHED)
+        assert {(kind, name) for kind in wanted} <= kinds
+
+
+def test_with_little_room_the_least_is_saved() -> None:
+    small = SavingRoom(folder="/srv", free_bytes=400 * MIB)
+    words = {word for step in planned(members(), trial(), room=small).steps for word in step.argv}
+    assert {word for word in words if word.startswith("count=")} == {f"count={MIB}"}
+    none = SavingRoom(folder="/srv", free_bytes=MIB)
+    assert refused(members(), trial(), room=none) == (
+        "/srv has no room for the members' superblocks: 6 MiB; make room there"
+    )
+
+
+def test_a_start_that_writes_nothing_saves_nothing() -> None:
+    made = Assembly(devices=NAMES, uuid=UUID, run=True)
+    plan = planned(members(), trial(made, TrialMethod.READ_ONLY))
+    assert [step.argv[1] for step in plan.steps] == ["--assemble"]
+    assert (plan.harm, "--readonly" in plan.steps[0].argv) == (Harm.REDUCES, True)
+
+
+@pytest.mark.parametrize(
+    ("made", "method", "change", "sentence"),
+    [
+        (AGAIN, TrialMethod.MAPPED, {}, "the trial T has not rehearsed the command itself"),
+        (
+            AGAIN,
+            TrialMethod.OVERLAYS,
+            {"proof": Proof(check=CheckResult.ERRORS, sure="e2fsck finds errors")},
+            "the geometry of trial T is not proven: e2fsck finds errors",
+        ),
+        (
+            FORCED,
+            TrialMethod.OVERLAYS,
+            {"void": "a store is full"},
+            "the trial T says nothing: a store is full",
+        ),
+        (
+            FORCED,
+            TrialMethod.OVERLAYS,
+            {"proof": Proof(check=CheckResult.NOT_POSSIBLE, sure="mdadm failed")},
+            "the trial T was refused: mdadm failed",
+        ),
+        (FORCED, TrialMethod.OVERLAYS, {"digests": {}}, "sda does not read as when it was tried"),
+    ],
+)
+def test_what_is_not_proven_is_refused(
+    made: Assembly | Recreation, method: TrialMethod, change: dict[str, Any], sentence: str
+) -> None:
+    assert refused(members(), trial(made, method), replace(OUTCOME, **change)).startswith(sentence)
+
+
+def test_a_trial_that_has_not_ended_proves_nothing() -> None:
+    assert refused(members(), trial(), None).startswith(
+        "the trial T says nothing: it has not come to its end; try again"
+    )
+
+
+def test_an_array_that_waits_is_let_go_and_one_that_runs_is_not() -> None:
+    devices = tuple(device(name, superblock=block(20, 100.0)) for name in NAMES)
+    waits = survey(*devices, arrays=(inactive(raid10()),))
+    commands = [step.command for step in planned(waits, trial()).steps]
+    assert commands.index("mdadm --stop /dev/md127") < next(
+        number for number, text in enumerate(commands) if text.startswith("mdadm --assemble")
+    )
+    assert "is in use: a member of" in refused(survey(*devices, arrays=(raid10(),)), trial())

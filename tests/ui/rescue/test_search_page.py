@@ -1,0 +1,180 @@
+"""The search and its candidates: a picture of each state, and the way to a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from raidtui.model.survey import Survey
+from raidtui.plans.create.create_request import MISSING
+from raidtui.rescue.mdadm_words import Recreation
+from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
+from raidtui.rescue.search.limits import SearchStage
+from raidtui.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
+from raidtui.session.rescue_search_run import SearchRun
+from raidtui.ui.rescue.guide_screen import GuideScreen
+from raidtui.ui.rescue.proof_screen import ProofScreen
+from raidtui.ui.rescue.search_screen import SearchScreen
+from raidtui.ui.rescue.trial_screen import TrialScreen
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid10
+from tests.ui.arrays.test_ways import Fake, at, console
+from tests.ui.machines import plain_host
+from tests.ui.rescue.test_guide import chosen, opened
+from tests.ui.rescue.test_trial_pages import FakeTrials, tried
+from tests.ui.rescue.wreck_stage import UUID, disks, member
+from tests.ui.staging import SMALL, WIDE, screen_text, staged, until, with_screen
+
+__all__ = ["tried"]
+Shows = Callable[..., None]
+SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
+NAMES = ("sda2", "sdb2", "sdc2", "sdd2")
+
+
+def candidate(*order: str, best: bool = True, check: CheckResult = CheckResult.CLEAN) -> SearchCandidate:
+    """A RAID 5 with its members in this order."""
+    geometry = RescueGeometry(
+        level=5, order=order, layout="left-symmetric", chunk_bytes=64 << 10, data_offset_sectors=264_192
+    )
+    sure = "412 blocks of ext4 metadata lie where they belong, and their checksums are right; none is wrong."
+    return SearchCandidate(
+        geometry=geometry,
+        proof=Proof(check=check, contents="ext4", sure=sure),
+        passed=412,
+        failed=0,
+        best=best,
+        notes=() if best else ("Fewer blocks speak for it.",),
+    )
+
+
+UNIQUE = SearchResult(
+    outcome=SearchOutcome.UNIQUE,
+    candidates=(
+        candidate("sdc2", "sda2", "sdb2", "sdd2"),
+        candidate("sdd2", "sda2", "sdb2", "sdc2", best=False),
+    ),
+    alike=1,
+    text=("One geometry fits, and nothing speaks against it.",),
+    bytes_read=412 << 20,
+    seconds=9.2,
+    tested=1296,
+)
+TIED = SearchResult(
+    outcome=SearchOutcome.TIED,
+    candidates=tuple(
+        candidate(*order, check=CheckResult.NOT_TRIED)
+        for order in (("sda2", "sdb2", "sdc2", MISSING), ("sdb2", "sda2", "sdc2", MISSING))
+    ),
+    alike=720,
+    text=("720 geometries fit alike: not unique. What would decide between them has not been found.",),
+    bytes_read=412 << 20,
+    seconds=9.2,
+    tested=1296,
+)
+NOTHING = SearchResult(
+    outcome=SearchOutcome.NOTHING,
+    text=("Nothing was found on these devices.",),
+    bytes_read=1 << 20,
+    seconds=3.0,
+)
+
+
+def run_of(
+    result: SearchResult | None = None, error: str = "", stage: tuple[SearchStage, int, int] | None = None
+) -> SearchRun:
+    """A search in this state; nothing is read."""
+    run = SearchRun(plain_host(), NAMES)
+    run.result, run.error, run.stage = result, error, stage
+    return run
+
+
+# -- pictures
+
+
+@SIZES
+@pytest.mark.parametrize(
+    ("name", "run"),
+    [
+        ("begins", run_of()),
+        ("anchors", run_of(stage=(SearchStage.ANCHORS, 300, 800))),
+        ("unique", run_of(UNIQUE)),
+        ("tied", run_of(TIED)),
+        ("nothing", run_of(NOTHING)),
+        ("unread", run_of(error="/dev/sda2 cannot be read: Input/output error")),
+    ],
+    ids=["begins", "anchors", "unique", "tied", "nothing", "unread"],
+)
+def test_search(shows: Shows, name: str, run: SearchRun, size: tuple[int, int]) -> None:
+    del name
+    shows(staged(Kernel(raid10())), size=size, prepare=with_screen(lambda: SearchScreen(run, "media")))
+
+
+# -- keys
+
+
+class FakeRun(SearchRun):
+    """A search that ends when the test wants."""
+
+    begun: list[FakeRun]
+
+    def __init__(self, survey: Survey, names: Sequence[str]) -> None:
+        super().__init__(survey, names)
+        self.cancelled = False
+        FakeRun.begun.append(self)
+
+    def start(self) -> None:
+        """Nothing is read."""
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+@pytest.fixture
+def runs(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> list[FakeRun]:
+    """A live host of which all superblocks disagree with their data, where nothing is searched."""
+    FakeRun.begun = []
+    monkeypatch.setattr("raidtui.ui.rescue.rescue_flow.SearchRun", FakeRun)
+    monkeypatch.setattr(Kernel, "live", True)
+    monkeypatch.setattr("raidtui.session.rescue.read_surfaces", lambda *_: ())
+    blocks = [member(slot, checksum_ok=False) for slot in range(4)]
+    fake.devices = {device.disk.name: device for device in disks(*blocks)}
+    return FakeRun.begun
+
+
+async def test_from_the_search_to_the_trial_of_a_candidate(
+    fake: Fake, tried: FakeTrials, runs: list[FakeRun]
+) -> None:
+    blocks = [member(slot, checksum_ok=False) for slot in range(4)]
+    fake.devices = {device.disk.name: device for device in disks(*blocks)}
+    async with console() as pilot:
+        await opened()(pilot)
+        await chosen(pilot, "search")
+        await at(pilot, SearchScreen, "enter")
+        [run] = runs
+        assert run.names == NAMES
+        run.stage = (SearchStage.CANDIDATES, 3, 4)
+        await until(pilot, lambda: " 75%" in screen_text(pilot))
+        run.result = UNIQUE
+        await until(pilot, lambda: "One geometry fits" in screen_text(pilot))
+        await at(pilot, TrialScreen, "enter")
+        await at(pilot, ProofScreen, "enter")
+        await at(pilot, SearchScreen, "escape")
+        assert len(runs) == 1  # what was found is still there
+        await at(pilot, GuideScreen, "escape")
+    [wish] = tried.wishes
+    made = wish.made
+    assert isinstance(made, Recreation)
+    assert (made.geometry, made.uuid, made.name) == (UNIQUE.candidates[0].geometry, UUID, "media")
+
+
+async def test_escape_ends_the_search(fake: Fake, tried: FakeTrials, runs: list[FakeRun]) -> None:
+    blocks = [member(slot, checksum_ok=False) for slot in range(4)]
+    fake.devices = {device.disk.name: device for device in disks(*blocks)}
+    async with console() as pilot:
+        await opened()(pilot)
+        await chosen(pilot, "search")
+        await at(pilot, SearchScreen, "enter")
+        await at(pilot, GuideScreen, "escape")
+        assert runs[0].cancelled
+    assert tried.wishes == []

@@ -1,0 +1,319 @@
+"""The trial and its proof: a picture of each state, and the way from a page to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from raidtui.host.roots.root import Root
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.states import JobState
+from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.survey import Survey
+from raidtui.rescue.mdadm_words import Assembly
+from raidtui.rescue.proof import CheckResult, Proof
+from raidtui.rescue.trial.trial_record import TrialFinding, TrialLooks, TrialOutcome, TrialRecord
+from raidtui.rescue.trial.trial_request import TrialMethod, TrialNames, TrialRequest
+from raidtui.session.rescue_trials import KnownTrial, TrialWish
+from raidtui.session.storage import JobNews
+from raidtui.ui.frame.choose import Choice
+from raidtui.ui.frame.job_view import JobView
+from raidtui.ui.frame.plan_view import PlanView
+from raidtui.ui.rescue.guide_screen import GuideScreen
+from raidtui.ui.rescue.proof_screen import ProofScreen
+from raidtui.ui.rescue.trial_flow import TrialView
+from raidtui.ui.rescue.trial_screen import TrialScreen
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import raid10
+from tests.ui.arrays.test_ways import Fake, at, closed, console
+from tests.ui.rescue.test_guide import chosen, opened, wreck
+from tests.ui.rescue.wreck_stage import UUID
+from tests.ui.staging import SMALL, WIDE, Paces, screen_text, staged, until, with_screen
+
+Shows = Callable[..., None]
+SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
+MADE = Assembly(devices=("sda2", "sdb2", "sdc2"), uuid=UUID, run=True, force=True)
+WISH = TrialWish(made=MADE, method=TrialMethod.OVERLAYS, label="force: media")
+ROOMS = (("/run", 512 << 20), ("/var/tmp", 40 << 30), ("/tmp", 1 << 20))
+CLEAN = TrialOutcome(
+    proof=Proof(
+        check=CheckResult.CLEAN,
+        contents="ext4",
+        sure="e2fsck -n read all of the file system's metadata and found nothing wrong; the contents of files"
+        " were not compared",
+    ),
+    findings=(
+        TrialFinding(
+            place="", proof=Proof(check=CheckResult.CLEAN, contents="ext4", sure="e2fsck -fn: clean")
+        ),
+    ),
+    digests={"sda2": "11", "sdb2": "22", "sdc2": "33"},
+    said="mdadm: forcing event count in /dev/sdc2(2) from 1022 up to 1042\n",
+    store_sectors={"sda2": 96, "sdb2": 96, "sdc2": 104},
+)
+ERRORS = replace(
+    CLEAN,
+    proof=Proof(
+        check=CheckResult.ERRORS,
+        contents="ext4",
+        sure="e2fsck found errors: what was written while sdc2 was out is missing, or the choice is wrong",
+    ),
+)
+REFUSED = TrialOutcome(
+    proof=Proof(check=CheckResult.NOT_POSSIBLE, sure="mdadm does not start it"),
+    said="mdadm: /dev/md300 assembled from 2 drives - not enough to start the array.\n",
+)
+VOID = TrialOutcome(
+    proof=Proof(check=CheckResult.NOT_TRIED, sure="the store of sdb2 is full"),
+    void="the store of sdb2 is full",
+)
+REAL = Plan(
+    title="rescue: media",
+    subject="media",
+    steps=(
+        Step(argv=("mkdir", "-p", "-m", "700", "/var/lib/raidtui/rescue"), why="where the ends are saved"),
+        Step(argv=("mdadm", "--assemble", "/dev/md/media", "--force", "/dev/sda2"), why="start it by force"),
+    ),
+    harm=Harm.DESTROYS,
+    confirm="media",
+    warning="Superblocks are written.",
+    notes=("Trial 20261122: clean: e2fsck found nothing wrong.",),
+    devices=("sda2",),
+)
+NO_PLAN = Refusal(code=RefusalCode.UNKNOWN, why="the trial 20261122-1 says nothing", remedy="try again")
+OUTCOMES: dict[str, tuple[TrialOutcome | None, Plan | Refusal]] = {
+    "clean": (CLEAN, REAL),
+    "errors": (ERRORS, REAL),
+    "refused": (REFUSED, NO_PLAN),
+    "void": (VOID, NO_PLAN),
+    "cut-short": (None, NO_PLAN),
+}
+
+
+def known(outcome: TrialOutcome | None, *, runs: bool = False) -> KnownTrial:
+    """A trial with this outcome."""
+    request = TrialRequest(ident="a1b2c3", method=TrialMethod.OVERLAYS, made=MADE, label="force: media")
+    record = TrialRecord(
+        request=request,
+        names=TrialNames(ident="a1b2c3", array="md300", folder="/run"),
+        start=9,
+        target="/dev/md300",
+        overlays={},
+        looks=TrialLooks(),
+    )
+    title = "rescue trial a1b2c3: force: media, on copy-on-write overlays"
+    return KnownTrial(
+        job_id="20261122-1", title=title, made_s=1_763_000_000.0, runs=runs, record=record, outcome=outcome
+    )
+
+
+class FakeTrials:
+    """What is asked of the trials of a session; nothing is tried."""
+
+    def __init__(self) -> None:
+        self.wishes: list[TrialWish] = []
+        self.outcome: TrialOutcome | None = CLEAN
+        self.real: Plan | Refusal = REAL
+        self.last: KnownTrial | None = None
+        self.busy = ""
+        self.refusal: Refusal | None = None
+
+    def trial_rooms(self, root: Root) -> tuple[tuple[str, int], ...]:
+        del root
+        return ROOMS
+
+    def start_trial(self, root: Root, survey: Survey, wish: TrialWish) -> str | Refusal:
+        del root, survey
+        if self.busy:
+            raise JobError(self.busy)
+        if self.refusal is not None:
+            return self.refusal
+        self.wishes.append(wish)
+        return "20261122-1"
+
+    def known_trial(self, job_id: str) -> KnownTrial:
+        del job_id
+        return known(self.outcome)
+
+    def last_trial(self, uuid: str, names: tuple[str, ...]) -> KnownTrial | None:
+        del names
+        assert uuid == UUID
+        return self.last
+
+    def plan_of_trial(self, survey: Survey, trial: KnownTrial) -> Plan | Refusal:
+        del survey, trial
+        return self.real
+
+
+@pytest.fixture
+def tried(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> FakeTrials:
+    """A host with two kicked members, where trials are not carried out."""
+    wreck(fake, "two-kicked")
+    made = FakeTrials()
+    for name in ("trial_rooms", "start_trial", "known_trial", "plan_of_trial"):
+        monkeypatch.setattr(f"raidtui.session.rescue_trials.{name}", getattr(made, name))
+    monkeypatch.setattr("raidtui.ui.rescue.rescue_flow.last_trial", made.last_trial)
+    return made
+
+
+async def to_trial(pilot: Paces) -> None:
+    """Open the page of the trial by force."""
+    await opened()(pilot)
+    await chosen(pilot, "force")
+    await at(pilot, TrialScreen, "enter")
+
+
+# -- pictures
+
+
+@SIZES
+def test_trial(shows: Shows, size: tuple[int, int]) -> None:
+    shows(staged(Kernel(raid10())), size=size, prepare=with_screen(lambda: TrialScreen(WISH, ROOMS)))
+
+
+def test_trial_without_room(shows: Shows) -> None:
+    make = lambda: TrialScreen(WISH, (("/run", 1 << 20),))  # noqa: E731
+    shows(staged(Kernel(raid10())), prepare=with_screen(make))
+
+
+def test_trial_read_only(shows: Shows) -> None:
+    wish = replace(WISH, method=TrialMethod.READ_ONLY, label="look, read-only: media")
+    shows(staged(Kernel(raid10())), prepare=with_screen(lambda: TrialScreen(wish, ROOMS), "down", "right"))
+
+
+def test_trial_that_is_refused(shows: Shows) -> None:
+    make = lambda: TrialScreen(WISH, ROOMS, "another job is running: job-0")  # noqa: E731
+    shows(staged(Kernel(raid10())), prepare=with_screen(make))
+
+
+@SIZES
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_proof(shows: Shows, name: str, size: tuple[int, int]) -> None:
+    outcome, real = OUTCOMES[name]
+    make = lambda: ProofScreen(known(outcome), real)  # noqa: E731
+    shows(staged(Kernel(raid10())), size=size, prepare=with_screen(make))
+
+
+@SIZES
+def test_trial_runs(shows: Shows, size: tuple[int, int]) -> None:
+    entries = (
+        {"event": "work", "pid": 1},
+        {"event": "begin", "step": 0, "command": "blockdev --setro /dev/sda2", "at_s": 1_763_000_000.0},
+        {"event": "step done", "step": 0, "at_s": 1_763_000_000.1},
+        {"event": "begin", "step": 1, "command": "losetup ...", "at_s": 1_763_000_000.2},
+    )
+
+    async def news(job_id: str, since: int) -> JobNews:
+        del job_id
+        return JobNews(entries=entries[since:], state=JobState.RUNNING)
+
+    async def prepare(pilot: Paces) -> None:
+        view = TrialView("20261122-1", known(None).title, news)
+        await pilot.app.push_screen(view)
+        await until(pilot, lambda: "losetup" in screen_text(pilot))
+
+    shows(staged(Kernel(raid10())), size=size, prepare=prepare)
+
+
+@SIZES
+def test_review_of_the_real_step(shows: Shows, fake: Fake, tried: FakeTrials, size: tuple[int, int]) -> None:
+    async def prepare(pilot: Paces) -> None:
+        await to_trial(pilot)
+        await at(pilot, ProofScreen, "enter")
+        await at(pilot, PlanView, "enter")
+
+    shows(staged(Kernel(raid10())), size=size, prepare=prepare)
+
+
+# -- from page to page
+
+
+async def test_from_the_trial_to_the_real_plan(fake: Fake, tried: FakeTrials) -> None:
+    async with console() as pilot:
+        await to_trial(pilot)
+        await pilot.press("right", "down", "right")  # another store; the files are listed
+        await at(pilot, ProofScreen, "enter")
+        await at(pilot, PlanView, "enter")
+        await pilot.press("y", "enter")  # neither confirms what destroys
+        await pilot.pause()
+        assert fake.begun == []
+        await pilot.press("backspace")
+        await at(pilot, JobView, *"media", "enter")
+        await until(pilot, lambda: "Esc back" in screen_text(pilot))
+        assert await closed(pilot, "escape") == "rescue: media: done"
+    [wish] = tried.wishes
+    assert (wish.store, wish.files, wish.verify) == ("/var/tmp", True, False)
+    assert wish.made == Assembly(devices=wish.made.devices, uuid=UUID, run=True, force=True)
+    assert wish.made.devices == ("sda2", "sdb2", "sdc2")
+    assert fake.begun == [REAL]
+
+
+async def test_escape_leads_back_page_by_page(fake: Fake, tried: FakeTrials) -> None:
+    async with console() as pilot:
+        await to_trial(pilot)
+        await at(pilot, ProofScreen, "enter")
+        await at(pilot, PlanView, "enter")
+        await at(pilot, ProofScreen, "escape")
+        await at(pilot, GuideScreen, "escape")
+        assert "▸ force " in screen_text(pilot)
+        assert await closed(pilot, "escape") == "nothing was changed"
+    assert fake.begun == []
+
+
+async def test_a_trial_that_cannot_be_started_says_why(fake: Fake, tried: FakeTrials) -> None:
+    tried.busy = "another job is running: job-0"
+    async with console() as pilot:
+        await to_trial(pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: tried.busy in screen_text(pilot))
+        tried.busy, tried.refusal = "", NO_PLAN
+        await pilot.press("enter")
+        await until(pilot, lambda: "says nothing" in screen_text(pilot))
+        tried.refusal = None
+        await at(pilot, ProofScreen, "enter")
+        await at(pilot, TrialScreen, "t")
+
+
+async def test_without_proof_there_is_no_plan(fake: Fake, tried: FakeTrials) -> None:
+    tried.outcome, tried.real = VOID, NO_PLAN
+    async with console() as pilot:
+        await to_trial(pilot)
+        await at(pilot, ProofScreen, "enter")
+        assert "review the real plan" not in screen_text(pilot)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, ProofScreen)
+    assert fake.begun == []
+
+
+async def test_a_trial_that_runs_is_left_and_found_again(
+    fake: Fake, tried: FakeTrials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = JobNews(entries=({"event": "work", "pid": 1},), state=JobState.RUNNING)
+    job_news: Any = fake.job_news
+    monkeypatch.setattr("raidtui.session.storage.job_news", lambda *_: runs)
+    async with console() as pilot:
+        await to_trial(pilot)
+        await at(pilot, TrialView, "enter")
+        assert (await closed(pilot, "escape")).endswith("continues; J shows it")
+        tried.last = known(None, runs=True)
+        await at(pilot, Choice, "a")
+        await at(pilot, GuideScreen, "enter")
+        await until(pilot, lambda: "t the trial that runs" in screen_text(pilot))
+        await at(pilot, TrialView, "t")
+        monkeypatch.setattr("raidtui.session.storage.job_news", job_news)
+        await until(pilot, lambda: isinstance(pilot.app.screen, ProofScreen))
+        await at(pilot, GuideScreen, "escape")
+        tried.last = known(CLEAN)
+
+
+async def test_the_last_trial_is_shown_again(fake: Fake, tried: FakeTrials) -> None:
+    tried.last = known(CLEAN)
+    async with console() as pilot:
+        await opened()(pilot)
+        assert "t the last trial" in screen_text(pilot)
+        await at(pilot, ProofScreen, "t")
+        assert "found nothing wrong" in screen_text(pilot)
