@@ -12,7 +12,7 @@ from tests.lab.guests.wrecks.wreck import MISSING, Found, Truth, Wreck
 MANIFEST = "/tmp/wrecks/manifest"
 _PROVEN, _NOTHING = 0, 2
 SEARCHED = {
-    *("r5-la-128k", "r5-rs-16k", "r5-ra-32k", "r4", "r6", "r10-near", "r10-offset", "r1"),
+    *("r5-rs-16k", "r5-ra-32k", "r4", "r6", "r10-near", "r10-offset", "r1"),
     *("blank-all", "r5-two-blank", "r5-two-blank-two-zeroed"),
 }
 """The wrecks whose search must come to all that the table says."""
@@ -40,7 +40,7 @@ def diagnosed(guest: Guest, wreck: Wreck) -> list[str]:
 def searched(guest: Guest, wreck: Wreck) -> list[str]:
     """What is wrong with the outcome of a search.
 
-    Whatever the wreck, an answer that is called unique is the truth. All that the table expects is asked of
+    Whatever the wreck, an answer that is called proven is the truth. All that the table expects is asked of
     those in SEARCHED.
     """
     told = raidtui(guest, "rescue", "search", "--json", *wreck.given, timeout=300)
@@ -50,7 +50,7 @@ def searched(guest: Guest, wreck: Wreck) -> list[str]:
     candidates = found["candidates"]
     clean = [each for each in candidates if each["proof"]["check"] == "clean"]
     first = bool(candidates) and _is(candidates[0], wreck.truth)
-    right = (told.status == _PROVEN) == found["unique"] and (first or not found["unique"])
+    right = told.status != _PROVEN or (first and found["unique"])
     if wreck.id in SEARCHED:
         match wreck.search:
             case Found.UNIQUE:

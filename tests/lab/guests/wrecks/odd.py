@@ -102,8 +102,7 @@ TABLES = (
 BAD = (
     Wreck(
         id="r0-bad-sectors",
-        make="dust dust $D1\ncreate -e1.2 -l0 -n2 -c64 $D0 /dev/mapper/dust\nfill\nstop\n"
-        "bad dust 50000 50015",
+        make="dust dust $D1\ncreate -e1.2 -l0 -n2 -c64 $D0 /dev/mapper/dust\nfill\nstop\nbad dust 4096 4111",
         truth=Truth(level=0, order=("ubda", "dm-0")),
         given=("ubda", "dm-0"),
         proof="dmsetup message dust 0 disable\ncheck_ext4 $MD",
@@ -111,7 +110,7 @@ BAD = (
     Wreck(
         id="r5-bad-sectors-one-absent",
         make="dust dust $D1\nc12 -l5 -n3 -c64 $D0 /dev/mapper/dust $D2\nfill\nstop\n"
-        "bad dust 50000 50015\nblank $D2",
+        "bad dust 4096 4111\nblank $D2",
         truth=Truth(level=5, order=("ubda", "dm-0", "missing"), layout="left-symmetric"),
         given=("ubda", "dm-0"),
         proof="dmsetup message dust 0 disable\ncheck_ext4 $MD",
